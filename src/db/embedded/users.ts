@@ -1,0 +1,119 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import { chownSync, statSync } from "node:fs";
+import { isRoot } from "./account.ts";
+import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
+import { startMark } from "./processes.ts";
+
+/** How often to ask for the lock again, in milliseconds. */
+const LOCK_RETRY_MS = 25;
+/** After this long, in milliseconds, the wait for the lock is reported. */
+const LOCK_REPORT_MS = 2_000;
+/** Longer than any start, even one that replays a long write-ahead log, in milliseconds. */
+const LOCK_TIMEOUT_MS = 400_000;
+
+/** What a holder of the lock may ask and change. */
+export type Users = {
+  /** Registers this process; call `remove` with the token that it returns. */
+  add(): string;
+  remove(token: string): void;
+  /** Whether any living process uses the PostgreSQL, after forgetting those that died. */
+  any(): boolean;
+};
+
+/**
+ * Runs `action` while no other process starts, joins or stops the same PostgreSQL. Lock and list
+ * are one SQLite file: the kernel drops its lock when a process dies however it dies, and a
+ * transaction that was cut short leaves the list as it was.
+ */
+export async function withUsers<Result>(
+  file: string,
+  log: (line: string) => void,
+  action: (users: Users) => Promise<Result>,
+): Promise<Result> {
+  const database = await lock(file, log);
+  try {
+    const result = await action(usersIn(database));
+    database.run("COMMIT");
+    return result;
+  } finally {
+    // Closing rolls back what has not been committed and releases the lock.
+    database.close();
+  }
+}
+
+async function lock(file: string, log: (line: string) => void): Promise<Database> {
+  const database = open(file);
+  const begun = Date.now();
+  let reported = false;
+  for (;;) {
+    try {
+      database.run("BEGIN IMMEDIATE");
+      database.run(
+        "CREATE TABLE IF NOT EXISTS users (token TEXT PRIMARY KEY, pid INTEGER, mark TEXT)",
+      );
+      return database;
+    } catch (error) {
+      if (!(error instanceof SQLiteError) || !error.code?.startsWith("SQLITE_BUSY")) {
+        database.close();
+        throw error;
+      }
+    }
+    const waited = Date.now() - begun;
+    if (waited > LOCK_TIMEOUT_MS) {
+      database.close();
+      throw new EmbeddedDatabaseError(
+        `another process has been starting or stopping PostgreSQL for too long: end it, then try again (lock: ${file})`,
+      );
+    }
+    if (waited > LOCK_REPORT_MS && !reported) {
+      log("waiting for another process that starts or stops PostgreSQL");
+      reported = true;
+    }
+    await Bun.sleep(LOCK_RETRY_MS);
+  }
+}
+
+function open(file: string): Database {
+  try {
+    const database = new Database(file, { create: true });
+    // Root may join the cluster of an ordinary user, who must still be able to write the list.
+    if (isRoot()) giveToFolderOwner(file);
+    return database;
+  } catch (error) {
+    throw explainFileError(file, error instanceof SQLiteError ? fileErrorOf(error) : error);
+  }
+}
+
+function giveToFolderOwner(file: string): void {
+  const { uid, gid } = statSync(file.slice(0, file.lastIndexOf("/")));
+  if (statSync(file).uid !== uid) chownSync(file, uid, gid);
+}
+
+/** SQLite reports "cannot open" for a missing permission; the file system's code says it better. */
+function fileErrorOf(error: SQLiteError): Error {
+  return Object.assign(new Error(error.message), { code: "EACCES" });
+}
+
+function usersIn(database: Database): Users {
+  return {
+    add() {
+      const token = crypto.randomUUID();
+      const mark = startMark(process.pid) ?? "";
+      database.run("INSERT INTO users VALUES (?, ?, ?)", [token, process.pid, mark]);
+      return token;
+    },
+    remove(token) {
+      database.run("DELETE FROM users WHERE token = ?", [token]);
+    },
+    any() {
+      const rows = database
+        .query<{ token: string; pid: number; mark: string }, []>(
+          "SELECT token, pid, mark FROM users",
+        )
+        .all();
+      const dead = rows.filter(({ pid, mark }) => startMark(pid) !== mark);
+      for (const { token } of dead) database.run("DELETE FROM users WHERE token = ?", [token]);
+      return rows.length > dead.length;
+    },
+  };
+}
