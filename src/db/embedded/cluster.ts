@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { EMBEDDED_PASSWORD_BYTES } from "../../limits.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
@@ -19,7 +20,6 @@ import { runProgram } from "./programs.ts";
 /** The superuser of an embedded cluster. */
 export const DATABASE_USER = "tessera";
 
-const PASSWORD_BYTES = 24;
 const PARTIAL_PREFIX = "cluster.partial-";
 
 /**
@@ -60,7 +60,9 @@ async function runInitdb(
   folder: string,
   durable: boolean,
 ): Promise<void> {
-  writeFileSync(place.password, randomBytes(PASSWORD_BYTES).toString("base64url"), { mode: 0o600 });
+  writeFileSync(place.password, randomBytes(EMBEDDED_PASSWORD_BYTES).toString("base64url"), {
+    mode: 0o600,
+  });
   giveToAccount(place, place.password);
   await runProgram(
     place,

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
+import { EMBEDDED_LOG_TAIL_CHARS } from "../../limits.ts";
 
 /** A reason why the embedded PostgreSQL cannot serve, in one line that names the remedy. */
 export class EmbeddedDatabaseError extends Error {
   override name = "EmbeddedDatabaseError";
 }
-
-const LOG_TAIL_CHARACTERS = 4_000;
 
 /** Known complaints of initdb, pg_ctl and postgres, and what a person can do about each. */
 const REMEDIES: readonly (readonly [pattern: RegExp, advice: string])[] = [
@@ -59,7 +58,7 @@ export function explainFileError(path: string, error: unknown): Error {
 
 export function logTail(logFile: string): string {
   try {
-    return readFileSync(logFile, "utf8").slice(-LOG_TAIL_CHARACTERS);
+    return readFileSync(logFile, "utf8").slice(-EMBEDDED_LOG_TAIL_CHARS);
   } catch {
     return "";
   }

@@ -1,6 +1,13 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import {
+  EMBEDDED_LOG_MAX_BYTES,
+  EMBEDDED_POLL_MS,
+  EMBEDDED_START_ATTEMPTS,
+  EMBEDDED_START_TIMEOUT_SECONDS,
+  EMBEDDED_STOP_TIMEOUT_SECONDS,
+} from "../../limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { DATABASE_USER, giveToAccount } from "./cluster.ts";
 import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";
@@ -12,15 +19,6 @@ import { runProgram } from "./programs.ts";
 export type ServerSettings = Readonly<Record<string, string>>;
 
 const HOST = "127.0.0.1";
-/** Replaying the write-ahead log after a crash may take this long, in seconds. */
-const START_TIMEOUT_S = 300;
-/** A fast shutdown writes one checkpoint; in seconds. */
-const STOP_TIMEOUT_S = 60;
-/** How often a port may be lost to somebody else between looking and starting. */
-const START_ATTEMPTS = 5;
-/** The log starts anew when a start finds it larger than this, in bytes. */
-const LOG_BYTES_MAX = 16 * 1024 * 1024;
-const POLL_MS = 20;
 
 const DEFAULT_SETTINGS: ServerSettings = {
   listen_addresses: HOST,
@@ -37,7 +35,7 @@ const DEFAULT_SETTINGS: ServerSettings = {
 
 /** The port of the PostgreSQL that serves this cluster now, or undefined when none does. */
 export async function runningPort(place: Place): Promise<number | undefined> {
-  const deadline = Date.now() + START_TIMEOUT_S * 1_000;
+  const deadline = Date.now() + EMBEDDED_START_TIMEOUT_SECONDS * 1_000;
   for (;;) {
     const { pid, port, status } = readPidFile(place);
     if (pid === undefined) return undefined;
@@ -52,7 +50,7 @@ export async function runningPort(place: Place): Promise<number | undefined> {
         `the PostgreSQL with process id ${pid} stays in state "${status}": end it, then try again (see ${place.log})`,
       );
     }
-    await Bun.sleep(POLL_MS);
+    await Bun.sleep(EMBEDDED_POLL_MS);
   }
 }
 
@@ -74,7 +72,7 @@ export async function startServer(
       const port = await runningPort(place);
       if (port !== undefined) return port;
       const portTaken = /could not (bind|create any TCP)/.test(logTail(place.log));
-      if (!portTaken || attempt === START_ATTEMPTS) throw error;
+      if (!portTaken || attempt === EMBEDDED_START_ATTEMPTS) throw error;
     }
   }
 }
@@ -90,7 +88,7 @@ export async function stopServer(place: Place, binaries: Binaries): Promise<void
       `--pgdata=${place.cluster}`,
       "--mode=fast",
       "--wait",
-      `--timeout=${STOP_TIMEOUT_S}`,
+      `--timeout=${EMBEDDED_STOP_TIMEOUT_SECONDS}`,
       "--silent",
     ],
     "stop",
@@ -116,7 +114,7 @@ function startCommand(
     `--pgdata=${place.cluster}`,
     `--log=${place.log}`,
     "--wait",
-    `--timeout=${START_TIMEOUT_S}`,
+    `--timeout=${EMBEDDED_START_TIMEOUT_SECONDS}`,
     "--silent",
     // pg_ctl hands this to a shell; names and values are ours and hold no quotes.
     `--options=${options.map(([name, value]) => `-c ${name}='${value}'`).join(" ")}`,
@@ -125,7 +123,7 @@ function startCommand(
 
 function prepareLog(place: Place): void {
   try {
-    if (!existsSync(place.log) || statSync(place.log).size > LOG_BYTES_MAX) {
+    if (!existsSync(place.log) || statSync(place.log).size > EMBEDDED_LOG_MAX_BYTES) {
       writeFileSync(place.log, "", { mode: 0o600 });
     }
     giveToAccount(place, place.log);

@@ -1,15 +1,13 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, statSync } from "node:fs";
+import {
+  EMBEDDED_LOCK_REPORT_MS,
+  EMBEDDED_LOCK_RETRY_MS,
+  EMBEDDED_LOCK_TIMEOUT_MS,
+} from "../../limits.ts";
 import { isRoot } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 import { startMark } from "./processes.ts";
-
-/** How often to ask for the lock again, in milliseconds. */
-const LOCK_RETRY_MS = 25;
-/** After this long, in milliseconds, the wait for the lock is reported. */
-const LOCK_REPORT_MS = 2_000;
-/** Longer than any start, even one that replays a long write-ahead log, in milliseconds. */
-const LOCK_TIMEOUT_MS = 400_000;
 
 /** What a holder of the lock may ask and change. */
 export type Users = {
@@ -59,17 +57,17 @@ async function lock(file: string, log: (line: string) => void): Promise<Database
       }
     }
     const waited = Date.now() - begun;
-    if (waited > LOCK_TIMEOUT_MS) {
+    if (waited > EMBEDDED_LOCK_TIMEOUT_MS) {
       database.close();
       throw new EmbeddedDatabaseError(
         `another process has been starting or stopping PostgreSQL for too long: end it, then try again (lock: ${file})`,
       );
     }
-    if (waited > LOCK_REPORT_MS && !reported) {
+    if (waited > EMBEDDED_LOCK_REPORT_MS && !reported) {
       log("waiting for another process that starts or stops PostgreSQL");
       reported = true;
     }
-    await Bun.sleep(LOCK_RETRY_MS);
+    await Bun.sleep(EMBEDDED_LOCK_RETRY_MS);
   }
 }
 

@@ -1,0 +1,146 @@
+#!/bin/sh
+# The one way into this project: `sh scripts/run.sh <start|tessera|test|check|setup> [arguments]`.
+#
+# The scripts of package.json call this file, so that `npm start` works on a fresh clone with
+# nothing but Node.js and npm, and `bun start` does the same where Bun exists. It brings Bun, the
+# dependencies and the native addon up to date, then runs the command. Each step leaves a stamp of
+# what it was made from, and costs a few milliseconds when nothing has changed.
+set -eu
+
+cd "$(dirname "$0")/.."
+root=$(pwd -P)
+cache=$root/.cache
+bun_version=$(sed -n 's/^ *"bun": "\([0-9.]*\)".*/\1/p' package.json)
+
+say() { printf 'tessera: %s\n' "$*" >&2; }
+fail() {
+  say "$*"
+  exit 1
+}
+
+# Runs a command with its output in a log file; the log is worth reading only when it fails.
+quietly() {
+  log=$1
+  shift
+  mkdir -p "$cache"
+  "$@" >"$log" 2>&1 </dev/null
+}
+
+# A fingerprint of files: their names, sizes and checksums.
+fingerprint() { cat "$@" | cksum; }
+
+is_current() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
+# --- Bun ---------------------------------------------------------------------------------------
+
+is_bun() { [ -n "$1" ] && [ "$("$1" --version 2>/dev/null)" = "$bun_version" ]; }
+
+find_bun() {
+  bun=$(command -v bun || true)
+  is_bun "$bun" && return
+  bun=$cache/bun-$bun_version/bun
+  [ -x "$bun" ] || fetch_bun
+  # Whatever is started from here on, install scripts for one, finds the same Bun.
+  PATH=$cache/bun-$bun_version:$PATH
+  export PATH
+}
+
+# npm runs no install scripts of packages unless told to, so the binary is taken out of the package
+# for this platform instead of leaving it to Bun's own install script.
+fetch_bun() {
+  command -v npm >/dev/null 2>&1 ||
+    fail "Bun $bun_version is needed: install Node.js with npm, or Bun from https://bun.sh, and try again"
+  say "fetching Bun $bun_version from npm"
+  download=$cache/bun-download-$$
+  trap 'rm -rf "$download"' EXIT
+  mkdir -p "$download"
+  quietly "$cache/bun.log" npm install --prefix "$download" --no-save --ignore-scripts \
+    --include=optional --no-audit --no-fund "bun@$bun_version" ||
+    fail "could not fetch Bun $bun_version: check the network or the npm proxy, then try again (see .cache/bun.log)"
+  found=
+  for candidate in "$download"/node_modules/@oven/bun-*/bin/bun; do
+    if is_bun "$candidate"; then found=$candidate; fi
+  done
+  [ -n "$found" ] ||
+    fail "Bun $bun_version does not run on this machine ($(uname -sm)): see https://bun.sh/docs/installation for what it needs"
+  mkdir -p "$cache/bun-$bun_version"
+  mv "$found" "$bun"
+  rm -rf "$download"
+  trap - EXIT
+}
+
+# --- dependencies ------------------------------------------------------------------------------
+
+install_dependencies() {
+  wanted="$(fingerprint package.json bun.lock) $bun_version $(uname -sm)"
+  stamp=node_modules/.tessera-installed
+  is_current "$stamp" "$wanted" && return
+  say "installing the dependencies"
+  # The postinstall step would build the addon inside this step; it has its own, with its own words.
+  TESSERA_SETUP=1 quietly "$cache/install.log" "$bun" install --frozen-lockfile || explain_install
+  printf '%s' "$wanted" >"$stamp"
+}
+
+explain_install() {
+  if grep -qi 'no space left\|ENOSPC' "$cache/install.log"; then
+    fail "could not install the dependencies: the disk is full, free some space and try again"
+  elif grep -qi 'lockfile had changes' "$cache/install.log"; then
+    fail "package.json and bun.lock disagree: run \`bun install\` and commit bun.lock"
+  elif grep -qi 'EACCES\|permission denied' "$cache/install.log"; then
+    fail "could not install the dependencies: $root is not writable, change its owner or clone it elsewhere (see .cache/install.log)"
+  fi
+  fail "could not install the dependencies: check the network or the proxy, then try again (see .cache/install.log)"
+}
+
+# --- native addon ------------------------------------------------------------------------------
+
+# The build script knows what is current and says itself what is missing.
+build_addon() {
+  wanted="$(find native -type f ! -path 'native/build/*' -exec cat {} + | cksum) $(cat node_modules/.tessera-installed 2>/dev/null || true)"
+  stamp=native/build/.tessera-built
+  is_current "$stamp" "$wanted" && return
+  "$bun" native/build.ts >&2 || exit 1
+  mkdir -p native/build
+  printf '%s' "$wanted" >"$stamp"
+}
+
+setup() {
+  find_bun
+  install_dependencies
+  build_addon
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case $command in
+start)
+  setup
+  exec "$bun" src/main.ts "$@"
+  ;;
+tessera)
+  setup
+  exec "$bun" src/cli/main.ts "$@"
+  ;;
+test)
+  setup
+  exec "$bun" scripts/test.ts "$@"
+  ;;
+check)
+  setup
+  "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
+  exec "$bun" node_modules/.bin/tsc
+  ;;
+setup)
+  setup
+  ;;
+postinstall)
+  # After a plain `bun install` or `npm install`; inside our own installation the addon comes later.
+  [ -n "${TESSERA_SETUP:-}" ] && exit 0
+  find_bun
+  build_addon
+  ;;
+*)
+  say "usage: sh scripts/run.sh <start|tessera|test|check|setup> [arguments]"
+  exit 2
+  ;;
+esac
