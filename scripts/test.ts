@@ -1,0 +1,190 @@
+/**
+ * Runs every check of the repository: formatting and lint, types, all tests. The last line that it
+ * prints is `N passed, N failed`, and the exit status is 0 only when nothing failed. Paths given as
+ * arguments narrow the run to the tests below them.
+ */
+import { Glob } from "bun";
+import { cleanUp, onCleanup } from "../test/support/cleanup.ts";
+import { temporaryFolder } from "../test/support/folders.ts";
+import { SERVER_VARIABLE, startPostgres } from "../test/support/postgres.ts";
+
+/** Test processes at a time; each may start servers of its own. */
+const PARALLEL = 2;
+/** Files that share a process: more save start-ups, fewer balance the load. */
+const FILES_PER_PROCESS = 8;
+/** A test without a bound of its own may take this long, in milliseconds, on a busy machine. */
+const TEST_TIMEOUT_MS = 120_000;
+/** A process that does not end is a failure, not an endless run; in milliseconds. */
+const PROCESS_TIMEOUT_MS = 540_000;
+
+type Counts = { passed: number; failed: number; skipped: number };
+type Step = { name: string; run: () => Promise<{ counts: Counts; output: string }> };
+
+const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
+const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
+
+async function main(paths: readonly string[]): Promise<number> {
+  const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+  const reports = temporaryFolder("reports");
+  const files = await testFiles(paths);
+  if (files.length === 0) throw new Error(`no tests are below ${paths.join(", ")}`);
+  await ensureRedis();
+  const env = { ...process.env, [SERVER_VARIABLE]: await startPostgres() };
+
+  const checks =
+    paths.length > 0
+      ? []
+      : [command("biome", ["check", "--error-on-warnings"]), command("tsc", [])];
+  const tests = groups(files).map((group, index) =>
+    testProcess(group, `${reports}/${index}.xml`, env),
+  );
+  await runAll([...checks, ...tests], ({ passed, failed, skipped }) => {
+    total.passed += passed;
+    total.failed += failed;
+    total.skipped += skipped;
+  });
+  await cleanUp();
+
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+  process.stdout.write(`${total.passed} passed, ${total.failed} failed${skipped}\n`);
+  return total.failed === 0 ? 0 : 1;
+}
+
+async function runAll(steps: Step[], add: (counts: Counts) => void): Promise<void> {
+  const queue = [...steps];
+  const work = async (): Promise<void> => {
+    for (let step = queue.shift(); step; step = queue.shift()) {
+      const begun = performance.now();
+      const { counts, output } = await step.run();
+      const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+      add(counts);
+      // What passed needs no words; of a failure everything is shown.
+      if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n`);
+      const verdict = counts.failed > 0 ? "FAIL" : "ok  ";
+      process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${seconds} s)\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+}
+
+async function testFiles(paths: readonly string[]): Promise<string[]> {
+  const files = await Array.fromAsync(new Glob("test/**/*.test.ts").scan("."));
+  const below = (file: string): boolean =>
+    paths.length === 0 || paths.some((path) => file.startsWith(path.replace(/^\.\//, "")));
+  return files.filter(below).sort();
+}
+
+/** Files of one folder share processes, so that a folder's slow start is paid few times. */
+function groups(files: readonly string[]): string[][] {
+  const folders = Map.groupBy(files, (file) => file.split("/")[1] ?? file);
+  return [...folders.values()].flatMap((folder) => {
+    const count = Math.ceil(folder.length / FILES_PER_PROCESS);
+    return Array.from({ length: count }, (_, index) =>
+      folder.filter((_, position) => position % count === index),
+    );
+  });
+}
+
+/** A tool of node_modules that counts as one check. */
+function command(name: string, args: readonly string[]): Step {
+  return {
+    name,
+    async run() {
+      const { status, output } = await execute([`node_modules/.bin/${name}`, ...args], process.env);
+      return { counts: status === 0 ? PASSED : FAILED, output };
+    },
+  };
+}
+
+function testProcess(
+  files: readonly string[],
+  report: string,
+  env: Record<string, string | undefined>,
+): Step {
+  const folder = files[0]?.split("/").slice(0, 2).join("/") ?? "";
+  return {
+    name: `${folder} (${files.length} files)`,
+    async run() {
+      const { status, output } = await execute(
+        [
+          "test",
+          `--timeout=${TEST_TIMEOUT_MS}`,
+          "--reporter=junit",
+          `--reporter-outfile=${report}`,
+          ...files.map((file) => `./${file}`),
+        ],
+        env,
+      );
+      const counts = await countsOf(report);
+      // A crash or an error outside any test leaves no failed test behind, yet it is a failure.
+      if (status !== 0 && counts.failed === 0) counts.failed = 1;
+      return { counts, output };
+    },
+  };
+}
+
+async function execute(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<{ status: number; output: string }> {
+  const program = Bun.spawn([process.execPath, ...args], {
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: PROCESS_TIMEOUT_MS,
+  });
+  const release = onCleanup(() => program.kill("SIGTERM"));
+  const [status, stdout, stderr] = await Promise.all([
+    program.exited,
+    program.stdout.text(),
+    program.stderr.text(),
+  ]);
+  await release();
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** The totals stand on the root element of the report. */
+async function countsOf(report: string): Promise<Counts> {
+  const file = Bun.file(report);
+  const root = (await file.exists())
+    ? (await file.text()).match(/<testsuites [^>]*>/)?.[0]
+    : undefined;
+  const attribute = (name: string): number =>
+    Number(root?.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
+  const failed = attribute("failures") + attribute("errors");
+  const skipped = attribute("skipped");
+  return { passed: attribute("tests") - failed - skipped, failed, skipped };
+}
+
+/** The tests of coordination need a real Redis; no npm package carries one. */
+async function ensureRedis(): Promise<void> {
+  if (Bun.which("redis-server")) return;
+  if (process.getuid?.() === 0 && Bun.which("apt-get")) {
+    process.stdout.write("installing redis-server for the tests\n");
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    const install = ["install", "-y", "--no-install-recommends", "redis-server"];
+    for (const args of [["update"], install]) {
+      const program = Bun.spawn(["apt-get", ...args], {
+        env,
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await program.exited;
+    }
+    if (Bun.which("redis-server")) return;
+  }
+  throw new Error(
+    "redis-server is missing and the tests need a real one: install it (Debian: apt-get install redis-server, macOS: brew install redis)",
+  );
+}
+
+try {
+  process.exitCode = await main(Bun.argv.slice(2));
+} catch (error) {
+  await cleanUp();
+  process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
+  process.stdout.write("0 passed, 1 failed\n");
+  process.exitCode = 1;
+}
