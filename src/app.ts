@@ -1,0 +1,90 @@
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { Config } from "./config/schema.ts";
+import type { Coordinator } from "./coordination/coordinator.ts";
+import type { Sql } from "./db/client.ts";
+import { errorOperations } from "./errors/routes.ts";
+import { openApiComponents, openApiPaths } from "./http/openapi.ts";
+import type { Operation } from "./http/operation.ts";
+import { PROBLEM_TYPE } from "./http/respond.ts";
+import { mountOperations } from "./http/router.ts";
+import type { Log } from "./observability/log.ts";
+import type { Metrics } from "./observability/metrics.ts";
+import type { Readiness } from "./observability/readiness.ts";
+
+/** Everything that the routes stand on, opened and closed by the composition root. */
+export interface Services {
+  readonly config: Config;
+  /** {base_url}, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly sql: Sql;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly authenticator: Authenticator;
+  readonly coordinator: Coordinator;
+}
+
+const VERSION = "1.0.0";
+const DOCS_PATH = "/docs";
+const PROBE_PATHS = ["/livez", "/readyz", "/metrics", DOCS_PATH, `${DOCS_PATH}/json`];
+
+/** Every operation of the API, feature by feature. */
+export function operationsOf(services: Services): Operation[] {
+  return [...errorOperations(services)];
+}
+
+function documentation(operations: readonly Operation[], baseUrl: string) {
+  const info = {
+    title: "Tessera",
+    version: VERSION,
+    description:
+      "Vector and knowledge search over project files, and the platform around it. " +
+      `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
+  };
+  const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
+  return {
+    openapi: "3.1.0",
+    info,
+    servers: [{ url: baseUrl }],
+    tags,
+    paths: openApiPaths(operations),
+    components: openApiComponents(),
+  };
+}
+
+function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
+  return app
+    .get("/livez", () => Response.json({ status: "ok" }), { detail: { hide: true } })
+    .get(
+      "/readyz",
+      async () => {
+        const reasons = await readiness.reasons();
+        const ready = Object.keys(reasons).length === 0;
+        const body = { status: ready ? "ready" : "not_ready", reasons };
+        return Response.json(body, { status: ready ? 200 : 503 });
+      },
+      { detail: { hide: true } },
+    )
+    .get(
+      "/metrics",
+      async () =>
+        new Response(await metrics.registry.metrics(), {
+          headers: { "content-type": metrics.registry.contentType },
+        }),
+      { detail: { hide: true } },
+    ) as unknown as Elysia;
+}
+
+/** Assembles the application: probes, documentation and every operation. */
+export function buildApp(services: Services): Elysia {
+  const operations = operationsOf(services);
+  const app = new Elysia({ normalize: false });
+  // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
+  const document = documentation(operations, services.baseUrl) as any;
+  app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
+  mountProbes(app, services);
+  const context = { ...services, maxBodyBytes: services.config.maxBodyBytes };
+  return mountOperations(app, operations, context, PROBE_PATHS);
+}

@@ -1,0 +1,52 @@
+import { CREDENTIAL_MAX_CHARS } from "../limits.ts";
+import { Problem } from "../problem/problem.ts";
+import type { ApiKeyVerifier } from "./api-keys.ts";
+import type { createJwtVerifier } from "./jwt.ts";
+import { looksLikeKey } from "./key-format.ts";
+import { holds, type Permission, type Principal } from "./principal.ts";
+
+const BEARER = /^bearer +(\S+) *$/i;
+
+export interface Authenticator {
+  /**
+   * Who is calling. Synchronous when the credential was seen a moment ago.
+   * Throws `unauthorized` when there is no valid credential.
+   */
+  authenticate(headers: Headers): Principal | Promise<Principal>;
+  /** True when the request carries a credential at all, valid or not. */
+  hasCredential(headers: Headers): boolean;
+}
+
+/** Throws `permission-denied` unless the caller holds the permission. */
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (holds(principal, permission)) return;
+  throw new Problem("permission-denied", { detail: `This needs the permission ${permission}.` });
+}
+
+/** The bearer token where there is one, else the key in X-API-Key. */
+function credentialOf(headers: Headers): string | undefined {
+  const bearer = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  return bearer ?? headers.get("x-api-key")?.trim() ?? undefined;
+}
+
+export function createAuthenticator(
+  keys: ApiKeyVerifier,
+  verifyJwt: ReturnType<typeof createJwtVerifier>,
+): Authenticator {
+  return {
+    authenticate(headers) {
+      const credential = credentialOf(headers);
+      if (credential === undefined || credential === "") throw new Problem("unauthorized");
+      if (credential.length > CREDENTIAL_MAX_CHARS) {
+        throw new Problem("unauthorized", { detail: "The credential is too long." });
+      }
+      if (looksLikeKey(credential)) return keys.verify(credential);
+      // X-API-Key takes API keys alone.
+      if (!headers.has("authorization")) {
+        throw new Problem("unauthorized", { detail: "The API key is not valid." });
+      }
+      return verifyJwt(credential);
+    },
+    hasCredential: (headers) => credentialOf(headers) !== undefined,
+  };
+}

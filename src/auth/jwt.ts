@@ -1,0 +1,150 @@
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import type { Config } from "../config/schema.ts";
+import { isUuid } from "../http/formats.ts";
+import {
+  AUTH_CACHE_MAX_ENTRIES,
+  JWKS_CACHE_MAX_AGE_MS,
+  JWKS_COOLDOWN_MS,
+  JWKS_TIMEOUT_MS,
+  JWT_CACHE_TTL_MS,
+  JWT_CLOCK_SKEW_SECONDS,
+} from "../limits.ts";
+import { Problem } from "../problem/problem.ts";
+import { isAccountPermission, type Principal } from "./principal.ts";
+
+/** Algorithms by the kind of key that may verify them. Mixing them up is a known attack. */
+const SECRET_ALGORITHMS = ["HS256"];
+const PUBLIC_ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+interface Verified {
+  principal: Principal;
+  /** Milliseconds since the epoch after which the token is verified again. */
+  until: number;
+}
+
+function permissionsOf(payload: JWTPayload): string[] {
+  const list = payload["permissions"];
+  if (Array.isArray(list)) return list.filter((item): item is string => typeof item === "string");
+  const scope = payload["scope"];
+  return typeof scope === "string" ? scope.split(" ").filter((name) => name !== "") : [];
+}
+
+function textClaim(payload: JWTPayload, name: string): string | null {
+  const value = payload[name];
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function principalOf(payload: JWTPayload): Principal {
+  if (payload.sub === undefined || !isUuid(payload.sub)) {
+    throw new Problem("unauthorized", { detail: "The token names no user." });
+  }
+  return {
+    userId: payload.sub.toLowerCase(),
+    email: textClaim(payload, "email"),
+    name: textClaim(payload, "name"),
+    keyId: null,
+    projectId: null,
+    scopes: null,
+    account: new Set(permissionsOf(payload).filter(isAccountPermission)),
+  };
+}
+
+function algorithmOf(token: string): string | undefined {
+  try {
+    const header: unknown = JSON.parse(
+      Buffer.from(token.split(".")[0] ?? "", "base64url").toString(),
+    );
+    const name = (header as { alg?: unknown } | null)?.alg;
+    return typeof name === "string" ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when the key server, not the token, is at fault. */
+function isKeyServerFault(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
+  // jose reports an answer other than 200 as its base class; what fetch throws is none of jose's.
+  return !(error instanceof errors.JOSEError) || error.constructor === errors.JOSEError;
+}
+
+/**
+ * Verifies JWTs against the configured secret or key set. Returns undefined when neither is
+ * configured: every token is then refused. Verified tokens are remembered for a short while,
+ * never beyond their expiry.
+ */
+export function createJwtVerifier(jwt: Config["jwt"]) {
+  const secret = jwt.secret === undefined ? undefined : new TextEncoder().encode(jwt.secret);
+  const keySet =
+    jwt.jwksUrl === undefined
+      ? undefined
+      : createRemoteJWKSet(new URL(jwt.jwksUrl), {
+          cooldownDuration: JWKS_COOLDOWN_MS,
+          cacheMaxAge: JWKS_CACHE_MAX_AGE_MS,
+          timeoutDuration: JWKS_TIMEOUT_MS,
+        });
+  const checks = {
+    clockTolerance: JWT_CLOCK_SKEW_SECONDS,
+    ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
+    ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
+  };
+  const remembered = new Map<string, Verified>();
+
+  async function claims(token: string): Promise<JWTPayload> {
+    const algorithm = algorithmOf(token);
+    if (secret !== undefined && algorithm !== undefined && SECRET_ALGORITHMS.includes(algorithm)) {
+      return (await jwtVerify(token, secret, { ...checks, algorithms: SECRET_ALGORITHMS })).payload;
+    }
+    if (keySet !== undefined && algorithm !== undefined && PUBLIC_ALGORITHMS.includes(algorithm)) {
+      return (await jwtVerify(token, keySet, { ...checks, algorithms: PUBLIC_ALGORITHMS })).payload;
+    }
+    throw new errors.JOSEAlgNotAllowed();
+  }
+
+  async function verify(token: string): Promise<Principal> {
+    try {
+      const payload = await claims(token);
+      const principal = principalOf(payload);
+      const expires = (payload.exp ?? Number.POSITIVE_INFINITY) + JWT_CLOCK_SKEW_SECONDS;
+      remembered.set(token, {
+        principal,
+        until: Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000),
+      });
+      if (remembered.size > AUTH_CACHE_MAX_ENTRIES) {
+        remembered.delete(remembered.keys().next().value as string);
+      }
+      return principal;
+    } catch (cause) {
+      if (cause instanceof Problem) throw cause;
+      if (isKeyServerFault(cause)) {
+        throw new Problem("dependency-unavailable", {
+          detail: "The token's keys cannot be read.",
+          cause,
+        });
+      }
+      throw new Problem("unauthorized", { detail: "The token is not valid.", cause });
+    }
+  }
+
+  return (token: string): Principal | Promise<Principal> => {
+    if (secret === undefined && keySet === undefined) {
+      throw new Problem("unauthorized", { detail: "This service takes API keys only." });
+    }
+    const known = remembered.get(token);
+    if (known !== undefined && Date.now() < known.until) return known.principal;
+    remembered.delete(token);
+    return verify(token);
+  };
+}

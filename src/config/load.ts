@@ -1,0 +1,142 @@
+import { cpus } from "node:os";
+import { resolve } from "node:path";
+import { BODY_TRANSPORT_MAX_BYTES } from "../limits.ts";
+import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All faults of a configuration at once, one line each, every line naming its variable. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`the configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+/** Reads variables one by one and collects what is wrong with them instead of stopping at the first. */
+class Reader {
+  readonly faults: string[] = [];
+  constructor(private readonly env: Environment) {}
+
+  text(name: string): string | undefined {
+    const value = this.env[name]?.trim();
+    return value === undefined || value === "" ? undefined : value;
+  }
+
+  integer(name: string, fallback: number, minimum: number, maximum: number): number {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= minimum && number <= maximum) return number;
+    this.faults.push(`${name} must be a whole number from ${minimum} to ${maximum}`);
+    return fallback;
+  }
+
+  oneOf<T extends string>(name: string, fallback: T, values: readonly T[]): T {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined) return fallback;
+    if (values.includes(value as T)) return value as T;
+    this.faults.push(`${name} must be one of ${values.join(", ")}`);
+    return fallback;
+  }
+
+  url(name: string, protocols: readonly string[]): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    // The value itself may carry a password, so the fault names the variable alone. PostgreSQL
+    // addresses may name several hosts or a socket, which URL does not parse; the prefix decides.
+    const protocol = protocols.find((candidate) => value.startsWith(`${candidate}://`));
+    const parses = protocol?.startsWith("http") ? URL.canParse(value) : protocol !== undefined;
+    if (parses) return value;
+    const forms = protocols.map((candidate) => `${candidate}://`).join(" or ");
+    this.faults.push(`${name} must be a URL that starts with ${forms}`);
+    return undefined;
+  }
+}
+
+function readOrigins(reader: Reader): string[] {
+  const origins: string[] = [];
+  for (const entry of (reader.text("BILLING_ORIGINS") ?? "").split(",")) {
+    const value = entry.trim();
+    if (value === "") continue;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/";
+    if (isOrigin && url.search === "" && url.hash === "" && url.username === "") {
+      origins.push(url.origin);
+    } else {
+      reader.faults.push(
+        "BILLING_ORIGINS must be a comma-separated list of origins such as https://app.example.com",
+      );
+    }
+  }
+  return origins;
+}
+
+function readPrices(reader: Reader): Record<string, string> {
+  const text = reader.text("STRIPE_PRICES");
+  if (text === undefined) return {};
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
+      const entries = Object.entries(parsed);
+      const known = /^(pro|enterprise|server|sandbox)\.(monthly|yearly)$/;
+      if (entries.every(([key, id]) => known.test(key) && typeof id === "string" && id !== "")) {
+        return Object.fromEntries(entries) as Record<string, string>;
+      }
+    }
+  } catch {
+    // Falls through to the fault, which must not repeat the value.
+  }
+  reader.faults.push(
+    'STRIPE_PRICES must be a JSON object of price ids by "pro|enterprise|server|sandbox.monthly|yearly"',
+  );
+  return {};
+}
+
+function readSecret(reader: Reader): string | undefined {
+  const secret = reader.text("JWT_SECRET");
+  if (secret !== undefined && secret.length < DEFAULTS.jwtSecretMinChars) {
+    reader.faults.push(`JWT_SECRET must have at least ${DEFAULTS.jwtSecretMinChars} characters`);
+  }
+  return secret;
+}
+
+/** Validates the environment; throws a ConfigError that lists every fault. */
+export function loadConfig(env: Environment = process.env): Config {
+  const reader = new Reader(env);
+  const http = ["http", "https"] as const;
+  const config: Config = {
+    port: reader.integer("PORT", DEFAULTS.port, 0, DEFAULTS.maxPort),
+    host: reader.text("HOST") ?? DEFAULTS.host,
+    baseUrl: reader.url("BASE_URL", http)?.replace(/\/+$/, ""),
+    dataDir: resolve(reader.text("DATA_DIR") ?? DEFAULTS.dataDir),
+    databaseUrl: reader.url("DATABASE_URL", ["postgres", "postgresql"]),
+    redisUrl: reader.url("REDIS_URL", ["redis", "rediss", "unix"]),
+    jwt: {
+      secret: readSecret(reader),
+      jwksUrl: reader.url("JWT_JWKS_URL", http),
+      issuer: reader.text("JWT_ISSUER"),
+      audience: reader.text("JWT_AUDIENCE"),
+    },
+    billing: {
+      origins: readOrigins(reader),
+      secretKey: reader.text("STRIPE_SECRET_KEY"),
+      apiBase: reader.url("STRIPE_API_BASE", http),
+      prices: readPrices(reader),
+    },
+    searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, DEFAULTS.maxWorkers),
+    maxBodyBytes: reader.integer(
+      "MAX_BODY_BYTES",
+      DEFAULTS.maxBodyBytes,
+      DEFAULTS.minBodyBytes,
+      BODY_TRANSPORT_MAX_BYTES,
+    ),
+    demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
+    logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),
+    failpoints: (reader.text("TESSERA_FAILPOINTS") ?? "").split(",").filter((name) => name !== ""),
+  };
+  if (reader.faults.length > 0) throw new ConfigError([...new Set(reader.faults)]);
+  return Object.freeze(config);
+}

@@ -1,0 +1,65 @@
+import { invalid, Problem } from "../problem/problem.ts";
+
+/** SQLSTATE classes and codes that say "the server is away or going away", not "the query is wrong". */
+const UNAVAILABLE_STATES = /^(08|57P0[1-5]|53[0-9A-Z]{3}|25P03)/;
+const UNAVAILABLE_CODES = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "CONNECTION_CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ERR_SOCKET_CLOSED",
+]);
+const STATEMENT_TIMEOUT = "57014";
+/** Text that PostgreSQL cannot store: a NUL character, or half of a surrogate pair. */
+const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
+const RETRYABLE_STATES = new Set(["40001", "40P01"]);
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** True when the database could not be reached or shut the connection down. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return false;
+  return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
+}
+
+/** True when the same transaction may succeed if it is simply run again. */
+export function isRetryable(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && RETRYABLE_STATES.has(code);
+}
+
+/** The violated constraint's name when the error is a violation of a unique constraint. */
+export function uniqueViolation(error: unknown): string | undefined {
+  if (codeOf(error) !== "23505") return undefined;
+  return (error as { constraint_name?: string }).constraint_name ?? "";
+}
+
+/** The problem that stands for a database failure, or undefined when the error is something else. */
+export function databaseProblem(error: unknown): Problem | undefined {
+  if (isUnavailable(error)) {
+    return new Problem("dependency-unavailable", {
+      detail: "The database does not answer.",
+      cause: error,
+    });
+  }
+  if (UNSTORABLE_TEXT_STATES.has(codeOf(error) ?? "")) {
+    const message = "contains a character that cannot be stored, such as NUL";
+    return invalid([{ field: "body", message }]);
+  }
+  if (codeOf(error) === STATEMENT_TIMEOUT || isRetryable(error)) {
+    return new Problem("overloaded", { cause: error });
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import type { Config } from "../config/schema.ts";
+import { type DatabaseOptions, openDatabase, type Sql } from "./client.ts";
+import { openEmbeddedDatabase } from "./embedded.ts";
+
+export interface OpenedDatabase {
+  readonly sql: Sql;
+  readonly url: string;
+  /** True for the embedded server, false for the one of DATABASE_URL. */
+  readonly embedded: boolean;
+  close(): Promise<void>;
+}
+
+const CLOSE_TIMEOUT_SECONDS = 2;
+
+/** Opens the configured database, starting or joining the embedded one when there is none. */
+export async function openConfiguredDatabase(
+  config: Config,
+  log: (line: string) => void,
+  options: DatabaseOptions = {},
+): Promise<OpenedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    const sql = openDatabase(config.databaseUrl, options);
+    const close = () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+    return { sql, url: config.databaseUrl, embedded: false, close };
+  }
+  const server = await openEmbeddedDatabase({ dataDir: config.dataDir, log });
+  const sql = openDatabase(server.url, options);
+  return {
+    sql,
+    url: server.url,
+    embedded: true,
+    async close() {
+      await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d):(\d\d))$/;
+
+/** True for a UUID in its usual form, in either case. */
+export function isUuid(value: string): boolean {
+  return UUID.test(value);
+}
+
+/** True for an RFC 3339 date-time that exists in the calendar. */
+export function isDateTime(value: string): boolean {
+  const match = DATE_TIME.exec(value);
+  if (!match) return false;
+  const [year, month, day, hour, minute, second, offsetHour, offsetMinute] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false;
+  if (offsetHour > 23 || offsetMinute > 59) return false;
+  return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+/** True for an absolute URI. */
+export function isUri(value: string): boolean {
+  return URL.canParse(value);
+}
+
+/** A moment as RFC 3339 in UTC with milliseconds; null stays null. */
+export function timestamp(value: Date): string;
+export function timestamp(value: Date | null): string | null;
+export function timestamp(value: Date | null): string | null {
+  return value === null ? null : value.toISOString();
+}

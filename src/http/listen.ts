@@ -1,0 +1,84 @@
+import { BODY_TRANSPORT_MAX_BYTES, IDLE_TIMEOUT_SECONDS } from "../limits.ts";
+
+export type Handler = (request: Request) => Response | Promise<Response>;
+
+export interface Listener {
+  readonly port: number;
+  /** Puts the application in place of the answer that the service is still starting. */
+  use(handler: Handler): void;
+  /** Stops accepting, waits for what runs, and cuts what is left after `deadlineMs`. */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+/** The port is taken, or not ours to take. */
+export class ListenError extends Error {}
+
+function starting(request: Request): Response {
+  if (new URL(request.url).pathname === "/livez") return Response.json({ status: "ok" });
+  const body = { status: "not_ready", reasons: { service: "is starting" } };
+  return Response.json(body, { status: 503, headers: { "retry-after": "1" } });
+}
+
+function listenError(error: unknown, host: string, port: number): unknown {
+  const code = (error as { code?: string }).code;
+  if (code === "EADDRINUSE") {
+    return new ListenError(
+      `port ${port} of ${host} is in use: stop what listens there, or choose another one with PORT=<number> (PORT=0 picks a free one)`,
+    );
+  }
+  if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new ListenError(`cannot listen on ${host}:${port} (${code}): check HOST and PORT`);
+  }
+  return error;
+}
+
+/**
+ * Takes the port at once, so that a taken one is known before anything else is started. Until
+ * `use` is called, only the liveness probe succeeds.
+ */
+export function listen(host: string, port: number): Listener {
+  let handler: Handler = starting;
+  let running = 0;
+  let draining = false;
+
+  async function counted(request: Request): Promise<Response> {
+    running++;
+    try {
+      const response = await handler(request);
+      // Keep-alive connections would otherwise bring new requests to a server that goes away.
+      if (draining) response.headers.set("connection", "close");
+      return response;
+    } finally {
+      running--;
+    }
+  }
+
+  let server: ReturnType<typeof Bun.serve>;
+  try {
+    server = Bun.serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      maxRequestBodySize: BODY_TRANSPORT_MAX_BYTES,
+      fetch: counted,
+    });
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
+
+  return {
+    port: server.port as number,
+    use(next) {
+      handler = next;
+    },
+    async drain(deadlineMs) {
+      draining = true;
+      const deadline = performance.now() + deadlineMs;
+      const stopped = server.stop();
+      while (running > 0 && performance.now() < deadline) await Bun.sleep(5);
+      await Promise.race([stopped, Bun.sleep(Math.min(100, deadlineMs))]);
+      void server.stop(true);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { databaseProblem } from "../db/errors.ts";
+import type { Log } from "../observability/log.ts";
+import { Problem, problemBody } from "../problem/problem.ts";
+
+export const JSON_TYPE = "application/json";
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** A JSON answer. */
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { "content-type": JSON_TYPE, ...headers },
+  });
+}
+
+/** What any thrown thing means to the caller. The real cause stays in `cause`, for the log. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return databaseProblem(error) ?? new Problem("internal-error", { cause: error });
+}
+
+/** Headers that belong to the problem's type, besides those of the occurrence. */
+function problemHeaders(problem: Problem, requestId: string): Record<string, string> {
+  const retry = problem.type.retryAfterSeconds;
+  return {
+    "content-type": PROBLEM_TYPE,
+    "x-request-id": requestId,
+    "cache-control": "no-store",
+    ...(retry === undefined ? {} : { "retry-after": String(retry) }),
+    ...(problem.slug === "unauthorized"
+      ? { "www-authenticate": 'Bearer realm="tessera", ApiKey realm="tessera"' }
+      : {}),
+    ...problem.options.headers,
+  };
+}
+
+export interface ProblemContext {
+  readonly baseUrl: string;
+  readonly requestId: string;
+  readonly log: Log;
+  /** Adds members to the body, for operations that promise more than RFC 9457. */
+  readonly extend?: (problem: Problem) => Record<string, unknown>;
+}
+
+/** Turns whatever was thrown into its problem document, and logs what the caller may not see. */
+export function problemResponse(error: unknown, context: ProblemContext): Response {
+  const problem = toProblem(error);
+  if (problem.type.status >= 500) {
+    const { requestId, log } = context;
+    log.error(
+      { requestId, slug: problem.slug, err: problem.options.cause ?? problem },
+      problem.message,
+    );
+  }
+  const body = problemBody(problem, context.baseUrl, context.requestId);
+  return new Response(JSON.stringify({ ...body, ...context.extend?.(problem) }), {
+    status: problem.type.status,
+    headers: problemHeaders(problem, context.requestId),
+  });
+}

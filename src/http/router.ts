@@ -1,0 +1,80 @@
+import type { Elysia } from "elysia";
+import { Problem } from "../problem/problem.ts";
+import type { Operation } from "./operation.ts";
+import { bindOperation, type HttpContext, requestIdOf } from "./pipeline.ts";
+import { problemResponse } from "./respond.ts";
+
+/**
+ * The router wants one parameter name a position, while the API names them differently from path
+ * to path. So routes are registered with names by position and translated back per operation.
+ */
+function routePattern(path: string): { pattern: string; names: Map<string, string> } {
+  const names = new Map<string, string>();
+  const segments = path.split("/").map((segment, position) => {
+    const name = /^\{(.+)\}$/.exec(segment)?.[1];
+    if (name === undefined) return segment;
+    names.set(`p${position}`, name);
+    return `:p${position}`;
+  });
+  return { pattern: segments.join("/"), names };
+}
+
+function named(names: Map<string, string>, given: Record<string, string>): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [position, name] of names) params[name] = given[position] ?? "";
+  return params;
+}
+
+interface KnownRoute {
+  readonly matcher: RegExp;
+  readonly methods: readonly string[];
+}
+
+function knownRoute(operation: Operation): KnownRoute {
+  const source = operation.path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
+  const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method];
+  return { matcher: new RegExp(`^${source}/?$`), methods };
+}
+
+/** The problem of a request that no operation takes: another method would, or none. */
+function unroutable(routes: readonly KnownRoute[], path: string): Problem {
+  const methods = routes
+    .filter((route) => route.matcher.test(path))
+    .flatMap((route) => route.methods);
+  if (methods.length === 0) return new Problem("route-not-found");
+  return new Problem("method-not-allowed", {
+    headers: { allow: [...new Set(methods)].sort().join(", ") },
+  });
+}
+
+/** Adds every operation to the application, and answers for all paths that have none. */
+export function mountOperations(
+  app: Elysia,
+  operations: readonly Operation[],
+  context: HttpContext,
+  otherPaths: readonly string[],
+): Elysia {
+  const routes = operations.map(knownRoute);
+  for (const path of otherPaths) {
+    routes.push({ matcher: new RegExp(`^${path}/?$`), methods: ["GET", "HEAD"] });
+  }
+  app.onError(({ code, error, request }) => {
+    const path = new URL(request.url).pathname;
+    const problem = code === "NOT_FOUND" ? unroutable(routes, path) : error;
+    return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
+  });
+  for (const operation of operations) {
+    const { pattern, names } = routePattern(operation.path);
+    const run = bindOperation(operation, context);
+    app.route(
+      operation.method,
+      pattern,
+      ({ request, params }) => run(request, named(names, params)),
+      {
+        parse: "none",
+        detail: { hide: true },
+      },
+    );
+  }
+  return app;
+}

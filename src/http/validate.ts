@@ -1,0 +1,95 @@
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import { FormatRegistry, Kind } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../limits.ts";
+import { type FieldError, invalid } from "../problem/problem.ts";
+import { isDateTime, isUri, isUuid } from "./formats.ts";
+
+FormatRegistry.Set("uuid", isUuid);
+FormatRegistry.Set("date-time", isDateTime);
+FormatRegistry.Set("uri", isUri);
+FormatRegistry.Set("uri-reference", (value) => value.length > 0);
+
+/** `/a/b/0/c` of a JSON pointer becomes `a.b[0].c`. */
+function dotted(pointer: string): string {
+  let path = "";
+  for (const raw of pointer.split("/").slice(1)) {
+    const part = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (/^\d+$/.test(part)) path += `[${part}]`;
+    else path += path === "" ? part : `.${part}`;
+  }
+  return path;
+}
+
+function literalNames(schema: TSchema): string | undefined {
+  const members = schema["anyOf"] as TSchema[] | undefined;
+  if (!members?.every((member) => "const" in member || member["type"] === "null")) return undefined;
+  return members.map((member) => ("const" in member ? String(member["const"]) : "null")).join(", ");
+}
+
+/** A sentence about the schema, never about the value: values are not echoed back. */
+function messageOf(error: ValueError): string {
+  const literals = literalNames(error.schema);
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (literals !== undefined) return `must be one of ${literals}`;
+  const custom = error.schema["errorMessage"];
+  if (typeof custom === "string") return custom;
+  if (error.type === ValueErrorType.StringFormat)
+    return `must be a valid ${error.schema["format"]}`;
+  if (error.type === ValueErrorType.StringPattern) return `must match ${error.schema["pattern"]}`;
+  const text = error.message.replace(/^Expected /, "").replace(/^(\w)/, (c) => c.toLowerCase());
+  return `must be ${text.replace(/^(string|array|number|integer) length /, "of length ")}`;
+}
+
+function fieldErrors(check: TypeCheck<TSchema>, value: unknown, prefix: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const error of check.Errors(value)) {
+    const path = dotted(error.path);
+    const field = prefix + path;
+    // One message a field: the first says what to do, the rest repeat it in other words.
+    if (seen.has(field)) continue;
+    seen.add(field);
+    errors.push({ field: field === "" ? "body" : field, message: messageOf(error) });
+    if (errors.length >= PROBLEM_MAX_FIELD_ERRORS) break;
+  }
+  return errors;
+}
+
+function allowsNull(schema: TSchema): boolean {
+  if (schema["type"] === "null" || schema[Kind] === "Any" || schema[Kind] === "Unknown")
+    return true;
+  return ((schema["anyOf"] as TSchema[] | undefined) ?? []).some(allowsNull);
+}
+
+/** A null in an optional field counts as absent where the schema does not allow null. */
+function dropAbsent(schema: TSchema, value: unknown): unknown {
+  if (schema["type"] !== "object" || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value;
+  const properties = (schema as TObject).properties;
+  const required = new Set((schema as TObject).required ?? []);
+  let copy = value as Record<string, unknown>;
+  for (const name of Object.keys(properties)) {
+    if (copy[name] !== null || required.has(name) || allowsNull(properties[name] as TSchema))
+      continue;
+    if (copy === value) copy = { ...copy };
+    delete copy[name];
+  }
+  return copy;
+}
+
+export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
+
+/**
+ * Compiles a schema into a function that returns the valid value or throws a `validation-failed`
+ * problem naming each wrong field. Compile once, at registration.
+ */
+export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<S> {
+  const check = TypeCompiler.Compile(schema as TSchema);
+  return (input) => {
+    const value = dropAbsent(schema, input);
+    if (check.Check(value)) return value as Static<S>;
+    throw invalid(fieldErrors(check, value, prefix));
+  };
+}

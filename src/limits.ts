@@ -1,0 +1,150 @@
+/**
+ * Every bound of the service, named with its unit. A number that limits, times out, caps or
+ * sizes something belongs here and nowhere else; `assertRelations` states what must hold
+ * between them.
+ */
+
+// Request bodies and paths.
+export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
+/** Bun refuses bodies above this by itself, without a problem document, so it sits far above ours. */
+export const BODY_TRANSPORT_MAX_BYTES = 1_073_741_824;
+export const IDLE_TIMEOUT_SECONDS = 30;
+export const PROBLEM_DETAIL_MAX_CHARS = 400;
+export const PROBLEM_MAX_FIELD_ERRORS = 32;
+/** Values named in a message are cut to this, so that nothing is echoed back at length. */
+export const ECHO_MAX_CHARS = 64;
+export const REFERENCE_MAX_CHARS = 255;
+export const JSON_MAX_DEPTH = 512;
+
+// Credentials.
+export const CREDENTIAL_MAX_CHARS = 8192;
+export const API_KEY_TAG = "tsr";
+export const API_KEY_PREFIX_CHARS = 12;
+export const API_KEY_SECRET_CHARS = 38;
+export const API_KEY_CHECKSUM_CHARS = 6;
+export const API_KEY_PREFIX_MIN_CHARS = 8;
+export const API_KEY_SECRET_MIN_CHARS = 32;
+export const API_KEY_NAME_MAX_CHARS = 255;
+export const API_KEY_SCOPES_MAX = 64;
+export const API_KEY_SCOPE_MAX_CHARS = 128;
+/** A verified credential, membership or scope is believed for at most this long. */
+export const AUTH_CACHE_TTL_MS = 800;
+/** Entries older than this are read again in the background while they still serve. */
+export const AUTH_CACHE_REFRESH_MS = 400;
+export const AUTH_CACHE_MAX_ENTRIES = 50_000;
+/** The promise to callers: a revoked key, a lost membership stop working within this time. */
+export const REVOCATION_BOUND_MS = 1_000;
+export const JWT_CACHE_TTL_MS = 30_000;
+export const JWT_CLOCK_SKEW_SECONDS = 30;
+export const JWKS_COOLDOWN_MS = 5_000;
+export const JWKS_CACHE_MAX_AGE_MS = 600_000;
+export const JWKS_TIMEOUT_MS = 3_000;
+export const KEY_LAST_USED_INTERVAL_MS = 60_000;
+export const KEY_LAST_USED_FLUSH_MS = 1_000;
+
+// PostgreSQL.
+export const DB_POOL_CONNECTIONS = 16;
+export const DB_CONNECT_TIMEOUT_SECONDS = 5;
+export const DB_STATEMENT_TIMEOUT_MS = 10_000;
+export const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+export const DB_TRANSACTION_ATTEMPTS = 4;
+export const DB_RETRY_BASE_MS = 20;
+export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
+
+// Vector search.
+export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
+export const SEARCH_LIMIT_DEFAULT = 10;
+export const SEARCH_LIMIT_MAX = 100;
+export const SEARCH_THRESHOLD_DEFAULT = 0.7;
+/** Requests waiting for a worker beyond this are answered 503 instead of queued. */
+export const SEARCH_QUEUE_MAX = 1_024;
+export const SEARCH_BATCH_MAX = 8;
+export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
+export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
+
+// Indexing.
+export const CHANGE_POLL_INTERVAL_MS = 400;
+export const CHANGE_VISIBLE_BOUND_MS = 1_000;
+export const CHANGE_BATCH_MAX = 1_000;
+export const CHANGE_LOG_RETENTION_DAYS = 7;
+
+// Conversations.
+export const TREE_MAX_MESSAGES = 1_000;
+
+// Chunk listing.
+export const CHUNK_PAGE_DEFAULT = 50;
+export const CHUNK_PAGE_MAX = 100;
+export const CURSOR_MAX_CHARS = 13_334;
+
+// Knowledge text: Markdown.
+/** A block of frontmatter that is longer is taken for text. */
+export const FRONTMATTER_MAX_CHARS = 65_536;
+export const FRONTMATTER_MAX_DEPTH = 16;
+export const FRONTMATTER_MAX_ENTRIES = 256;
+export const FRONTMATTER_MAX_NODES = 4_096;
+export const TITLE_MAX_CHARS = 512;
+export const HEADING_MAX_CHARS = 512;
+/** A chunk is filled up to here where paragraphs allow, and never grows beyond the maximum. */
+export const CHUNK_TARGET_CHARS = 1_200;
+export const CHUNK_MAX_CHARS = 2_000;
+export const EMBED_DEFAULT_DIMENSION = 768;
+
+// Knowledge text: index and lookup.
+/** Longer words are cut; nobody types them and they are mostly encoded data. */
+export const WORD_MAX_CHARS = 64;
+/** Words of one document beyond these are not indexed, so that one file cannot fill the memory. */
+export const DOCUMENT_MAX_WORDS = 262_144;
+export const QUERY_MAX_WORDS = 64;
+/** Words that the last, unfinished word of a query may stand for, a segment. */
+export const PREFIX_MAX_TERMS = 2_048;
+/** Words at one typo's distance that a misspelt word may stand for, a segment. */
+export const FUZZY_MAX_TERMS = 64;
+/** Shorter words must be spelt right. */
+export const FUZZY_MIN_CHARS = 4;
+/** The best matches of the first pass, which the second pass orders by closeness of the words. */
+export const RERANK_DOCUMENTS = 64;
+/** Words of one document that the second pass looks at. */
+export const RERANK_MAX_WORDS = 16_384;
+
+// Embedded PostgreSQL.
+export const EMBEDDED_PASSWORD_BYTES = 24;
+/** Replaying the write-ahead log after a crash may take this long. */
+export const EMBEDDED_START_TIMEOUT_SECONDS = 300;
+/** A fast shutdown writes one checkpoint. */
+export const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
+/** How often a port may be lost to somebody else between looking and starting. */
+export const EMBEDDED_START_ATTEMPTS = 5;
+export const EMBEDDED_POLL_MS = 20;
+/** A start that finds a larger server log begins a new one. */
+export const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
+/** Of a server log, this much of the end is searched for the cause of a failure. */
+export const EMBEDDED_LOG_TAIL_CHARS = 4_000;
+export const EMBEDDED_LOCK_RETRY_MS = 25;
+/** A wait for another process that starts or stops the server is reported after this time. */
+export const EMBEDDED_LOCK_REPORT_MS = 2_000;
+/** Whoever holds the lock may be starting a server. */
+export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
+
+// Shutdown.
+export const DRAIN_DEADLINE_MS = 10_000;
+export const DRAIN_REQUESTS_MS = 5_000;
+
+/** Fails at start-up when two bounds that depend on one another were changed apart. */
+export function assertRelations(): void {
+  const relations: Array<[boolean, string]> = [
+    [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
+    [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],
+    [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],
+    [API_KEY_SECRET_CHARS >= API_KEY_SECRET_MIN_CHARS, "generated secrets are long enough"],
+    [API_KEY_PREFIX_CHARS >= API_KEY_PREFIX_MIN_CHARS, "generated prefixes are long enough"],
+    [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process must be gone"],
+    [
+      EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,
+      "the lock outlasts a start of PostgreSQL",
+    ],
+    [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit answers first"],
+  ];
+  for (const [holds, meaning] of relations) {
+    if (!holds) throw new Error(`limits.ts contradicts itself: ${meaning}`);
+  }
+}

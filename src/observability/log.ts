@@ -1,0 +1,33 @@
+import pino, { type Logger } from "pino";
+import pretty from "pino-pretty";
+import type { LogLevel } from "../config/schema.ts";
+
+export type Log = Logger;
+
+/** Paths under which a secret could reach a log line by accident. */
+const REDACTED = [
+  "authorization",
+  "*.authorization",
+  "key",
+  "*.key",
+  "secret",
+  "*.secret",
+  "password",
+  "*.password",
+  "cookie",
+  "*.cookie",
+];
+
+/** JSON lines on standard error, or readable ones when that is a terminal. */
+export function createLog(level: LogLevel, terminal = process.stderr.isTTY === true): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: REDACTED, censor: "[redacted]" },
+  };
+  const stream = terminal
+    ? pretty({ colorize: true, destination: 2, sync: true, ignore: "time" })
+    : pino.destination({ dest: 2, sync: true });
+  return pino(options, stream);
+}

@@ -1,0 +1,248 @@
+import { DEPENDENCY_RETRY_AFTER_SECONDS, OVERLOAD_RETRY_AFTER_SECONDS } from "../limits.ts";
+
+export type Category =
+  | "AUTH"
+  | "RESOURCE"
+  | "VALIDATION"
+  | "DATABASE"
+  | "SUBSCRIPTION"
+  | "INTEGRATION"
+  | "INTERNAL";
+
+/** What is known of an error type, whatever the request was. */
+export interface ErrorType {
+  readonly status: number;
+  readonly category: Category;
+  readonly title: string;
+  /** The sentence that stands in `detail` when the place of the error has nothing better to say. */
+  readonly detail: string;
+  readonly suggestion: string;
+  readonly steps: readonly string[];
+  readonly tips?: readonly string[];
+  readonly example?: string;
+  readonly related?: readonly string[];
+  readonly retryAfterSeconds?: number;
+}
+
+function notFound(resource: string, where: string, related: readonly string[] = []): ErrorType {
+  return {
+    status: 404,
+    category: "RESOURCE",
+    title: `${resource} not found`,
+    detail: `No such ${resource.toLowerCase()} is visible to this caller.`,
+    suggestion: `Check the ${where}, and that the credential's user has access to it.`,
+    steps: [
+      `Compare the ${where} in the path with the one you were given.`,
+      "Make sure that the credential belongs to a member of the project.",
+      "If the credential is an API key bound to a project, make sure it is this project.",
+    ],
+    tips: ["A resource of another tenant answers exactly like one that does not exist."],
+    related: ["unauthorized", "permission-denied", ...related],
+  };
+}
+
+/** The error types of the service, by slug. Every slug that is ever emitted stands here. */
+export const CATALOGUE = {
+  "validation-failed": {
+    status: 400,
+    category: "VALIDATION",
+    title: "Validation failed",
+    detail: "The request is not valid.",
+    suggestion: "Correct the fields listed in errors and send the request again.",
+    steps: [
+      "Read errors: each entry names a field and what is wrong with it.",
+      "Compare the request with the operation's schema at /docs.",
+    ],
+    example: '{"errors":[{"field":"vector[3]","message":"must be a finite number"}]}',
+    related: ["unsupported-media-type", "payload-too-large", "invalid-cursor"],
+  },
+  "invalid-cursor": {
+    status: 400,
+    category: "VALIDATION",
+    title: "Invalid cursor",
+    detail: "The cursor is malformed, has expired, or belongs to another query.",
+    suggestion: "Start again from the first page, without a cursor.",
+    steps: [
+      "Use page_info.next exactly as it was returned.",
+      "Repeat the parameters of the query that returned it, or leave them out.",
+    ],
+    related: ["validation-failed"],
+  },
+  unauthorized: {
+    status: 401,
+    category: "AUTH",
+    title: "Unauthorized",
+    detail: "A valid credential is required.",
+    suggestion: "Send a JWT or an API key as a bearer token, or an API key in X-API-Key.",
+    steps: [
+      "Send Authorization: Bearer <JWT or API key>, or X-API-Key: <API key>.",
+      "Check that the credential is complete: API keys carry a checksum that reveals typos.",
+      "Check that it has not expired and has not been revoked.",
+    ],
+    example: "curl -H 'Authorization: Bearer tsr_<prefix>_<secret>' ...",
+    related: ["permission-denied"],
+  },
+  "permission-denied": {
+    status: 403,
+    category: "AUTH",
+    title: "Permission denied",
+    detail: "The credential lacks the permission for this operation.",
+    suggestion: "Use a credential that holds the permission.",
+    steps: [
+      "Read the detail: it names the missing permission.",
+      "Create an API key whose scopes include it, or use an unscoped key.",
+    ],
+    tips: ["Permissions that start with account. are never part of an unscoped key."],
+    related: ["unauthorized"],
+  },
+  "untrusted-billing-origin": {
+    status: 403,
+    category: "SUBSCRIPTION",
+    title: "Untrusted billing origin",
+    detail: "Billing may not be started from this origin.",
+    suggestion: "Start the upgrade from an origin on the billing allowlist.",
+    steps: [
+      "Compare scheme, host and port of the Origin header and of the redirect URLs with the allowlist.",
+      "Ask the operator to add the origin to BILLING_ORIGINS if it should be trusted.",
+    ],
+    related: ["permission-denied"],
+  },
+  "project-not-found": notFound("Project", "project ID or slug"),
+  "environment-not-found": notFound("Environment", "environment name"),
+  "release-not-found": notFound("Release", "release name or ID"),
+  "branch-not-found": notFound("Branch", "branch ID"),
+  "conversation-not-found": notFound("Conversation", "conversation ID"),
+  "message-not-found": notFound("Message", "message ID"),
+  "input-request-not-found": notFound("Input request", "input request ID"),
+  "api-key-not-found": notFound("API key", "API key ID"),
+  "webhook-not-found": notFound("Webhook", "webhook ID"),
+  "error-type-not-found": notFound("Error type", "slug"),
+  "route-not-found": {
+    status: 404,
+    category: "RESOURCE",
+    title: "Route not found",
+    detail: "No operation has this path.",
+    suggestion: "Look the path up in the API documentation at /docs.",
+    steps: ["Compare the path with /docs.", "Check that it carries no version segment."],
+    related: ["method-not-allowed"],
+  },
+  "method-not-allowed": {
+    status: 405,
+    category: "RESOURCE",
+    title: "Method not allowed",
+    detail: "The path exists, but not with this method.",
+    suggestion: "Use one of the methods in the Allow header.",
+    steps: ["Read the Allow header of the answer."],
+    related: ["route-not-found"],
+  },
+  "project-slug-taken": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Project slug taken",
+    detail: "Another project has this slug.",
+    suggestion: "Choose another slug.",
+    steps: ["Slugs are unique across the service.", "Send the request again with another slug."],
+    related: ["validation-failed"],
+  },
+  "idempotency-conflict": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Idempotency conflict",
+    detail: "The request repeats an earlier one that it cannot be answered from.",
+    suggestion: "Read idempotency: it says whether and when to retry.",
+    steps: [
+      "in_progress: the first attempt still runs; retry after retry_after_seconds.",
+      "payload_mismatch: the key was used with other contents; do not retry, use a new key.",
+      "outcome_unknown: retry with the same key; it ends in exactly one effect.",
+    ],
+    related: ["input-request-closed"],
+  },
+  "input-request-closed": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Input request closed",
+    detail: "The input request is no longer open.",
+    suggestion: "Wait for a new input request.",
+    steps: ["Read the status of the input request: it expired or was cancelled."],
+    related: ["idempotency-conflict", "input-request-not-found"],
+  },
+  "payload-too-large": {
+    status: 413,
+    category: "VALIDATION",
+    title: "Payload too large",
+    detail: "The request body is larger than the service takes.",
+    suggestion: "Send a smaller body.",
+    steps: [
+      "Send the vector as application/octet-stream or base64: a third of the JSON size.",
+      "The operator can raise MAX_BODY_BYTES.",
+    ],
+    related: ["validation-failed"],
+  },
+  "unsupported-media-type": {
+    status: 415,
+    category: "VALIDATION",
+    title: "Unsupported media type",
+    detail: "The operation does not take this content type.",
+    suggestion: "Send Content-Type: application/json.",
+    steps: ["Look the operation's content types up at /docs."],
+    related: ["validation-failed"],
+  },
+  "internal-error": {
+    status: 500,
+    category: "INTERNAL",
+    title: "Internal error",
+    detail: "Something went wrong on our side.",
+    suggestion: "Retry later; if it persists, report the instance of this problem.",
+    steps: ["Note the instance: the operator finds the cause in the log by it."],
+  },
+  "billing-not-configured": {
+    status: 500,
+    category: "SUBSCRIPTION",
+    title: "Billing not configured",
+    detail: "This service has no payment provider configured.",
+    suggestion: "Ask the operator to configure billing.",
+    steps: ["The operator sets STRIPE_SECRET_KEY and STRIPE_PRICES."],
+    related: ["billing-provider-error"],
+  },
+  "billing-provider-error": {
+    status: 500,
+    category: "INTEGRATION",
+    title: "Billing provider error",
+    detail: "The payment provider could not be reached or gave no usable answer.",
+    suggestion: "Retry later. Nothing was charged.",
+    steps: ["Retry after some seconds: a repeated upgrade does not open a second session."],
+    related: ["billing-not-configured"],
+  },
+  overloaded: {
+    status: 503,
+    category: "INTERNAL",
+    title: "Overloaded",
+    detail: "The service has more work than it can queue.",
+    suggestion: "Retry after the time in Retry-After, with jitter.",
+    steps: ["Wait for Retry-After seconds.", "Lower the number of requests in flight."],
+    retryAfterSeconds: OVERLOAD_RETRY_AFTER_SECONDS,
+    related: ["dependency-unavailable"],
+  },
+  "dependency-unavailable": {
+    status: 503,
+    category: "DATABASE",
+    title: "Dependency unavailable",
+    detail: "A server that this operation needs does not answer.",
+    suggestion: "Retry after the time in Retry-After.",
+    steps: ["Wait for Retry-After seconds.", "See /readyz for what is missing."],
+    retryAfterSeconds: DEPENDENCY_RETRY_AFTER_SECONDS,
+    related: ["overloaded"],
+  },
+} as const satisfies Record<string, ErrorType>;
+
+export type Slug = keyof typeof CATALOGUE;
+
+/** Looks an error type up by its slug; undefined when the service has no such type. */
+export function errorType(slug: string): ErrorType | undefined {
+  return Object.hasOwn(CATALOGUE, slug) ? CATALOGUE[slug as Slug] : undefined;
+}
+
+/** The stable machine-readable code of a slug, e.g. `PROJECT_NOT_FOUND`. */
+export function codeOf(slug: string): string {
+  return slug.toUpperCase().replaceAll("-", "_");
+}

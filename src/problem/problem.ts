@@ -1,0 +1,135 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ECHO_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS, PROBLEM_MAX_FIELD_ERRORS } from "../limits.ts";
+import { CATALOGUE, codeOf, type ErrorType, type Slug } from "./catalogue.ts";
+
+export const FieldError = Type.Object(
+  {
+    field: Type.String({ description: "The field in dotted and indexed form, e.g. `vector[3]`." }),
+    message: Type.String(),
+    code: Type.Optional(Type.String()),
+  },
+  { description: "One invalid field." },
+);
+export type FieldError = Static<typeof FieldError>;
+
+export const Idempotency = Type.Object(
+  {
+    state: Type.Union([
+      Type.Literal("in_progress"),
+      Type.Literal("payload_mismatch"),
+      Type.Literal("outcome_unknown"),
+    ]),
+    operation: Type.String({ minLength: 1 }),
+    retryable: Type.Boolean(),
+    retry_after_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    expires_at: Type.Union([Type.String(), Type.Null()]),
+    recovery: Type.Optional(
+      Type.Object({
+        available: Type.Boolean(),
+        description: Type.String(),
+        resource_url: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { description: "Why a repeated request could not be answered, and whether to retry it." },
+);
+export type Idempotency = Static<typeof Idempotency>;
+
+const CATEGORIES = [
+  "AUTH",
+  "RESOURCE",
+  "VALIDATION",
+  "DATABASE",
+  "SUBSCRIPTION",
+  "INTEGRATION",
+  "INTERNAL",
+] as const;
+const CAUSES = [
+  "schedule_concurrency_forbidden",
+  "schedule_fire_in_progress",
+  "schedule_run_limit_reached",
+] as const;
+
+/** The body of every error answer, as RFC 9457 describes it. */
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String({ format: "uri-reference" }),
+    title: Type.String(),
+    status: Type.Integer({ minimum: 100, maximum: 599 }),
+    code: Type.Optional(Type.String()),
+    detail: Type.Optional(Type.String()),
+    instance: Type.Optional(Type.String({ format: "uri-reference" })),
+    slug: Type.Optional(Type.String()),
+    category: Type.Optional(Type.Union(CATEGORIES.map((name) => Type.Literal(name)))),
+    suggestion: Type.Optional(Type.String()),
+    errors: Type.Optional(Type.Array(FieldError)),
+    cause: Type.Optional(Type.Union(CAUSES.map((name) => Type.Literal(name)))),
+    idempotency: Type.Optional(Idempotency),
+  },
+  { description: "An error, as RFC 9457 describes it." },
+);
+export type ProblemBody = Static<typeof ProblemBody>;
+
+export interface ProblemOptions {
+  /** The public explanation of this occurrence; the catalogue's sentence where absent. */
+  detail?: string;
+  errors?: FieldError[];
+  idempotency?: Idempotency;
+  headers?: Record<string, string>;
+  /** What really happened. It goes to the log and never into the body. */
+  cause?: unknown;
+}
+
+/** An error with a place in the catalogue. Throw it anywhere below a route. */
+export class Problem extends Error {
+  readonly slug: Slug;
+  readonly options: ProblemOptions;
+
+  constructor(slug: Slug, options: ProblemOptions = {}) {
+    super(options.detail ?? CATALOGUE[slug].detail, { cause: options.cause });
+    this.name = "Problem";
+    this.slug = slug;
+    this.options = options;
+  }
+
+  get type(): ErrorType {
+    return CATALOGUE[this.slug];
+  }
+}
+
+/** A 400 that names the invalid fields. At most PROBLEM_MAX_FIELD_ERRORS of them are listed. */
+export function invalid(errors: FieldError[], detail?: string): Problem {
+  const listed = errors.slice(0, PROBLEM_MAX_FIELD_ERRORS);
+  const first = listed[0];
+  const sentence = first ? `${first.field || "body"}: ${first.message}` : undefined;
+  const text = detail ?? sentence;
+  return new Problem("validation-failed", {
+    errors: listed,
+    ...(text === undefined ? {} : { detail: text }),
+  });
+}
+
+/** Shortens a caller's value for use in a message, so that nothing is echoed back at length. */
+export function echo(value: string): string {
+  // Control characters would let a caller forge log lines and terminal output.
+  const clean = value.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
+  return clean.length > ECHO_MAX_CHARS ? `${clean.slice(0, ECHO_MAX_CHARS)}...` : clean;
+}
+
+/** The JSON body of a problem for one request. */
+export function problemBody(problem: Problem, baseUrl: string, requestId: string): ProblemBody {
+  const { slug, type, options } = problem;
+  return {
+    type: `${baseUrl}/errors/${slug}`,
+    title: type.title,
+    status: type.status,
+    code: codeOf(slug),
+    detail: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
+    instance: `urn:request:${requestId}`,
+    slug,
+    category: type.category,
+    suggestion: type.suggestion,
+    ...(options.errors ? { errors: options.errors } : {}),
+    ...(options.idempotency ? { idempotency: options.idempotency } : {}),
+  };
+}

@@ -1,0 +1,99 @@
+import { buildApp, type Services } from "./app.ts";
+import { openAuth } from "./auth/open.ts";
+import type { Config } from "./config/schema.ts";
+import { createMemoryCoordinator } from "./coordination/memory.ts";
+import { migrate } from "./db/migrate.ts";
+import { openConfiguredDatabase } from "./db/open.ts";
+import { type Listener, listen } from "./http/listen.ts";
+import { Resources } from "./lifecycle.ts";
+import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./limits.ts";
+import { createLog, type Log } from "./observability/log.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { Readiness } from "./observability/readiness.ts";
+
+export interface RunningServer {
+  readonly url: string;
+  /** Stops accepting, finishes what runs, closes everything. */
+  stop(): Promise<void>;
+}
+
+function baseUrlOf(config: Config, port: number): string {
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return config.baseUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
+}
+
+/** Opens everything that the application stands on. Each closer stands beside its opener. */
+async function openServices(
+  config: Config,
+  baseUrl: string,
+  log: Log,
+  resources: Resources,
+): Promise<Services> {
+  const database = await openConfiguredDatabase(config, (line) => log.info(line));
+  resources.push("database", () => database.close());
+  const { sql } = database;
+  const applied = await migrate(sql);
+  if (applied.length > 0) log.info({ applied }, "migrated the database");
+
+  const readiness = new Readiness();
+  readiness.add("database", async () => {
+    const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
+    return await Promise.race([answer, Bun.sleep(1_000).then(() => "does not answer in time")]);
+  });
+  const auth = await openAuth(config, sql, log);
+  resources.push("authentication", () => auth.close());
+  const coordinator = createMemoryCoordinator();
+  resources.push("coordination", () => coordinator.close());
+  readiness.add("coordination", () => coordinator.check());
+
+  const { authenticator } = auth;
+  const metrics = createMetrics();
+  return { config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator };
+}
+
+function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await listener.drain(DRAIN_REQUESTS_MS);
+    await resources.close((resource, err) => log.error({ err, resource }, "did not close cleanly"));
+  };
+  return () => {
+    stopping ??= stop();
+    return stopping;
+  };
+}
+
+/** Starts the server and resolves when it is ready for requests. */
+export async function serve(config: Config): Promise<RunningServer> {
+  assertRelations();
+  const log = createLog(config.logLevel);
+  const listener = listen(config.host, config.port);
+  const resources = new Resources();
+  const stop = stopper(listener, resources, log);
+  try {
+    const baseUrl = baseUrlOf(config, listener.port);
+    const services = await openServices(config, baseUrl, log, resources);
+    const app = buildApp(services);
+    listener.use((request) => app.fetch(request));
+    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+    return { url: `http://${host}:${listener.port}`, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Serves until SIGTERM or SIGINT, then drains; resolves with the exit status. */
+export async function serveUntilSignal(config: Config): Promise<number> {
+  const signal = new Promise<void>((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+  const server = await serve(config);
+  process.stdout.write(`listening on ${server.url}\n`);
+  await signal;
+  // A closer that hangs must not keep the process beyond its promise.
+  setTimeout(() => process.exit(1), DRAIN_DEADLINE_MS).unref();
+  await server.stop();
+  return 0;
+}
