@@ -23,31 +23,11 @@ export interface KnowledgeDocument {
   content: string;
 }
 
-/** Reads an immutable segment. Documents are numbered 0.. in byte order of path, then of id. */
-export interface Segment {
-  readonly buffer: ArrayBufferLike;
-  readonly documentCount: number;
-  readonly termCount: number;
-  id(document: number): string;
-  path(document: number): string;
-  title(document: number): string;
-  frontmatter(document: number): FrontmatterEntry[];
-  /** Stable 32-bit hash of the path: shard = hash mod shard count, everywhere and for ever. */
-  pathHash(document: number): number;
-}
-
 /**
  * The documents of a segment that a search may see: bit d of word d >> 5. `null` means all of
  * them. A scope holds at most one document a path over all segments of a view.
  */
 export type Scope = Uint32Array | null;
-
-/** An environment or release at one instant: segments and, for each, the documents in scope. */
-export interface View {
-  segments: readonly Segment[];
-  /** Same length and order as `segments`. */
-  scopes: readonly Scope[];
-}
 
 export interface Shard {
   /** 0-based, below `shardCount`. */

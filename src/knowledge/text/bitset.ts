@@ -1,0 +1,48 @@
+import type { Scope } from "./types.ts";
+
+/** True when the scope holds the document. Bits beyond the last word count as unset. */
+export function inScope(scope: Scope, document: number): boolean {
+  if (scope === null) return true;
+  return (((scope[document >>> 5] ?? 0) >>> (document & 31)) & 1) === 1;
+}
+
+/** An empty set of documents for a segment of this size. */
+export function emptyScope(documentCount: number): Uint32Array {
+  return new Uint32Array((documentCount + 31) >>> 5);
+}
+
+export function addToScope(scope: Uint32Array, document: number): void {
+  const word = document >>> 5;
+  scope[word] = (scope[word] as number) | (1 << (document & 31));
+}
+
+/** The first document of the scope at or behind `from`; `count` when there is none. */
+export function nextInScope(scope: Scope, from: number, count: number): number {
+  if (scope === null || from >= count) return Math.min(from, count);
+  let word = from >>> 5;
+  let bits = (scope[word] ?? 0) & (-1 << (from & 31));
+  while (bits === 0) {
+    word++;
+    if (word * 32 >= count) return count;
+    bits = scope[word] ?? 0;
+  }
+  const document = word * 32 + (31 - Math.clz32(bits & -bits));
+  return Math.min(document, count);
+}
+
+/** How many documents below `count` the scope holds. */
+export function scopeSize(scope: Scope, count: number): number {
+  if (scope === null) return count;
+  const whole = Math.min(count >>> 5, scope.length);
+  let size = 0;
+  for (let word = 0; word < whole; word++) size += popcount(scope[word] as number);
+  const rest = count & 31;
+  if (rest > 0) size += popcount((scope[count >>> 5] ?? 0) & ((1 << rest) - 1));
+  return size;
+}
+
+function popcount(bits: number): number {
+  let v = bits - ((bits >>> 1) & 0x55555555);
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,93 @@
+import { nextInScope } from "./bitset.ts";
+import type { OpenSegment } from "./segment.ts";
+import { inShard } from "./shard.ts";
+import type { BrowseRequest, DocumentAddress, Shard } from "./types.ts";
+import type { View } from "./view.ts";
+
+/**
+ * A page of the documents of a view and shard in byte order of path. The start is found by
+ * bisection, so a page costs the same wherever it is.
+ */
+export function browse(view: View, request: BrowseRequest): DocumentAddress[] {
+  const after = request.after === undefined ? null : Buffer.from(request.after);
+  const heads = view.segments.map((segment, s) => {
+    const start = after === null ? 0 : firstBehind(segment, after);
+    return new Cursor(segment, s, view, request, start);
+  });
+  const page: DocumentAddress[] = [];
+  while (page.length < request.limit) {
+    let least: Cursor | null = null;
+    for (const head of heads) {
+      if (head.atEnd()) continue;
+      if (least === null || Buffer.compare(head.path(), least.path()) < 0) least = head;
+    }
+    if (least === null) break;
+    page.push({ segment: least.index, document: least.document });
+    least.advance();
+  }
+  return page;
+}
+
+/** How many documents of the view the shard holds. */
+export function countItems(view: View, shard: Shard): number {
+  let count = 0;
+  view.segments.forEach((segment, s) => {
+    const scope = view.scopes[s] ?? null;
+    const end = segment.documentCount;
+    for (let d = nextInScope(scope, 0, end); d < end; d = nextInScope(scope, d + 1, end)) {
+      if (inShard(segment.pathHashes[d] as number, shard)) count++;
+    }
+  });
+  return count;
+}
+
+/** Walks the documents of one segment that are in scope and shard. */
+class Cursor {
+  readonly index: number;
+  document: number;
+  readonly #segment: OpenSegment;
+  readonly #view: View;
+  readonly #shard: Shard;
+
+  constructor(segment: OpenSegment, index: number, view: View, shard: Shard, start: number) {
+    this.#segment = segment;
+    this.index = index;
+    this.#view = view;
+    this.#shard = shard;
+    this.document = this.#next(start);
+  }
+
+  atEnd(): boolean {
+    return this.document >= this.#segment.documentCount;
+  }
+
+  path(): Uint8Array {
+    return this.#segment.pathBytes(this.document);
+  }
+
+  advance(): void {
+    this.document = this.#next(this.document + 1);
+  }
+
+  #next(from: number): number {
+    const scope = this.#view.scopes[this.index] ?? null;
+    const end = this.#segment.documentCount;
+    let document = nextInScope(scope, from, end);
+    while (document < end && !inShard(this.#segment.pathHashes[document] as number, this.#shard)) {
+      document = nextInScope(scope, document + 1, end);
+    }
+    return document;
+  }
+}
+
+/** The first document whose path is behind the given one. */
+function firstBehind(segment: OpenSegment, path: Uint8Array): number {
+  let low = 0;
+  let high = segment.documentCount;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (Buffer.compare(segment.pathBytes(middle), path) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

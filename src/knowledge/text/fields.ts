@@ -1,0 +1,55 @@
+import { FIELD, MARK } from "./format.ts";
+import type { Plan } from "./plan.ts";
+import { Candidates } from "./rerank.ts";
+import type { OpenSegment } from "./segment.ts";
+import type { DocumentAddress } from "./types.ts";
+import type { View } from "./view.ts";
+
+/**
+ * Names the fields of each document that hold a word of the query, or a term that stands for one,
+ * in the order path, title, headings, frontmatter (file order), content.
+ */
+export function matchedFields(
+  view: View,
+  plan: Plan,
+  addresses: readonly DocumentAddress[],
+): string[][] {
+  const fields: string[][] = addresses.map(() => []);
+  view.segments.forEach((segment, s) => {
+    if (!addresses.some((address) => address.segment === s)) return;
+    const candidates = new Candidates(segment, s, plan);
+    addresses.forEach((address, i) => {
+      if (address.segment === s) fields[i] = fieldsOf(segment, address.document, candidates);
+    });
+    candidates.clear();
+  });
+  return fields;
+}
+
+function fieldsOf(segment: OpenSegment, document: number, candidates: Candidates): string[] {
+  const words = segment.wordsOf(document);
+  const names: string[] = [];
+  let field = -1;
+  let named = false;
+  for (const word of words) {
+    if (word >= MARK) {
+      // A break between headings is a mark beyond all fields and changes none.
+      if (word - MARK < FIELD.firstKey + segment.keys.length) {
+        field = word - MARK;
+        named = false;
+      }
+    } else if (!named && candidates.wordOf[word] !== 0) {
+      names.push(fieldName(segment, field));
+      named = true;
+    }
+  }
+  return [...new Set(names)];
+}
+
+function fieldName(segment: OpenSegment, field: number): string {
+  if (field === FIELD.path) return "path";
+  if (field === FIELD.title) return "title";
+  if (field === FIELD.headings) return "headings";
+  if (field === FIELD.content) return "content";
+  return `frontmatter.${segment.keys[field - FIELD.firstKey] ?? ""}`;
+}

@@ -1,0 +1,248 @@
+import { FUZZY_MIN_CHARS, PREFIX_MAX_TERMS, QUERY_MAX_WORDS } from "../../limits.ts";
+import { inScope, scopeSize } from "./bitset.ts";
+import { findTerm, prefixRange, termLength } from "./dictionary.ts";
+import { POSTING_DOCUMENT_SHIFT } from "./format.ts";
+import type { OpenSegment } from "./segment.ts";
+import { stem } from "./stem.ts";
+import { isUnspaced, tokenize } from "./tokenize.ts";
+import { termsOneTypoAway } from "./typos.ts";
+import type { View } from "./view.ts";
+import {
+  COMMON_WORD_SHARE,
+  LONG_QUERY_WORDS,
+  PREFIX_MATCH_BASE,
+  PREFIX_MATCH_GAIN,
+  STEM_MATCH,
+  TYPO_FIRST_LETTER_MATCH,
+  TYPO_MATCH,
+} from "./weights.ts";
+
+/** A term of a segment that stands for a word of the query. */
+export interface Candidate {
+  term: number;
+  /** What the best occurrence of the term adds to a document's score. */
+  gain: number;
+}
+
+export interface PlannedWord {
+  text: string;
+  /** What the word itself earns at most; the measure of how much it tells documents apart. */
+  worth: number;
+  /** The word before it in the query, as a position in the plan; -1 for the first. */
+  previous: number;
+  /** Whether the word makes a document a match, or only adds to the score of those that are. */
+  decisive: boolean;
+  /** For each segment, the terms that stand for the word, without repetition. */
+  candidates: Candidate[][];
+}
+
+export interface Plan {
+  words: PlannedWord[];
+  /** The most that all words together can earn. */
+  worth: number;
+}
+
+/**
+ * Decides which terms of the dictionaries stand for the query's words and what each is worth. It
+ * depends on the scope, but neither on the shard nor on how documents are spread over segments.
+ */
+export function planQuery(view: View, query: string): Plan {
+  const sizes = view.segments.map((s, i) => scopeSize(view.scopes[i] ?? null, s.documentCount));
+  const documents = sizes.reduce((sum, size) => sum + size, 0);
+  const count: Counter = (segment, term) => {
+    const postings = (view.segments[segment] as OpenSegment).postingsOf(term);
+    const scope = view.scopes[segment] ?? null;
+    if (sizes[segment] === view.segments[segment]?.documentCount) return postings.length;
+    let found = 0;
+    for (const posting of postings) if (inScope(scope, posting >>> POSTING_DOCUMENT_SHIFT)) found++;
+    return found;
+  };
+  const words = queryWords(query).map((word) => planWord(view, word, documents, count));
+  const kept = keepRarest(words.filter((word) => word.found > 0));
+  markDecisive(kept, documents);
+  return { words: kept, worth: kept.reduce((sum, word) => sum + word.worth, 0) };
+}
+
+/** Documents in scope that hold a term of a segment. */
+type Counter = (segment: number, term: number) => number;
+
+interface QueryWord {
+  text: string;
+  /** Position in the query. */
+  previous: number;
+  unfinished: boolean;
+}
+
+/** The distinct words of a query, in order; the last may be unfinished. */
+function queryWords(query: string): QueryWord[] {
+  const all = tokenize(query);
+  const words: QueryWord[] = [];
+  const known = new Map<string, number>();
+  let previous = -1;
+  all.forEach((text, i) => {
+    const last = i === all.length - 1;
+    // The last character of an unspaced run repeats the end of the pair before it.
+    if (isUnspaced(text) && [...text].length === 1 && isTailOf(all[i - 1], text)) return;
+    let at = known.get(text);
+    if (at === undefined) {
+      at = words.length;
+      known.set(text, at);
+      words.push({ text, previous, unfinished: false });
+    }
+    if (last || (isUnspaced(text) && [...text].length === 1)) {
+      (words[at] as QueryWord).unfinished = true;
+    }
+    previous = at;
+  });
+  return words;
+}
+
+function isTailOf(pair: string | undefined, character: string): boolean {
+  return pair !== undefined && isUnspaced(pair) && pair.endsWith(character);
+}
+
+interface FoundWord extends PlannedWord {
+  /** Documents in scope that hold one of the candidates, counted once for each. */
+  found: number;
+}
+
+function planWord(view: View, word: QueryWord, documents: number, count: Counter): FoundWord {
+  const kinds = [exactAndStem(view, word.text)];
+  if (word.unfinished) kinds.push(prefixes(view, word.text));
+  let found = weighCandidates(kinds.flat(), documents, count);
+  if (found.frequency === 0 && [...word.text].length >= FUZZY_MIN_CHARS) {
+    found = weighCandidates([typos(view, word.text)].flat(), documents, count);
+  }
+  return {
+    text: word.text,
+    previous: word.previous,
+    worth: found.worth,
+    decisive: true,
+    candidates: found.candidates,
+    found: found.frequency,
+  };
+}
+
+/** A term with its share of what the word itself would count. */
+interface Likeness {
+  segment: number;
+  term: number;
+  share: number;
+}
+
+function exactAndStem(view: View, word: string): Likeness[] {
+  const root = stem(word);
+  return view.segments.flatMap((segment, s) => {
+    const exact = findTerm(segment, word);
+    const start = exact >= 0 ? exact : anyTermWithStem(segment, word, root);
+    if (start < 0) return [];
+    const circle: Likeness[] = [];
+    let term = start;
+    do {
+      circle.push({ segment: s, term, share: term === exact ? 1 : STEM_MATCH });
+      term = segment.sameStem[term] as number;
+    } while (term !== start);
+    return circle;
+  });
+}
+
+/** Words with one stem start alike, up to the last letters of the stem. */
+function anyTermWithStem(segment: OpenSegment, word: string, root: string): number {
+  const { from, to } = prefixRange(segment, word.slice(0, Math.max(3, root.length - 2)));
+  const limit = Math.min(to, from + PREFIX_MAX_TERMS);
+  for (let term = from; term < limit; term++) {
+    if (
+      termLength(segment, term) <= root.length + STEM_MAX_ENDING &&
+      stem(segment.term(term)) === root
+    ) {
+      return term;
+    }
+  }
+  return -1;
+}
+
+/** No suffix that the stemmer takes off is longer. */
+const STEM_MAX_ENDING = 8;
+
+function prefixes(view: View, word: string): Likeness[] {
+  return view.segments.flatMap((segment, s) => {
+    const { from, to } = prefixRange(segment, word);
+    const terms: Likeness[] = [];
+    for (let term = from; term < Math.min(to, from + PREFIX_MAX_TERMS); term++) {
+      const length = termLength(segment, term);
+      if (length === word.length) continue;
+      const share = PREFIX_MATCH_BASE + PREFIX_MATCH_GAIN * (word.length / length);
+      terms.push({ segment: s, term, share });
+    }
+    return terms;
+  });
+}
+
+function typos(view: View, word: string): Likeness[] {
+  return view.segments.flatMap((segment, s) =>
+    termsOneTypoAway(segment, word).map((term) => {
+      const sameFirst = segment.termChars[segment.termStart[term] as number] === word.charCodeAt(0);
+      return { segment: s, term, share: sameFirst ? TYPO_MATCH : TYPO_FIRST_LETTER_MATCH };
+    }),
+  );
+}
+
+/**
+ * Turns likeness into gain. All that stands in for the word is as common as all of it together, so
+ * that a rare neighbour never counts more than the word itself.
+ */
+function weighCandidates(alike: Likeness[], documents: number, count: Counter) {
+  let exact = 0;
+  let frequency = 0;
+  const counted = alike.map((each) => {
+    const found = count(each.segment, each.term);
+    frequency += found;
+    if (each.share === 1) exact += found;
+    return { ...each, found };
+  });
+  const common = rarity(documents, Math.min(frequency, documents));
+  const own = exact > 0 ? rarity(documents, exact) : common;
+  const best = new Map<number, Candidate>();
+  const candidates: Candidate[][] = [];
+  for (const { segment, term, share, found } of counted) {
+    if (found === 0) continue;
+    const gain = share === 1 ? own : share * common;
+    const known = best.get(segment * TERM_SPACE + term);
+    if (known !== undefined) {
+      known.gain = Math.max(known.gain, gain);
+      continue;
+    }
+    const candidate = { term, gain };
+    best.set(segment * TERM_SPACE + term, candidate);
+    candidates[segment] ??= [];
+    candidates[segment].push(candidate);
+  }
+  return { candidates, frequency, worth: own };
+}
+
+/** More than the terms of a segment. */
+const TERM_SPACE = 2 ** 32;
+
+/** Inverse document frequency as in BM25; above 0 even for a word in every document. */
+function rarity(documents: number, frequency: number): number {
+  return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
+}
+
+function keepRarest(words: FoundWord[]): FoundWord[] {
+  if (words.length <= QUERY_MAX_WORDS) return words.map((word, i) => relink(word, words, i));
+  const limit = words.map((word) => word.worth).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
+  const kept = words.filter((word) => word.worth >= limit).slice(0, QUERY_MAX_WORDS);
+  return kept.map((word, i) => relink(word, kept, i));
+}
+
+/** Words without any match are gone from the plan, so neighbours are counted anew. */
+function relink(word: FoundWord, _words: FoundWord[], index: number): FoundWord {
+  return { ...word, previous: index - 1 };
+}
+
+function markDecisive(words: FoundWord[], documents: number): void {
+  if (words.length <= LONG_QUERY_WORDS) return;
+  const common = documents * COMMON_WORD_SHARE;
+  if (words.every((word) => word.found > common)) return;
+  for (const word of words) word.decisive = word.found <= common;
+}

@@ -1,0 +1,22 @@
+import type { Shard } from "./types.ts";
+
+/**
+ * A stable 32-bit hash of a path (FNV-1a over its UTF-8 bytes, then mixed). It is stored in segments
+ * and decides shards, so it must never change.
+ */
+export function pathHash(path: string): number {
+  return hashBytes(Buffer.from(path, "utf8"));
+}
+
+export function hashBytes(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** True when a path with this hash belongs to the shard. */
+export function inShard(hash: number, shard: Shard): boolean {
+  return shard.shardCount <= 1 || hash % shard.shardCount === shard.shardIndex;
+}
