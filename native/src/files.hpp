@@ -1,0 +1,53 @@
+// Files: durable writes, checked reads, and the lock that gives a directory one owner.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// A file descriptor that closes itself.
+class File {
+ public:
+  static File create(const std::string& path);
+  static File open(const std::string& path);
+  static bool exists(const std::string& path, uint64_t size);
+  File(File&& other) noexcept : fd_(other.fd_), path_(std::move(other.path_)) { other.fd_ = -1; }
+  File(const File&) = delete;
+  ~File();
+
+  int fd() const { return fd_; }
+  uint64_t size() const;
+  void write(const void* data, size_t length);
+  void read(uint64_t offset, void* data, size_t length) const;
+  void sync();
+
+ private:
+  File(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  int fd_;
+  std::string path_;
+};
+
+/// Writes `path` aside, makes it durable and renames it into place.
+void replaceFile(const std::string& path, std::string_view bytes);
+void makeDirectory(const std::string& path);
+/// Removes the files of a directory, other than those that `keep` accepts.
+template <typename Keep>
+void removeFiles(const std::string& directory, Keep keep);
+
+/// Takes an exclusive lock without waiting. Returns a handle, or -1 when somebody else has it.
+int lockFile(const std::string& path);
+void unlockFile(int handle);
+
+}  // namespace tessera
+
+#include <filesystem>
+
+template <typename Keep>
+void tessera::removeFiles(const std::string& directory, Keep keep) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (!keep(entry.path().filename().string())) std::filesystem::remove(entry.path(), ignored);
+  }
+}

@@ -1,0 +1,73 @@
+#include "index.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "checksum.hpp"
+#include "kernels.hpp"
+
+namespace tessera {
+
+Index::Index(uint32_t dimension) : dimension_(dimension), vectors_(dimension * sizeof(float)) {}
+
+uint32_t Index::nodeFor(const float* vector) {
+  const size_t bytes = dimension_ * sizeof(float);
+  const uint64_t hash = checksum(vector, bytes);
+  const auto [first, last] = byHash_.equal_range(hash);
+  for (auto entry = first; entry != last; ++entry) {
+    if (std::memcmp(this->vector(entry->second), vector, bytes) == 0) return entry->second;
+  }
+  const uint32_t node = nodes_.load(std::memory_order_relaxed);
+  vectors_.ensure(node + 1);
+  inverseNorms_.ensure(node + 1);
+  hashes_.ensure(node + 1);
+  heads_.ensure(node + 1);
+  std::memcpy(vectors_.row(node), vector, bytes);
+  inverseNorms_.at(node) = 1 / std::sqrt(kernels().dot(vector, vector, dimension_));
+  hashes_.at(node) = hash;
+  heads_.at(node).store(NONE, std::memory_order_relaxed);
+  rememberNode(node);
+  nodes_.store(node + 1, std::memory_order_release);
+  return node;
+}
+
+IndexStats Index::stats() const {
+  const uint64_t chunkRow =
+      ids_.rowBytes() + places_.rowBytes() + nodeOf_.rowBytes() + next_.rowBytes();
+  // A node of the hash table holds its key, its value and a pointer, and its bucket another one.
+  const uint64_t nodeRow = inverseNorms_.rowBytes() + hashes_.rowBytes() + heads_.rowBytes() + 32;
+  IndexStats numbers{};
+  numbers.vectorBytes = uint64_t{nodes()} * vectors_.rowBytes();
+  numbers.renderedBytes = texts_.bytes();
+  numbers.idBytes = ordinals() * chunkRow + nodes() * nodeRow;
+  return numbers;
+}
+
+uint32_t Index::append(const Batch& batch) {
+  const uint32_t first = ordinals_.load(std::memory_order_relaxed);
+  if (batch.count > MAX_ROWS - first) throw std::length_error("the index is full");
+  // Everything that may run out of memory comes before the first chunk is written; nodes and texts
+  // that a failure leaves behind have no chunk and are never seen.
+  ids_.ensure(first + batch.count);
+  places_.ensure(first + batch.count);
+  nodeOf_.ensure(first + batch.count);
+  next_.ensure(first + batch.count);
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i < batch.count; i++) {
+    const uint32_t ordinal = first + i;
+    nodeOf_.at(ordinal) = nodeFor(batch.vectors + size_t{i} * dimension_);
+    places_.at(ordinal) = texts_.append(batch.texts.substr(begin, batch.ends[i] - begin));
+    begin = batch.ends[i];
+  }
+  for (uint32_t i = 0; i < batch.count; i++) {
+    const uint32_t ordinal = first + i;
+    std::memcpy(&ids_.at(ordinal), batch.ids + size_t{i} * sizeof(ChunkId), sizeof(ChunkId));
+    std::atomic<uint32_t>& head = heads_.at(nodeOf_.at(ordinal));
+    next_.at(ordinal) = head.load(std::memory_order_relaxed);
+    head.store(ordinal, std::memory_order_release);
+  }
+  ordinals_.store(first + batch.count, std::memory_order_release);
+  return first;
+}
+
+}  // namespace tessera

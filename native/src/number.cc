@@ -1,0 +1,139 @@
+#include "number.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+namespace tessera {
+
+static constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static constexpr int MAX_EXACT_POWER = 22;
+static constexpr int MAX_DIGITS = 19;
+
+static inline bool isDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+/// True when the eight characters are all digits.
+static inline bool eightDigits(uint64_t chars) {
+  return (((chars & 0xf0f0f0f0f0f0f0f0ull) |
+           (((chars + 0x0606060606060606ull) & 0xf0f0f0f0f0f0f0f0ull) >> 4)) ==
+          0x3333333333333333ull);
+}
+
+static inline uint64_t eightDigitValue(uint64_t chars) {
+  chars -= 0x3030303030303030ull;
+  chars = chars * 10 + (chars >> 8);
+  return (((chars & 0x000000ff000000ffull) * 0x000f424000000064ull) +
+          (((chars >> 16) & 0x000000ff000000ffull) * 0x0000271000000001ull)) >>
+         32;
+}
+
+/// Reads digits into `mantissa` (which may wrap; the caller checks how many there were).
+static inline const char* readDigits(const char* at, const char* end, uint64_t& mantissa) {
+  if constexpr (std::endian::native == std::endian::little) {
+    while (end - at >= 8) {
+      uint64_t chars;
+      std::memcpy(&chars, at, 8);
+      if (!eightDigits(chars)) break;
+      mantissa = mantissa * 100000000 + eightDigitValue(chars);
+      at += 8;
+    }
+  }
+  for (; at < end && isDigit(*at); at++) {
+    mantissa = mantissa * 10 + static_cast<uint64_t>(*at - '0');
+  }
+  return at;
+}
+
+/// A number cut into its parts; value = mantissa * 10^exponent while `digits` <= MAX_DIGITS.
+struct Decimal {
+  const char* end = nullptr;
+  uint64_t mantissa = 0;
+  int64_t digits = 0;
+  int exponent = 0;
+  bool negative = false;
+};
+
+static inline bool cut(const char* at, const char* end, Decimal& out) {
+  if (at < end && *at == '-') {
+    out.negative = true;
+    at++;
+  }
+  if (at == end || !isDigit(*at)) return false;
+  const char* first = at;
+  if (*at == '0') {
+    at++;
+    if (at < end && isDigit(*at)) return false;
+  } else {
+    at = readDigits(at, end, out.mantissa);
+    out.digits = at - first;
+  }
+  if (at < end && *at == '.') {
+    at++;
+    const char* fraction = at;
+    if (out.mantissa == 0) {
+      // Leading zeros are no digits of the mantissa.
+      while (at < end && *at == '0') at++;
+    }
+    const char* significant = at;
+    at = readDigits(at, end, out.mantissa);
+    if (at == fraction) return false;
+    out.digits += at - significant;
+    if (at - fraction > 100000) return false;
+    out.exponent = -static_cast<int>(at - fraction);
+  }
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    at++;
+    bool negative = false;
+    if (at < end && (*at == '+' || *at == '-')) negative = *at++ == '-';
+    const char* firstDigit = at;
+    int exponent = 0;
+    for (; at < end && isDigit(*at); at++) {
+      if (exponent < 100000) exponent = exponent * 10 + (*at - '0');
+    }
+    if (at == firstDigit) return false;
+    out.exponent += negative ? -exponent : exponent;
+  }
+  out.end = at;
+  return true;
+}
+
+/// The correctly rounded value of a number that was cut already.
+static bool exactDouble(const char* at, const Decimal& decimal, double& value) {
+  const auto result = std::from_chars(at, decimal.end, value);
+  return result.ec == std::errc() && result.ptr == decimal.end;
+}
+
+const char* parseDouble(const char* at, const char* end, double& value) {
+  Decimal decimal;
+  if (!cut(at, end, decimal) || !exactDouble(at, decimal, value)) return nullptr;
+  return decimal.end;
+}
+
+const char* parseFloat(const char* at, const char* end, float& value) {
+  Decimal decimal;
+  if (!cut(at, end, decimal)) return nullptr;
+  const int power = decimal.exponent < 0 ? -decimal.exponent : decimal.exponent;
+  if (decimal.digits <= MAX_DIGITS && power <= MAX_EXACT_POWER) {
+    // Two roundings at most, so `near` is within two units of the last place of the exact double.
+    // Both narrow to the same float32 unless a float32 rounding boundary lies between them, and
+    // such a boundary has the 29 bits that narrowing drops at exactly half of their range.
+    const double scale = POWERS_OF_TEN[power];
+    const double whole = static_cast<double>(decimal.mantissa);
+    const double near = decimal.exponent < 0 ? whole / scale : whole * scale;
+    const auto dropped = static_cast<int64_t>(std::bit_cast<uint64_t>(near) & 0x1fffffff);
+    const int64_t distance = dropped - 0x10000000;
+    if ((distance > 4 || distance < -4) && (near == 0 || near > 1.2e-38)) {
+      value = static_cast<float>(decimal.negative ? -near : near);
+      return decimal.end;
+    }
+  }
+  double exact;
+  if (!exactDouble(at, decimal, exact)) return nullptr;
+  value = static_cast<float>(exact);
+  return decimal.end;
+}
+
+}  // namespace tessera

@@ -1,0 +1,79 @@
+// Projects, their scopes, and the registry that all threads of the process share.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bitmap.hpp"
+#include "index.hpp"
+
+namespace tessera {
+
+/// What a scope holds of one index: its chunks, and the nodes that they hang on.
+struct ScopePart {
+  std::shared_ptr<const Index> index;
+  Bitmap ordinals;
+  Bitmap nodes;
+};
+
+/// An environment or a release: immutable, replaced as a whole.
+struct Scope {
+  std::array<std::unique_ptr<ScopePart>, DIMENSION_COUNT> parts;
+};
+
+/// Members of one dimension as (start, count) pairs.
+struct ScopeRanges {
+  uint32_t dimension;
+  std::vector<uint32_t> pairs;
+};
+
+class Project {
+ public:
+  explicit Project(std::string id) : id_(std::move(id)) {}
+
+  const std::string& id() const { return id_; }
+  std::shared_ptr<Index> index(int slot) const;
+  std::shared_ptr<Index> openIndex(int slot);
+  std::shared_ptr<const Scope> scope(const std::string& id) const;
+  void setScope(const std::string& id, const std::vector<ScopeRanges>& ranges);
+  void dropScope(const std::string& id);
+  std::map<std::string, std::shared_ptr<const Scope>> scopes() const;
+  uint64_t scopeBytes();
+
+  /// Held by whoever appends, extends the graph, or writes a snapshot.
+  std::mutex& writer() { return writer_; }
+
+ private:
+  friend class SnapshotCodec;
+
+  std::unique_ptr<ScopePart> freeze(std::shared_ptr<const Index> index, BitmapBuilder& ordinals);
+
+  const std::string id_;
+  std::mutex writer_;
+  mutable std::shared_mutex view_;
+  std::array<std::shared_ptr<Index>, DIMENSION_COUNT> indexes_;
+  std::unordered_map<std::string, std::shared_ptr<const Scope>> scopes_;
+  PagePool pages_;
+};
+
+/// The projects of the process.
+class Registry {
+ public:
+  static Registry& instance();
+  std::shared_ptr<Project> open(const std::string& id);
+  std::shared_ptr<Project> find(const std::string& id) const;
+  void replace(std::shared_ptr<Project> project);
+  void drop(const std::string& id);
+  std::vector<std::string> names() const;
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Project>> projects_;
+};
+
+}  // namespace tessera
