@@ -1,0 +1,35 @@
+# syntax=docker/dockerfile:1
+
+# Build: the native addon needs a C++ compiler, the running service does not.
+FROM oven/bun:1.4.5-debian AS build
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends g++ \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+# Dependencies change seldom: in a layer of their own they are installed once. The addon comes later.
+COPY package.json bun.lock bunfig.toml ./
+COPY scripts ./scripts
+RUN TESSERA_SETUP=1 bun install --frozen-lockfile --production
+COPY native ./native
+RUN bun native/build.ts
+COPY src ./src
+COPY workers ./workers
+COPY demo ./demo
+COPY LICENSE* README.md ./
+
+# Run: Bun, the service and what it installed, under an account without privileges.
+FROM oven/bun:1.4.5-slim
+RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin tessera \
+    && install -d -o tessera -g tessera /data
+WORKDIR /app
+COPY --from=build /app ./
+ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+USER tessera
+VOLUME /data
+EXPOSE 3000
+# Ready means that the database answers and the indexes have caught up.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+    CMD ["bun", "-e", "const { ok } = await fetch(`http://127.0.0.1:${process.env.PORT}/readyz`); process.exit(ok ? 0 : 1)"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT []
+CMD ["bun", "src/main.ts"]

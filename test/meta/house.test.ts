@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { codeOf, filesOf, ROOT, textOf } from "./sources.ts";
+
+const MAX_LINES = 300;
+
+/** Files that are longer for a reason. */
+const LONG_FILES: Readonly<Record<string, string>> = {};
+
+const code = filesOf(
+  "{src,workers,native,test,bench,scripts}/**/*.ts",
+  "native/**/*.{cc,hpp,h}",
+  "scripts/*.sh",
+);
+const documents = filesOf("*.md", "{docs,bench,src,native,test}/**/*.md");
+
+describe("the state of the repository", () => {
+  test("no file is longer than a screenful of scrolling, but for a stated reason", () => {
+    const lines = (file: string): number => textOf(file).split("\n").length;
+    const long = code.filter((file) => lines(file) > MAX_LINES && !(file in LONG_FILES));
+    expect(long).toEqual([]);
+  });
+
+  test("the list of long files names only long files", () => {
+    const short = Object.keys(LONG_FILES).filter((file) => {
+      return !existsSync(join(ROOT, file)) || textOf(file).split("\n").length <= MAX_LINES;
+    });
+    expect(short).toEqual([]);
+  });
+
+  test("nothing is left for later", () => {
+    // Spelled apart, because this file is searched too.
+    const markers = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "HA" + "CK"].join("|")})\\b`);
+    const left = [...code, ...documents].filter((file) => markers.test(textOf(file)));
+    expect(left).toEqual([]);
+  });
+
+  test("the service speaks through its log and its streams, never through the console", () => {
+    const product = filesOf("{src,workers}/**/*.ts", "native/index.ts");
+    expect(product.filter((file) => /\bconsole\.\w+\(/.test(codeOf(file)))).toEqual([]);
+  });
+
+  test("no test is skipped, left for later or run alone", () => {
+    const tests = filesOf("test/**/*.test.ts");
+    const marked = tests.filter((file) => {
+      return /\b(test|it|describe)\.(only|skip|todo|skipIf|todoIf|if)\(/.test(codeOf(file));
+    });
+    expect(marked).toEqual([]);
+  });
+
+  test("migrations are numbered from 1 without gaps", () => {
+    const names = filesOf("src/db/migrations/*").map((file) => posix.basename(file));
+    expect(names.length).toBeGreaterThan(0);
+    for (const [index, name] of names.entries()) {
+      expect(name).toMatch(/^\d{4}_[a-z0-9_]+\.sql$/);
+      expect(Number.parseInt(name, 10)).toBe(index + 1);
+    }
+  });
+});
+
+describe("versions", () => {
+  const manifest: {
+    engines: { bun: string };
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  } = JSON.parse(textOf("package.json"));
+
+  test("every dependency is pinned to one exact version", () => {
+    const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+    const loose = Object.entries(versions).filter(([, version]) => {
+      return !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version);
+    });
+    expect(loose).toEqual([]);
+  });
+
+  test("every place that names Bun's version names the same one", () => {
+    const named = [...textOf("Dockerfile").matchAll(/\bbun[:@](\d+\.\d+\.\d+)/g)];
+    expect(named.length).toBeGreaterThan(0);
+    for (const [, version] of named) expect(version).toBe(manifest.engines.bun);
+    expect(Bun.version).toBe(manifest.engines.bun);
+  });
+});
+
+describe("documents", () => {
+  test("every link inside the repository leads somewhere", () => {
+    expect(documents.flatMap(brokenLinks)).toEqual([]);
+  });
+});
+
+function brokenLinks(document: string): string[] {
+  const text = textOf(document).replace(/```[\s\S]*?```/g, "");
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  const local = links.filter((link) => !/^[a-z]+:/.test(link));
+  return local
+    .filter((link) => !leadsSomewhere(document, link))
+    .map((link) => `${document}: ${link}`);
+}
+
+function leadsSomewhere(document: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? document : posix.join(dirname(document), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  if (anchor === undefined || !target.endsWith(".md")) return true;
+  return anchorsOf(target).includes(anchor);
+}
+
+/** The anchors that a renderer gives to the headings of a page. */
+function anchorsOf(document: string): string[] {
+  const headings = [...textOf(document).matchAll(/^#{1,6}\s+(.+)$/gm)];
+  return headings.map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replace(/\s/g, "-"),
+  );
+}

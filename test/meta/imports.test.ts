@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { codeOf, filesNamedIn, filesOf, findCycle, importsOf, ROOT, reachable } from "./sources.ts";
+
+/** The layers, highest first. A file imports from its own layer and from lower ones only. */
+const LAYERS = {
+  entry: ["main.ts", "cli", "serve.ts", "failure.ts"],
+  app: ["app.ts"],
+  feature: [
+    "projects",
+    "api-keys",
+    "branches",
+    "chunks",
+    "conversations",
+    "input-requests",
+    "webhooks",
+    "billing",
+    "errors",
+    "search",
+    "knowledge",
+    "indexing",
+  ],
+  shared: [
+    "http",
+    "auth",
+    "problem",
+    "config",
+    "db",
+    "coordination",
+    "observability",
+    "lifecycle.ts",
+    "limits.ts",
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+type Layer = keyof typeof LAYERS;
+const ORDER = Object.keys(LAYERS) as Layer[];
+
+/** Code that worker threads share with the main thread: it knows nothing of the service around it. */
+const PURE_CORES = ["src/limits.ts", "src/knowledge/text/"];
+
+/** What is started from outside; everything else must be reachable from here. */
+const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];
+
+const product = filesOf("src/**/*.ts", "workers/**/*.ts", "native/*.ts");
+const sources = product.filter((file) => file.startsWith("src/"));
+const workers = product.filter((file) => file.startsWith("workers/"));
+const native = product.filter((file) => file.startsWith("native/"));
+
+/** The part of src that a file belongs to: a folder or a single file below src. */
+const partOf = (file: string): string => file.split("/")[1] ?? "";
+
+function layerOf(file: string): Layer | undefined {
+  const part = partOf(file);
+  return ORDER.find((layer) => LAYERS[layer].some((name) => name === part));
+}
+
+/** Every import from a file of the repository to another one, as [from, to]. */
+function edges(files: readonly string[]): [from: string, to: string][] {
+  return files.flatMap((file) =>
+    importsOf(file).flatMap(({ target }): [string, string][] => (target ? [[file, target]] : [])),
+  );
+}
+
+const within = (file: string, places: readonly string[]): boolean =>
+  places.some((place) => file === place || (place.endsWith("/") && file.startsWith(place)));
+
+const arrow = ([from, to]: readonly [string, string]): string => `${from} -> ${to}`;
+
+describe("the direction of imports", () => {
+  test("every import names a file that exists", () => {
+    const missing = edges(product).filter(([, to]) => !existsSync(join(ROOT, to)));
+    expect(missing.map(arrow)).toEqual([]);
+  });
+
+  test("every part of src belongs to a layer", () => {
+    expect(sources.filter((file) => layerOf(file) === undefined)).toEqual([]);
+  });
+
+  test("no file imports from a higher layer", () => {
+    const rank = (file: string): number => ORDER.indexOf(layerOf(file) ?? "shared");
+    const upward = edges(sources).filter(([from, to]) => {
+      return to.startsWith("src/") && rank(to) < rank(from);
+    });
+    expect(upward.map(arrow)).toEqual([]);
+  });
+
+  test("no two files import each other, directly or through others", () => {
+    const graph = new Map(
+      product.map((file) => [file, importsOf(file).flatMap(({ target }) => target ?? [])]),
+    );
+    expect(findCycle(graph)).toBeUndefined();
+  });
+
+  test("no two features need each other", () => {
+    const graph = new Map<string, Set<string>>(LAYERS.feature.map((part) => [part, new Set()]));
+    for (const [from, to] of edges(sources)) {
+      if (partOf(from) !== partOf(to) && to.startsWith("src/") && graph.has(partOf(to))) {
+        graph.get(partOf(from))?.add(partOf(to));
+      }
+    }
+    expect(findCycle(graph)).toBeUndefined();
+  });
+
+  test("workers import only the addon, one another and the pure cores", () => {
+    const allowed = ["native/", "workers/", ...PURE_CORES];
+    const foreign = edges(workers).filter(([, to]) => !within(to, allowed));
+    expect(foreign.map(arrow)).toEqual([]);
+  });
+
+  test("the pure cores import only one another", () => {
+    const cores = sources.filter((file) => within(file, PURE_CORES));
+    const foreign = edges(cores).filter(([, to]) => !within(to, PURE_CORES));
+    expect(foreign.map(arrow)).toEqual([]);
+  });
+
+  test("the addon's TypeScript imports nothing of the service", () => {
+    const foreign = edges(native).filter(([, to]) => !within(to, ["native/"]));
+    expect(foreign.map(arrow)).toEqual([]);
+  });
+
+  test("src takes workers by their path or their protocol, never by their code", () => {
+    const foreign = edges(sources).filter(([, to]) => {
+      return to.startsWith("workers/") && !/^workers\/protocol(\.ts|\/)/.test(to);
+    });
+    expect(foreign.map(arrow)).toEqual([]);
+  });
+
+  test("only src/config reads the environment", () => {
+    const readers = [...sources, ...workers, "native/index.ts"].filter((file) => {
+      const reads =
+        existsSync(join(ROOT, file)) && /\b(process|Bun|import\.meta)\.env\b/.test(codeOf(file));
+      return reads && partOf(file) !== "config";
+    });
+    expect(readers).toEqual([]);
+  });
+});
+
+describe("dead files", () => {
+  const targets = (file: string): string[] => [
+    ...importsOf(file).flatMap(({ target }) => target ?? []),
+    ...filesNamedIn(file),
+  ];
+
+  test("every file of the product is used by the server, the command line or the build", () => {
+    const used = reachable(ENTRY_POINTS, (file) =>
+      existsSync(join(ROOT, file)) ? targets(file) : [],
+    );
+    expect(product.filter((file) => !used.has(file))).toEqual([]);
+  });
+
+  test("every helper of the tests is used by a test or a script", () => {
+    const starts = filesOf(
+      "test/**/*.test.ts",
+      "scripts/*.ts",
+      "bench/**/*.ts",
+      "test/support/preload.ts",
+    );
+    const used = reachable(starts, (file) => (existsSync(join(ROOT, file)) ? targets(file) : []));
+    expect(filesOf("test/**/*.ts").filter((file) => !used.has(file))).toEqual([]);
+  });
+});

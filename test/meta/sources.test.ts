@@ -1,0 +1,34 @@
+import { describe, expect, test } from "bun:test";
+import { filesNamedIn, filesOf, findCycle, importsOf, reachable } from "./sources.ts";
+
+describe("what the checks of the repository stand on", () => {
+  test("imports of values, of types and of several lines are all found", () => {
+    const found = importsOf("test/meta/imports.test.ts").map(({ specifier }) => specifier);
+    expect(found).toEqual(["bun:test", "node:fs", "node:path", "./sources.ts"]);
+    const typeImports = importsOf("src/db/migrate.ts").map(({ target }) => target);
+    expect(typeImports).toContain("src/db/client.ts");
+  });
+
+  test("a file that is named in a string is found", () => {
+    const named = filesNamedIn("test/support/process.ts");
+    expect(named).toContain("src/main.ts");
+  });
+
+  test("a cycle is reported with its members, a graph without one is not", () => {
+    const chain = new Map([
+      ["a", ["b"]],
+      ["b", ["c"]],
+    ]);
+    expect(findCycle(chain)).toBeUndefined();
+    expect(findCycle(new Map([...chain, ["c", ["a"]]]))).toEqual(["a", "b", "c", "a"]);
+  });
+
+  test("reachability follows edges in one direction", () => {
+    const graph: Record<string, string[]> = { a: ["b"], c: ["a"] };
+    expect([...reachable(["a"], (node) => graph[node] ?? [])]).toEqual(["a", "b"]);
+  });
+
+  test("build output and installed packages are not taken for sources", () => {
+    expect(filesOf("**/package.json")).toEqual(["package.json"]);
+  });
+});
