@@ -1,0 +1,142 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createJwtVerifier } from "../../../src/auth/jwt.ts";
+import type { Principal } from "../../../src/auth/principal.ts";
+import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/limits.ts";
+import { Problem } from "../../../src/problem/problem.ts";
+
+const SECRET = "a secret of more than enough characters";
+const USER = "5f0c1a52-9d3e-4b7a-8d5e-0a1b2c3d4e5f";
+const NONE = { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined };
+const now = () => Math.floor(Date.now() / 1000);
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+const sign = (claims: Record<string, unknown>, secret = SECRET) =>
+  new SignJWT({ sub: USER, exp: now() + 60, ...claims })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(bytes(secret));
+
+type Jwt = Parameters<typeof createJwtVerifier>[0];
+
+/** The slug of the problem that a token meets, or the principal that it stands for. */
+async function verdict(
+  token: string,
+  jwt: Partial<Jwt> = { secret: SECRET },
+): Promise<string | Principal> {
+  try {
+    return await createJwtVerifier({ ...NONE, ...jwt })(token);
+  } catch (error) {
+    if (error instanceof Problem) return error.slug;
+    throw error;
+  }
+}
+
+describe("JWTs by shared secret", () => {
+  test("a signed token names its user and carries account permissions in either form", async () => {
+    const list = await verdict(await sign({ permissions: ["account.billing.manage", "x", 7] }));
+    const text = await verdict(await sign({ scope: "account.billing.manage chunks.read" }));
+    for (const principal of [list, text] as Principal[]) {
+      expect(principal.userId).toBe(USER);
+      expect([...principal.account]).toEqual(["account.billing.manage"]);
+      expect(principal.scopes).toBeNull();
+    }
+  });
+
+  test("a token is refused when expired, not yet valid, signed by others, or without a user", async () => {
+    const skew = JWT_CLOCK_SKEW_SECONDS;
+    const tokens = await Promise.all([
+      sign({ exp: now() - skew - 5 }),
+      sign({ nbf: now() + skew + 60 }),
+      sign({}, "another secret of enough characters"),
+      sign({ sub: undefined }),
+      sign({ sub: "not-a-uuid" }),
+      Promise.resolve("x.y.z"),
+      Promise.resolve("notatoken"),
+    ]);
+    for (const token of tokens) expect(await verdict(token)).toBe("unauthorized");
+  });
+
+  test("clocks may differ by the allowed skew", async () => {
+    const token = await sign({ exp: now() - JWT_CLOCK_SKEW_SECONDS + 10 });
+    expect(await verdict(token)).toBeObject();
+  });
+
+  test("issuer and audience are checked where they are configured", async () => {
+    const jwt = { secret: SECRET, issuer: "https://id.example.com", audience: "tessera" };
+    const right = await sign({ iss: jwt.issuer, aud: ["other", "tessera"] });
+    expect(await verdict(right, jwt)).toBeObject();
+    expect(await verdict(await sign({ iss: jwt.issuer, aud: "other" }), jwt)).toBe("unauthorized");
+    expect(await verdict(await sign({ aud: "tessera" }), jwt)).toBe("unauthorized");
+  });
+
+  test("algorithm none and other algorithms than the secret's are refused", async () => {
+    const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const unsigned = `${part({ alg: "none" })}.${part({ sub: USER, exp: now() + 60 })}.`;
+    const other = await new SignJWT({ sub: USER })
+      .setProtectedHeader({ alg: "HS512" })
+      .sign(bytes(SECRET));
+    expect(await verdict(unsigned)).toBe("unauthorized");
+    expect(await verdict(other)).toBe("unauthorized");
+  });
+
+  test("without a secret and a key set every token is refused", async () => {
+    expect(await verdict(await sign({}), {})).toBe("unauthorized");
+  });
+
+  test("a remembered token still expires on time", async () => {
+    const verify = createJwtVerifier({ ...NONE, secret: SECRET });
+    const token = await sign({ exp: now() - JWT_CLOCK_SKEW_SECONDS + 2 });
+    expect(await verify(token)).toBeObject();
+    await Bun.sleep(2_100);
+    expect(Promise.resolve(verify(token))).rejects.toThrow("not valid");
+  });
+});
+
+describe("JWTs by key set", async () => {
+  const first = await generateKeyPair("RS256", { extractable: true });
+  const second = await generateKeyPair("ES256", { extractable: true });
+  let keys: object[] = [{ ...(await exportJWK(first.publicKey)), kid: "first", alg: "RS256" }];
+  let broken = false;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => (broken ? new Response("no", { status: 500 }) : Response.json({ keys })),
+  });
+  afterAll(() => server.stop(true));
+  const jwksUrl = `http://127.0.0.1:${server.port}/keys`;
+  const signed = (key: CryptoKey, alg: string, kid: string) =>
+    new SignJWT({ sub: USER, exp: now() + 60 }).setProtectedHeader({ alg, kid }).sign(key);
+
+  test("a token signed by a published key is accepted, one by an unpublished key refused", async () => {
+    expect(
+      await verdict(await signed(first.privateKey, "RS256", "first"), { jwksUrl }),
+    ).toBeObject();
+    const unknown = await signed(second.privateKey, "ES256", "second");
+    expect(await verdict(unknown, { jwksUrl })).toBe("unauthorized");
+  });
+
+  test("a shared-secret token made from the public key is refused", async () => {
+    const pem = JSON.stringify(keys[0]);
+    const token = await new SignJWT({ sub: USER })
+      .setProtectedHeader({ alg: "HS256", kid: "first" })
+      .sign(bytes(pem));
+    expect(await verdict(token, { jwksUrl })).toBe("unauthorized");
+  });
+
+  test("a key added by rotation is accepted", async () => {
+    keys = [...keys, { ...(await exportJWK(second.publicKey)), kid: "second", alg: "ES256" }];
+    expect(
+      await verdict(await signed(second.privateKey, "ES256", "second"), { jwksUrl }),
+    ).toBeObject();
+  });
+
+  test("a key server that fails is a dependency away, not a bad token", async () => {
+    broken = true;
+    const token = await signed(first.privateKey, "RS256", "first");
+    expect(await verdict(token, { jwksUrl })).toBe("dependency-unavailable");
+    expect(await verdict(token, { jwksUrl: "http://127.0.0.1:9/keys" })).toBe(
+      "dependency-unavailable",
+    );
+    broken = false;
+  });
+});

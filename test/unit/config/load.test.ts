@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { ConfigError, loadConfig } from "../../../src/config/load.ts";
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+describe("the configuration", () => {
+  test("needs nothing: every variable has its documented default", () => {
+    const config = loadConfig({});
+    expect(config).toMatchObject({ port: 3000, host: "127.0.0.1", maxBodyBytes: 1_048_576 });
+    expect(config).toMatchObject({ demo: "auto", logLevel: "info", databaseUrl: undefined });
+    expect(config.dataDir).toEndWith("/data");
+    expect(config.searchWorkers).toBeGreaterThan(0);
+  });
+
+  test("reports all faults at once, by the names of their variables, without their values", () => {
+    const env = {
+      PORT: "99999",
+      DATABASE_URL: "mysql://user:hunter2@db",
+      REDIS_URL: "hunter2",
+      BASE_URL: "ftp://hunter2",
+      JWT_SECRET: "hunter2",
+      BILLING_ORIGINS: "https://ok.example.com, hunter2/path",
+      STRIPE_PRICES: '{"pro.weekly":"hunter2"}',
+      SEARCH_WORKERS: "0",
+      MAX_BODY_BYTES: "ten",
+      DEMO: "maybe",
+      LOG_LEVEL: "loud",
+    };
+    const faults = faultsOf(env);
+    for (const name of Object.keys(env)) {
+      expect(faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
+    }
+    expect(faults.join()).not.toContain("hunter2");
+  });
+
+  test("empty variables count as absent", () => {
+    expect(loadConfig({ PORT: "", DATABASE_URL: " ", STRIPE_PRICES: "" }).port).toBe(3000);
+  });
+
+  test("origins are compared as browsers spell them", () => {
+    const env = { BILLING_ORIGINS: "https://App.Example.com:443 ,http://localhost:8080" };
+    expect(loadConfig(env).billing.origins).toEqual([
+      "https://app.example.com",
+      "http://localhost:8080",
+    ]);
+  });
+
+  test("the base URL loses its trailing slashes, so that links have one", () => {
+    expect(loadConfig({ BASE_URL: "https://api.example.com/v//" }).baseUrl).toBe(
+      "https://api.example.com/v",
+    );
+  });
+
+  test("an address with several hosts or a socket is left to the database client", () => {
+    for (const url of ["postgres://u:p@a:1,b:2/db", "postgresql:///db?host=/tmp"]) {
+      expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    }
+  });
+
+  test("is frozen", () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { isDateTime } from "../../../src/http/formats.ts";
+import { validator } from "../../../src/http/validate.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../../../src/limits.ts";
+import { Problem } from "../../../src/problem/problem.ts";
+
+const Body = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 5 }),
+  count: Type.Optional(Type.Integer({ minimum: 1 })),
+  note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  when: Type.Optional(Type.String({ format: "date-time" })),
+  kind: Type.Optional(Type.Union([Type.Literal("a"), Type.Literal("b")])),
+  items: Type.Optional(Type.Array(Type.Object({ id: Type.String({ format: "uuid" }) }))),
+});
+const validate = validator(Body);
+
+function errorsOf(value: unknown): Record<string, string> {
+  try {
+    validate(value);
+    return {};
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return Object.fromEntries((error.options.errors ?? []).map((e) => [e.field, e.message]));
+  }
+}
+
+describe("validation", () => {
+  test("names every wrong field in dotted and indexed form, once", () => {
+    const errors = errorsOf({
+      name: "",
+      count: 0,
+      when: "yesterday",
+      kind: "c",
+      items: [{ id: "x" }, {}],
+    });
+    expect(Object.keys(errors).sort()).toEqual([
+      "count",
+      "items[0].id",
+      "items[1].id",
+      "kind",
+      "name",
+      "when",
+    ]);
+    expect(errors["items[1].id"]).toBe("is required");
+    expect(errors["kind"]).toBe("must be one of a, b");
+  });
+
+  test("calls the whole value body when it is no object", () => {
+    for (const value of [null, 1, "text", [], undefined])
+      expect(errorsOf(value)).toHaveProperty("body");
+  });
+
+  test("ignores unknown fields", () => {
+    expect(validate({ name: "a", extra: 1 })).toMatchObject({ name: "a" });
+  });
+
+  test("takes null for absent in an optional field, but keeps it where null is a value", () => {
+    expect(validate({ name: "a", count: null, note: null })).toEqual({ name: "a", note: null });
+    expect(errorsOf({ name: null })).toHaveProperty("name");
+  });
+
+  test("never repeats a rejected value", () => {
+    expect(JSON.stringify(errorsOf({ name: "hunter2hunter2" }))).not.toContain("hunter2");
+  });
+
+  test("lists a bounded number of fields", () => {
+    const items = Array.from({ length: 500 }, () => ({}));
+    expect(Object.keys(errorsOf({ name: "a", items }))).toHaveLength(PROBLEM_MAX_FIELD_ERRORS);
+  });
+});
+
+describe("date-times", () => {
+  test("must exist in the calendar and on the clock", () => {
+    for (const good of ["2024-02-29T23:59:59Z", "2026-01-01T00:00:00.123+02:00"]) {
+      expect(isDateTime(good)).toBe(true);
+    }
+    for (const bad of [
+      "2023-02-29T00:00:00Z",
+      "2026-13-01T00:00:00Z",
+      "2026-01-01T24:00:00Z",
+      "2026-01-01",
+    ]) {
+      expect(isDateTime(bad)).toBe(false);
+    }
+  });
+});
