@@ -10,9 +10,12 @@ import type { View } from "./view.ts";
 import {
   COMMON_WORD_SHARE,
   LONG_QUERY_WORDS,
+  PREFIX_COVER,
   PREFIX_MATCH_BASE,
   PREFIX_MATCH_GAIN,
+  STEM_COVER,
   STEM_MATCH,
+  TYPO_COVER,
   TYPO_FIRST_LETTER_MATCH,
   TYPO_MATCH,
 } from "./weights.ts";
@@ -22,6 +25,8 @@ export interface Candidate {
   term: number;
   /** What the best occurrence of the term adds to a document's score. */
   gain: number;
+  /** How much of the query's worth is met where the term stands; see `rerank.ts`. */
+  cover: number;
 }
 
 export interface PlannedWord {
@@ -128,6 +133,7 @@ interface Likeness {
   segment: number;
   term: number;
   share: number;
+  cover: number;
 }
 
 function exactAndStem(view: View, word: string): Likeness[] {
@@ -139,7 +145,8 @@ function exactAndStem(view: View, word: string): Likeness[] {
     const circle: Likeness[] = [];
     let term = start;
     do {
-      circle.push({ segment: s, term, share: term === exact ? 1 : STEM_MATCH });
+      if (term === exact) circle.push({ segment: s, term, share: 1, cover: 1 });
+      else circle.push({ segment: s, term, share: STEM_MATCH, cover: STEM_COVER });
       term = segment.sameStem[term] as number;
     } while (term !== start);
     return circle;
@@ -172,7 +179,7 @@ function prefixes(view: View, word: string): Likeness[] {
       const length = termLength(segment, term);
       if (length === word.length) continue;
       const share = PREFIX_MATCH_BASE + PREFIX_MATCH_GAIN * (word.length / length);
-      terms.push({ segment: s, term, share });
+      terms.push({ segment: s, term, share, cover: PREFIX_COVER });
     }
     return terms;
   });
@@ -182,7 +189,8 @@ function typos(view: View, word: string): Likeness[] {
   return view.segments.flatMap((segment, s) =>
     termsOneTypoAway(segment, word).map((term) => {
       const sameFirst = segment.termChars[segment.termStart[term] as number] === word.charCodeAt(0);
-      return { segment: s, term, share: sameFirst ? TYPO_MATCH : TYPO_FIRST_LETTER_MATCH };
+      const share = sameFirst ? TYPO_MATCH : TYPO_FIRST_LETTER_MATCH;
+      return { segment: s, term, share, cover: TYPO_COVER };
     }),
   );
 }
@@ -204,15 +212,16 @@ function weighCandidates(alike: Likeness[], documents: number, count: Counter) {
   const own = exact > 0 ? rarity(documents, exact) : common;
   const best = new Map<number, Candidate>();
   const candidates: Candidate[][] = [];
-  for (const { segment, term, share, found } of counted) {
+  for (const { segment, term, share, cover, found } of counted) {
     if (found === 0) continue;
     const gain = share === 1 ? own : share * common;
     const known = best.get(segment * TERM_SPACE + term);
     if (known !== undefined) {
       known.gain = Math.max(known.gain, gain);
+      known.cover = Math.max(known.cover, cover * own);
       continue;
     }
-    const candidate = { term, gain };
+    const candidate = { term, gain, cover: cover * own };
     best.set(segment * TERM_SPACE + term, candidate);
     candidates[segment] ??= [];
     candidates[segment].push(candidate);

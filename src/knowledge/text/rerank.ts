@@ -8,6 +8,7 @@ import {
   NEAR_WORDS,
   NEARNESS_BONUS,
   REVERSED_SHARE,
+  RUN_BONUS,
   TITLE_FIT_BONUS,
 } from "./weights.ts";
 
@@ -25,6 +26,12 @@ export class Reranker {
   readonly #lastAt: Int32Array;
   readonly #lastStretch: Int32Array;
   readonly #nearest: Float64Array;
+  /** Worth of the run of near words that ends at the word's last place. */
+  readonly #run: Float64Array;
+  /** By pair, named by its second word: what the two are worth together. */
+  readonly #pairWorth: Float64Array;
+  readonly #possible: number;
+  #longestRun = 0;
   #stretch = 0;
 
   constructor(segment: OpenSegment, index: number, plan: Plan) {
@@ -34,6 +41,11 @@ export class Reranker {
     this.#lastAt = new Int32Array(plan.words.length);
     this.#lastStretch = new Int32Array(plan.words.length);
     this.#nearest = new Float64Array(plan.words.length);
+    this.#run = new Float64Array(plan.words.length);
+    this.#pairWorth = Float64Array.from(plan.words, (word, w) =>
+      w === 0 ? 0 : Math.min(word.worth, (plan.words[w - 1] as PlannedWord).worth),
+    );
+    this.#possible = this.#pairWorth.reduce((sum, worth) => sum + worth, 0);
   }
 
   /** Must be called when the reranker is done; its scratch space serves the next one. */
@@ -46,6 +58,7 @@ export class Reranker {
     const words = this.#segment.wordsOf(document);
     const end = Math.min(words.length, RERANK_MAX_WORDS);
     this.#nearest.fill(0);
+    this.#longestRun = 0;
     const fits = { title: 0, heading: 0, entry: 0 };
     let field: number = FIELD.path;
     let i = 0;
@@ -63,6 +76,7 @@ export class Reranker {
     }
     const share =
       NEARNESS_BONUS * this.#nearness() +
+      RUN_BONUS * (this.#possible === 0 ? 0 : this.#longestRun / this.#possible) +
       TITLE_FIT_BONUS * fits.title +
       HEADING_FIT_BONUS * fits.heading +
       ENTRY_FIT_BONUS * fits.entry;
@@ -75,7 +89,7 @@ export class Reranker {
    */
   #readStretch(words: Uint32Array, from: number, to: number): number {
     const stretch = ++this.#stretch;
-    const { wordOf, shareOf } = this.#candidates;
+    const { wordOf, coverOf } = this.#candidates;
     let covered = 0;
     let matching = 0;
     for (let i = from; i < to; i++) {
@@ -83,64 +97,66 @@ export class Reranker {
       if (word < 0) continue;
       matching++;
       if (this.#lastStretch[word] !== stretch) {
-        covered += shareOf[words[i] as number] as number;
+        covered += coverOf[words[i] as number] as number;
         this.#lastStretch[word] = stretch;
       }
       this.#lastAt[word] = i;
-      this.#meet(word, (this.#plan.words[word] as PlannedWord).previous, i, 1);
+      const near = this.#meet(word, word - 1, i, 1);
+      const run =
+        near === 0 ? 0 : (this.#run[word - 1] as number) + near * (this.#pairWorth[word] as number);
+      this.#run[word] = run;
+      if (run > this.#longestRun) this.#longestRun = run;
       this.#meet(word + 1, word + 1, i, REVERSED_SHARE);
     }
     return matching === 0 ? 0 : (covered / this.#plan.worth) * (matching / (to - from));
   }
 
   /** Notes how near the word at `i` is to its neighbour in the query, if that was just seen. */
-  #meet(pair: number, neighbour: number, i: number, share: number): void {
-    if (neighbour < 0 || neighbour >= this.#plan.words.length) return;
-    if (this.#lastStretch[neighbour] !== this.#stretch) return;
+  #meet(pair: number, neighbour: number, i: number, share: number): number {
+    if (neighbour < 0 || neighbour >= this.#plan.words.length) return 0;
+    if (this.#lastStretch[neighbour] !== this.#stretch) return 0;
     const distance = i - (this.#lastAt[neighbour] as number);
-    if (distance < 1 || distance > NEAR_WORDS) return;
+    if (distance < 1 || distance > NEAR_WORDS) return 0;
     const near = share / Math.sqrt(distance);
     if (near > (this.#nearest[pair] as number)) this.#nearest[pair] = near;
+    return near;
   }
 
   /** 1 when all words stand side by side in order, 0 when no two are near. */
   #nearness(): number {
-    const { words } = this.#plan;
+    if (this.#possible === 0) return 0;
     let near = 0;
-    let possible = 0;
-    for (let w = 1; w < words.length; w++) {
-      const worth = Math.min((words[w] as PlannedWord).worth, (words[w - 1] as PlannedWord).worth);
-      possible += worth;
-      near += worth * (this.#nearest[w] as number);
+    for (let w = 1; w < this.#nearest.length; w++) {
+      near += (this.#pairWorth[w] as number) * (this.#nearest[w] as number);
     }
-    return possible === 0 ? 0 : near / possible;
+    return near / this.#possible;
   }
 }
 
 /** Scratch space of this thread, all zero between uses; see `score.ts`. */
 let wordOfTerm = new Uint8Array(0);
-let shareOfTerm = new Float32Array(0);
+let coverOfTerm = new Float32Array(0);
 
 /** Tells for each term of a segment which word of the query it stands for, and how well. */
 export class Candidates {
   /** Position in the plan plus 1; 0 for all other terms. */
   readonly wordOf: Uint8Array;
   /** What it adds to the coverage of the query. */
-  readonly shareOf: Float32Array;
+  readonly coverOf: Float32Array;
   readonly #terms: number[] = [];
 
   constructor(segment: OpenSegment, index: number, plan: Plan) {
     if (wordOfTerm.length < segment.termCount) {
       wordOfTerm = new Uint8Array(segment.termCount);
-      shareOfTerm = new Float32Array(segment.termCount);
+      coverOfTerm = new Float32Array(segment.termCount);
     }
     this.wordOf = wordOfTerm;
-    this.shareOf = shareOfTerm;
+    this.coverOf = coverOfTerm;
     plan.words.forEach((word, w) => {
-      for (const { term, gain } of word.candidates[index] ?? []) {
-        if (gain <= (this.shareOf[term] as number)) continue;
+      for (const { term, cover } of word.candidates[index] ?? []) {
+        if (cover <= (this.coverOf[term] as number)) continue;
         this.wordOf[term] = w + 1;
-        this.shareOf[term] = gain;
+        this.coverOf[term] = cover;
         this.#terms.push(term);
       }
     });
@@ -149,7 +165,7 @@ export class Candidates {
   clear(): void {
     for (const term of this.#terms) {
       this.wordOf[term] = 0;
-      this.shareOf[term] = 0;
+      this.coverOf[term] = 0;
     }
   }
 }

@@ -53,6 +53,11 @@ export const TYPO_MATCH = 0.7;
 /** People rarely mistype the first letter. */
 export const TYPO_FIRST_LETTER_MATCH = 0.5;
 
+/** How fully a form of a word, a word's beginning or a misspelling covers the word. */
+export const STEM_COVER = 0.6;
+export const PREFIX_COVER = 0.9;
+export const TYPO_COVER = 0.9;
+
 /** In queries of more words than this, only the rarer words make a document a match. */
 export const LONG_QUERY_WORDS = 4;
 /** Words in more than this share of the documents only add to scores in such queries. */
@@ -63,6 +68,8 @@ export const NEARNESS_BONUS = 0.8;
 export const TITLE_FIT_BONUS = 0.8;
 export const HEADING_FIT_BONUS = 0.5;
 export const ENTRY_FIT_BONUS = 0.5;
+/** What an unbroken run of near words adds on top of what its pairs do. */
+export const RUN_BONUS = 0.6;
 /** Words further apart than this are not near. */
 export const NEAR_WORDS = 8;
 /** Neighbours in the wrong order count this much. */

@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+import { Glob } from "bun";
+import { parseMarkdown } from "../../src/knowledge/markdown/index.ts";
+import type { KnowledgeDocument } from "../../src/knowledge/text/index.ts";
+
+/** Reads every Markdown file below a folder, in path order; the path is also the id. */
+export function readCorpus(folder: string): KnowledgeDocument[] {
+  const paths = [...new Glob("**/*.{md,mdx}").scanSync(folder)].sort();
+  return paths.map((path) => {
+    const parsed = parseMarkdown(path, readFileSync(`${folder}/${path}`, "utf8"));
+    return { id: path, path, ...parsed };
+  });
+}

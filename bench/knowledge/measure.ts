@@ -1,0 +1,47 @@
+import { KINDS, type Kind, type KnownItemQuery } from "./queries.ts";
+
+/** Results that are looked at: what the lookup operation returns at most. */
+export const RANKS = 12;
+
+/** Returns the paths of the best results, best first. */
+export type SearchSystem = (query: string) => string[];
+
+export interface Measurement {
+  /** Mean reciprocal rank of the known item within the first 12, by kind and over all queries. */
+  byKind: Record<Kind, number>;
+  all: number;
+  p50Micros: number;
+  p99Micros: number;
+}
+
+/** Asks every query twice, the first time only to warm up, and scores the answers. */
+export function measure(system: SearchSystem, queries: readonly KnownItemQuery[]): Measurement {
+  for (const query of queries) system(query.text);
+  const micros: number[] = [];
+  const gains = queries.map((query) => {
+    const start = performance.now();
+    const paths = system(query.text);
+    micros.push((performance.now() - start) * 1000);
+    const rank = paths.slice(0, RANKS).indexOf(query.path);
+    return rank < 0 ? 0 : 1 / (rank + 1);
+  });
+  const byKind = Object.fromEntries(
+    KINDS.map((kind) => [kind, mean(gains.filter((_, i) => queries[i]?.kind === kind))]),
+  ) as Record<Kind, number>;
+  micros.sort((a, b) => a - b);
+  return {
+    byKind,
+    all: mean(gains),
+    p50Micros: quantile(micros, 0.5),
+    p99Micros: quantile(micros, 0.99),
+  };
+}
+
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Of ascending values. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
