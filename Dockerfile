@@ -23,6 +23,8 @@ RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin
     && install -d -o tessera -g tessera /data
 WORKDIR /app
 COPY --from=build /app ./
+# Proves that the addon finds the libraries that it needs in this smaller image.
+RUN bun -e "await import('/app/native/index.ts')"
 ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 USER tessera
 VOLUME /data
