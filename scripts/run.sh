@@ -99,6 +99,7 @@ build_addon() {
   wanted="$(find native -type f ! -path 'native/build/*' -exec cat {} + | cksum) $(cat node_modules/.tessera-installed 2>/dev/null || true)"
   stamp=native/build/.tessera-built
   is_current "$stamp" "$wanted" && return
+  say "preparing the native addon (compiles for some seconds when its sources are new)"
   "$bun" native/build.ts >&2 || exit 1
   mkdir -p native/build
   printf '%s' "$wanted" >"$stamp"
