@@ -1,16 +1,18 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../problem/catalogue.ts";
-import { ProblemBody } from "../problem/problem.ts";
+import { Problem, ProblemBody, problemBody } from "../problem/problem.ts";
 import type { MediaType, Operation } from "./operation.ts";
 
 type Json = Record<string, unknown>;
 
 /** Problems that any operation may answer with. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
-const REQUEST_ID_HEADER = {
-  description: "Identifies the request; a problem's instance names the same id.",
-  schema: { type: "string" },
-};
+const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
+const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
+const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
+/** Shown in examples, where the real ones are not known. */
+const EXAMPLE_BASE_URL = "https://api.example.com";
+const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
 
 /** A TypeBox schema without its symbols: plain JSON Schema 2020-12, as OpenAPI 3.1 wants it. */
 function plain(schema: TSchema): Json {
@@ -48,6 +50,8 @@ function parametersOf(operation: Operation): Json[] {
     ...list("path", operation.params),
     ...list("query", operation.query),
     ...list("header", operation.headers),
+    ...(operation.conditional ? [IF_NONE_MATCH_PARAMETER] : []),
+    REQUEST_ID_PARAMETER,
   ];
 }
 
@@ -68,31 +72,40 @@ function requestBodyOf(operation: Operation): Json | undefined {
   return { required: true, content: { "application/json": mediaOf(media) } };
 }
 
+function isRetryable(slug: Slug): boolean {
+  return slug === "idempotency-conflict" || "retryAfterSeconds" in CATALOGUE[slug];
+}
+
 function problemHeaders(slugs: readonly Slug[]): Json {
-  const headers: Json = { "X-Request-Id": REQUEST_ID_HEADER };
+  const headers: Json = {
+    "X-Request-Id": REQUEST_ID_HEADER,
+    "Cache-Control": { $ref: "#/components/headers/NoStore" },
+  };
   if (slugs.includes("unauthorized")) {
-    headers["WWW-Authenticate"] = {
-      description: "The schemes that the service takes.",
-      schema: { type: "string" },
-    };
+    headers["WWW-Authenticate"] = { $ref: "#/components/headers/WwwAuthenticate" };
   }
-  const retries = (slug: Slug) =>
-    slug === "idempotency-conflict" || "retryAfterSeconds" in CATALOGUE[slug];
-  if (slugs.some(retries)) {
-    headers["Retry-After"] = {
-      description: "Seconds after which a retry may succeed; only where one may.",
-      schema: { type: "integer", minimum: 0 },
-    };
+  if (slugs.includes("unsupported-media-type")) {
+    headers["Accept"] = { $ref: "#/components/headers/Accept" };
+  }
+  if (slugs.some(isRetryable)) {
+    headers["Retry-After"] = { $ref: "#/components/headers/RetryAfter" };
   }
   return headers;
 }
 
+/** One example a problem, as the operation would answer it. */
+function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
+  const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
+  const examples = slugs.map((slug) => {
+    const problem = new Problem(slug);
+    const body = problemBody(problem, EXAMPLE_BASE_URL, EXAMPLE_REQUEST_ID);
+    return [slug, { summary: CATALOGUE[slug].title, value: { ...body, ...extend?.(problem) } }];
+  });
+  return Object.fromEntries(examples) as Json;
+}
+
 function problemResponses(operation: Operation): Json {
-  const byStatus = new Map<number, Slug[]>();
-  for (const slug of problemsOf(operation)) {
-    const { status } = CATALOGUE[slug];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), slug]);
-  }
+  const byStatus = Map.groupBy(problemsOf(operation), (slug) => CATALOGUE[slug].status);
   const own = operation.kind === "raw" ? operation.problemSchema : undefined;
   const schema = own ? plain(own) : { $ref: "#/components/schemas/Problem" };
   const responses: Json = {};
@@ -100,27 +113,38 @@ function problemResponses(operation: Operation): Json {
     responses[String(status)] = {
       description: slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" "),
       headers: problemHeaders(slugs),
-      content: { "application/problem+json": { schema } },
+      content: {
+        "application/problem+json": { schema, examples: problemExamples(operation, slugs) },
+      },
     };
   }
   return responses;
 }
 
-function successResponses(operation: Operation): Json {
+function successHeaders(operation: Operation): Json {
   const headers: Json = { "X-Request-Id": REQUEST_ID_HEADER };
+  if (operation.conditional) headers["ETag"] = { $ref: "#/components/headers/ETag" };
   for (const [name, description] of Object.entries(operation.responseHeaders ?? {})) {
     headers[name] = { description, schema: { type: "string" } };
   }
+  return headers;
+}
+
+function successResponses(operation: Operation): Json {
+  const headers = successHeaders(operation);
   const media: MediaType = { schema: operation.response, example: operation.responseExample };
   const responses: Json = {
     [String(operation.status ?? 200)]: {
-      description: "Success.",
+      description: operation.status === 201 ? "Created." : "Success.",
       headers,
       content: { "application/json": mediaOf(media) },
     },
   };
   if (operation.conditional) {
-    responses["304"] = { description: "What If-None-Match names is still current.", headers };
+    responses["304"] = {
+      description: "What If-None-Match names is still current; there is no body.",
+      headers,
+    };
   }
   return responses;
 }
@@ -153,10 +177,63 @@ export function openApiPaths(operations: readonly Operation[]): Json {
   return paths;
 }
 
+const PARAMETERS = {
+  RequestId: {
+    name: "X-Request-Id",
+    in: "header",
+    required: false,
+    description:
+      "The caller's own id for the request. The answer repeats it; anything that does not match the pattern is replaced by a new id.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" },
+    example: EXAMPLE_REQUEST_ID,
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "ETags that the caller has; when one is current the answer is 304 without a body.",
+    schema: { type: "string" },
+    example: '"3f7c1d2ab45e6f90"',
+  },
+} as const;
+
+const HEADERS = {
+  RequestId: {
+    description: "Identifies the request; a problem's `instance` names the same id.",
+    required: true,
+    schema: { type: "string" },
+  },
+  NoStore: {
+    description: "Problems are never to be stored.",
+    required: true,
+    schema: { type: "string", const: "no-store" },
+  },
+  ETag: {
+    description: "Names this representation, for If-None-Match. Strong: equal tags, equal bytes.",
+    required: true,
+    schema: { type: "string", pattern: '^"[^"]+"$' },
+  },
+  WwwAuthenticate: {
+    description: "The schemes that the service takes.",
+    required: true,
+    schema: { type: "string" },
+  },
+  Accept: {
+    description: "The content types that the operation takes.",
+    schema: { type: "string" },
+  },
+  RetryAfter: {
+    description: "Seconds after which a retry may succeed; only where one may.",
+    schema: { type: "integer", minimum: 0 },
+  },
+} as const;
+
 /** Components that every operation refers to. */
 export function openApiComponents(): Json {
   return {
     schemas: { Problem: plain(ProblemBody) },
+    parameters: PARAMETERS,
+    headers: HEADERS,
     securitySchemes: {
       bearerAuth: {
         type: "http",

@@ -5,8 +5,8 @@ import { CATALOGUE, codeOf, type ErrorType, type Slug } from "./catalogue.ts";
 export const FieldError = Type.Object(
   {
     field: Type.String({ description: "The field in dotted and indexed form, e.g. `vector[3]`." }),
-    message: Type.String(),
-    code: Type.Optional(Type.String()),
+    message: Type.String({ description: "What is wrong with it." }),
+    code: Type.Optional(Type.String({ description: "A stable code for the fault." })),
   },
   { description: "One invalid field." },
 );
@@ -14,21 +14,31 @@ export type FieldError = Static<typeof FieldError>;
 
 export const Idempotency = Type.Object(
   {
-    state: Type.Union([
-      Type.Literal("in_progress"),
-      Type.Literal("payload_mismatch"),
-      Type.Literal("outcome_unknown"),
-    ]),
-    operation: Type.String({ minLength: 1 }),
-    retryable: Type.Boolean(),
-    retry_after_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
-    expires_at: Type.Union([Type.String(), Type.Null()]),
+    state: Type.Union(
+      [
+        Type.Literal("in_progress"),
+        Type.Literal("payload_mismatch"),
+        Type.Literal("outcome_unknown"),
+      ],
+      { description: "What became of the request that this one repeats." },
+    ),
+    operation: Type.String({ minLength: 1, description: "The operation that was repeated." }),
+    retryable: Type.Boolean({ description: "True when the same request may succeed later." }),
+    retry_after_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: "Seconds to wait before a retry; null when there is nothing to retry.",
+    }),
+    expires_at: Type.Union([Type.String(), Type.Null()], {
+      description: "When the earlier request is forgotten; null when never.",
+    }),
     recovery: Type.Optional(
-      Type.Object({
-        available: Type.Boolean(),
-        description: Type.String(),
-        resource_url: Type.Optional(Type.String()),
-      }),
+      Type.Object(
+        {
+          available: Type.Boolean({ description: "True when the outcome can be looked up." }),
+          description: Type.String({ description: "How to find the outcome." }),
+          resource_url: Type.Optional(Type.String({ description: "Where the outcome stands." })),
+        },
+        { description: "How to find out what became of the earlier request." },
+      ),
     ),
   },
   { description: "Why a repeated request could not be answered, and whether to retry it." },
@@ -53,17 +63,39 @@ const CAUSES = [
 /** The body of every error answer, as RFC 9457 describes it. */
 export const ProblemBody = Type.Object(
   {
-    type: Type.String({ format: "uri-reference" }),
-    title: Type.String(),
-    status: Type.Integer({ minimum: 100, maximum: 599 }),
-    code: Type.Optional(Type.String()),
-    detail: Type.Optional(Type.String()),
-    instance: Type.Optional(Type.String({ format: "uri-reference" })),
-    slug: Type.Optional(Type.String()),
-    category: Type.Optional(Type.Union(CATEGORIES.map((name) => Type.Literal(name)))),
-    suggestion: Type.Optional(Type.String()),
-    errors: Type.Optional(Type.Array(FieldError)),
-    cause: Type.Optional(Type.Union(CAUSES.map((name) => Type.Literal(name)))),
+    type: Type.String({
+      format: "uri-reference",
+      description: "Identifies the problem type and leads to its description.",
+    }),
+    title: Type.String({ description: "A short summary of the problem type." }),
+    status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
+    code: Type.Optional(
+      Type.String({ description: "The slug as a stable machine-readable code, in UPPER_SNAKE." }),
+    ),
+    detail: Type.Optional(Type.String({ description: "What happened this time." })),
+    instance: Type.Optional(
+      Type.String({
+        format: "uri-reference",
+        description: "Identifies this occurrence: `urn:request:` and the request's id.",
+      }),
+    ),
+    slug: Type.Optional(
+      Type.String({ description: "The problem type's slug, for GET /errors/{slug}." }),
+    ),
+    category: Type.Optional(
+      Type.Union(
+        CATEGORIES.map((name) => Type.Literal(name)),
+        { description: "What kind of problem it is." },
+      ),
+    ),
+    suggestion: Type.Optional(Type.String({ description: "What to do about it." })),
+    errors: Type.Optional(Type.Array(FieldError, { description: "The invalid fields." })),
+    cause: Type.Optional(
+      Type.Union(
+        CAUSES.map((name) => Type.Literal(name)),
+        { description: "Why a schedule did not admit a run." },
+      ),
+    ),
     idempotency: Type.Optional(Idempotency),
   },
   { description: "An error, as RFC 9457 describes it." },

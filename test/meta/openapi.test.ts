@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { startApi } from "../support/api.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { document } = await api.contract();
+const operations: Array<{ name: string; operation: Json }> = Object.entries<Json>(
+  document.paths,
+).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+);
+
+/** Calls back with every schema that stands anywhere below, and where. */
+function eachProperty(value: Json, place: string, visit: (schema: Json, place: string) => void) {
+  if (typeof value !== "object" || value === null) return;
+  if (value.type === "object" && typeof value.properties === "object") {
+    for (const [name, schema] of Object.entries(value.properties))
+      visit(schema, `${place}.${name}`);
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (name !== "example" && name !== "examples") eachProperty(member, `${place}.${name}`, visit);
+  }
+}
+
+test("the document is valid OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(structuredClone(document));
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+  expect(document.openapi).toBe("3.1.0");
+});
+
+test("every operation has a summary, an example of its answer, and of its JSON body", () => {
+  for (const { name, operation } of operations) {
+    expect(operation.summary, name).toBeString();
+    const [status] = Object.keys(operation.responses).filter((code) => /^20[01]$/.test(code));
+    const answer = operation.responses[status as string].content["application/json"];
+    expect(answer.example, `${name}: example of the answer`).toBeDefined();
+    for (const media of Object.values<Json>(operation.requestBody?.content ?? {})) {
+      if (media.schema.type === "object") expect(media.example, `${name}: body`).toBeDefined();
+    }
+  }
+});
+
+test("every parameter, header and field is described", () => {
+  const bare: string[] = [];
+  for (const { name, operation } of operations) {
+    for (const parameter of operation.parameters) {
+      if (parameter.$ref === undefined && !parameter.description) {
+        bare.push(`${name}: parameter ${parameter.name}`);
+      }
+    }
+  }
+  eachProperty(document, "", (schema, place) => {
+    if (!schema.description && schema.$ref === undefined) bare.push(place);
+  });
+  expect(bare).toEqual([]);
+});
+
+test("the examples in the document are valid against the schemas beside them", async () => {
+  const contract = await api.contract();
+  for (const { name, operation } of operations) {
+    const faults = contract.exampleFaults(operation);
+    expect(faults, name).toEqual([]);
+  }
+});
+
+test("every operation documents authentication and its failure, the webhook ingress its own", () => {
+  for (const { name, operation } of operations) {
+    expect(Object.keys(operation.responses), name).toContain("401");
+    if (name === "POST /webhooks/{webhook_id}") continue;
+    expect(operation.security, name).toEqual([{ bearerAuth: [] }, { apiKeyAuth: [] }]);
+  }
+});
+
+test("every problem in the document has a type that GET /errors/{slug} explains", async () => {
+  const caller = await api.user();
+  const slugs = new Set<string>();
+  for (const { operation } of operations) {
+    for (const response of Object.values<Json>(operation.responses)) {
+      const examples = response.content?.["application/problem+json"]?.examples ?? {};
+      for (const slug of Object.keys(examples)) slugs.add(slug);
+    }
+  }
+  expect(slugs.size).toBeGreaterThanOrEqual(5);
+  for (const slug of slugs) expect((await api.get(`/errors/${slug}`, caller)).status).toBe(200);
+});

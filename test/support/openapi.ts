@@ -1,0 +1,202 @@
+import type { ValidateFunction } from "ajv";
+import Ajv2020 from "ajv/dist/2020";
+import addFormats from "ajv-formats";
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document whose shape its validator has proven
+export type Json = any;
+
+export interface Exchange {
+  readonly method: string;
+  /** Path and query, as requested. */
+  readonly path: string;
+  /** The parsed JSON body of the request, where it had one. */
+  readonly sent?: unknown;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body of the response as it came. */
+  readonly text: string;
+}
+
+/** Headers that belong to HTTP itself or to the server, on every response. */
+const TRANSPORT_HEADERS = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+/** Objects with named properties take no others: what is not documented may not be answered. */
+function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema.allOf)) return { ...schema, unevaluatedProperties: false };
+  const copy: Json = {};
+  for (const [name, value] of Object.entries(schema)) {
+    copy[name] = name === "const" || name === "enum" || name === "example" ? value : closed(value);
+  }
+  const names = typeof schema.properties === "object" ? Object.keys(schema.properties) : [];
+  if (schema.type === "object" && names.length > 0 && !("additionalProperties" in schema)) {
+    copy.additionalProperties = false;
+  }
+  return copy;
+}
+
+function pointer(...parts: readonly string[]): string {
+  const escaped = parts.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1"));
+  return `#/${escaped.map(encodeURIComponent).join("/")}`;
+}
+
+/** Tells whether what the service does is what its OpenAPI document says. */
+export class Contract {
+  readonly #answers: Ajv2020;
+  readonly #requests: Ajv2020;
+  readonly #validators = new Map<string, ValidateFunction>();
+  readonly #routes: Array<{ path: string; matcher: RegExp }>;
+
+  constructor(readonly document: Json) {
+    this.#answers = validatorOf(closed(document));
+    this.#requests = validatorOf(document);
+    this.#routes = Object.keys(document.paths).map((path) => ({
+      path,
+      matcher: new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}/?$`),
+    }));
+  }
+
+  /** Throws with every difference when an exchange is not one that the document describes. */
+  check(exchange: Exchange): void {
+    const faults = this.#faults(exchange);
+    if (faults.length === 0) return;
+    const { method, path, status, text } = exchange;
+    const shown = text.length > 2_000 ? `${text.slice(0, 2_000)}...` : text;
+    throw new Error(
+      `${method} ${path} answered ${status} against the document:\n${faults.join("\n")}\n${shown}`,
+    );
+  }
+
+  /** What is wrong with the examples of an operation's bodies, problems included. */
+  exampleFaults(operation: Json): string[] {
+    const bodies = [operation.requestBody, ...Object.values<Json>(operation.responses)];
+    const media = bodies.flatMap((body) => Object.values<Json>(body?.content ?? {}));
+    return media.flatMap(({ schema, example, examples = {} }) => {
+      const values = Object.values<Json>(examples).map(({ value }) => value);
+      if (example !== undefined) values.push(example);
+      const wanted = schema.$ref ? { $ref: `document${schema.$ref}` } : closed(schema);
+      const validate = this.#answers.compile(wanted);
+      return values.flatMap((value) =>
+        (validate(value) ? [] : (validate.errors ?? [])).map(
+          ({ instancePath, message, params }) =>
+            `${instancePath} ${message} ${JSON.stringify(params)}`,
+        ),
+      );
+    });
+  }
+
+  #faults(exchange: Exchange): string[] {
+    const { pathname } = new URL(exchange.path, "http://localhost");
+    const path = this.#routes.find(({ matcher }) => matcher.test(pathname))?.path;
+    const method = exchange.method.toLowerCase();
+    if (path === undefined || this.document.paths[path][method] === undefined) {
+      return this.#unrouted(exchange);
+    }
+    const responses = this.document.paths[path][method].responses;
+    const response = responses[String(exchange.status)];
+    if (response === undefined) return [`status ${exchange.status} is not documented`];
+    const place = ["paths", path, method];
+    return [
+      ...this.#headerFaults(exchange.headers, response.headers ?? {}),
+      ...this.#bodyFaults(exchange, response, [...place, "responses", String(exchange.status)]),
+      ...(exchange.status < 300 ? this.#requestFaults(exchange, place) : []),
+    ];
+  }
+
+  /** What no operation takes is answered with a problem. */
+  #unrouted({ status, headers, text }: Exchange): string[] {
+    if (status < 400) return [];
+    if (!headers.get("content-type")?.startsWith("application/problem+json")) {
+      return ["an error outside the documented operations is no problem document"];
+    }
+    return this.#valid(this.#answers, pointer("components", "schemas", "Problem"), text, "body");
+  }
+
+  #bodyFaults(exchange: Exchange, response: Json, place: string[]): string[] {
+    const type = exchange.headers.get("content-type")?.split(";")[0]?.trim();
+    if (response.content === undefined) {
+      return exchange.text === "" ? [] : ["a body is not documented"];
+    }
+    if (exchange.method === "HEAD") return [];
+    if (type === undefined || response.content[type] === undefined) {
+      return [`content type ${type} is not documented`];
+    }
+    const schema = pointer(...place, "content", type, "schema");
+    return this.#valid(this.#answers, schema, exchange.text, "body");
+  }
+
+  #headerFaults(given: Headers, documented: Json): string[] {
+    const names = new Set(Object.keys(documented).map((name) => name.toLowerCase()));
+    const faults = [...given.keys()]
+      .filter((name) => !names.has(name) && !TRANSPORT_HEADERS.has(name))
+      .map((name) => `header ${name} is not documented`);
+    for (const [name, reference] of Object.entries<Json>(documented)) {
+      const header = this.#resolved(reference);
+      const value = given.get(name);
+      if (value === null) {
+        if (header.required === true) faults.push(`header ${name} is missing`);
+        continue;
+      }
+      const parsed = header.schema.type === "integer" ? Number(value) : value;
+      if (!this.#requests.validate(header.schema, parsed)) {
+        faults.push(`header ${name} has a value that the document does not allow`);
+      }
+    }
+    return faults;
+  }
+
+  /** Whoever keeps to the document must not be the only one who is served. */
+  #requestFaults({ sent, path: requested }: Exchange, place: string[]): string[] {
+    const operation = this.document.paths[place[1] as string][place[2] as string];
+    const query = new URL(requested, "http://localhost").searchParams;
+    const documented = new Set(
+      (operation.parameters ?? [])
+        .map((parameter: Json) => this.#resolved(parameter))
+        .filter((parameter: Json) => parameter.in === "query")
+        .map((parameter: Json) => parameter.name),
+    );
+    const faults = [...query.keys()]
+      .filter((name) => !documented.has(name))
+      .map((name) => `query parameter ${name} is not documented`);
+    if (sent === undefined || operation.requestBody?.content["application/json"] === undefined) {
+      return faults;
+    }
+    const schema = pointer(...place, "requestBody", "content", "application/json", "schema");
+    return [...faults, ...this.#valid(this.#requests, schema, JSON.stringify(sent), "request")];
+  }
+
+  #resolved(value: Json): Json {
+    if (value.$ref === undefined) return value;
+    const parts = (value.$ref as string).slice(2).split("/");
+    return parts.reduce((at: Json, part) => at[part], this.document);
+  }
+
+  #valid(ajv: Ajv2020, schema: string, text: string, subject: string): string[] {
+    const key = `${ajv === this.#answers}${schema}`;
+    let validate = this.#validators.get(key);
+    if (validate === undefined) {
+      validate = ajv.compile({ $ref: `document${schema}` });
+      this.#validators.set(key, validate);
+    }
+    if (validate(JSON.parse(text))) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${subject}${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+}
+
+function validatorOf(document: Json): Ajv2020 {
+  // The document holds keywords of OpenAPI beside those of JSON Schema, so unknown ones are fine.
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+  addFormats(ajv);
+  return ajv.addSchema(document, "document");
+}
