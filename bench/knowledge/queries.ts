@@ -60,8 +60,7 @@ export function knownItemQueries(
       byKind.description.push({ path, text: description.slice(0, QUERY_MAX_CHARS) });
     }
     const own = document.headings.filter(
-      (heading) =>
-        heading.length >= HEADING_MIN_CHARS && headings.get(heading.toLowerCase()) === 1,
+      (heading) => heading.length >= HEADING_MIN_CHARS && headings.get(heading.toLowerCase()) === 1,
     );
     for (const heading of own.slice(0, HEADINGS_PER_DOCUMENT)) {
       byKind.heading.push({ path, text: heading.slice(0, QUERY_MAX_CHARS) });

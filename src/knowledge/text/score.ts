@@ -5,11 +5,10 @@ import type { OpenSegment } from "./segment.ts";
 import { inShard } from "./shard.ts";
 import type { Scope, Shard } from "./types.ts";
 
-/** First pass over one segment: what each document in scope and shard earns, word by word. */
+/** What the documents of one segment that are in scope and shard earn, in no particular order. */
 export interface Scores {
-  /** Documents with a score, in no particular order. */
   documents: Uint32Array;
-  /** By document number; only those of `documents` are meaningful. Valid until the next call. */
+  /** Same length and order; all above 0. */
   scores: Float32Array;
 }
 
@@ -20,6 +19,7 @@ export interface Scores {
 let scores = new Float32Array(0);
 let best = new Float32Array(0);
 
+/** First pass over one segment: adds up what each document earns, word by word. */
 export function scoreSegment(
   segment: OpenSegment,
   index: number,

@@ -1,4 +1,5 @@
 import { RERANK_DOCUMENTS } from "../../limits.ts";
+import { BestMatches, type Match, type Order } from "./best.ts";
 import { matchedFields } from "./fields.ts";
 import { type Plan, planQuery } from "./plan.ts";
 import { Reranker } from "./rerank.ts";
@@ -42,26 +43,24 @@ export function rankAll(view: View, query: string, shard: Shard): DocumentAddres
   return ranked.map(({ segment, document }) => ({ segment, document }));
 }
 
-interface Match extends DocumentAddress {
-  score: number;
-}
-
 /** The first `limit` matches in order, and how many there are in all. */
 function rank(view: View, plan: Plan, shard: Shard, limit: number) {
-  const matches: Match[] = [];
+  const order: Order = (a, b) => b.score - a.score || comparePaths(view, a, b);
+  const best = new BestMatches(Math.max(limit, RERANK_DOCUMENTS), order);
+  let total = 0;
   view.segments.forEach((segment, s) => {
-    const { documents, scores } = scoreSegment(segment, s, view.scopes[s] ?? null, shard, plan);
-    documents.forEach((document, i) => {
-      matches.push({ segment: s, document, score: scores[i] as number });
-    });
+    const found = scoreSegment(segment, s, view.scopes[s] ?? null, shard, plan);
+    total += found.documents.length;
+    for (let i = 0; i < found.documents.length; i++) {
+      best.offer(s, found.documents[i] as number, found.scores[i] as number);
+    }
   });
-  const compare = (a: Match, b: Match) => b.score - a.score || comparePaths(view, a, b);
-  matches.sort(compare);
-  const head = matches.slice(0, RERANK_DOCUMENTS);
+  // The second pass always orders the same head, so that ranks do not depend on the limit.
+  const ranked = best.sorted();
+  const head = ranked.slice(0, RERANK_DOCUMENTS);
   addBonuses(view, plan, head);
-  head.sort(compare);
-  const ranked = [...head, ...matches.slice(RERANK_DOCUMENTS, limit)].slice(0, limit);
-  return { total: matches.length, ranked };
+  head.sort(order);
+  return { total, ranked: [...head, ...ranked.slice(RERANK_DOCUMENTS)].slice(0, limit) };
 }
 
 function addBonuses(view: View, plan: Plan, matches: Match[]): void {

@@ -18,8 +18,8 @@ export interface FieldWeight {
 
 export const PATH: FieldWeight = { boost: 1.5, lengthEffect: 0.3, pivot: 5 };
 export const TITLE: FieldWeight = { boost: 4, lengthEffect: 0.4, pivot: 4 };
-export const HEADINGS: FieldWeight = { boost: 2, lengthEffect: 0.5, pivot: 12 };
-export const CONTENT: FieldWeight = { boost: 1, lengthEffect: 0.6, pivot: 300 };
+export const HEADINGS: FieldWeight = { boost: 3, lengthEffect: 0.5, pivot: 12 };
+export const CONTENT: FieldWeight = { boost: 1, lengthEffect: 0.4, pivot: 300 };
 
 const SUMMARY: FieldWeight = { boost: 2.5, lengthEffect: 0.4, pivot: 15 };
 const LABELS: FieldWeight = { boost: 1.5, lengthEffect: 0.4, pivot: 5 };
@@ -65,11 +65,11 @@ export const COMMON_WORD_SHARE = 0.25;
 
 /** Second pass: what closeness and fit add, as shares of the most that the words could earn. */
 export const NEARNESS_BONUS = 0.8;
-export const TITLE_FIT_BONUS = 0.8;
-export const HEADING_FIT_BONUS = 0.5;
+export const TITLE_FIT_BONUS = 0.9;
+export const HEADING_FIT_BONUS = 0.6;
 export const ENTRY_FIT_BONUS = 0.5;
 /** What an unbroken run of near words adds on top of what its pairs do. */
-export const RUN_BONUS = 0.6;
+export const RUN_BONUS = 2;
 /** Words further apart than this are not near. */
 export const NEAR_WORDS = 8;
 /** Neighbours in the wrong order count this much. */

@@ -1,0 +1,74 @@
+/** A match, as positions that only the owner of the view can turn into a document. */
+export interface Match {
+  segment: number;
+  document: number;
+  score: number;
+}
+
+/** Tells by a number below 0 that the first comes before the second; 0 only for the same match. */
+export type Order = (a: Match, b: Match) => number;
+
+/**
+ * Keeps the best of many matches: a heap with the worst kept match on top, so that nearly all
+ * offers are turned down by one comparison.
+ */
+export class BestMatches {
+  readonly #capacity: number;
+  readonly #order: Order;
+  readonly #heap: Match[] = [];
+
+  constructor(capacity: number, order: Order) {
+    this.#capacity = capacity;
+    this.#order = order;
+  }
+
+  offer(segment: number, document: number, score: number): void {
+    const heap = this.#heap;
+    if (heap.length < this.#capacity) {
+      heap.push({ segment, document, score });
+      this.#rise(heap.length - 1);
+      return;
+    }
+    const worst = heap[0];
+    if (worst === undefined || score < worst.score) return;
+    const match = { segment, document, score };
+    if (this.#order(match, worst) > 0) return;
+    heap[0] = match;
+    this.#sink();
+  }
+
+  /** Best first. */
+  sorted(): Match[] {
+    return this.#heap.sort(this.#order);
+  }
+
+  #rise(start: number): void {
+    const heap = this.#heap;
+    let at = start;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (this.#order(heap[parent] as Match, heap[at] as Match) >= 0) return;
+      this.#swap(parent, at);
+      at = parent;
+    }
+  }
+
+  #sink(): void {
+    const heap = this.#heap;
+    let at = 0;
+    while (true) {
+      let worst = at;
+      for (let child = 2 * at + 1; child <= 2 * at + 2 && child < heap.length; child++) {
+        if (this.#order(heap[child] as Match, heap[worst] as Match) > 0) worst = child;
+      }
+      if (worst === at) return;
+      this.#swap(worst, at);
+      at = worst;
+    }
+  }
+
+  #swap(a: number, b: number): void {
+    const heap = this.#heap;
+    [heap[a], heap[b]] = [heap[b] as Match, heap[a] as Match];
+  }
+}
