@@ -86,8 +86,10 @@ export async function serve(config: Config): Promise<RunningServer> {
 /** Serves until SIGTERM or SIGINT, then drains; resolves with the exit status. */
 export async function serveUntilSignal(config: Config): Promise<number> {
   const signal = new Promise<void>((resolve) => {
-    process.once("SIGTERM", () => resolve());
-    process.once("SIGINT", () => resolve());
+    // npm repeats to its child what a terminal already sent to the whole group: the second signal
+    // must not end the process in the middle of its drain, which has a deadline of its own.
+    process.on("SIGTERM", () => resolve());
+    process.on("SIGINT", () => resolve());
   });
   const server = await serve(config);
   process.stdout.write(`listening on ${server.url}\n`);
