@@ -62,7 +62,9 @@ CREATE TABLE messages (
   parent_id uuid,
   seq integer NOT NULL CHECK (seq >= 0),
   role text NOT NULL,
-  parts jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(parts) = 'array'),
+  -- json and not jsonb, here and wherever a caller's document is kept: it comes back as it was
+  -- sent, with its order, its digits and its escapes, some of which jsonb refuses.
+  parts json NOT NULL DEFAULT '[]' CHECK (json_typeof(parts) = 'array'),
   status text NOT NULL DEFAULT 'completed',
   created_by text,
   model text,
@@ -117,8 +119,7 @@ CREATE TABLE input_responses (
   run_id text,
   actor_type text NOT NULL DEFAULT 'human',
   actor_id text NOT NULL,
-  values jsonb NOT NULL,
-  fingerprint bytea NOT NULL,
+  values json NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   FOREIGN KEY (conversation_id, input_request_id)
     REFERENCES input_requests (conversation_id, id) ON DELETE CASCADE
@@ -127,12 +128,17 @@ CREATE TABLE input_responses (
 CREATE TABLE webhook_definitions (
   id text PRIMARY KEY CHECK (char_length(id) BETWEEN 1 AND 128),
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
-  secret_hash bytea NOT NULL,
+  -- SHA-256 of the secret.
+  secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
   enabled boolean NOT NULL DEFAULT true,
   conversation_id uuid REFERENCES conversations ON DELETE SET NULL,
   created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX webhook_definitions_project ON webhook_definitions (project_id);
+CREATE INDEX webhook_definitions_conversation ON webhook_definitions (conversation_id)
+  WHERE conversation_id IS NOT NULL;
+CREATE TRIGGER webhook_definitions_access AFTER INSERT OR UPDATE OR DELETE
+  ON webhook_definitions FOR EACH ROW EXECUTE FUNCTION notify_access();
 
 CREATE TABLE webhook_events (
   id uuid PRIMARY KEY,
@@ -140,7 +146,9 @@ CREATE TABLE webhook_events (
   project_id uuid NOT NULL,
   -- Null where the sender gave none: then every delivery is new.
   idempotency_key text CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
-  fingerprint bytea NOT NULL,
+  -- SHA-256 of the payload's bytes. JSON with another fingerprint may still be the same document.
+  fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
+  is_json boolean NOT NULL,
   conversation_id uuid NOT NULL,
   message_id uuid NOT NULL,
   run_id uuid NOT NULL,
@@ -150,9 +158,68 @@ CREATE TABLE webhook_events (
   manual_invoked_by_user_id uuid,
   error_code text,
   error_message text,
-  payload jsonb,
-  received_at timestamptz NOT NULL,
+  payload json NOT NULL,
+  received_at timestamptz NOT NULL DEFAULT now(),
   completed_at timestamptz,
   -- The decision about duplicates: two deliveries of one key can never both be kept.
   UNIQUE (webhook_definition_id, idempotency_key)
 );
+
+-- One delivery in one transaction: the event that is already kept for this key or this id, else a
+-- new one with its conversation, message and run. No row means that the definition is unknown or
+-- disabled. Of two at once the second waits for the first and then fails for a unique key; asked
+-- again, it finds what the first has kept. `expected_ids` holds the ids that the new event, its
+-- conversation, message and run will have.
+CREATE FUNCTION deliver_webhook(
+  definition_id text, key text, body_fingerprint bytea, body_is_json boolean, body json,
+  expected_ids uuid[]
+) RETURNS SETOF webhook_events LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+DECLARE
+  event webhook_events;
+  definition webhook_definitions;
+  place conversations;
+  place_id uuid := expected_ids[2];
+  parent uuid;
+  last_seq integer := 0;
+  author text := 'webhook:' || definition_id;
+BEGIN
+  SELECT * INTO event FROM webhook_events e
+    WHERE e.webhook_definition_id = definition_id AND e.idempotency_key = key;
+  IF NOT FOUND THEN SELECT * INTO event FROM webhook_events e WHERE e.id = expected_ids[1]; END IF;
+  IF FOUND THEN RETURN NEXT event; RETURN; END IF;
+
+  SELECT * INTO definition FROM webhook_definitions d WHERE d.id = definition_id AND d.enabled;
+  IF NOT FOUND THEN RETURN; END IF;
+
+  SELECT * INTO place FROM conversations c
+    WHERE c.id = definition.conversation_id AND c.project_id = definition.project_id FOR UPDATE;
+  IF FOUND THEN
+    place_id := place.id;
+    -- Imported messages may carry numbers beyond the count.
+    SELECT greatest(place.message_count, max(m.seq)) INTO last_seq
+      FROM messages m WHERE m.conversation_id = place_id;
+    SELECT m.id INTO parent FROM messages m
+      WHERE m.conversation_id = place_id AND m.id::text = place.current_node;
+    UPDATE conversations c SET message_count = c.message_count + 1,
+      latest_event_id = c.latest_event_id + 1, current_node = expected_ids[3]::text,
+      last_message_at = now(), updated_at = now()
+      WHERE c.id = place_id RETURNING * INTO place;
+  ELSE
+    INSERT INTO conversations (id, project_id, type, message_count, latest_event_id, current_node,
+        created_by, last_message_at)
+      VALUES (place_id, definition.project_id, 'webhook', 1, 1, expected_ids[3]::text, author, now())
+      RETURNING * INTO place;
+  END IF;
+
+  INSERT INTO messages (id, conversation_id, parent_id, seq, role, parts, created_by, idempotency_key)
+    VALUES (expected_ids[3], place_id, parent, last_seq + 1, 'user',
+      json_build_array(json_build_object('type', 'webhook', 'payload', body)), author, key);
+  INSERT INTO runs (id, conversation_id, message_id)
+    VALUES (expected_ids[4], place_id, expected_ids[3]);
+  INSERT INTO webhook_events (id, webhook_definition_id, project_id, idempotency_key, fingerprint,
+      is_json, conversation_id, message_id, run_id, latest_event_id, payload)
+    VALUES (expected_ids[1], definition_id, definition.project_id, key, body_fingerprint,
+      body_is_json, place_id, expected_ids[3], expected_ids[4], place.latest_event_id, body)
+    RETURNING * INTO event;
+  RETURN NEXT event;
+END $$;
