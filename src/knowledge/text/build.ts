@@ -1,6 +1,6 @@
 import { DOCUMENT_MAX_WORDS } from "../../limits.ts";
-import { BREAK, FIELD, MARK } from "./format.ts";
-import { tokenize } from "./tokenize.ts";
+import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
+import { partsOfIdentifiers, tokenize } from "./tokenize.ts";
 import type { KnowledgeDocument } from "./types.ts";
 import { type StagedDocument, writeSegment } from "./writer.ts";
 
@@ -40,6 +40,14 @@ function stage(document: KnowledgeDocument, terms: Numbering, keys: Numbering): 
   const addField = (field: number, text: string) => {
     words.push(MARK + field);
     addWords(text);
+    addParts(text);
+  };
+  // Parts of identifiers stand behind the text, where they come between no neighbours.
+  const addParts = (text: string) => {
+    const parts = partsOfIdentifiers(text);
+    if (parts.length === 0) return;
+    words.push(PARTS);
+    for (const part of parts) addWords(part);
   };
   addField(FIELD.path, document.path.replace(/\.(?:md|mdx)$/i, ""));
   addField(FIELD.title, document.title);
@@ -48,6 +56,7 @@ function stage(document: KnowledgeDocument, terms: Numbering, keys: Numbering): 
     addWords(heading);
     words.push(BREAK);
   }
+  addParts(document.headings.join("\n"));
   for (const { key, value } of document.frontmatter) {
     addField(FIELD.firstKey + keys.numberOf(key), value);
   }

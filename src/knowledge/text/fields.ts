@@ -1,4 +1,4 @@
-import { FIELD, MARK } from "./format.ts";
+import { FIELD, MARK, PARTS } from "./format.ts";
 import type { Plan } from "./plan.ts";
 import { Candidates } from "./rerank.ts";
 import type { OpenSegment } from "./segment.ts";
@@ -33,11 +33,10 @@ function fieldsOf(segment: OpenSegment, document: number, candidates: Candidates
   let named = false;
   for (const word of words) {
     if (word >= MARK) {
-      // A break between headings is a mark beyond all fields and changes none.
-      if (word - MARK < FIELD.firstKey + segment.keys.length) {
-        field = word - MARK;
-        named = false;
-      }
+      // Marks within a field do not end it.
+      if (word >= PARTS) continue;
+      field = word - MARK;
+      named = false;
     } else if (!named && candidates.wordOf[word] !== 0) {
       names.push(fieldName(segment, field));
       named = true;

@@ -1,6 +1,6 @@
 import { inScope } from "./bitset.ts";
 import { Numbering } from "./build.ts";
-import { BREAK, FIELD, MARK } from "./format.ts";
+import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
 import type { OpenSegment } from "./segment.ts";
 import type { Scope } from "./types.ts";
 import { type StagedDocument, writeSegment } from "./writer.ts";
@@ -47,7 +47,7 @@ function renumbering(
   const numbers = new Uint32Array(segment.termCount).fill(unknown);
   const keyMarks = segment.keys.map((key) => MARK + FIELD.firstKey + keys.numberOf(key));
   return (word) => {
-    if (word === BREAK) return word;
+    if (word === BREAK || word === PARTS) return word;
     if (word >= MARK) return keyMarks[word - MARK - FIELD.firstKey] ?? word;
     let number = numbers[word] as number;
     if (number === unknown) {

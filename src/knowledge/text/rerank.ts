@@ -1,5 +1,5 @@
 import { RERANK_MAX_WORDS } from "../../limits.ts";
-import { BREAK, FIELD, MARK } from "./format.ts";
+import { FIELD, MARK, PARTS } from "./format.ts";
 import type { Plan, PlannedWord } from "./plan.ts";
 import type { OpenSegment } from "./segment.ts";
 import {
@@ -64,7 +64,7 @@ export class Reranker {
     let i = 0;
     while (i < end) {
       const mark = words[i] as number;
-      if (mark >= MARK && mark !== BREAK) field = mark - MARK;
+      if (mark >= MARK && mark < PARTS) field = mark - MARK;
       const from = mark >= MARK ? i + 1 : i;
       let to = from;
       while (to < end && (words[to] as number) < MARK) to++;

@@ -13,6 +13,19 @@ export function tokenize(text: string): string[] {
   return isAscii(text) ? asciiWords(text) : unicodeWords(text);
 }
 
+/**
+ * The parts of names such as `getStaticProps` or `HTTPServer`, which are one word each: get, Static,
+ * Props, HTTP, Server. Each name counts once, however often it occurs.
+ */
+export function partsOfIdentifiers(text: string): string[] {
+  const names = new Set(text.match(MIXED_CASE));
+  return [...names].flatMap((name) => name.match(CASE_PART) ?? []);
+}
+
+const MIXED_CASE =
+  /\b[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*\b|\b[A-Z]{2,}[a-z][A-Za-z0-9]*\b/g;
+const CASE_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
+
 /** Folds a piece of text for comparison: NFKC, lower case, no accents. */
 export function fold(text: string): string {
   const lower = text.normalize("NFKC").toLowerCase();

@@ -41,6 +41,9 @@ export function keyWeight(key: string): FieldWeight {
   return KEY_WEIGHTS.get(key.toLowerCase()) ?? OTHER_KEY;
 }
 
+/** What a part of a name such as `getStaticProps` counts of a word that stands by itself. */
+export const PART_SHARE = 0.15;
+
 /** The weighted count of a word at which it earns half of what it can earn at most. */
 export const SATURATION = 1.6;
 

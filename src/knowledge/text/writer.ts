@@ -8,6 +8,7 @@ import {
   HEADER_BYTES,
   MAGIC,
   MARK,
+  PARTS,
   SECTIONS,
   SEGMENT_MAX_DOCUMENTS,
   type SectionName,
@@ -20,6 +21,7 @@ import {
   type FieldWeight,
   HEADINGS,
   keyWeight,
+  PART_SHARE,
   PATH,
   SATURATION,
   TITLE,
@@ -213,19 +215,24 @@ function weighWords(
   let i = from;
   while (i < to) {
     const field = weights[(words[i] as number) - MARK] as FieldWeight;
-    let end = i + 1;
+    const end = endOfField(words, i + 1, to);
     let length = 0;
-    while (end < to && ((words[end] as number) < MARK || words[end] === BREAK)) {
-      if (words[end] !== BREAK) length++;
-      end++;
-    }
+    for (let k = i + 1; k < end && words[k] !== PARTS; k++) if (words[k] !== BREAK) length++;
     const tempered = 1 - field.lengthEffect + field.lengthEffect * (length / field.pivot);
+    let weight = field.boost / tempered;
     for (let k = i + 1; k < end; k++) {
       const word = words[k] as number;
-      if (word < MARK) earned[word] = (earned[word] as number) + field.boost / tempered;
+      if (word < MARK) earned[word] = (earned[word] as number) + weight;
+      else if (word === PARTS) weight *= PART_SHARE;
     }
     i = end;
   }
+}
+
+function endOfField(words: Uint32Array, from: number, to: number): number {
+  let end = from;
+  while (end < to && ((words[end] as number) < MARK || (words[end] as number) >= PARTS)) end++;
+  return end;
 }
 
 /** Saturated weight on a scale of 1 to 255: the last occurrences of a word add least. */
