@@ -25,15 +25,18 @@ class Bitmap {
   size_t pageCount() const { return words_.size(); }
   const std::vector<std::shared_ptr<const Page>>& pages() const { return pages_; }
 
-  /// Calls `visit(row)` for each member in ascending order.
+  /// Calls `visit(row)` for each member from row `from` on, in ascending order.
   template <typename Visit>
-  void forEach(Visit visit) const {
-    for (size_t number = 0; number < words_.size(); number++) {
+  void forEach(uint32_t from, Visit visit) const {
+    for (size_t number = from >> SLAB_ROW_BITS; number < words_.size(); number++) {
       if (words_[number] == nullptr) continue;
-      for (uint32_t word = 0; word < PAGE_WORDS; word++) {
-        for (uint64_t bits = words_[number][word]; bits != 0; bits &= bits - 1) {
-          visit(static_cast<uint32_t>(number << SLAB_ROW_BITS) + word * 64 +
-                static_cast<uint32_t>(std::countr_zero(bits)));
+      const uint32_t base = static_cast<uint32_t>(number << SLAB_ROW_BITS);
+      const uint32_t skipped = from > base ? from - base : 0;
+      for (uint32_t word = skipped / 64; word < PAGE_WORDS; word++) {
+        uint64_t bits = words_[number][word];
+        if (word == skipped / 64) bits &= ~uint64_t{0} << (skipped & 63);
+        for (; bits != 0; bits &= bits - 1) {
+          visit(base + word * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
         }
       }
     }

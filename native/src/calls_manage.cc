@@ -35,9 +35,11 @@ Napi::Value append(const Napi::CallbackInfo& info) {
 
 Napi::Value extendGraph(const Napi::CallbackInfo& info) {
   const auto project = projectArgument(info);
-  dimensionArgument(info, 1);
-  integerArgument(info, 2, "maxVectors", 1, MAX_ROWS);
-  return Napi::Number::New(info.Env(), 0);
+  const uint32_t dimension = dimensionArgument(info, 1);
+  const uint32_t most = integerArgument(info, 2, "maxVectors", 1, MAX_ROWS);
+  std::lock_guard lock(project->writer());
+  const auto index = project->index(dimensionSlot(dimension));
+  return Napi::Number::New(info.Env(), index ? index->extendGraph(most) : 0);
 }
 
 Napi::Value setScope(const Napi::CallbackInfo& info) {

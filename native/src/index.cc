@@ -31,6 +31,27 @@ uint32_t Index::nodeFor(const float* vector) {
   return node;
 }
 
+/// Codes the new nodes. While there is no graph yet, an index that has grown a lot gets a new centre
+/// and with it new codes: the first few vectors tell little of the mean of all.
+void Index::sketchNodes() {
+  static constexpr uint32_t REFIT_GROWTH = 4;
+  const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
+  std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
+  const bool outgrown = sketch && sketch->graph.size() == 0 &&
+                        nodes / REFIT_GROWTH >= sketch->fittedTo;
+  if (!sketch || outgrown) {
+    sketch = std::make_shared<Sketch>(dimension_);
+    sketch->fit(*this, nodes);
+  }
+  sketch->encode(*this, nodes);
+  sketch_.store(std::move(sketch), std::memory_order_release);
+}
+
+uint32_t Index::extendGraph(uint32_t most) {
+  const std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
+  return sketch ? sketch->extend(*this, most) : 0;
+}
+
 IndexStats Index::stats() const {
   const uint64_t chunkRow =
       ids_.rowBytes() + places_.rowBytes() + nodeOf_.rowBytes() + next_.rowBytes();
@@ -40,6 +61,12 @@ IndexStats Index::stats() const {
   numbers.vectorBytes = uint64_t{nodes()} * vectors_.rowBytes();
   numbers.renderedBytes = texts_.bytes();
   numbers.idBytes = ordinals() * chunkRow + nodes() * nodeRow;
+  if (const auto sketch = sketch_.load()) {
+    numbers.codeBytes = uint64_t{nodes()} * sketch->codes.rowBytes();
+    numbers.graphBytes = sketch->graph.bytes();
+    numbers.graphed = sketch->graph.size();
+    numbers.expansion = sketch->expansion.load();
+  }
   return numbers;
 }
 
@@ -59,6 +86,7 @@ uint32_t Index::append(const Batch& batch) {
     places_.at(ordinal) = texts_.append(batch.texts.substr(begin, batch.ends[i] - begin));
     begin = batch.ends[i];
   }
+  if (batch.count > 0) sketchNodes();
   for (uint32_t i = 0; i < batch.count; i++) {
     const uint32_t ordinal = first + i;
     std::memcpy(&ids_.at(ordinal), batch.ids + size_t{i} * sizeof(ChunkId), sizeof(ChunkId));

@@ -13,6 +13,7 @@
 #include "arena.hpp"
 #include "column.hpp"
 #include "limits.hpp"
+#include "sketch.hpp"
 
 namespace tessera {
 
@@ -54,6 +55,13 @@ class Index {
   }
   double inverseNorm(uint32_t node) const { return inverseNorms_.at(node); }
 
+  /// Inserts up to `most` waiting vectors into the graph and returns how many still wait. Only the
+  /// writer calls it.
+  uint32_t extendGraph(uint32_t most);
+
+  /// The codes and the graph; null while the index is empty.
+  std::shared_ptr<const Sketch> sketch() const { return sketch_.load(std::memory_order_acquire); }
+
   IndexStats stats() const;
 
   /// Calls `visit(ordinal)` for the chunks of a node, newest first.
@@ -67,6 +75,7 @@ class Index {
   friend class SnapshotCodec;
 
   uint32_t nodeFor(const float* vector);
+  void sketchNodes();
   void rememberNode(uint32_t node) { byHash_.emplace(hashes_.at(node), node); }
 
   uint32_t dimension_;
@@ -84,6 +93,7 @@ class Index {
   ColumnOf<uint64_t> hashes_;
   ColumnOf<std::atomic<uint32_t>> heads_;
   std::unordered_multimap<uint64_t, uint32_t> byHash_;
+  std::atomic<std::shared_ptr<Sketch>> sketch_;
 };
 
 }  // namespace tessera

@@ -1,16 +1,41 @@
-// Arithmetic over vectors, chosen once at start for the processor at hand.
+// Arithmetic over vectors and codes, chosen once at start for the processor at hand.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace tessera {
 
+/// Bit planes of a query that was rounded to four bits (two's complement) an element.
+inline constexpr size_t QUERY_PLANES = 4;
+
 struct Kernels {
   const char* name;
-  /// Dot product of two float32 vectors, accumulated in double precision.
+
+  /// Dot product of two float32 vectors, accumulated in double precision. `length` is a multiple of
+  /// 16.
   double (*dot)(const float* a, const float* b, size_t length);
+
+  /// For each of `count` codes of `words` 64-bit words: the sum of the query's elements where the
+  /// code has a one. `planes` holds QUERY_PLANES runs of `words` words.
+  void (*sumSelected)(const uint8_t* const* codes, size_t count, const uint64_t* planes,
+                      size_t words, int32_t* sums);
+
+  /// Bits in which two codes differ.
+  uint32_t (*hamming)(const uint8_t* a, const uint8_t* b, size_t words);
+
+  /// Walsh-Hadamard transform in place, not scaled. `length` is a power of two from 32.
+  void (*hadamard)(float* values, size_t length);
 };
 
+/// The fastest kernels that this processor can run.
 const Kernels& kernels();
+
+/// All kernels that this processor can run, the portable ones first; tests compare them.
+size_t usableKernels(const Kernels* out[], size_t capacity);
+
+extern const Kernels portableKernels;
+extern const Kernels avx2Kernels;
+extern const Kernels avx512Kernels;
+extern const Kernels neonKernels;
 
 }  // namespace tessera

@@ -27,7 +27,7 @@ std::unique_ptr<ScopePart> Project::freeze(std::shared_ptr<const Index> index,
   auto part = std::make_unique<ScopePart>();
   part->ordinals = pages_.freeze(ordinals);
   BitmapBuilder nodes;
-  part->ordinals.forEach([&](uint32_t ordinal) { nodes.add(index->nodeOf(ordinal)); });
+  part->ordinals.forEach(0, [&](uint32_t ordinal) { nodes.add(index->nodeOf(ordinal)); });
   part->nodes = pages_.freeze(nodes);
   part->index = std::move(index);
   return part;

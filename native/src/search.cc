@@ -4,45 +4,134 @@
 #include <chrono>
 #include <cmath>
 
+#include "candidates.hpp"
 #include "hits.hpp"
 #include "kernels.hpp"
 
 namespace tessera {
 
-static double elapsedMilliseconds(std::chrono::steady_clock::time_point start) {
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()) /
-         1000.0;
+/// Nodes of a scope up to which all full vectors are compared.
+static constexpr uint32_t EXACT_MAX = 64;
+/// Candidates of a scan: plenty, because only those within the error of the estimate cost anything.
+static constexpr size_t SCAN_CANDIDATES = 256;
+/// The estimated cost of one expansion of the graph, in codes scanned.
+static constexpr double EXPANSION_COST = 32;
+
+namespace {
+
+struct Scratch {
+  GraphScratch graph;
+  CodedQuery coded;
+  std::vector<float> prepared;
+  std::vector<Candidate> members;
+};
+
+Scratch& threadScratch() {
+  static thread_local Scratch scratch;
+  return scratch;
 }
 
-static void scanExactly(const ScopePart& part, const Query& query, double inverseNorm,
-                        BestHits& best) {
-  const Index& index = *part.index;
-  part.nodes.forEach([&](uint32_t node) {
-    const double dot = kernels().dot(query.vector, index.vector(node), query.dimension);
-    best.offerNode(node, dot * inverseNorm * index.inverseNorm(node));
-  });
-}
+/// One search of one part of a scope.
+class Search {
+ public:
+  Search(const ScopePart& part, const Query& query, Answer& answer)
+      : part_(part),
+        index_(*part.index),
+        query_(query),
+        inverseNorm_(1 / std::sqrt(kernels().dot(query.vector, query.vector, query.dimension))),
+        best_(part, query.limit, query.threshold, answer.hits) {}
 
-void exactSearch(const Scope& scope, const Query& query, Answer& answer) {
+  const char* exact() {
+    part_.nodes.forEach(0, [&](uint32_t node) {
+      const double dot = kernels().dot(query_.vector, index_.vector(node), query_.dimension);
+      best_.offerNode(node, dot * inverseNorm_ * index_.inverseNorm(node));
+    });
+    best_.finish();
+    return "exact";
+  }
+
+  const char* planned() {
+    const uint32_t members = part_.nodes.count();
+    if (members <= std::max(EXACT_MAX, query_.limit)) return exact();
+    const std::shared_ptr<const Sketch> sketch = index_.sketch();
+    scratch_.prepared.resize(query_.dimension);
+    sketch->book.prepare(query_.vector, inverseNorm_, scratch_.prepared.data());
+    sketch->book.encodeQuery(scratch_.prepared.data(), scratch_.coded);
+    const char* plan = "graph";
+    if (!byGraph(*sketch)) {
+      plan = "scan";
+      scan(*sketch);
+    }
+    rankCandidates(
+        index_, *sketch, scratch_.coded, query_.vector, inverseNorm_, scratch_.members,
+        [this](uint32_t node, double score) { best_.offerNode(node, score); },
+        [this] { return best_.bar(); });
+    best_.finish();
+    return plan;
+  }
+
+ private:
+  void scan(const Sketch& sketch) {
+    Pool& pool = scratch_.graph.pool;
+    pool.reset(std::max({SCAN_CANDIDATES, size_t{4} * query_.limit,
+                         size_t{2} * sketch.expansion.load(std::memory_order_relaxed)}));
+    scanCodes(sketch, scratch_.coded, part_.nodes, 0, pool);
+    scratch_.members = pool.entries();
+  }
+
+  /// Fills the candidates from the graph; false when a scan is cheaper, or when the graph found so
+  /// few members that the best may be missing.
+  bool byGraph(const Sketch& sketch) {
+    const uint32_t graphed = sketch.graph.size();
+    const uint32_t members = part_.nodes.count();
+    if (graphed < GRAPH_MIN) return false;
+    const size_t wanted = sketch.expansion.load(std::memory_order_relaxed) + 2 * (query_.limit - 10 * (query_.limit > 10 ? 1 : 0));
+    const double share = std::min(1.0, static_cast<double>(members) / graphed);
+    const size_t expansion = static_cast<size_t>(static_cast<double>(wanted) / share) + 1;
+    const uint32_t pending = index_.nodes() - graphed;
+    if (static_cast<double>(expansion) * EXPANSION_COST + pending > members) return false;
+    Pool& pool = scratch_.graph.pool;
+    sketch.graph.search(scratch_.coded, expansion, scratch_.graph);
+    if (pending > 0) scanCodes(sketch, scratch_.coded, part_.nodes, graphed, pool);
+    scratch_.members.clear();
+    for (const Candidate& candidate : pool.entries()) {
+      if (part_.nodes.has(candidate.node)) scratch_.members.push_back(candidate);
+    }
+    return scratch_.members.size() >= wanted / 2;
+  }
+
+  const ScopePart& part_;
+  const Index& index_;
+  const Query& query_;
+  const double inverseNorm_;
+  BestHits best_;
+  Scratch& scratch_ = threadScratch();
+};
+
+using Method = const char* (Search::*)();
+
+void run(Method method, const Scope& scope, const Query& query, Answer& answer) {
   const auto start = std::chrono::steady_clock::now();
   answer.hits.clear();
   answer.index = nullptr;
   answer.plan = "empty";
   const auto& part = scope.parts[static_cast<size_t>(dimensionSlot(query.dimension))];
   if (part) {
-    const double norm = std::sqrt(kernels().dot(query.vector, query.vector, query.dimension));
-    BestHits best(*part, query.limit, query.threshold, answer.hits);
-    scanExactly(*part, query, 1 / norm, best);
-    best.finish();
     answer.index = part->index.get();
-    answer.plan = "exact";
+    answer.plan = (Search(*part, query, answer).*method)();
   }
-  answer.milliseconds = elapsedMilliseconds(start);
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  answer.milliseconds = std::round(elapsed.count()) / 1000;
+}
+
+}  // namespace
+
+void exactSearch(const Scope& scope, const Query& query, Answer& answer) {
+  run(&Search::exact, scope, query, answer);
 }
 
 void search(const Scope& scope, const Query& query, Answer& answer) {
-  exactSearch(scope, query, answer);
+  run(&Search::planned, scope, query, answer);
 }
 
 }  // namespace tessera

@@ -19,6 +19,48 @@ void SnapshotCodec::putIndex(SnapshotWriter& out, Index& index) {
   out.putColumn(index.inverseNorms_, nodes, false);
   out.putColumn(index.hashes_, nodes, false);
   out.putColumn(index.heads_, nodes, false);
+  const std::shared_ptr<Sketch> sketch = index.sketch_.load();
+  out.wire.put(static_cast<uint8_t>(sketch != nullptr));
+  if (sketch) putSketch(out, *sketch);
+}
+
+void SnapshotCodec::putSketch(SnapshotWriter& out, Sketch& sketch) {
+  out.wire.put(sketch.coded);
+  out.wire.put(sketch.fittedTo);
+  out.wire.put(sketch.calibratedAt);
+  out.wire.put(sketch.expansion.load());
+  std::vector<float>& centre = sketch.book.centre();
+  out.putBytes(centre.data(), centre.size() * sizeof(float));
+  out.putColumn(sketch.codes, sketch.coded, false);
+  Graph& graph = sketch.graph;
+  out.wire.put(graph.size());
+  out.wire.put(graph.upperRows_);
+  out.wire.put(graph.entry_.load());
+  out.putColumn(graph.ground_, graph.size(), false);
+  out.putColumn(graph.upperStart_, graph.size(), false);
+  out.putColumn(graph.upper_, graph.upperRows_, false);
+}
+
+void SnapshotCodec::getSketch(SnapshotReader& in, Sketch& sketch, uint32_t nodes) {
+  sketch.coded = in.wire.get<uint32_t>();
+  sketch.fittedTo = in.wire.get<uint32_t>();
+  sketch.calibratedAt = in.wire.get<uint32_t>();
+  sketch.expansion = in.wire.get<uint32_t>();
+  std::vector<float>& centre = sketch.book.centre();
+  in.getBytes(centre.data(), centre.size() * sizeof(float));
+  sketch.book.centreChanged();
+  if (sketch.coded != nodes) throw std::runtime_error("an index is not coded");
+  in.getColumn(sketch.codes, nodes, false);
+  Graph& graph = sketch.graph;
+  const auto size = in.wire.get<uint32_t>();
+  graph.upperRows_ = in.wire.get<uint32_t>();
+  graph.entry_ = in.wire.get<uint64_t>();
+  if (size > nodes || graph.upperRows_ > MAX_ROWS) throw std::runtime_error("a wrong graph");
+  in.getColumn(graph.ground_, size, false);
+  in.getColumn(graph.upperStart_, size, false);
+  in.getColumn(graph.upper_, graph.upperRows_, false);
+  graph.size_ = size;
+  graph.check();
 }
 
 void SnapshotCodec::getIndex(SnapshotReader& in, Index& index) {
@@ -37,6 +79,13 @@ void SnapshotCodec::getIndex(SnapshotReader& in, Index& index) {
   index.ordinals_.store(ordinals);
   index.nodes_.store(nodes);
   checkIndex(index);
+  if (in.wire.get<uint8_t>() != 0) {
+    auto sketch = std::make_shared<Sketch>(index.dimension());
+    getSketch(in, *sketch, nodes);
+    index.sketch_.store(std::move(sketch));
+  } else if (nodes > 0) {
+    throw std::runtime_error("an index is not coded");
+  }
   for (uint32_t node = 0; node < nodes; node++) index.rememberNode(node);
 }
 

@@ -80,6 +80,8 @@ class SnapshotCodec {
  private:
   static void putIndex(SnapshotWriter& out, Index& index);
   static void getIndex(SnapshotReader& in, Index& index);
+  static void putSketch(SnapshotWriter& out, Sketch& sketch);
+  static void getSketch(SnapshotReader& in, Sketch& sketch, uint32_t nodes);
   static void checkIndex(const Index& index);
 };
 

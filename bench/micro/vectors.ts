@@ -1,0 +1,94 @@
+/** Seeded vectors for benchmarks and tests: the same arguments give the same vectors. */
+
+/**
+ * - clusters: like embeddings of text: 300 clusters in a latent space of 64 dimensions, projected by
+ *   a random matrix, with noise in all dimensions
+ * - uniform: no structure at all
+ * - sparse: feature hashing, 40 of the elements are not zero
+ */
+export type DataKind = "clusters" | "uniform" | "sparse";
+
+const CLUSTERS = 300;
+const LATENT = 64;
+const SPREAD = 0.5;
+const NOISE = 0.02;
+const FEATURES = 40;
+
+/** The mulberry32 generator: numbers from 0 to 1. */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Numbers of the normal distribution. */
+export function normalNumbers(seed: number): () => number {
+  const uniform = randomNumbers(seed);
+  return () =>
+    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+}
+
+function normalise(vector: Float32Array): void {
+  let squares = 0;
+  for (const element of vector) squares += element * element;
+  const scale = 1 / Math.sqrt(squares);
+  for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] as number) * scale;
+}
+
+function fillClustered(vectors: Float32Array[], dimension: number, seed: number): void {
+  const normal = normalNumbers(seed);
+  const centres = Float32Array.from({ length: CLUSTERS * LATENT }, normal);
+  const projection = Float32Array.from({ length: LATENT * dimension }, normal);
+  // A block of ready-made noise, read from a random place on, is much cheaper than fresh noise.
+  const noise = Float32Array.from({ length: dimension * 64 }, () => normal() * NOISE * 8);
+  const uniform = randomNumbers(seed + 1);
+  for (const vector of vectors) {
+    const cluster = Math.floor(uniform() * CLUSTERS);
+    const offset = Math.floor(uniform() * dimension * 63);
+    for (let i = 0; i < dimension; i++) vector[i] = noise[offset + i] as number;
+    for (let l = 0; l < LATENT; l++) {
+      const latent = (centres[cluster * LATENT + l] as number) + normal() * SPREAD;
+      const base = l * dimension;
+      for (let i = 0; i < dimension; i++) {
+        vector[i] = (vector[i] as number) + latent * (projection[base + i] as number);
+      }
+    }
+  }
+}
+
+/** `count` vectors of unit length, one after another. */
+export function makeVectors(
+  kind: DataKind,
+  count: number,
+  dimension: number,
+  seed: number,
+): Float32Array<ArrayBuffer> {
+  const all = new Float32Array(count * dimension);
+  const vectors = Array.from({ length: count }, (_, i) =>
+    all.subarray(i * dimension, (i + 1) * dimension),
+  );
+  if (kind === "clusters") {
+    fillClustered(vectors, dimension, seed);
+  } else {
+    const normal = normalNumbers(seed);
+    const uniform = randomNumbers(seed + 1);
+    for (const vector of vectors) {
+      if (kind === "uniform") {
+        for (let i = 0; i < dimension; i++) vector[i] = normal();
+      } else {
+        for (let feature = 0; feature < FEATURES; feature++) {
+          // Squaring favours the low places, as words have frequent and rare ones.
+          const place = Math.floor(uniform() ** 2 * dimension);
+          vector[place] = (vector[place] as number) + (uniform() < 0.5 ? -1 : 1);
+        }
+        vector[0] = (vector[0] as number) + 0.5;
+      }
+    }
+  }
+  for (const vector of vectors) normalise(vector);
+  return all;
+}

@@ -1,0 +1,9 @@
+// Kernels for any processor.
+#include "kernels_common.hpp"
+
+namespace tessera {
+
+const Kernels portableKernels{"portable", dotCommon, sumSelectedCommon, hammingCommon,
+                              hadamardCommon};
+
+}  // namespace tessera
