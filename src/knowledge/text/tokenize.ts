@@ -28,7 +28,7 @@ const CASE_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
 /** Folds a piece of text for comparison: NFKC, lower case, no accents. */
 export function fold(text: string): string {
-  const lower = text.normalize("NFKC").toLowerCase();
+  const lower = text.normalize("NFKC").replace(INVISIBLE, "").toLowerCase();
   if (isAscii(lower)) return lower;
   // Only these marks are accents; Japanese voicing marks are put back together by NFC.
   return lower
@@ -42,6 +42,9 @@ export function fold(text: string): string {
 export function isUnspaced(word: string): boolean {
   return UNSPACED_START.test(word);
 }
+
+/** Soft hyphens and zero-width characters stand inside words without belonging to them. */
+const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 
 const LETTERS: Record<string, string> = {
   ß: "ss",
