@@ -108,6 +108,7 @@ function testProcess(
       const { status, output } = await execute(
         [
           "test",
+          "--only-failures",
           `--timeout=${TEST_TIMEOUT_MS}`,
           "--reporter=junit",
           `--reporter-outfile=${report}`,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   EMBEDDED_LOG_MAX_BYTES,
   EMBEDDED_POLL_MS,
+  EMBEDDED_RETRY_MS,
   EMBEDDED_START_ATTEMPTS,
   EMBEDDED_START_TIMEOUT_SECONDS,
   EMBEDDED_STOP_TIMEOUT_SECONDS,
@@ -71,10 +72,18 @@ export async function startServer(
       // A process that was killed while it started PostgreSQL may have left one on its way up.
       const port = await runningPort(place);
       if (port !== undefined) return port;
-      const portTaken = /could not (bind|create any TCP)/.test(logTail(place.log));
-      if (!portTaken || attempt === EMBEDDED_START_ATTEMPTS) throw error;
+      if (!isPassing(logTail(place.log)) || attempt === EMBEDDED_START_ATTEMPTS) throw error;
+      await Bun.sleep(EMBEDDED_RETRY_MS);
     }
   }
+}
+
+/**
+ * Whether another attempt may succeed: somebody took the port between looking and starting, or the
+ * last processes of a server that was killed have not noticed it yet.
+ */
+function isPassing(log: string): boolean {
+  return /could not (bind|create any TCP)|shared memory block .* is still in use/.test(log);
 }
 
 /** Stops PostgreSQL if it runs: open transactions roll back, everything committed is on disk. */
