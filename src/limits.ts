@@ -67,9 +67,73 @@ export const CHANGE_POLL_INTERVAL_MS = 400;
 export const CHANGE_VISIBLE_BOUND_MS = 1_000;
 export const CHANGE_BATCH_MAX = 1_000;
 export const CHANGE_LOG_RETENTION_DAYS = 7;
+export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
+export const INDEX_DB_CONNECTIONS = 4;
+/** Chunks with their embeddings that are read at once. */
+export const INDEX_READ_BATCH_ROWS = 256;
+/** File versions that are added before other scopes of the project may have their turn. */
+export const INDEX_SLICE_VERSIONS = 64;
+export const INDEX_SLICE_MS = 200;
+/** Graph work holds up changes for about this long at a time. */
+export const INDEX_SETTLE_SLICE_MS = 20;
+export const INDEX_RETRY_BASE_MS = 200;
+export const INDEX_RETRY_MAX_MS = 5_000;
+/** A changed project is written to its snapshot after this time, or this many file versions. */
+export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
+export const INDEX_SNAPSHOT_VERSIONS = 20_000;
+/** Share of the machine's memory that indexes may fill before idle projects are dropped. */
+export const INDEX_MEMORY_SHARE = 0.6;
+/** A project that was searched within this time is not idle. */
+export const INDEX_IDLE_MS = 60_000;
+/** Processes that can share one DATA_DIR. */
+export const INDEX_SLOTS_MAX = 64;
+export const INDEX_REPORT_INTERVAL_MS = 500;
+/** Snapshots, eviction and the heartbeat are looked after this often. */
+export const INDEX_UPKEEP_INTERVAL_MS = 1_000;
+export const INDEX_HEARTBEAT_INTERVAL_MS = 5_000;
+export const INDEX_NODE_EXPIRY_SECONDS = 60;
+export const INDEX_RESTART_DELAY_MS = 500;
+/** Snapshots at shutdown begin within this time; what they miss is read again at the start. */
+export const INDEX_STOP_BUDGET_MS = 2_500;
+export const INDEX_STOP_TIMEOUT_MS = 4_000;
 
 // Conversations.
 export const TREE_MAX_MESSAGES = 1_000;
+
+// Projects.
+/** As long as a reference to a project may be, so that every slug can be used as one. */
+export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
+/** Copying a template's working sets is one statement a table, and may be millions of chunks. */
+export const PROJECT_COPY_TIMEOUT_MS = 120_000;
+
+// Branches.
+export const BRANCH_REQUIRED_APPROVALS_DEFAULT = 1;
+
+// Billing.
+/** An upgrade is answered within this time, whatever the payment provider does. */
+export const BILLING_DEADLINE_MS = 11_500;
+/** What a caller may ever wait for an upgrade, the credential's check included. */
+export const BILLING_BOUND_MS = 15_000;
+/** One attempt of opening a session, from the connection to the last byte of the answer. */
+export const BILLING_ATTEMPT_TIMEOUT_MS = 2_800;
+export const BILLING_RETRIES = 2;
+/** The provider's SDK waits this long between attempts when there are so few of them. */
+export const BILLING_RETRY_WAIT_MS = 500;
+/** Asking whether a session is still open: one attempt, as the stored answer is good enough. */
+export const BILLING_LOOK_TIMEOUT_MS = 1_500;
+/** Whoever opens a session keeps others from trying for this long at most. */
+export const BILLING_CLAIM_MS = 15_000;
+export const BILLING_CLAIM_POLL_MS = 100;
+/** The provider's own default, for answers that leave the end of a session out. */
+export const BILLING_SESSION_LIFE_SECONDS = 86_400;
+/** Earlier sessions of an account that are asked for the customer they made. */
+export const BILLING_EARLIER_SESSIONS_MAX = 3;
+export const BILLING_ANSWER_MAX_BYTES = 1_048_576;
+/** The provider takes no longer ones. */
+export const BILLING_URL_MAX_CHARS = 5_000;
+/** JSON carries whole numbers exactly up to here; the provider has limits of its own. */
+export const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
+export const BILLING_ERROR_MAX_CHARS = 400;
 
 // Chunk listing.
 export const CHUNK_PAGE_DEFAULT = 50;
@@ -112,8 +176,9 @@ export const EMBEDDED_PASSWORD_BYTES = 24;
 export const EMBEDDED_START_TIMEOUT_SECONDS = 300;
 /** A fast shutdown writes one checkpoint. */
 export const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
-/** How often a port may be lost to somebody else between looking and starting. */
-export const EMBEDDED_START_ATTEMPTS = 5;
+/** Attempts while the port is lost to somebody else or a killed server has not quite ended. */
+export const EMBEDDED_START_ATTEMPTS = 10;
+export const EMBEDDED_RETRY_MS = 200;
 export const EMBEDDED_POLL_MS = 20;
 /** A start that finds a larger server log begins a new one. */
 export const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
@@ -124,6 +189,46 @@ export const EMBEDDED_LOCK_RETRY_MS = 25;
 export const EMBEDDED_LOCK_REPORT_MS = 2_000;
 /** Whoever holds the lock may be starting a server. */
 export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
+
+// Import.
+/** A line is held whole, so this bounds the memory that one record can take. */
+export const IMPORT_LINE_MAX_BYTES = 67_108_864;
+/** A batch ends at whichever comes first: this many bytes of lines, or this many rows to write. */
+export const IMPORT_BATCH_BYTES = 8_388_608;
+export const IMPORT_BATCH_ROWS = 5_000;
+/** Rows and bytes of parameters that one statement writes. */
+export const IMPORT_STATEMENT_ROWS = 2_000;
+export const IMPORT_STATEMENT_BYTES = 8_388_608;
+export const IMPORT_READ_BYTES = 1_048_576;
+/** Rows that an import remembers from one batch to the next. */
+export const IMPORT_REMEMBERED_ROWS = 100_000;
+/** Faults that one line's report names; the rest is the same mistake in most files. */
+export const IMPORT_LINE_FAULTS = 3;
+export const IMPORT_NAME_MAX_CHARS = 255;
+export const IMPORT_EMAIL_MAX_CHARS = 320;
+export const IMPORT_TEXT_MAX_CHARS = 8_192;
+/** Paths are keys of an index, whose entries PostgreSQL bounds at about 2,700 bytes. */
+export const IMPORT_PATH_MAX_BYTES = 1_024;
+export const IMPORT_INTEGER_MAX = 2_147_483_647;
+export const IMPORT_CHARS_PER_TOKEN = 4;
+export const WEBHOOK_ID_MAX_CHARS = 128;
+
+// Markdown import and embedding.
+export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
+export const MARKDOWN_FILES_PER_STEP = 64;
+export const EMBED_BATCH_INPUTS = 64;
+export const EMBED_BATCH_CHARS = 200_000;
+export const EMBED_ATTEMPTS = 6;
+export const EMBED_TIMEOUT_MS = 60_000;
+export const EMBED_RETRY_BASE_MS = 500;
+export const EMBED_RETRY_MAX_MS = 60_000;
+/** Of an error answer, this much is shown. */
+export const EMBED_ERROR_MAX_CHARS = 200;
+
+// Index rebuild by command.
+export const REBUILD_POLL_MS = 250;
+/** A server that has not reported for this long is taken for stopped. */
+export const INDEX_STATE_FRESH_SECONDS = 15;
 
 // Shutdown.
 export const DRAIN_DEADLINE_MS = 10_000;
@@ -142,7 +247,29 @@ export function assertRelations(): void {
       EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,
       "the lock outlasts a start of PostgreSQL",
     ],
+    [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
     [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit answers first"],
+    [
+      DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS < DRAIN_DEADLINE_MS,
+      "the last snapshots fit behind the last requests",
+    ],
+    [INDEX_STOP_BUDGET_MS < INDEX_STOP_TIMEOUT_MS, "the indexer may finish the snapshot it is at"],
+    [
+      INDEX_HEARTBEAT_INTERVAL_MS * 2 < INDEX_NODE_EXPIRY_SECONDS * 1_000,
+      "a node outlives a lost heartbeat",
+    ],
+    [
+      JWKS_TIMEOUT_MS + BILLING_DEADLINE_MS < BILLING_BOUND_MS,
+      "upgrades are answered within their bound",
+    ],
+    [BILLING_BOUND_MS < IDLE_TIMEOUT_SECONDS * 1_000, "no upgrade is cut as an idle connection"],
+    [
+      (BILLING_RETRIES + 1) * BILLING_ATTEMPT_TIMEOUT_MS +
+        BILLING_RETRIES * BILLING_RETRY_WAIT_MS +
+        2 * BILLING_LOOK_TIMEOUT_MS <
+        BILLING_CLAIM_MS,
+      "a claim outlasts the attempts made under it",
+    ],
   ];
   for (const [holds, meaning] of relations) {
     if (!holds) throw new Error(`limits.ts contradicts itself: ${meaning}`);
