@@ -1,10 +1,16 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
+import { apiKeyOperations } from "./api-keys/routes.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import { billingOperations } from "./billing/routes.ts";
+import { branchOperations } from "./branches/routes.ts";
+import { chunkOperations } from "./chunks/routes.ts";
 import type { Config } from "./config/schema.ts";
+import { conversationOperations } from "./conversations/routes.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import { errorOperations } from "./errors/routes.ts";
+import type { CursorSigner } from "./http/cursor.ts";
 import { openApiComponents, openApiPaths } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
 import { PROBLEM_TYPE } from "./http/respond.ts";
@@ -12,6 +18,7 @@ import { mountOperations } from "./http/router.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import type { Readiness } from "./observability/readiness.ts";
+import { projectOperations } from "./projects/routes.ts";
 
 /** Everything that the routes stand on, opened and closed by the composition root. */
 export interface Services {
@@ -24,6 +31,7 @@ export interface Services {
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
+  readonly cursors: CursorSigner;
 }
 
 const VERSION = "1.0.0";
@@ -32,7 +40,15 @@ const PROBE_PATHS = ["/livez", "/readyz", "/metrics", DOCS_PATH, `${DOCS_PATH}/j
 
 /** Every operation of the API, feature by feature. */
 export function operationsOf(services: Services): Operation[] {
-  return [...errorOperations(services)];
+  return [
+    ...apiKeyOperations(services),
+    ...projectOperations(services),
+    ...chunkOperations(services),
+    ...branchOperations(services),
+    ...conversationOperations(services),
+    ...billingOperations(services),
+    ...errorOperations(services),
+  ];
 }
 
 function documentation(operations: readonly Operation[], baseUrl: string) {

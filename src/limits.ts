@@ -135,6 +135,25 @@ export const BILLING_URL_MAX_CHARS = 5_000;
 export const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 export const BILLING_ERROR_MAX_CHARS = 400;
 
+// Idempotency.
+/** Whoever works on a key holds it for this long at a time; a crash frees it after as long. */
+export const LEASE_MS = 5_000;
+export const LEASE_RENEW_MS = 1_500;
+/** An attempt that the database has not answered by then is given up, its outcome unknown. */
+export const ATTEMPT_TIMEOUT_MS = 12_000;
+/** After a broken connection the outcome is looked for this long. */
+export const SETTLE_TIMEOUT_MS = 4_000;
+export const SETTLE_RETRY_MS = 50;
+export const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
+export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+
+// Redis.
+export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
+export const REDIS_COMMAND_TIMEOUT_MS = 500;
+export const REDIS_RECONNECT_MS = 250;
+/** After a failure nothing is asked for this long, so that a frozen server slows nobody down. */
+export const REDIS_REST_MS = 1_000;
+
 // Chunk listing.
 export const CHUNK_PAGE_DEFAULT = 50;
 export const CHUNK_PAGE_MAX = 100;
@@ -249,6 +268,13 @@ export function assertRelations(): void {
     ],
     [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
     [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit answers first"],
+    [LEASE_RENEW_MS * 2 < LEASE_MS, "a lease outlives a lost renewal"],
+    [DB_STATEMENT_TIMEOUT_MS < ATTEMPT_TIMEOUT_MS, "PostgreSQL gives up on a statement first"],
+    [
+      ATTEMPT_TIMEOUT_MS + SETTLE_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+      "no delivery is cut as an idle connection",
+    ],
+    [DRAIN_REQUESTS_MS > SETTLE_TIMEOUT_MS, "a broken connection is settled before a drain ends"],
     [
       DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS < DRAIN_DEADLINE_MS,
       "the last snapshots fit behind the last requests",

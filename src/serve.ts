@@ -4,6 +4,7 @@ import type { Config } from "./config/schema.ts";
 import { createMemoryCoordinator } from "./coordination/memory.ts";
 import { migrate } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
+import { openCursorSigner } from "./http/cursor.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { Resources } from "./lifecycle.ts";
 import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./limits.ts";
@@ -46,9 +47,11 @@ async function openServices(
   resources.push("coordination", () => coordinator.close());
   readiness.add("coordination", () => coordinator.check());
 
+  const cursors = await openCursorSigner(sql);
+
   const { authenticator } = auth;
   const metrics = createMetrics();
-  return { config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator };
+  return { config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {

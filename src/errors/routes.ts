@@ -39,6 +39,7 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
         errorType("project-not-found") as ErrorType,
         "https://api.example.com",
       ),
+      conditional: true,
       problems: ["error-type-not-found"],
       handle({ params }) {
         const type = errorType(params.slug);

@@ -28,6 +28,14 @@ export function isDateTime(value: string): boolean {
   return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
+/** The moment that an RFC 3339 date-time names. A leap second counts as the last moment before it. */
+export function parseDateTime(value: string): Date {
+  return new Date(value.toUpperCase().replace(/:60(?:\.\d+)?/, ":59.999"));
+}
+
+/** A pattern for text that PostgreSQL can store: anything but NUL. */
+export const STORABLE = "^[^\\u0000]*$";
+
 /** True for an absolute URI. */
 export function isUri(value: string): boolean {
   return URL.canParse(value);

@@ -42,9 +42,17 @@ export function problemsOf(operation: Operation): Slug[] {
 function parametersOf(operation: Operation): Json[] {
   const list = (place: string, schema: TObject | undefined) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, ...rest } = plain(property as TSchema);
+      const { description, documentedAs, errorMessage: _, ...rest } = plain(property as TSchema);
       const required = place === "path" || (schema?.required ?? []).includes(name);
-      return { name, in: place, required, ...(description ? { description } : {}), schema: rest };
+      // Queries are validated as text, while their documentation may speak of numbers.
+      const documented = documentedAs ?? rest;
+      return {
+        name,
+        in: place,
+        required,
+        ...(description ? { description } : {}),
+        schema: documented,
+      };
     });
   return [
     ...list("path", operation.params),
@@ -123,7 +131,10 @@ function problemResponses(operation: Operation): Json {
 
 function successHeaders(operation: Operation): Json {
   const headers: Json = { "X-Request-Id": REQUEST_ID_HEADER };
-  if (operation.conditional) headers["ETag"] = { $ref: "#/components/headers/ETag" };
+  if (operation.conditional) {
+    headers["ETag"] = { $ref: "#/components/headers/ETag" };
+    headers["Cache-Control"] = { $ref: "#/components/headers/Revalidate" };
+  }
   for (const [name, description] of Object.entries(operation.responseHeaders ?? {})) {
     headers[name] = { description, schema: { type: "string" } };
   }
@@ -207,6 +218,11 @@ const HEADERS = {
     description: "Problems are never to be stored.",
     required: true,
     schema: { type: "string", const: "no-store" },
+  },
+  Revalidate: {
+    description: "For the caller alone, who asks again before using it once more.",
+    required: true,
+    schema: { type: "string" },
   },
   ETag: {
     description: "Names this representation, for If-None-Match. Strong: equal tags, equal bytes.",

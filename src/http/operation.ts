@@ -34,7 +34,10 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly responseExample?: Example;
   /** Headers of the successful response, by name, with their meaning. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** True when If-None-Match can be answered with 304. */
+  /**
+   * True when If-None-Match can be answered with 304. A JSON operation gets its ETag from the
+   * pipeline; a raw one answers so by itself.
+   */
   readonly conditional?: boolean;
   /** The problems that the operation itself can answer with, besides those every one has. */
   readonly problems: readonly Slug[];

@@ -5,6 +5,7 @@ import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { Problem } from "../problem/problem.ts";
 import { isJsonType, mediaType, parseJson, readBody } from "./body.ts";
+import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
 import { json, problemResponse } from "./respond.ts";
 import { type Validator, validator } from "./validate.ts";
@@ -97,7 +98,9 @@ async function perform(
     principal: known,
     body,
   });
-  return result instanceof Response ? result : json(result, operation.status ?? 200);
+  if (result instanceof Response) return result;
+  if (operation.conditional) return conditionalJson(request, JSON.stringify(result));
+  return json(result, operation.status ?? 200);
 }
 
 /** Binds an operation to its surroundings: what it throws becomes a problem, what it does is counted. */

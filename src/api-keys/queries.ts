@@ -1,0 +1,56 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Queryable } from "../db/client.ts";
+
+export interface ApiKeyRow {
+  id: string;
+  project_id: string | null;
+  user_id: string;
+  name: string;
+  key_prefix: string;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  scopes: string[];
+}
+
+export interface ApiKeyValues {
+  readonly id: string;
+  readonly userId: string;
+  readonly projectId: string | null;
+  readonly name: string;
+  readonly keyPrefix: string;
+  readonly keyHash: Uint8Array;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export async function insertApiKey(sql: Queryable, values: ApiKeyValues): Promise<ApiKeyRow> {
+  const [row] = await sql<ApiKeyRow[]>`
+    INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
+    VALUES (${values.id}, ${values.userId}, ${values.projectId}, ${values.name},
+      ${values.keyPrefix}, ${values.keyHash}, ${[...values.scopes]}, ${values.expiresAt})
+    RETURNING id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
+      updated_at, scopes`;
+  return row as ApiKeyRow;
+}
+
+/** An API key of the caller that the credential reaches. */
+export async function readApiKey(sql: Queryable, { userId, projectId }: Principal, id: string) {
+  const rows = await sql<ApiKeyRow[]>`
+    SELECT id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
+      updated_at, scopes
+    FROM api_keys WHERE id = ${id} AND user_id = ${userId}
+      AND (${projectId}::uuid IS NULL OR project_id = ${projectId})`;
+  return rows[0];
+}
+
+/**
+ * When the key in use ends. It is locked until the transaction does, so that a key which is being
+ * revoked cannot leave another one behind. Undefined when it has been revoked meanwhile.
+ */
+export async function lockKeyInUse(sql: Queryable, id: string) {
+  const rows = await sql<{ expires_at: Date | null }[]>`
+    SELECT expires_at FROM api_keys WHERE id = ${id} AND revoked_at IS NULL FOR SHARE`;
+  return rows[0];
+}

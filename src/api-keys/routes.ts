@@ -1,0 +1,82 @@
+import type { Sql } from "../db/client.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import { json } from "../http/respond.ts";
+import { ApiKey, ApiKeyParams, CreatedApiKey, NewApiKey } from "./schema.ts";
+import { createApiKey, getApiKey } from "./service.ts";
+
+const CREATED_EXAMPLE: CreatedApiKey = {
+  id: "e4c2a6b8-d1f0-4e2c-8a6b-9d7f2d4b6f8a",
+  project_id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  user_id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
+  name: "Search of the handbook",
+  key: "tsr_<prefix>_<secret>",
+  key_prefix: "tsr_<prefix>",
+  expires_at: "2027-01-01T00:00:00.000Z",
+  created_at: "2026-01-05T09:30:00.000Z",
+  scopes: ["search.query", "knowledge.lookup"],
+};
+const READ_EXAMPLE: ApiKey = {
+  id: CREATED_EXAMPLE.id,
+  project_id: null,
+  user_id: CREATED_EXAMPLE.user_id,
+  name: CREATED_EXAMPLE.name,
+  key_prefix: CREATED_EXAMPLE.key_prefix,
+  last_used_at: "2026-01-06T12:00:00.000Z",
+  expires_at: null,
+  created_at: CREATED_EXAMPLE.created_at,
+  updated_at: CREATED_EXAMPLE.created_at,
+  scopes: CREATED_EXAMPLE.scopes,
+};
+
+/** Making and reading API keys. */
+export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
+  return [
+    operation({
+      id: "createApiKey",
+      method: "POST",
+      path: "/api-keys",
+      tag: "API keys",
+      summary: "Create an API key",
+      description:
+        "The key acts as its creator and never gives more than the credential in use: a key with " +
+        "scopes, a project or an end passes them on, and may only narrow them.",
+      permission: "api_keys.create",
+      body: NewApiKey,
+      bodyExample: {
+        name: CREATED_EXAMPLE.name,
+        project_id: CREATED_EXAMPLE.project_id,
+        scopes: CREATED_EXAMPLE.scopes,
+        expires_at: CREATED_EXAMPLE.expires_at,
+      },
+      status: 201,
+      response: CreatedApiKey,
+      responseExample: CREATED_EXAMPLE,
+      responseHeaders: {
+        Location: "Where the key can be read, without its secret.",
+        "Cache-Control": "The answer holds a secret and is never to be stored.",
+      },
+      problems: ["permission-denied", "project-not-found"],
+      async handle({ principal, body }) {
+        const created = await createApiKey(sql, principal, body);
+        return json(created, 201, {
+          location: `/api-keys/${created.id}`,
+          "cache-control": "no-store",
+        });
+      },
+    }),
+    operation({
+      id: "getApiKey",
+      method: "GET",
+      path: "/api-keys/{id}",
+      tag: "API keys",
+      summary: "Read an API key",
+      description: "Users read their own keys. A key that is bound to a project reads keys of it.",
+      permission: "api_keys.read",
+      params: ApiKeyParams,
+      response: ApiKey,
+      responseExample: READ_EXAMPLE,
+      problems: ["validation-failed", "api-key-not-found"],
+      handle: ({ params, principal }) => getApiKey(sql, principal, params.id),
+    }),
+  ];
+}

@@ -1,0 +1,56 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Sql } from "../db/client.ts";
+import { CURSOR_MAX_CHARS } from "../limits.ts";
+import { Problem } from "../problem/problem.ts";
+
+const DIGEST_BYTES = 32;
+
+/**
+ * Makes positions into cursors that callers cannot forge, and back. A cursor carries its position
+ * in itself, so it survives restarts and is good on every process of one database.
+ */
+export class CursorSigner {
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /**
+   * A cursor for a position, which is any JSON value. `binding` says what the cursor is good for
+   * (operation and project, say): it opens with the same binding alone.
+   */
+  seal(binding: string, position: unknown): string {
+    const payload = Buffer.from(JSON.stringify(position));
+    return Buffer.concat([this.#digest(binding, payload), payload]).toString("base64url");
+  }
+
+  /** The position of a cursor. Throws `invalid-cursor` when it is malformed or made for another binding. */
+  open(binding: string, cursor: string): unknown {
+    if (cursor.length > CURSOR_MAX_CHARS) throw new Problem("invalid-cursor");
+    const bytes = Buffer.from(cursor, "base64url");
+    const payload = bytes.subarray(DIGEST_BYTES);
+    const digest = bytes.subarray(0, DIGEST_BYTES);
+    const isGenuine =
+      digest.length === DIGEST_BYTES && timingSafeEqual(digest, this.#digest(binding, payload));
+    // Decoding is lenient; the same position must not have several spellings.
+    if (!isGenuine || bytes.toString("base64url") !== cursor) throw new Problem("invalid-cursor");
+    return JSON.parse(payload.toString());
+  }
+
+  #digest(binding: string, payload: Uint8Array): Uint8Array {
+    // The length keeps binding and payload apart, wherever one could end and the other begin.
+    return new Bun.CryptoHasher("sha256", this.#key)
+      .update(`${Buffer.byteLength(binding)}:${binding}`)
+      .update(payload)
+      .digest();
+  }
+}
+
+/** Reads the key that all processes of this database sign with; a migration has made it. */
+export async function openCursorSigner(sql: Sql): Promise<CursorSigner> {
+  const [row] = await sql<{ secret: Uint8Array }[]>`
+    SELECT secret FROM service_secrets WHERE name = 'cursor'`;
+  if (row === undefined) throw new Error("the database has no key for cursors: run `migrate`");
+  return new CursorSigner(row.secret);
+}

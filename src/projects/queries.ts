@@ -1,0 +1,142 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Queryable } from "../db/client.ts";
+
+export interface ProjectRow {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  is_claimed: boolean;
+  features: string[];
+  config: Record<string, unknown>;
+  provider: string | null;
+  layout: string | null;
+  prompt_count: number;
+  published_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface EnvironmentRow {
+  id: string;
+  name: string;
+  protected: boolean;
+  domains: string[];
+  environment_variables: unknown[];
+  active_release_id: string | null;
+  server_hostname: string | null;
+}
+
+export interface UserRow {
+  id: string;
+  email: string | null;
+  name: string;
+  role: string;
+  avatar_src: string;
+}
+
+export interface ProjectValues {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** The project to take config, features, provider and layout from. */
+  readonly templateId: string | null;
+}
+
+/** The projects of this id or slug that the caller is a member of: two when they disagree. */
+export async function readTemplates(
+  sql: Queryable,
+  { userId }: Principal,
+  id: string | null,
+  slug: string | null,
+) {
+  return await sql<{ id: string; slug: string }[]>`
+    SELECT p.id, p.slug FROM projects p
+    JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    WHERE p.id = ${id} OR p.slug = ${slug}`;
+}
+
+export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
+  const { id, slug, name, description, templateId } = values;
+  const [row] = await sql<ProjectRow[]>`
+    INSERT INTO projects (id, slug, name, description, features, config, provider, layout)
+    SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
+      coalesce(t.config, '{}'), t.provider, t.layout
+    FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
+    RETURNING id, slug, name, description, is_claimed, features, config, provider, layout,
+      prompt_count, published_at, created_at, updated_at`;
+  return row as ProjectRow;
+}
+
+export async function insertOwner(sql: Queryable, projectId: string, userId: string) {
+  const [row] = await sql<UserRow[]>`
+    WITH joined AS (
+      INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, 'owner')
+      RETURNING user_id, role
+    )
+    SELECT u.id, u.email, u.name, j.role, u.avatar_src FROM joined j JOIN users u ON u.id = j.user_id`;
+  return row as UserRow;
+}
+
+export async function insertEnvironment(sql: Queryable, projectId: string, name: string) {
+  return await sql<EnvironmentRow[]>`
+    INSERT INTO environments (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+}
+
+/** Copies a project's environments without the releases that they serve. */
+export async function copyEnvironments(sql: Queryable, from: string, to: string) {
+  return await sql<EnvironmentRow[]>`
+    INSERT INTO environments (id, project_id, name, protected, domains, environment_variables,
+      server_hostname)
+    SELECT gen_random_uuid(), ${to}, name, protected, domains, environment_variables, server_hostname
+    FROM environments WHERE project_id = ${from}
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+}
+
+/**
+ * Copies the working sets of all environments, with the files, versions and chunks in them. The
+ * copies have new ids and find one another by what is unique about them: a file by its path, a
+ * version by its file and key, an environment by its name. The working sets come last, because
+ * whoever writes them holds the change log's lock until the end of the transaction.
+ */
+export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
+  await sql`
+    INSERT INTO files (id, project_id, path)
+    SELECT gen_random_uuid(), ${to}, f.path FROM files f
+    WHERE f.project_id = ${from} AND EXISTS (
+      SELECT 1 FROM environment_files w JOIN environments e ON e.id = w.environment_id
+      WHERE e.project_id = ${from} AND w.file_id = f.id)`;
+  await sql`
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
+    SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.chunk_count
+    FROM file_versions v
+    JOIN files f ON f.id = v.file_id
+    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
+    WHERE v.id IN (
+      SELECT w.file_version_id FROM environment_files w
+      JOIN environments e ON e.id = w.environment_id WHERE e.project_id = ${from})`;
+  await sql`
+    INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
+      start_offset, end_offset, token_count, metadata, dimension, embedding)
+    SELECT gen_random_uuid(), ${to}, nv.file_id, nv.id, c.file_path, c.index, c.content,
+      c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedding
+    FROM file_versions nv
+    JOIN files nf ON nf.id = nv.file_id
+    JOIN files f ON f.project_id = ${from} AND f.path = nf.path
+    JOIN file_versions v ON v.file_id = f.id AND v.version_key = nv.version_key
+    JOIN chunks c ON c.file_version_id = v.id
+    WHERE nf.project_id = ${to}`;
+  await sql`
+    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+    SELECT ${to}, ne.id, nf.id, nv.id
+    FROM environments e
+    JOIN environments ne ON ne.project_id = ${to} AND ne.name = e.name
+    JOIN environment_files w ON w.environment_id = e.id
+    JOIN files f ON f.id = w.file_id
+    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
+    JOIN file_versions v ON v.id = w.file_version_id
+    JOIN file_versions nv ON nv.file_id = nf.id AND nv.version_key = v.version_key
+    WHERE e.project_id = ${from}`;
+}

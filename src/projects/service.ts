@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import type { Principal } from "../auth/principal.ts";
+import { ensureUser } from "../auth/users.ts";
+import type { Sql, Transaction } from "../db/client.ts";
+import { uniqueViolation } from "../db/errors.ts";
+import { transaction } from "../db/transaction.ts";
+import { timestamp } from "../http/formats.ts";
+import { omitNulls } from "../http/omit-nulls.ts";
+import { PROJECT_COPY_TIMEOUT_MS } from "../limits.ts";
+import { invalid, Problem } from "../problem/problem.ts";
+import {
+  copyEnvironments,
+  copyWorkingSets,
+  type EnvironmentRow,
+  insertEnvironment,
+  insertOwner,
+  insertProject,
+  type ProjectRow,
+  readTemplates,
+  type UserRow,
+} from "./queries.ts";
+import type { NewProject, Project } from "./schema.ts";
+
+const FIRST_ENVIRONMENT = "production";
+
+function projectOf(row: ProjectRow, environments: EnvironmentRow[], owner: UserRow): Project {
+  const { provider, layout, ...rest } = row;
+  return {
+    ...omitNulls({
+      ...rest,
+      published_at: timestamp(row.published_at),
+      created_at: timestamp(row.created_at),
+      updated_at: timestamp(row.updated_at),
+    }),
+    environments: environments.map(omitNulls).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    releases: [],
+    provider,
+    layout,
+    users: [omitNulls(owner)],
+  };
+}
+
+/** The id of the template that the caller names, or null when none is named. */
+async function findTemplate(
+  tx: Transaction,
+  principal: Principal,
+  input: NewProject,
+): Promise<string | null> {
+  const id = input.templateProjectId?.toLowerCase() ?? null;
+  const slug = input.templateSlug ?? null;
+  if (id === null && slug === null) return null;
+  const found = await readTemplates(tx, principal, id, slug);
+  const byId = found.find((project) => project.id === id);
+  const bySlug = found.find((project) => project.slug === slug);
+  if ((id !== null && byId === undefined) || (slug !== null && bySlug === undefined)) {
+    throw new Problem("project-not-found", {
+      detail: "No such template is visible to this caller.",
+    });
+  }
+  if (byId !== undefined && bySlug !== undefined && byId.id !== bySlug.id) {
+    const message = "names another project than templateProjectId";
+    throw invalid([{ field: "templateSlug", message }]);
+  }
+  return (byId ?? bySlug)?.id ?? null;
+}
+
+async function makeProject(
+  tx: Transaction,
+  principal: Principal,
+  input: NewProject,
+): Promise<Project> {
+  // A template may change while it is copied: every statement is to see it as it was at first.
+  await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
+  await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
+  const templateId = await findTemplate(tx, principal, input);
+  await ensureUser(tx, principal);
+  const id = randomUUID();
+  const { slug, name, description = null } = input;
+  const project = await insertProject(tx, { id, slug, name, description, templateId });
+  const owner = await insertOwner(tx, id, principal.userId);
+  if (templateId === null) {
+    return projectOf(project, await insertEnvironment(tx, id, FIRST_ENVIRONMENT), owner);
+  }
+  const environments = await copyEnvironments(tx, templateId, id);
+  await copyWorkingSets(tx, templateId, id);
+  return projectOf(project, environments, owner);
+}
+
+/**
+ * Makes a project that the caller owns, bare or as a copy of a template. Throws
+ * `permission-denied` for a credential that is bound to another project, `project-not-found` for
+ * an unknown template, `project-slug-taken`.
+ */
+export async function createProject(
+  sql: Sql,
+  principal: Principal,
+  input: NewProject,
+): Promise<Project> {
+  if (principal.projectId !== null) {
+    throw new Problem("permission-denied", {
+      detail: "An API key that is bound to a project cannot create projects.",
+    });
+  }
+  try {
+    return await transaction(sql, (tx) => makeProject(tx, principal, input));
+  } catch (error) {
+    if (uniqueViolation(error) !== "projects_slug_key") throw error;
+    throw new Problem("project-slug-taken", { cause: error });
+  }
+}
