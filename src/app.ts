@@ -15,10 +15,14 @@ import { openApiComponents, openApiPaths } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
 import { PROBLEM_TYPE } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
+import type { Indexer } from "./indexing/indexer.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import type { Readiness } from "./observability/readiness.ts";
 import { projectOperations } from "./projects/routes.ts";
+import type { SearchEngine } from "./search/engine.ts";
+import { searchOperations } from "./search/routes.ts";
+import type { ScopeResolver } from "./search/scopes.ts";
 
 /** Everything that the routes stand on, opened and closed by the composition root. */
 export interface Services {
@@ -31,6 +35,10 @@ export interface Services {
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
+  readonly engine: SearchEngine;
+  /** For indexes that are searched on the main thread. */
+  readonly indexer: Indexer;
+  readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
 }
 
@@ -47,6 +55,7 @@ export function operationsOf(services: Services): Operation[] {
     ...branchOperations(services),
     ...conversationOperations(services),
     ...billingOperations(services),
+    ...searchOperations(services),
     ...errorOperations(services),
   ];
 }

@@ -59,6 +59,10 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** Requests waiting for a worker beyond this are answered 503 instead of queued. */
 export const SEARCH_QUEUE_MAX = 1_024;
 export const SEARCH_BATCH_MAX = 8;
+/** A lone search that is known to cost at most this runs on the main thread, without a hand-off. */
+export const SEARCH_INLINE_MAX_MS = 1;
+/** Scopes whose cost is remembered for that. */
+export const SEARCH_COSTS_REMEMBERED = 10_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
 
