@@ -11,6 +11,8 @@ import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./limits.
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
+import { openEngine } from "./search/open.ts";
+import { ScopeResolver } from "./search/scopes.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -51,7 +53,15 @@ async function openServices(
 
   const { authenticator } = auth;
   const metrics = createMetrics();
-  return { config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors };
+  const { engine, indexer } = openEngine(config, database.url, log, metrics);
+  resources.push("search engine", () => engine.close());
+  readiness.add("index", async () => engine.state().behind);
+  const scopes = new ScopeResolver(sql);
+  auth.forgetWith(scopes.cache);
+  return {
+    ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
+    ...{ engine, indexer, scopes },
+  };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {

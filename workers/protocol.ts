@@ -1,6 +1,6 @@
 /**
  * What the main thread and the search workers say to each other. A task is a batch of searches, so
- * that one hand-off pays for several requests under load.
+ * that one hand-off pays for several requests under load. Bodies are transferred, not copied.
  */
 
 /** A JSON body as it came, or a vector that was checked already. */
@@ -20,14 +20,28 @@ export interface VectorOptions {
   readonly threshold: number;
 }
 
-/** The response body, or one of the native module's constants UNUSUAL and NOT_RESIDENT. */
-export type SearchReply = Uint8Array<ArrayBuffer> | 1 | 2;
+/** Why there is no response body. The request's own body comes back for another attempt. */
+export interface Unanswered {
+  readonly reason: "unusual" | "not-resident";
+  readonly body: ArrayBuffer;
+}
+
+/** A search that failed in a way that no request should be able to cause. */
+export interface Failed {
+  readonly reason: "failed";
+  readonly message: string;
+}
+
+/** The complete response body in JSON, or why there is none. */
+export type SearchReply = Uint8Array<ArrayBuffer> | Unanswered | Failed;
 
 export interface SearchTask {
   readonly requests: readonly SearchRequest[];
 }
 
-/** One entry a request, in their order; a string tells what failed in the search itself. */
+/** One reply a request, in their order. */
 export interface SearchResult {
-  readonly replies: readonly (SearchReply | string)[];
+  readonly replies: readonly SearchReply[];
+  /** What each search took, in milliseconds. */
+  readonly took: readonly number[];
 }

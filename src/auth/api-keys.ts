@@ -87,7 +87,8 @@ export class ApiKeyVerifier {
   async flush(): Promise<void> {
     if (this.#pending.size === 0) return;
     const ids = [...this.#pending.keys()];
-    const times = [...this.#pending.values()];
+    // As text: the client takes an array of dates for a single date.
+    const times = [...this.#pending.values()].map((time) => time.toISOString());
     this.#pending.clear();
     try {
       await this.sql`

@@ -4,6 +4,14 @@ const SECONDS_BUCKETS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
+/** What the search engine tells about itself. */
+export interface EngineFigures {
+  readonly queued: number;
+  readonly vectors: number;
+  readonly bytes: number;
+  readonly lag: number;
+}
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The process's instruments. Labels are operation ids and statuses: bounded, never caller data. */
@@ -11,7 +19,22 @@ export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "tessera_" });
   const registers = [registry];
+  /** Gauges that are read from the engine when somebody asks for them. */
+  const engineGauge = (name: string, help: string, of: (state: EngineFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        if (figures !== undefined) this.set(of(figures()));
+      },
+    });
+  let figures: (() => EngineFigures) | undefined;
   return {
+    /** Says where the engine's gauges come from. */
+    observeEngine(read: () => EngineFigures): void {
+      figures = read;
+    },
     registry,
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
@@ -20,30 +43,30 @@ export function createMetrics() {
       buckets: SECONDS_BUCKETS,
       registers,
     }),
-    searchQueue: new Gauge({
-      name: "tessera_search_queue_length",
-      help: "Searches that wait for a worker.",
-      registers,
-    }),
+    searchQueue: engineGauge(
+      "tessera_search_queue_length",
+      "Searches that wait for a worker.",
+      (state) => state.queued,
+    ),
     overloaded: new Counter({
       name: "tessera_overloaded_total",
       help: "Requests refused because the queue was full.",
       registers,
     }),
-    indexVectors: new Gauge({
-      name: "tessera_index_vectors",
-      help: "Vectors that this process holds in memory.",
-      registers,
-    }),
-    indexBytes: new Gauge({
-      name: "tessera_index_memory_bytes",
-      help: "Native memory of the indexes that this process holds.",
-      registers,
-    }),
-    indexLag: new Gauge({
-      name: "tessera_index_change_lag",
-      help: "Entries of the change log that the indexes have not taken in.",
-      registers,
-    }),
+    indexVectors: engineGauge(
+      "tessera_index_vectors",
+      "Vectors that this process holds in memory.",
+      (state) => state.vectors,
+    ),
+    indexBytes: engineGauge(
+      "tessera_index_memory_bytes",
+      "Native memory of the indexes that this process holds.",
+      (state) => state.bytes,
+    ),
+    indexLag: engineGauge(
+      "tessera_index_change_lag",
+      "Entries of the change log that the indexes have not taken in.",
+      (state) => state.lag,
+    ),
   };
 }

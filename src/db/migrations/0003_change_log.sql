@@ -108,3 +108,10 @@ CREATE TABLE index_state (
   updated_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (node_id, project_id, dimension)
 );
+
+-- Tells this database from any other: an index snapshot made from another one is not used.
+CREATE TABLE index_origin (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  only_row boolean NOT NULL DEFAULT true UNIQUE CHECK (only_row)
+);
+INSERT INTO index_origin DEFAULT VALUES;

@@ -1,0 +1,55 @@
+import type { LogLevel } from "../config/schema.ts";
+import type { Scope } from "./change-log.ts";
+
+/** What the indexing thread is started with. */
+export interface IndexerOptions {
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly logLevel: LogLevel;
+  /** Points at which tests make the process die; empty in production. */
+  readonly failpoints: readonly string[];
+}
+
+/** What the indexing thread knows about itself, sent every INDEX_REPORT_INTERVAL_MS. */
+export interface IndexerReport {
+  /** Why the indexes have not caught up; null once they have. */
+  readonly behind: string | null;
+  /** Entries of the change log that are not taken in yet. */
+  readonly lag: number;
+  readonly projects: number;
+  readonly vectors: number;
+  readonly bytes: number;
+}
+
+export type ToIndexer =
+  | {
+      /** Asks for a scope to be loaded and read. */
+      readonly type: "ensure";
+      readonly ticket: number;
+      readonly projectId: string;
+      readonly scope: Scope;
+    }
+  | {
+      /** Tells which projects were searched lately. */
+      readonly type: "used";
+      readonly projectIds: readonly string[];
+    }
+  | { readonly type: "stop" };
+
+export type FromIndexer =
+  | {
+      /** `found` is false when there is no such project or scope. */
+      readonly type: "ensured";
+      readonly ticket: number;
+      readonly found: boolean;
+    }
+  | { readonly type: "resident"; readonly projectId: string }
+  | { readonly type: "evicted"; readonly projectId: string }
+  | { readonly type: "report"; readonly report: IndexerReport }
+  | {
+      /** A message of an index to whoever subscribed to it. */
+      readonly type: "published";
+      readonly index: string;
+      readonly message: unknown;
+    }
+  | { readonly type: "stopped" };

@@ -1,0 +1,61 @@
+import type { Sql } from "../db/client.ts";
+import { INDEX_NODE_EXPIRY_SECONDS } from "../limits.ts";
+import type { VersionIndex } from "./version-index.ts";
+
+interface StateRow {
+  readonly project_id: string;
+  readonly dimension: number;
+  readonly vectors: number;
+  readonly graphed: number;
+  readonly memory_bytes: number;
+}
+
+function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[]): StateRow[] {
+  const rows: StateRow[] = [];
+  for (const project_id of projectIds) {
+    for (const index of indexes) {
+      for (const { dimension, entries, settled, bytes } of index.stats(project_id)) {
+        if (dimension === 0) continue;
+        rows.push({
+          project_id,
+          dimension,
+          vectors: entries,
+          graphed: settled,
+          memory_bytes: bytes,
+        });
+      }
+    }
+  }
+  return rows;
+}
+
+/** Tells other processes, through the table index_state, what this node's indexes have reached. */
+export class NodeState {
+  readonly #nodeId = crypto.randomUUID();
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly indexes: readonly VersionIndex[],
+  ) {}
+
+  /** Replaces this node's rows, and removes those of nodes that were not heard of for long. */
+  async write(projectIds: readonly string[], seq: number): Promise<void> {
+    const rows = rowsOf(projectIds, this.indexes);
+    await this.sql.begin(async (tx) => {
+      await tx`
+        DELETE FROM index_state WHERE node_id = ${this.#nodeId}
+        OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
+      await tx`
+        INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
+        SELECT ${this.#nodeId}, u.project_id, u.dimension, ${seq}, u.vectors, u.graphed, u.bytes
+        FROM unnest(${rows.map((r) => r.project_id)}::uuid[], ${rows.map((r) => r.dimension)}::int[],
+          ${rows.map((r) => r.vectors)}::bigint[], ${rows.map((r) => r.graphed)}::bigint[],
+          ${rows.map((r) => r.memory_bytes)}::bigint[])
+          AS u (project_id, dimension, vectors, graphed, bytes)`;
+    });
+  }
+
+  async clear(): Promise<void> {
+    await this.sql`DELETE FROM index_state WHERE node_id = ${this.#nodeId}`;
+  }
+}

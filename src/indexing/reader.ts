@@ -1,0 +1,22 @@
+import type { Sql } from "../db/client.ts";
+import { INDEX_READ_BATCH_ROWS } from "../limits.ts";
+import type { ChunkRow, DocumentRow, VersionReader } from "./version-index.ts";
+
+/** Reads file versions through cursors, so that memory holds one batch however long they are. */
+export function createVersionReader(sql: Sql): VersionReader {
+  return {
+    chunks: (versionIds) =>
+      sql<ChunkRow[]>`
+        SELECT id, file_version_id, file_id, file_path, index, content, start_offset, end_offset,
+          token_count, metadata::text AS metadata, dimension, embedding
+        FROM chunks
+        WHERE file_version_id = ANY(${versionIds as string[]}::uuid[]) AND embedding IS NOT NULL
+        ORDER BY file_version_id, index`.cursor(INDEX_READ_BATCH_ROWS),
+    documents: (versionIds) =>
+      sql<DocumentRow[]>`
+        SELECT v.id AS file_version_id, f.path, v.content
+        FROM file_versions v JOIN files f ON f.id = v.file_id
+        WHERE v.id = ANY(${versionIds as string[]}::uuid[])
+        ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS),
+  };
+}

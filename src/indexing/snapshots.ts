@@ -1,0 +1,120 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { tryLockFile, unlockFile } from "../../native/index.ts";
+import { isUuid } from "../http/formats.ts";
+import { INDEX_SLOTS_MAX } from "../limits.ts";
+import type { Anchor } from "./change-log.ts";
+
+const FORMAT = 1;
+const MANIFEST = "manifest.json";
+
+/** Says what the index snapshots beside it were made from. */
+export interface Manifest {
+  readonly databaseId: string;
+  /** A place in the log that proves that it is the log which the snapshot was made from. */
+  readonly anchor: Anchor;
+  /** Changes up to this one are in the snapshot. */
+  readonly seq: number;
+}
+
+interface ManifestFile {
+  format: number;
+  crc: number;
+  manifest: Manifest;
+}
+
+const crcOf = (manifest: Manifest) => Bun.hash.crc32(JSON.stringify(manifest));
+
+/**
+ * The snapshots of one process: `<DATA_DIR>/index/slot-<n>/<project>/<index>/`, and beside the
+ * indexes' folders a manifest, written last. The slot is locked for as long as the process lives,
+ * so processes that share a DATA_DIR never share snapshots.
+ */
+export class SnapshotStore {
+  private constructor(
+    private readonly root: string,
+    private readonly lock: number,
+  ) {}
+
+  static claim(dataDir: string): SnapshotStore {
+    const parent = join(dataDir, "index");
+    mkdirSync(parent, { recursive: true });
+    for (let slot = 0; slot < INDEX_SLOTS_MAX; slot++) {
+      const lock = tryLockFile(join(parent, `slot-${slot}.lock`));
+      if (lock === null) continue;
+      const root = join(parent, `slot-${slot}`);
+      mkdirSync(root, { recursive: true });
+      return new SnapshotStore(root, lock);
+    }
+    throw new Error(`${INDEX_SLOTS_MAX} processes use ${dataDir} already`);
+  }
+
+  /** Projects that have a snapshot, whole or not. */
+  projects(): string[] {
+    return readdirSync(this.root).filter(isUuid);
+  }
+
+  /** Where an index keeps the snapshot of a project. */
+  directory(projectId: string, indexName: string): string {
+    return join(this.root, projectId, indexName);
+  }
+
+  /** The manifest of a project; null when there is none, or none that can be believed. */
+  read(projectId: string): Manifest | null {
+    const path = join(this.root, projectId, MANIFEST);
+    if (!existsSync(path)) return null;
+    try {
+      const file = JSON.parse(readFileSync(path, "utf8")) as ManifestFile;
+      return file.format === FORMAT && file.crc === crcOf(file.manifest) ? file.manifest : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Prepares the folder of a project for the indexes' own snapshots. */
+  prepare(projectId: string): void {
+    mkdirSync(join(this.root, projectId), { recursive: true });
+  }
+
+  /** Makes what the indexes have written before the snapshot of the project. */
+  write(projectId: string, manifest: Manifest): void {
+    const folder = join(this.root, projectId);
+    const file: ManifestFile = { format: FORMAT, crc: crcOf(manifest), manifest };
+    const aside = join(folder, `${MANIFEST}.new`);
+    const handle = openSync(aside, "w");
+    try {
+      writeSync(handle, JSON.stringify(file));
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(aside, join(folder, MANIFEST));
+    const directory = openSync(folder, "r");
+    try {
+      fsyncSync(directory);
+    } finally {
+      closeSync(directory);
+    }
+  }
+
+  discard(projectId: string): void {
+    // The manifest goes first: what a crash leaves of the rest is then not a snapshot.
+    rmSync(join(this.root, projectId, MANIFEST), { force: true });
+    rmSync(join(this.root, projectId), { recursive: true, force: true });
+  }
+
+  close(): void {
+    unlockFile(this.lock);
+  }
+}

@@ -1,0 +1,131 @@
+import { parseMarkdown } from "../knowledge/markdown/index.ts";
+import { buildSegment, type KnowledgeDocument, openSegment } from "../knowledge/text/index.ts";
+import type { TextMessage } from "../knowledge/views.ts";
+import { TextProject } from "./text-project.ts";
+import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
+import type { DocumentRow, IndexPart, VersionIndex, VersionReader } from "./version-index.ts";
+
+const KNOWLEDGE_PATH = /\.mdx?$/i;
+
+function documentOf(row: DocumentRow): KnowledgeDocument | null {
+  if (row.content === null || !KNOWLEDGE_PATH.test(row.path)) return null;
+  const { title, headings, frontmatter, content } = parseMarkdown(row.path, row.content);
+  return { id: row.file_version_id, path: row.path, title, headings, frontmatter, content };
+}
+
+/**
+ * The index behind knowledge lookup. It lives in the indexing thread; the main thread is told of
+ * every new segment and scope, and lends them to the workers. Both stand in shared memory.
+ */
+export class TextIndex implements VersionIndex {
+  readonly name = "text";
+  readonly #projects = new Map<string, TextProject>();
+
+  constructor(private readonly publish: (message: TextMessage) => void) {}
+
+  openProject(projectId: string): void {
+    if (!this.#projects.has(projectId)) this.#projects.set(projectId, new TextProject());
+  }
+
+  dropProject(projectId: string): void {
+    if (this.#projects.delete(projectId)) this.publish({ type: "project-dropped", projectId });
+  }
+
+  knows(projectId: string, versionId: string): boolean {
+    return this.#projects.get(projectId)?.knows(versionId) ?? false;
+  }
+
+  async add(
+    projectId: string,
+    versionIds: readonly string[],
+    reader: VersionReader,
+  ): Promise<void> {
+    const documents: KnowledgeDocument[] = [];
+    for await (const rows of reader.documents(versionIds)) {
+      for (const row of rows) {
+        const document = documentOf(row);
+        if (document !== null) documents.push(document);
+      }
+    }
+    const project = this.#project(projectId);
+    const knowledge = new Set(documents.map((document) => document.id));
+    if (documents.length > 0) this.#take(projectId, project, buildSegment(documents));
+    // The copy of the id keeps the long string that it was cut out of from staying in memory.
+    const plain = versionIds.filter((id) => !knowledge.has(id)).map((id) => Buffer.from(id).toString());
+    project.addPlain(plain);
+  }
+
+  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
+    const project = this.#project(projectId);
+    project.setScope(scopeId, versionIds);
+    this.#publishScope(projectId, project, scopeId);
+  }
+
+  dropScope(projectId: string, scopeId: string): void {
+    this.#projects.get(projectId)?.dropScope(scopeId);
+    this.publish({ type: "scope-dropped", projectId, scopeId });
+  }
+
+  hasScope(projectId: string, scopeId: string): boolean {
+    return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
+  }
+
+  settle(projectId: string): boolean {
+    const project = this.#projects.get(projectId);
+    const parts = project?.mergeable() ?? [];
+    if (project === undefined || parts.length === 0) return false;
+    const key = crypto.randomUUID();
+    const buffer = project.merge(parts, key);
+    const add = buffer === null ? [] : [{ key, buffer }];
+    this.publish({ type: "segments", projectId, add, remove: [] });
+    for (const scopeId of project.scopes.keys()) this.#publishScope(projectId, project, scopeId);
+    const remove = parts.map((part) => part.key);
+    this.publish({ type: "segments", projectId, add: [], remove });
+    return project.mergeable().length > 0;
+  }
+
+  snapshot(projectId: string, directory: string): void {
+    writeTextSnapshot(this.#project(projectId), directory);
+  }
+
+  restore(projectId: string, directory: string): boolean {
+    const project = readTextSnapshot(directory);
+    if (project === null) return false;
+    this.#projects.set(projectId, project);
+    const add = [...project.segments.values()].map(({ key, segment }) => ({
+      key,
+      buffer: segment.buffer as SharedArrayBuffer,
+    }));
+    this.publish({ type: "segments", projectId, add, remove: [] });
+    for (const scopeId of project.scopes.keys()) this.#publishScope(projectId, project, scopeId);
+    return true;
+  }
+
+  stats(projectId: string): readonly IndexPart[] {
+    const project = this.#projects.get(projectId);
+    if (project === undefined) return [];
+    let entries = 0;
+    let bytes = 0;
+    for (const { segment } of project.segments.values()) {
+      entries += segment.documentCount;
+      bytes += segment.buffer.byteLength;
+    }
+    return [{ dimension: 0, entries, settled: entries, bytes }];
+  }
+
+  #take(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
+    const key = crypto.randomUUID();
+    project.addSegment(key, openSegment(buffer, false));
+    this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [] });
+  }
+
+  #publishScope(projectId: string, project: TextProject, scopeId: string): void {
+    this.publish({ type: "scope", projectId, scopeId, members: project.members(scopeId) });
+  }
+
+  #project(projectId: string): TextProject {
+    const project = this.#projects.get(projectId);
+    if (project === undefined) throw new Error("the project is not open");
+    return project;
+  }
+}

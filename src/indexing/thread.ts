@@ -1,0 +1,167 @@
+import { totalmem } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import * as native from "../../native/index.ts";
+import { openDatabase } from "../db/client.ts";
+import {
+  CHANGE_LOG_PRUNE_INTERVAL_MS,
+  INDEX_DB_CONNECTIONS,
+  INDEX_HEARTBEAT_INTERVAL_MS,
+  INDEX_MEMORY_SHARE,
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_RETRY_BASE_MS,
+  INDEX_SNAPSHOT_INTERVAL_MS,
+  INDEX_SNAPSHOT_VERSIONS,
+  INDEX_STOP_BUDGET_MS,
+  INDEX_UPKEEP_INTERVAL_MS,
+} from "../limits.ts";
+import { createLog } from "../observability/log.ts";
+import { type Change, ChangeLog } from "./change-log.ts";
+import { Follower } from "./follower.ts";
+import type { FromIndexer, IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import { NodeState } from "./node-state.ts";
+import { createVersionReader } from "./reader.ts";
+import { Residency } from "./residency.ts";
+import { SnapshotStore } from "./snapshots.ts";
+import { VectorIndex } from "./vector-index.ts";
+import type { Publish, VersionIndex } from "./version-index.ts";
+
+/**
+ * The indexing thread: the composition root of everything that follows the change log. It has its
+ * own connections, runs behind all other threads, and is the only one that changes indexes.
+ */
+const options = workerData as IndexerOptions;
+const port = parentPort as NonNullable<typeof parentPort>;
+const post = (message: FromIndexer) => port.postMessage(message);
+
+const log = createLog(options.logLevel);
+const sql = openDatabase(options.databaseUrl, {
+  connections: INDEX_DB_CONNECTIONS,
+  applicationName: "tessera-indexer",
+});
+
+/** For indexes that are searched on the main thread: what they publish reaches their subscriber. */
+export const publisher =
+  (index: string): Publish =>
+  (message) =>
+    post({ type: "published", index, message });
+
+const indexes: VersionIndex[] = [
+  new VectorIndex((chunk) => log.warn({ chunk }, "a chunk's embedding is zero or not finite")),
+];
+
+async function untilAnswered<T>(what: string, query: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await query();
+    } catch (err) {
+      if (failures === 0) log.warn({ err }, `${what} cannot be read; trying on`);
+      await Bun.sleep(INDEX_RETRY_BASE_MS);
+    }
+  }
+}
+
+async function main(): Promise<void> {
+  native.lowerThreadPriority();
+  // A thread that crashed before this one may have left projects whose versions nobody knows now.
+  for (const project of native.projects()) native.dropProject(project);
+
+  const snapshots = SnapshotStore.claim(options.dataDir);
+  const changes = new ChangeLog(sql);
+  const databaseId = await untilAnswered("the database's identity", () => changes.databaseId());
+  const reader = createVersionReader(sql);
+  const residency: Residency = new Residency(
+    { indexes, changes, reader, log },
+    snapshots,
+    databaseId,
+    () => follower.reached,
+    {
+      resident: (projectId) => post({ type: "resident", projectId }),
+      evicted: (projectId) => post({ type: "evicted", projectId }),
+    },
+  );
+  const apply = ({ kind, projectId, ref, seq }: Change) => {
+    if (kind === "project") void residency.remove(projectId);
+    else if (kind === "rebuild") void residency.rebuild(projectId);
+    else residency.mark(projectId, { id: ref, kind }, seq);
+  };
+  const follower: Follower = await untilAnswered("the change log", () =>
+    Follower.start(sql, log, changes, apply),
+  );
+  const state = new NodeState(sql, indexes);
+
+  let behind: string | null = "the indexes are being loaded";
+  let stopping = false;
+  const memoryBudget = totalmem() * INDEX_MEMORY_SHARE;
+
+  async function loadAtStart(): Promise<void> {
+    const changed = await untilAnswered("the change log", () => changes.changedProjects());
+    for (const id of new Set([...changed, ...snapshots.projects()])) {
+      if (stopping || residency.totals().bytes > memoryBudget) break;
+      await residency.load(id);
+    }
+    behind = null;
+  }
+
+  function report(): IndexerReport {
+    const pending = residency.ready().map((project) => project.oldestPending);
+    const seqs = pending.filter((seq): seq is number => seq !== undefined);
+    const lag = seqs.length === 0 ? 0 : follower.reached.seq - Math.min(...seqs) + 1;
+    const reason = follower.failing ? "the change log cannot be read" : behind;
+    return { behind: reason, lag, projects: residency.ids().length, ...residency.totals() };
+  }
+
+  // Graph work runs in slices, and each slice lets changes that came meanwhile go first.
+  async function settleForever(): Promise<void> {
+    while (!stopping) {
+      if (residency.settle()) await new Promise((resolve) => setImmediate(resolve));
+      else await Bun.sleep(INDEX_RETRY_BASE_MS);
+    }
+  }
+
+  async function upkeep(): Promise<void> {
+    residency.snapshotOne(
+      (count, dirtyMs) => count >= INDEX_SNAPSHOT_VERSIONS || dirtyMs >= INDEX_SNAPSHOT_INTERVAL_MS,
+    );
+    if (residency.totals().bytes > memoryBudget) await residency.evictIdle();
+  }
+
+  /** Runs `work` now and then; what fails is logged and tried again the next time. */
+  function regularly(what: string, intervalMs: number, work: () => Promise<unknown>): void {
+    let running = false;
+    setInterval(async () => {
+      if (running || stopping) return;
+      running = true;
+      await work().catch((err: unknown) => log.warn({ err }, `${what} failed`));
+      running = false;
+    }, intervalMs);
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    follower.stop();
+    const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
+    while (performance.now() < deadline && residency.snapshotOne(() => true));
+    await Promise.race([state.clear().catch(() => {}), Bun.sleep(INDEX_RETRY_BASE_MS)]);
+    snapshots.close();
+    await Promise.race([sql.end({ timeout: 1 }), Bun.sleep(INDEX_RETRY_BASE_MS)]);
+    post({ type: "stopped" });
+  }
+
+  port.on("message", async (message: ToIndexer) => {
+    if (message.type === "stop") return await stop();
+    if (message.type === "used") return residency.used(message.projectIds);
+    const { ticket, projectId, scope } = message;
+    post({ type: "ensured", ticket, found: await residency.ensure(projectId, scope) });
+  });
+  setInterval(() => post({ type: "report", report: report() }), INDEX_REPORT_INTERVAL_MS);
+  regularly("looking after snapshots", INDEX_UPKEEP_INTERVAL_MS, upkeep);
+  regularly("the heartbeat", INDEX_HEARTBEAT_INTERVAL_MS, () =>
+    state.write(residency.ids(), follower.reached.seq),
+  );
+  regularly("pruning the change log", CHANGE_LOG_PRUNE_INTERVAL_MS, () => changes.prune());
+  void settleForever();
+  await loadAtStart();
+  post({ type: "report", report: report() });
+}
+
+await main();

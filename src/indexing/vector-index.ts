@@ -1,0 +1,197 @@
+import * as native from "../../native/index.ts";
+import { INDEX_SETTLE_SLICE_MS } from "../limits.ts";
+import { appendBatch, vectorOf } from "./chunk-batch.ts";
+import type { ChunkRow, IndexPart, VersionIndex, VersionReader } from "./version-index.ts";
+
+/** (dimension, first ordinal, count) triples. Nearly every version has one, or none. */
+type Spans = Uint32Array;
+
+const NO_SPANS: Spans = new Uint32Array(0);
+const FORMAT = 1;
+const FIRST_SLICE_VECTORS = 64;
+
+interface Project {
+  readonly versions: Map<string, Spans>;
+  /** Dimensions whose graph may lag behind their vectors. */
+  readonly unsettled: Set<number>;
+}
+
+/** Extends the spans of a version by one chunk; ordinals of a dimension only ever grow. */
+function extend(spans: number[], dimension: number, ordinal: number): void {
+  for (let i = 0; i < spans.length; i += 3) {
+    if (spans[i] !== dimension) continue;
+    if ((spans[i + 1] as number) + (spans[i + 2] as number) === ordinal) {
+      (spans[i + 2] as number) += 1;
+      return;
+    }
+  }
+  spans.push(dimension, ordinal, 1);
+}
+
+/** Sorted (start, count) pairs with neighbours joined. */
+function joinedRanges(pairs: Array<[start: number, count: number]>): Uint32Array {
+  pairs.sort((a, b) => a[0] - b[0]);
+  const ranges = new Uint32Array(pairs.length * 2);
+  let length = 0;
+  for (const [start, count] of pairs) {
+    const last = length - 2;
+    if (length > 0 && (ranges[last] as number) + (ranges[last + 1] as number) === start) {
+      (ranges[last + 1] as number) += count;
+    } else {
+      ranges[length++] = start;
+      ranges[length++] = count;
+    }
+  }
+  return ranges.slice(0, length);
+}
+
+/** The index behind vector search: native memory that all threads of the process search. */
+export class VectorIndex implements VersionIndex {
+  readonly name = "vector";
+  readonly #projects = new Map<string, Project>();
+  /** Vectors that lately fitted into one slice of graph work. */
+  #sliceVectors = FIRST_SLICE_VECTORS;
+
+  /** @param onUnusable told of chunks whose embedding no search could score */
+  constructor(private readonly onUnusable: (chunkId: string) => void = () => {}) {}
+
+  openProject(projectId: string): void {
+    if (this.#projects.has(projectId)) return;
+    native.openProject(projectId);
+    this.#projects.set(projectId, { versions: new Map(), unsettled: new Set() });
+  }
+
+  dropProject(projectId: string): void {
+    this.#projects.delete(projectId);
+    native.dropProject(projectId);
+  }
+
+  knows(projectId: string, versionId: string): boolean {
+    return this.#projects.get(projectId)?.versions.has(versionId) ?? false;
+  }
+
+  async add(
+    projectId: string,
+    versionIds: readonly string[],
+    reader: VersionReader,
+  ): Promise<void> {
+    const added = new Map<string, number[]>();
+    for await (const rows of reader.chunks(versionIds)) this.#append(projectId, rows, added);
+    const { versions } = this.#project(projectId);
+    for (const id of versionIds) {
+      const spans = added.get(id);
+      // The copy of the id keeps the long string that it was cut out of from staying in memory.
+      versions.set(Buffer.from(id).toString(), spans ? Uint32Array.from(spans) : NO_SPANS);
+    }
+  }
+
+  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
+    const { versions } = this.#project(projectId);
+    const pairs = new Map<number, Array<[number, number]>>();
+    for (const id of versionIds) {
+      const spans = versions.get(id);
+      if (spans === undefined) throw new Error("a scope names a file version that was not read");
+      for (let i = 0; i < spans.length; i += 3) {
+        const dimension = spans[i] as number;
+        const list = pairs.get(dimension) ?? [];
+        if (list.length === 0) pairs.set(dimension, list);
+        list.push([spans[i + 1] as number, spans[i + 2] as number]);
+      }
+    }
+    const ranges = [...pairs].map(([dimension, list]) => ({
+      dimension,
+      ranges: joinedRanges(list),
+    }));
+    native.setScope(projectId, scopeId, ranges);
+  }
+
+  dropScope(projectId: string, scopeId: string): void {
+    native.dropScope(projectId, scopeId);
+  }
+
+  hasScope(projectId: string, scopeId: string): boolean {
+    return native.hasScope(projectId, scopeId);
+  }
+
+  settle(projectId: string): boolean {
+    const unsettled = this.#projects.get(projectId)?.unsettled;
+    const dimension = unsettled?.values().next().value;
+    if (unsettled === undefined || dimension === undefined) return false;
+    const startedAt = performance.now();
+    const left = native.extendGraph(projectId, dimension, this.#sliceVectors);
+    const took = performance.now() - startedAt;
+    if (took > INDEX_SETTLE_SLICE_MS) this.#sliceVectors = Math.max(1, this.#sliceVectors >> 1);
+    else if (left > 0 && took < INDEX_SETTLE_SLICE_MS / 2) this.#sliceVectors *= 2;
+    if (left === 0) unsettled.delete(dimension);
+    return unsettled.size > 0;
+  }
+
+  snapshot(projectId: string, directory: string): void {
+    const versions = [...this.#project(projectId).versions].map(([id, spans]) => [id, ...spans]);
+    const meta = new TextEncoder().encode(JSON.stringify({ format: FORMAT, versions }));
+    native.snapshot(projectId, directory, meta);
+  }
+
+  restore(projectId: string, directory: string): boolean {
+    const meta = native.restore(projectId, directory);
+    if (meta === null) return false;
+    const { format, versions } = JSON.parse(new TextDecoder().decode(meta)) as {
+      format: number;
+      versions: [string, ...number[]][];
+    };
+    if (format !== FORMAT) {
+      native.dropProject(projectId);
+      throw new Error(`format ${format} instead of ${FORMAT}`);
+    }
+    const known = new Map(versions.map(([id, ...spans]) => [id, Uint32Array.from(spans)]));
+    const dimensions = native.stats(projectId)?.dimensions.map((part) => part.dimension) ?? [];
+    this.#projects.set(projectId, { versions: known, unsettled: new Set(dimensions) });
+    return true;
+  }
+
+  stats(projectId: string): readonly IndexPart[] {
+    const stats = native.stats(projectId);
+    return (stats?.dimensions ?? []).map(({ dimension, vectors, distinct, graphed, bytes }) => ({
+      dimension,
+      entries: vectors,
+      // Small indexes have no graph, and then nothing waits for one.
+      settled: this.#isSettled(projectId, dimension) ? vectors : vectors - (distinct - graphed),
+      bytes: bytes.codes + bytes.vectors + bytes.graph + bytes.rendered + bytes.ids,
+    }));
+  }
+
+  #isSettled(projectId: string, dimension: number): boolean {
+    return this.#projects.get(projectId)?.unsettled.has(dimension) !== true;
+  }
+
+  #project(projectId: string): Project {
+    const project = this.#projects.get(projectId);
+    if (project === undefined) throw new Error("the project is not open");
+    return project;
+  }
+
+  #append(projectId: string, rows: readonly ChunkRow[], added: Map<string, number[]>): void {
+    const groups = new Map<number, { rows: ChunkRow[]; vectors: Float32Array[] }>();
+    for (const row of rows) {
+      const vector = vectorOf(row);
+      if (vector === null) {
+        this.onUnusable(row.id);
+        continue;
+      }
+      const group = groups.get(row.dimension) ?? { rows: [], vectors: [] };
+      groups.set(row.dimension, group);
+      group.rows.push(row);
+      group.vectors.push(vector);
+    }
+    for (const [dimension, group] of groups) {
+      const batch = appendBatch(group.rows, group.vectors, dimension);
+      const first = native.append(projectId, dimension, batch);
+      this.#project(projectId).unsettled.add(dimension);
+      for (const [i, row] of group.rows.entries()) {
+        const spans = added.get(row.file_version_id) ?? [];
+        if (spans.length === 0) added.set(row.file_version_id, spans);
+        extend(spans, dimension, first + i);
+      }
+    }
+  }
+}

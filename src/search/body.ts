@@ -1,0 +1,132 @@
+import { parseJson } from "../http/body.ts";
+import { validator } from "../http/validate.ts";
+import {
+  PROBLEM_MAX_FIELD_ERRORS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../limits.ts";
+import { type FieldError, invalid, Problem } from "../problem/problem.ts";
+import { SearchOptions } from "./schema.ts";
+
+/** A search that was checked in every respect. */
+export interface CheckedSearch {
+  readonly vector: Float32Array<ArrayBuffer>;
+  readonly dimension: number;
+  readonly limit: number;
+  readonly threshold: number;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const checkOptions = validator(SearchOptions);
+
+/** What is wrong with the options, or the options themselves. */
+function optionsOf(value: unknown): SearchOptions | FieldError[] {
+  try {
+    return checkOptions(value);
+  } catch (error) {
+    if (error instanceof Problem && error.options.errors) return error.options.errors;
+    throw error;
+  }
+}
+
+function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float32Array.from({ length: bytes.byteLength >> 2 }, (_, i) =>
+    view.getFloat32(i * 4, true),
+  );
+}
+
+/** Elements that are no finite float32 numbers, each by its place. */
+function elementErrors(values: ArrayLike<unknown>): FieldError[] {
+  const errors: FieldError[] = [];
+  for (let i = 0; i < values.length && errors.length < PROBLEM_MAX_FIELD_ERRORS; i++) {
+    const value = values[i];
+    const field = `vector[${i}]`;
+    if (typeof value !== "number") errors.push({ field, message: "must be a number" });
+    else if (!Number.isFinite(Math.fround(value))) {
+      errors.push({ field, message: "must be a finite number in the range of float32" });
+    }
+  }
+  return errors;
+}
+
+/** Checks the elements and their number; `dimension` is undefined when it is not valid itself. */
+function checkVector(
+  values: ArrayLike<unknown>,
+  dimension: number | undefined,
+): Float32Array<ArrayBuffer> | FieldError[] {
+  const errors = elementErrors(values);
+  if (errors.length > 0) return errors;
+  if (dimension !== undefined && values.length !== dimension) {
+    const message = `must have ${dimension} elements, as dimension says, and has ${values.length}`;
+    return [{ field: "vector", message }];
+  }
+  const vector = Float32Array.from(values as ArrayLike<number>);
+  if (vector.every((value) => value === 0)) {
+    return [{ field: "vector", message: "must not be all zeros" }];
+  }
+  return vector;
+}
+
+function decodeVector(
+  value: unknown,
+  dimension: number | undefined,
+): Float32Array<ArrayBuffer> | FieldError[] {
+  if (value === undefined) return [{ field: "vector", message: "is required" }];
+  if (Array.isArray(value)) return checkVector(value, dimension);
+  const message = "must be an array of numbers, or base64 of little-endian float32";
+  if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
+  const bytes = Buffer.from(value, "base64");
+  if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
+  return checkVector(floatsOfBytes(bytes), dimension);
+}
+
+function checked(
+  options: SearchOptions | FieldError[],
+  decode: (dimension: number | undefined) => Float32Array<ArrayBuffer> | FieldError[],
+): CheckedSearch {
+  const known = Array.isArray(options) ? undefined : options;
+  const vector = decode(known?.dimension);
+  const vectorErrors = Array.isArray(vector) ? vector : [];
+  if (Array.isArray(vector) || known === undefined) {
+    throw invalid([...vectorErrors, ...(Array.isArray(options) ? options : [])]);
+  }
+  const limit = Math.floor(known.limit ?? SEARCH_LIMIT_DEFAULT);
+  const threshold = known.threshold ?? SEARCH_THRESHOLD_DEFAULT;
+  return { vector, dimension: known.dimension, limit, threshold };
+}
+
+/** Parses and checks a JSON body; throws a problem that names every wrong field. */
+export function parseSearch(bytes: Uint8Array): CheckedSearch {
+  const value = parseJson(bytes);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid([{ field: "body", message: "must be an object" }]);
+  }
+  const vector = (value as Record<string, unknown>)["vector"];
+  return checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
+}
+
+/** A query parameter as the number that it spells, or as the text that it is. */
+function numeric(text: string): number | string {
+  return NUMBER.test(text) ? Number(text) : text;
+}
+
+/** Checks a binary body, which is the vector, and the query parameters that go with it. */
+export function parseOctets(
+  bytes: Uint8Array,
+  query: Readonly<Record<string, string>>,
+): CheckedSearch {
+  const options: Record<string, unknown> = {};
+  for (const name of ["dimension", "limit", "threshold"]) {
+    const text = query[name];
+    if (text !== undefined) options[name] = numeric(text);
+  }
+  return checked(optionsOf(options), (dimension) => {
+    if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
+      return checkVector(floatsOfBytes(bytes), dimension);
+    }
+    return [{ field: "vector", message: "must be little-endian float32: 4 bytes an element" }];
+  });
+}

@@ -1,0 +1,119 @@
+import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
+import type { Indexer } from "../indexing/indexer.ts";
+import {
+  DEPENDENCY_RETRY_AFTER_SECONDS,
+  SEARCH_LOAD_TIMEOUT_MS,
+  SEARCH_QUEUE_MAX,
+} from "../limits.ts";
+import { Problem } from "../problem/problem.ts";
+import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
+import type { SearchPool } from "./pool.ts";
+
+/** Told of every search that was refused for lack of room. */
+export type OnOverload = () => void;
+
+function requestOf({ scope, selfPath, body, vector }: SearchQuery): SearchRequest {
+  // A transferred buffer takes everything in it along, so it must hold the body and nothing else.
+  const whole = body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer;
+  const request = { projectId: scope.projectId, scopeId: scope.id, selfPath, body: whole };
+  return vector === undefined ? request : { ...request, vector };
+}
+
+function notFound({ scope }: SearchQuery): Problem {
+  return new Problem(scope.kind === "environment" ? "environment-not-found" : "release-not-found");
+}
+
+function notLoaded(): Problem {
+  return new Problem("dependency-unavailable", {
+    detail: "The project's index is still being loaded.",
+    headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+  });
+}
+
+/** The engine inside this process: native memory, an indexing thread, and a pool of searchers. */
+export class EmbeddedEngine implements SearchEngine {
+  #open = 0;
+
+  constructor(
+    private readonly pool: SearchPool,
+    private readonly indexer: Indexer,
+    private readonly onOverload: OnOverload,
+    private readonly maxOpen = SEARCH_QUEUE_MAX,
+  ) {}
+
+  admit(): void {
+    if (this.#open >= this.maxOpen) {
+      this.onOverload();
+      throw new Problem("overloaded");
+    }
+    this.#open++;
+  }
+
+  release(): void {
+    this.#open--;
+  }
+
+  search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
+    const { projectId } = query.scope;
+    this.indexer.used(projectId);
+    const request = requestOf(query);
+    if (!this.indexer.isResident(projectId)) return this.#searchLoaded(query, request);
+    const reply = this.pool.search(request, this.#open === 1);
+    if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
+    return this.#answer(query, request, reply);
+  }
+
+  state(): EngineState {
+    const { behind, lag, vectors, bytes } = this.indexer.report;
+    return { behind, lag, vectors, bytes, queued: this.pool.queued };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.indexer.close()]);
+  }
+
+  #answer(
+    query: SearchQuery,
+    request: SearchRequest,
+    reply: SearchReply,
+  ): SearchAnswer | Promise<SearchAnswer> {
+    if (reply instanceof Uint8Array) return { kind: "found", json: reply };
+    if (reply.reason === "failed") throw new Error(`a search failed: ${reply.message}`);
+    const body = new Uint8Array(reply.body);
+    if (reply.reason === "unusual") return { kind: "unusual", body };
+    return this.#searchLoaded(query, { ...request, body: reply.body });
+  }
+
+  /** Waits until the scope is in memory, then searches it. */
+  async #searchLoaded(query: SearchQuery, request: SearchRequest): Promise<SearchAnswer> {
+    const { projectId, id, kind } = query.scope;
+    const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
+    let attempt = request;
+    while (performance.now() < deadline) {
+      const found = await this.#ensured(projectId, { id, kind }, deadline);
+      if (found === undefined) break;
+      if (!found) throw notFound(query);
+      const reply = await this.pool.search(attempt, false);
+      // The project may have been dropped again in between; then the body comes back once more.
+      if (reply instanceof Uint8Array || reply.reason !== "not-resident") {
+        return await this.#answer(query, attempt, reply);
+      }
+      attempt = { ...attempt, body: reply.body };
+    }
+    throw notLoaded();
+  }
+
+  async #ensured(
+    projectId: string,
+    scope: { id: string; kind: "environment" | "release" },
+    deadline: number,
+  ): Promise<boolean | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, deadline - performance.now(), undefined);
+    try {
+      return await Promise.race([this.indexer.ensure(projectId, scope), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { Config } from "../config/schema.ts";
+import { Indexer } from "../indexing/indexer.ts";
+import type { Log } from "../observability/log.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { EmbeddedEngine } from "./embedded-engine.ts";
+import { createWorkers, SearchPool } from "./pool.ts";
+
+export interface OpenedEngine {
+  readonly engine: EmbeddedEngine;
+  readonly indexer: Indexer;
+}
+
+/** Starts the indexing thread and the search workers. Close it with `engine.close()`. */
+export function openEngine(
+  config: Config,
+  databaseUrl: string,
+  log: Log,
+  metrics: Metrics,
+): OpenedEngine {
+  const { dataDir, logLevel, failpoints, searchWorkers } = config;
+  const indexer = new Indexer({ databaseUrl, dataDir, logLevel, failpoints }, log);
+  const pool = new SearchPool(createWorkers(searchWorkers));
+  const engine = new EmbeddedEngine(pool, indexer, () => metrics.overloaded.inc());
+  metrics.observeEngine(() => engine.state());
+  return { engine, indexer };
+}

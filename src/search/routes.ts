@@ -1,0 +1,181 @@
+import type { TObject } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
+import { isJsonType, mediaType, readBody } from "../http/body.ts";
+import { type Operation, rawOperation } from "../http/operation.ts";
+import { JSON_TYPE } from "../http/respond.ts";
+import { Problem } from "../problem/problem.ts";
+import { parseOctets, parseSearch } from "./body.ts";
+import type { SearchEngine, SearchScope } from "./engine.ts";
+import { etagOf, matches } from "./etag.ts";
+import {
+  EnvironmentSearchParams,
+  exampleBody,
+  exampleResponse,
+  ReleaseSearchParams,
+  SearchBody,
+  SearchOctets,
+  SearchQueryParameters,
+  SearchResponse,
+} from "./schema.ts";
+import type { ScopeReference, ScopeResolver } from "./scopes.ts";
+
+const OCTETS_TYPE = "application/octet-stream";
+
+export interface SearchServices {
+  readonly engine: SearchEngine;
+  readonly scopes: ScopeResolver;
+  readonly config: { readonly maxBodyBytes: number };
+}
+
+interface SearchCall {
+  readonly request: Request;
+  readonly query: Readonly<Record<string, string>>;
+  readonly principal: Principal | undefined;
+}
+
+/** Path and query of the request as they were sent. */
+function pathOf(url: string): { path: string; target: string } {
+  const target = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+  const end = target.indexOf("?");
+  return { path: end < 0 ? target : target.slice(0, end), target };
+}
+
+/** The response body of a search; throws what is wrong with the request. */
+async function answer(
+  engine: SearchEngine,
+  scope: SearchScope,
+  call: { type: string; path: string; query: SearchCall["query"]; body: Uint8Array<ArrayBuffer> },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { type, path: selfPath, query, body } = call;
+  let search = type === OCTETS_TYPE ? parseOctets(body, query) : undefined;
+  if (search === undefined) {
+    const quick = engine.search({ scope, selfPath, body });
+    const found = quick instanceof Promise ? await quick : quick;
+    if (found.kind === "found") return found.json;
+    search = parseSearch(found.body);
+  }
+  const { vector, ...options } = search;
+  const bytes = new Uint8Array(vector.buffer);
+  const found = await engine.search({ scope, selfPath, body: bytes, vector: options });
+  if (found.kind === "found") return found.json;
+  throw new Error("the engine does not read a checked vector");
+}
+
+function requireSearchType(type: string, empty: boolean): void {
+  if (type === OCTETS_TYPE || isJsonType(type)) return;
+  // Without a body there is no type to complain about; its absence is the better message.
+  if (type === "" && empty) return;
+  throw new Problem("unsupported-media-type", {
+    detail: `This operation takes ${JSON_TYPE} and ${OCTETS_TYPE}.`,
+    headers: { accept: `${JSON_TYPE}, ${OCTETS_TYPE}` },
+  });
+}
+
+/**
+ * Answers a search. A request is judged in this order: credential, permission, project and scope,
+ * size and type of the body, the body itself.
+ */
+async function search(
+  { engine, scopes, config }: SearchServices,
+  reference: ScopeReference,
+  { request, query, principal }: SearchCall,
+): Promise<Response> {
+  const resolved = scopes.resolve(principal as Principal, reference);
+  const scope = resolved instanceof Promise ? await resolved : resolved;
+  engine.admit();
+  try {
+    const type = mediaType(request);
+    const body = (await readBody(request, config.maxBodyBytes)) as Uint8Array<ArrayBuffer>;
+    requireSearchType(type, body.byteLength === 0);
+    const { path, target } = pathOf(request.url);
+    const headers: Record<string, string> = { "content-type": JSON_TYPE };
+    // The name is made before the body is handed over, which empties it.
+    const etag = scope.frozen ? etagOf(scope.id, `${type} ${target}`, body) : undefined;
+    if (etag !== undefined) {
+      if (matches(request.headers.get("if-none-match"), etag)) {
+        return new Response(null, { status: 304, headers: { etag } });
+      }
+      headers["etag"] = etag;
+    }
+    const json = await answer(engine, scope, { type, path, query, body });
+    return new Response(json, { headers });
+  } finally {
+    engine.release();
+  }
+}
+
+interface SearchSpec {
+  readonly id: string;
+  readonly path: string;
+  readonly params: TObject;
+  readonly summary: string;
+  readonly description: string;
+  readonly conditional: boolean;
+  readonly notFound: "environment-not-found" | "release-not-found";
+  readonly reference: (params: Record<string, string>) => ScopeReference;
+}
+
+function searchOperation(services: SearchServices, spec: SearchSpec): Operation {
+  const { id, path, params, summary, description, conditional, notFound, reference } = spec;
+  return rawOperation({
+    id,
+    method: "POST",
+    path,
+    tag: "Search",
+    summary,
+    description,
+    credential: "bearer",
+    permission: "search.query",
+    params,
+    query: SearchQueryParameters,
+    bodies: {
+      [JSON_TYPE]: { schema: SearchBody, example: exampleBody },
+      [OCTETS_TYPE]: { schema: SearchOctets },
+    },
+    bodyRequired: true,
+    response: SearchResponse,
+    responseExample: exampleResponse,
+    conditional,
+    ...(conditional ? { responseHeaders: { ETag: "Names this answer of a frozen release." } } : {}),
+    problems: ["validation-failed", "project-not-found", notFound],
+    handle: (call) =>
+      search(services, reference(call.params as Record<string, string>), call as SearchCall),
+  });
+}
+
+/** POST /projects/{project_reference}/environments/{environmentName}/search, and of releases. */
+export function searchOperations(services: SearchServices): Operation[] {
+  const common =
+    "Finds the chunks whose embedding is nearest to the vector, among those that have the " +
+    "requested dimension. Committed changes are visible within a second.";
+  return [
+    searchOperation(services, {
+      id: "searchEnvironment",
+      path: "/projects/{project_reference}/environments/{environmentName}/search",
+      params: EnvironmentSearchParams,
+      summary: "Search the files of an environment by vector",
+      description: `${common} An environment with an active release serves that release.`,
+      conditional: false,
+      notFound: "environment-not-found",
+      reference: (params) => ({
+        kind: "environment",
+        project: params["project_reference"] as string,
+        name: params["environmentName"] as string,
+      }),
+    }),
+    searchOperation(services, {
+      id: "searchRelease",
+      path: "/projects/{project_reference}/releases/{version}/search",
+      params: ReleaseSearchParams,
+      summary: "Search the files of a release by vector",
+      description: `${common} Answers of a frozen release carry an ETag and can be revalidated.`,
+      conditional: true,
+      notFound: "release-not-found",
+      reference: (params) => ({
+        kind: "release",
+        project: params["project_reference"] as string,
+        name: params["version"] as string,
+      }),
+    }),
+  ];
+}

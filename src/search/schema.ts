@@ -1,0 +1,171 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  DIMENSIONS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../limits.ts";
+
+const project_reference = Type.String({ description: "The project's id or slug." });
+
+export const EnvironmentSearchParams = Type.Object({
+  project_reference,
+  environmentName: Type.String({ description: "The environment's name." }),
+});
+
+export const ReleaseSearchParams = Type.Object({
+  project_reference,
+  version: Type.String({ description: "The release's name, such as `v1.4.0`, or its id." }),
+});
+
+const Dimension = Type.Union(
+  DIMENSIONS.map((dimension) => Type.Literal(dimension)),
+  { description: "The number of elements of the vector." },
+);
+
+const Limit = Type.Number({
+  minimum: 1,
+  maximum: SEARCH_LIMIT_MAX,
+  default: SEARCH_LIMIT_DEFAULT,
+  description: "The most results to return; a fraction is rounded down.",
+});
+
+const Threshold = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  default: SEARCH_THRESHOLD_DEFAULT,
+  description: "The least score of a result.",
+});
+
+/** Everything in a search but the vector, whose elements are checked by hand. */
+export const SearchOptions = Type.Object({
+  dimension: Dimension,
+  limit: Type.Optional(Limit),
+  threshold: Type.Optional(Threshold),
+});
+export type SearchOptions = Static<typeof SearchOptions>;
+
+const VectorArray = Type.Array(Type.Number(), {
+  minItems: Math.min(...DIMENSIONS),
+  maxItems: Math.max(...DIMENSIONS),
+  description: "A pre-computed query embedding: finite numbers, not all of them zero.",
+});
+
+const VectorBase64 = Type.String({
+  contentEncoding: "base64",
+  description: "The same as the base64 form of its little-endian float32 bytes.",
+});
+
+/** The JSON body of a search, as it is documented. */
+export const SearchBody = Type.Object(
+  { vector: Type.Union([VectorArray, VectorBase64]), ...SearchOptions.properties },
+  { description: "A search by vector." },
+);
+
+export const SearchOctets = Type.String({
+  contentMediaType: "application/octet-stream",
+  format: "binary",
+  description: "The vector as little-endian float32; everything else stands in the query.",
+});
+
+/**
+ * The same options as query parameters. They only count beside a binary body, so they are checked
+ * where that is read and not before.
+ */
+export const SearchQueryParameters = Type.Object({
+  dimension: Type.Optional(
+    Type.Any({
+      type: "integer",
+      enum: [...DIMENSIONS],
+      description: "Required with a binary body, ignored otherwise.",
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Any({ ...plain(Limit), description: "With a binary body: the most results to return." }),
+  ),
+  threshold: Type.Optional(
+    Type.Any({ ...plain(Threshold), description: "With a binary body: the least score." }),
+  ),
+});
+
+/** A schema without its symbols, so that it can be documented without being enforced. */
+function plain(schema: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+}
+
+const Chunk = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    file_path: Type.String(),
+    file_id: Type.String({ format: "uuid" }),
+    file_version_id: Type.String({ format: "uuid" }),
+    index: Type.Number(),
+    content: Type.String(),
+    start_offset: Type.Number(),
+    end_offset: Type.Number(),
+    token_count: Type.Number(),
+    metadata: Type.Object({}, { additionalProperties: true }),
+  },
+  { description: "An indexed piece of a file." },
+);
+
+export const SearchResponse = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        chunk: Chunk,
+        score: Type.Number({ description: "Cosine similarity." }),
+        match_type: Type.String({ description: "`semantic`." }),
+      }),
+      { description: "Best first; ties in the order of the chunks' ids." },
+    ),
+    page_info: Type.Object({
+      self: Type.String({ description: "The request's path." }),
+      first: Type.Null(),
+      next: Type.Null(),
+      prev: Type.Null(),
+    }),
+    search_time_ms: Type.Number({ description: "Time inside the search itself." }),
+    total_matches: Type.Number({
+      description:
+        "Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`.",
+    }),
+  },
+  { description: "The chunks nearest to the vector." },
+);
+
+export const exampleBody = {
+  vector: [0.0132, -0.0481, 0.0274],
+  dimension: 1536,
+  limit: 10,
+  threshold: 0.7,
+};
+
+export const exampleResponse: Static<typeof SearchResponse> = {
+  data: [
+    {
+      chunk: {
+        id: "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55",
+        file_path: "guides/getting-started.md",
+        file_id: "0197a3c2-5d1e-7c0b-9a40-000000000001",
+        file_version_id: "0197a3c2-5d1e-7c0b-9a40-000000000002",
+        index: 0,
+        content: "Install the command line tool, then create a project.",
+        start_offset: 0,
+        end_offset: 53,
+        token_count: 11,
+        metadata: { headings: ["Getting started"] },
+      },
+      score: 0.9134,
+      match_type: "semantic",
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/environments/production/search",
+    first: null,
+    next: null,
+    prev: null,
+  },
+  search_time_ms: 0.214,
+  total_matches: 1,
+};
