@@ -12,8 +12,6 @@ import { SERVER_VARIABLE, startPostgres } from "../test/support/postgres.ts";
 const PARALLEL = 2;
 /** Files that share a process: more save start-ups, fewer balance the load. */
 const FILES_PER_PROCESS = 8;
-/** A test without a bound of its own may take this long, in milliseconds, on a busy machine. */
-const TEST_TIMEOUT_MS = 120_000;
 /** A process that does not end is a failure, not an endless run; in milliseconds. */
 const PROCESS_TIMEOUT_MS = 540_000;
 
@@ -109,7 +107,6 @@ function testProcess(
         [
           "test",
           "--only-failures",
-          `--timeout=${TEST_TIMEOUT_MS}`,
           "--reporter=junit",
           `--reporter-outfile=${report}`,
           ...files.map((file) => `./${file}`),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
+import { startMark } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { dataFolder } from "../support/embedded.ts";
@@ -52,6 +53,12 @@ function serverProcess(dataDir: string): number | undefined {
   return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined;
 }
 
+async function killServer(dataDir: string): Promise<void> {
+  const pid = serverProcess(dataDir) as number;
+  process.kill(pid, "SIGKILL");
+  while (startMark(pid) !== undefined) await Bun.sleep(5);
+}
+
 describe("the embedded PostgreSQL", () => {
   test("what was committed is there after the last user has left and a new one has come", async () => {
     const dataDir = dataFolder();
@@ -92,7 +99,7 @@ describe("the embedded PostgreSQL", () => {
     const dataDir = dataFolder();
     const before = await open(dataDir);
     await query(before.url, "CREATE TABLE kept AS SELECT 42 AS n");
-    process.kill(serverProcess(dataDir) as number, "SIGKILL");
+    await killServer(dataDir);
     const after = await open(dataDir);
     expect(after.url).toBe(before.url);
     expect(await query<{ n: number }>(after.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import {
   EMBEDDED_LOG_MAX_BYTES,
@@ -45,7 +45,8 @@ export async function runningPort(place: Place): Promise<number | undefined> {
       rmSync(pidFile(place), { force: true });
       return undefined;
     }
-    if (status === "ready" && port !== undefined) return port;
+    // A server that was killed may keep its files and its number for a moment, but not its port.
+    if (status === "ready" && port !== undefined && (await accepts(port))) return port;
     if (Date.now() > deadline) {
       throw new EmbeddedDatabaseError(
         `the PostgreSQL with process id ${pid} stays in state "${status}": end it, then try again (see ${place.log})`,
@@ -159,6 +160,14 @@ function readPidFile(place: Place): { pid?: number; port?: number; status?: stri
     ...(port ? { port: Number(port) } : {}),
     status: status?.trim() ?? "starting",
   };
+}
+
+function accepts(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const probe = connect({ host: HOST, port });
+  probe.once("connect", () => resolve(true));
+  probe.once("error", () => resolve(false));
+  return promise.finally(() => probe.destroy());
 }
 
 /** Clients that outlive a restart find the server again when it keeps its port. */
