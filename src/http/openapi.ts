@@ -14,9 +14,14 @@ const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
 const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
 
+/** Keywords that are meant for our own validation alone. */
+function withoutOwnKeywords(name: string, value: unknown): unknown {
+  return name === "errorMessage" && typeof value === "string" ? undefined : value;
+}
+
 /** A TypeBox schema without its symbols: plain JSON Schema 2020-12, as OpenAPI 3.1 wants it. */
 function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
+  return JSON.parse(JSON.stringify(schema, withoutOwnKeywords)) as Json;
 }
 
 /** The problems of an operation: its own, and those that follow from what it takes. */
@@ -42,7 +47,7 @@ export function problemsOf(operation: Operation): Slug[] {
 function parametersOf(operation: Operation): Json[] {
   const list = (place: string, schema: TObject | undefined) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, documentedAs, errorMessage: _, ...rest } = plain(property as TSchema);
+      const { description, documentedAs, ...rest } = plain(property as TSchema);
       const required = place === "path" || (schema?.required ?? []).includes(name);
       // Queries are validated as text, while their documentation may speak of numbers.
       const documented = documentedAs ?? rest;

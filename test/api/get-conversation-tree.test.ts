@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { TREE_MAX_MESSAGES } from "../../src/limits.ts";
+import { startApi } from "../support/api.ts";
+import { addConversation, addMessages } from "../support/content.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const conversation = await addConversation(sql, member, project);
+const ids = await addMessages(sql, conversation, 3);
+const path = `/conversations/${conversation}/tree`;
+
+describe("GET /conversations/{id}/tree", () => {
+  test("a member reads all messages by seq, branches included", async () => {
+    const branch = randomUUID();
+    await sql`
+      INSERT INTO messages (id, conversation_id, parent_id, seq, role, parts)
+      VALUES (${branch}, ${conversation}, ${ids[0] as string}, 4, 'user', '[]')`;
+    const answer = await api.get(path, await api.key(member, { project }));
+    expect(answer.status).toBe(200);
+    expect(answer.body.truncated).toBe(false);
+    expect(answer.body.items.map((item: Json) => item.id)).toEqual([...ids, branch]);
+    expect(answer.body.items.map((item: Json) => item.parent_id)).toEqual([
+      undefined,
+      ids[0],
+      ids[1],
+      ids[0],
+    ]);
+  });
+
+  test("an item of the tree is the message as it is read alone", async () => {
+    const [item] = (await api.get(path, member)).body.items;
+    const alone = await api.get(`/conversations/${conversation}/messages/${item.id}`, member);
+    expect(item).toEqual(alone.body);
+  });
+
+  test("a conversation without messages has an empty tree", async () => {
+    const empty = await addConversation(sql, member, project);
+    const { body } = await api.get(`/conversations/${empty}/tree`, member);
+    expect(body).toEqual({ items: [], truncated: false });
+  });
+
+  test("exactly the limit is whole; one more is cut and says so", async () => {
+    const big = await addConversation(sql, member, project);
+    await addMessages(sql, big, TREE_MAX_MESSAGES);
+    const whole = (await api.get(`/conversations/${big}/tree`, member)).body;
+    expect(whole.items).toHaveLength(TREE_MAX_MESSAGES);
+    expect(whole.truncated).toBe(false);
+    await sql`
+      INSERT INTO messages (id, conversation_id, seq, role)
+      VALUES (${randomUUID()}, ${big}, ${TREE_MAX_MESSAGES + 1}, 'user')`;
+    const cut = (await api.get(`/conversations/${big}/tree`, member)).body;
+    expect(cut).toEqual({ items: whole.items, truncated: true });
+  });
+
+  test("a reader who has it gets 304 until a message comes", async () => {
+    const etag = (await api.get(path, member)).headers.get("etag") as string;
+    expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(304);
+    await sql`
+      INSERT INTO messages (id, conversation_id, seq, role)
+      VALUES (${randomUUID()}, ${conversation}, 5, 'user')`;
+    expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(200);
+  });
+
+  test("one without a project is its maker's alone", async () => {
+    const own = `/conversations/${await addConversation(sql, member)}/tree`;
+    const colleague = await api.user();
+    await api.join(colleague, project);
+    expect((await api.get(own, member)).status).toBe(200);
+    expect((await api.get(own, colleague)).status).toBe(404);
+    expect((await api.get(own, await api.key(member, { project }))).status).toBe(404);
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    api,
+    path,
+    madeUpPath: `/conversations/${randomUUID()}/tree`,
+    project,
+    slug: "conversation-not-found",
+    member,
+  });
+});

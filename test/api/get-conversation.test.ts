@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { startApi } from "../support/api.ts";
+import { addConversation } from "../support/content.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const id = await addConversation(sql, member, project);
+const path = `/conversations/${id}`;
+
+describe("GET /conversations/{id}", () => {
+  test("a member reads a conversation by token and by key, in either case of the id", async () => {
+    const keys = [member, await api.key(member), await api.key(member, { project })];
+    for (const caller of keys) {
+      const answer = await api.get(`/conversations/${id.toUpperCase()}`, caller);
+      expect(answer.status).toBe(200);
+      expect(answer.body.id).toBe(id);
+    }
+  });
+
+  test("absent fields are left out, metadata is null, times have milliseconds", async () => {
+    const { body } = await api.get(path, member);
+    expect(body).toEqual({
+      id,
+      project_id: project.id,
+      type: "chat",
+      status: "active",
+      title: "A conversation",
+      message_count: 0,
+      metadata: null,
+      created_by: member.userId,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test("every field that is there is answered", async () => {
+    const full = await addConversation(sql, member, project);
+    await sql`
+      UPDATE conversations SET summary = 's', current_node = 'n', metadata = ${sql.json({ a: [1] })},
+        agent_id = 'a', runtime_target_kind = 'k', runtime_target_environment_id = 'e',
+        runtime_target_branch_id = 'b', last_message_at = '2026-01-02T03:04:05.678Z',
+        archived_at = '2026-01-02T03:04:05Z' WHERE id = ${full}`;
+    const { body } = await api.get(`/conversations/${full}`, member);
+    expect(body).toMatchObject({
+      summary: "s",
+      current_node: "n",
+      metadata: { a: [1] },
+      agent_id: "a",
+      runtime_target_kind: "k",
+      runtime_target_environment_id: "e",
+      runtime_target_branch_id: "b",
+      last_message_at: "2026-01-02T03:04:05.678Z",
+      archived_at: "2026-01-02T03:04:05.000Z",
+    });
+  });
+
+  test("one without a project is its maker's alone", async () => {
+    const own = `/conversations/${await addConversation(sql, member)}`;
+    const colleague = await api.user();
+    await api.join(colleague, project);
+    expect((await api.get(own, member)).body.project_id).toBeUndefined();
+    expect((await api.get(own, await api.key(member))).status).toBe(200);
+    expect((await api.get(own, await api.key(member, { project }))).status).toBe(404);
+    expect((await api.get(own, colleague)).body.slug).toBe("conversation-not-found");
+  });
+
+  test("its maker loses it with the membership", async () => {
+    const former = await api.user();
+    await api.join(former, project);
+    const made = `/conversations/${await addConversation(sql, former, project)}`;
+    expect((await api.get(made, former)).status).toBe(200);
+    await sql`DELETE FROM memberships WHERE user_id = ${former.userId}`;
+    expect((await api.get(made, former)).status).toBe(404);
+  });
+
+  test("an id that is no UUID answers 404", async () => {
+    for (const odd of ["none", "%00", "1".repeat(4_000), `${id}x`]) {
+      const answer = await api.get(`/conversations/${odd}`, member);
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe("conversation-not-found");
+    }
+  });
+
+  test("a reader who has it gets 304 until it changes", async () => {
+    const first = await api.get(path, member);
+    const etag = first.headers.get("etag") as string;
+    for (const header of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await api.get(path, member, { "if-none-match": header });
+      expect(again.status, header).toBe(304);
+      expect(again.text).toBe("");
+      expect(again.headers.get("etag")).toBe(etag);
+    }
+    expect((await api.get(path, member, { "if-none-match": '"other"' })).status).toBe(200);
+    await sql`UPDATE conversations SET title = 'Changed' WHERE id = ${id}`;
+    const changed = await api.get(path, member, { "if-none-match": etag });
+    expect(changed.status).toBe(200);
+    expect(changed.body.title).toBe("Changed");
+    await sql`UPDATE conversations SET title = 'A conversation' WHERE id = ${id}`;
+  });
+
+  test("a foreign caller gets 404 even with the right ETag", async () => {
+    const etag = (await api.get(path, member)).headers.get("etag") as string;
+    const stranger = await api.user();
+    expect((await api.get(path, stranger, { "if-none-match": etag })).status).toBe(404);
+    expect((await api.get(path, stranger, { "if-none-match": "*" })).status).toBe(404);
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  const madeUpPath = `/conversations/${randomUUID()}`;
+  const slug = "conversation-not-found" as const;
+  hidesFromForeigners({ api, path, madeUpPath, project, slug, member });
+});

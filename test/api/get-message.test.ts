@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { startApi } from "../support/api.ts";
+import { addConversation, addMessages } from "../support/content.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const conversation = await addConversation(sql, member, project);
+const [first, second] = (await addMessages(sql, conversation, 2)) as [string, string];
+const path = `/conversations/${conversation}/messages/${second}`;
+
+describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
+  test("a member reads a message, in either case of the ids", async () => {
+    const answer = await api.get(
+      `/conversations/${conversation.toUpperCase()}/messages/${second.toUpperCase()}`,
+      await api.key(member, { project }),
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      id: second,
+      conversation_id: conversation,
+      parent_id: first,
+      seq: 2,
+      role: "assistant",
+      parts: [{ type: "text", text: "message 2" }],
+      status: "completed",
+      token_usage: null,
+      metadata: null,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+  });
+
+  test("every field that is there is answered", async () => {
+    await sql`
+      UPDATE messages SET created_by = 'u', model = 'm', token_usage = ${sql.json({ input: 1 })},
+        finish_reason = 'stop', cost_credits = '0.25', idempotency_key = 'k',
+        metadata = ${sql.json({ a: null })}, updated_at = '2026-01-02T03:04:05Z',
+        edited_at = '2026-01-02T03:04:06Z' WHERE id = ${first}`;
+    const { body } = await api.get(`/conversations/${conversation}/messages/${first}`, member);
+    expect(body).toMatchObject({
+      created_by: "u",
+      model: "m",
+      token_usage: { input: 1 },
+      finish_reason: "stop",
+      cost_credits: "0.25",
+      idempotency_key: "k",
+      metadata: { a: null },
+      updated_at: "2026-01-02T03:04:05.000Z",
+      edited_at: "2026-01-02T03:04:06.000Z",
+    });
+    expect(body.parent_id).toBeUndefined();
+  });
+
+  test("an unknown or odd id in a known conversation answers message-not-found", async () => {
+    for (const id of [randomUUID(), "none", "%00", conversation]) {
+      const answer = await api.get(`/conversations/${conversation}/messages/${id}`, member);
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe("message-not-found");
+    }
+  });
+
+  test("a message of another conversation is not found under this one", async () => {
+    const other = await addConversation(sql, member, project);
+    const answer = await api.get(`/conversations/${other}/messages/${second}`, member);
+    expect(answer.body.slug).toBe("message-not-found");
+  });
+
+  test("a foreign conversation is not told apart, whatever the message", async () => {
+    const stranger = await api.user();
+    for (const id of [second, randomUUID(), "none"]) {
+      const answer = await api.get(`/conversations/${conversation}/messages/${id}`, stranger);
+      expect(answer.body.slug).toBe("conversation-not-found");
+    }
+  });
+
+  test("a reader who has it gets 304 until it changes", async () => {
+    const etag = (await api.get(path, member)).headers.get("etag") as string;
+    expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(304);
+    await sql`UPDATE messages SET status = 'edited' WHERE id = ${second}`;
+    const changed = await api.get(path, member, { "if-none-match": etag });
+    expect(changed.body.status).toBe("edited");
+    await sql`UPDATE messages SET status = 'completed' WHERE id = ${second}`;
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    api,
+    path,
+    madeUpPath: `/conversations/${randomUUID()}/messages/${randomUUID()}`,
+    project,
+    slug: "conversation-not-found",
+    member,
+  });
+});
