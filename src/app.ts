@@ -16,6 +16,8 @@ import type { Operation } from "./http/operation.ts";
 import { PROBLEM_TYPE } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
 import type { Indexer } from "./indexing/indexer.ts";
+import type { KnowledgeEngine } from "./knowledge/engine.ts";
+import { knowledgeOperations } from "./knowledge/routes.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import type { Readiness } from "./observability/readiness.ts";
@@ -36,6 +38,7 @@ export interface Services {
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
   readonly engine: SearchEngine;
+  readonly knowledge: KnowledgeEngine;
   /** For indexes that are searched on the main thread. */
   readonly indexer: Indexer;
   readonly scopes: ScopeResolver;
@@ -51,6 +54,7 @@ export function operationsOf(services: Services): Operation[] {
   return [
     ...apiKeyOperations(services),
     ...projectOperations(services),
+    ...knowledgeOperations(services),
     ...chunkOperations(services),
     ...branchOperations(services),
     ...conversationOperations(services),

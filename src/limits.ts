@@ -193,6 +193,20 @@ export const RERANK_DOCUMENTS = 64;
 /** Words of one document that the second pass looks at. */
 export const RERANK_MAX_WORDS = 16_384;
 
+/** A worker keeps this many views open, and none that was unused for this long. */
+export const LOOKUP_VIEWS_OPEN = 64;
+export const LOOKUP_VIEW_IDLE_MS = 30_000;
+export const LOOKUP_LIMIT_MAX = 12;
+export const LOOKUP_QUERY_MAX_CHARS = 500;
+export const LOOKUP_SHARDS_MAX = 8;
+export const LOOKUP_CURSOR_TTL_SECONDS = 900;
+/** Random characters of a cursor, which alone lead to its state. */
+export const LOOKUP_CURSOR_BYTES = 18;
+/** Text segments are joined when this many small ones have come together. */
+export const TEXT_MERGE_COUNT = 8;
+/** No merge makes a larger segment, so that none holds up the change log for long. */
+export const TEXT_MERGE_MAX_DOCUMENTS = 4_096;
+
 // Embedded PostgreSQL.
 export const EMBEDDED_PASSWORD_BYTES = 24;
 /** Replaying the write-ahead log after a crash may take this long. */

@@ -6,6 +6,8 @@ import { migrate } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
+import { type TextMessage, ViewStore } from "./knowledge/views.ts";
 import { Resources } from "./lifecycle.ts";
 import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./limits.ts";
 import { createLog, type Log } from "./observability/log.ts";
@@ -53,14 +55,17 @@ async function openServices(
 
   const { authenticator } = auth;
   const metrics = createMetrics();
-  const { engine, indexer } = openEngine(config, database.url, log, metrics);
+  const { engine, indexer, lookups } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
   readiness.add("index", async () => engine.state().behind);
+  const views = new ViewStore();
+  indexer.subscribe("text", (message) => views.receive(message as TextMessage));
+  const knowledge = new EmbeddedKnowledge(views, indexer, engine, (task) => lookups.lookup(task));
   const scopes = new ScopeResolver(sql);
   auth.forgetWith(scopes.cache);
   return {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
-    ...{ engine, indexer, scopes },
+    ...{ engine, indexer, scopes, knowledge },
   };
 }
 

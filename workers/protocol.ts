@@ -1,3 +1,5 @@
+import type { SharedView } from "../src/knowledge/views.ts";
+
 /**
  * What the main thread and the search workers say to each other. A task is a batch of searches, so
  * that one hand-off pays for several requests under load. Bodies are transferred, not copied.
@@ -44,4 +46,36 @@ export interface SearchResult {
   readonly replies: readonly SearchReply[];
   /** What each search took, in milliseconds. */
   readonly took: readonly number[];
+}
+
+/** A page of knowledge: ranked by a query, or all items in path order. */
+export interface LookupTask {
+  readonly view: SharedView;
+  readonly shardIndex: number;
+  readonly shardCount: number;
+  readonly limit: number;
+  /** Null browses. */
+  readonly query: string | null;
+  /** Search: hashes of the paths that earlier pages returned. */
+  readonly returned: readonly string[];
+  /** Browse: only paths behind this one, in byte order. */
+  readonly after: string | null;
+}
+
+export interface LookupItem {
+  readonly path: string;
+  readonly matchedFields: readonly string[];
+  readonly frontmatter: ReadonlyArray<{ key: string; value: string }>;
+}
+
+export interface LookupResult {
+  readonly items: readonly LookupItem[];
+  /** Hashes of the items' paths, in their order; what `returned` is made of. */
+  readonly hashes: readonly string[];
+  /** Matches in the shard. */
+  readonly total: number;
+  /** Items in the shard. */
+  readonly shardItems: number;
+  /** True when a page follows. */
+  readonly more: boolean;
 }

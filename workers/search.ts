@@ -32,3 +32,6 @@ export default function searchAll({ requests }: SearchTask): SearchResult {
   }
   return { replies, took };
 }
+
+// The same threads answer lookups: Piscina runs a function of its file by name.
+export { lookup } from "./lookup.ts";

@@ -14,7 +14,12 @@ export function createVersionReader(sql: Sql): VersionReader {
         ORDER BY file_version_id, index`.cursor(INDEX_READ_BATCH_ROWS),
     documents: (versionIds) =>
       sql<DocumentRow[]>`
-        SELECT v.id AS file_version_id, f.path, v.content
+        SELECT v.id AS file_version_id, f.path, CASE
+            WHEN f.path !~* '[.]mdx?$' THEN NULL
+            WHEN v.content IS NOT NULL THEN v.content
+            ELSE (SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
+              FROM chunks c WHERE c.file_version_id = v.id)
+          END AS content
         FROM file_versions v JOIN files f ON f.id = v.file_id
         WHERE v.id = ANY(${versionIds as string[]}::uuid[])
         ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS),

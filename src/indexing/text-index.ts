@@ -51,7 +51,9 @@ export class TextIndex implements VersionIndex {
     const knowledge = new Set(documents.map((document) => document.id));
     if (documents.length > 0) this.#take(projectId, project, buildSegment(documents));
     // The copy of the id keeps the long string that it was cut out of from staying in memory.
-    const plain = versionIds.filter((id) => !knowledge.has(id)).map((id) => Buffer.from(id).toString());
+    const plain = versionIds
+      .filter((id) => !knowledge.has(id))
+      .map((id) => Buffer.from(id).toString());
     project.addPlain(plain);
   }
 

@@ -139,11 +139,7 @@ export class TextProject {
   }
 
   /** A scope after some segments were replaced by the ones that now hold their documents. */
-  #moved(
-    words: ScopeWords,
-    parts: readonly TextSegment[],
-    ids: readonly string[][],
-  ): ScopeWords {
+  #moved(words: ScopeWords, parts: readonly TextSegment[], ids: readonly string[][]): ScopeWords {
     const moved = new Map(words);
     for (const [i, part] of parts.entries()) {
       const before = moved.get(part.key);

@@ -22,6 +22,7 @@ import { NodeState } from "./node-state.ts";
 import { createVersionReader } from "./reader.ts";
 import { Residency } from "./residency.ts";
 import { SnapshotStore } from "./snapshots.ts";
+import { TextIndex } from "./text-index.ts";
 import { VectorIndex } from "./vector-index.ts";
 import type { Publish, VersionIndex } from "./version-index.ts";
 
@@ -47,6 +48,7 @@ export const publisher =
 
 const indexes: VersionIndex[] = [
   new VectorIndex((chunk) => log.warn({ chunk }, "a chunk's embedding is zero or not finite")),
+  new TextIndex(publisher("text")),
 ];
 
 async function untilAnswered<T>(what: string, query: () => Promise<T>): Promise<T> {

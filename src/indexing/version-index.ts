@@ -20,7 +20,7 @@ export interface ChunkRow {
 export interface DocumentRow {
   readonly file_version_id: string;
   readonly path: string;
-  /** Null for files without text. */
+  /** Of Markdown files, put together from their chunks where need be; null for all others. */
   readonly content: string | null;
 }
 

@@ -3,11 +3,13 @@ import { Indexer } from "../indexing/indexer.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
-import { createWorkers, SearchPool } from "./pool.ts";
+import { createWorkers, type LookupRunner, SearchPool } from "./pool.ts";
 
 export interface OpenedEngine {
   readonly engine: EmbeddedEngine;
   readonly indexer: Indexer;
+  /** Runs lookups on the same threads. */
+  readonly lookups: LookupRunner;
 }
 
 /** Starts the indexing thread and the search workers. Close it with `engine.close()`. */
@@ -19,8 +21,9 @@ export function openEngine(
 ): OpenedEngine {
   const { dataDir, logLevel, failpoints, searchWorkers } = config;
   const indexer = new Indexer({ databaseUrl, dataDir, logLevel, failpoints }, log);
-  const pool = new SearchPool(createWorkers(searchWorkers));
+  const workers = createWorkers(searchWorkers);
+  const pool = new SearchPool(workers);
   const engine = new EmbeddedEngine(pool, indexer, () => metrics.overloaded.inc());
   metrics.observeEngine(() => engine.state());
-  return { engine, indexer };
+  return { engine, indexer, lookups: workers };
 }

@@ -1,5 +1,7 @@
 import { Piscina } from "piscina";
 import type {
+  LookupResult,
+  LookupTask,
   SearchReply,
   SearchRequest,
   SearchResult,
@@ -21,9 +23,14 @@ export interface Runner {
   close(): Promise<void>;
 }
 
+/** What answers lookups: the same threads, one task a lookup. */
+export interface LookupRunner {
+  lookup(task: LookupTask): Promise<LookupResult>;
+}
+
 /** Worker threads that have the native module loaded before the first search comes. */
-export function createWorkers(workers: number): Runner {
-  const pool = new Piscina<SearchTask, SearchResult>({
+export function createWorkers(workers: number): Runner & LookupRunner {
+  const pool = new Piscina({
     filename: new URL("../../workers/search.ts", import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
@@ -36,6 +43,7 @@ export function createWorkers(workers: number): Runner {
     workers,
     // The types of the DOM want an options object where Node takes the list itself.
     run: (task, transfer) => pool.run(task, { transferList: transfer as never }),
+    lookup: (task) => pool.run(task, { name: "lookup" }),
     close: () => pool.destroy(),
   };
 }

@@ -142,14 +142,11 @@ function exactAndStem(view: View, word: string): Likeness[] {
     const exact = findTerm(segment, word);
     const start = exact >= 0 ? exact : anyTermWithStem(segment, word, root);
     if (start < 0) return [];
-    const circle: Likeness[] = [];
-    let term = start;
-    do {
-      if (term === exact) circle.push({ segment: s, term, share: 1, cover: 1 });
-      else circle.push({ segment: s, term, share: STEM_MATCH, cover: STEM_COVER });
-      term = segment.sameStem[term] as number;
-    } while (term !== start);
-    return circle;
+    return stemCircle(segment, start).map((term) =>
+      term === exact
+        ? { segment: s, term, share: 1, cover: 1 }
+        : { segment: s, term, share: STEM_MATCH, cover: STEM_COVER },
+    );
   });
 }
 
@@ -185,14 +182,31 @@ function prefixes(view: View, word: string): Likeness[] {
   });
 }
 
+/** Words that may have been meant, and behind them their other forms. */
 function typos(view: View, word: string): Likeness[] {
   return view.segments.flatMap((segment, s) =>
-    termsOneTypoAway(segment, word).map((term) => {
-      const sameFirst = segment.termChars[segment.termStart[term] as number] === word.charCodeAt(0);
+    termsOneTypoAway(segment, word).flatMap((meant) => {
+      const sameFirst =
+        segment.termChars[segment.termStart[meant] as number] === word.charCodeAt(0);
       const share = sameFirst ? TYPO_MATCH : TYPO_FIRST_LETTER_MATCH;
-      return { segment: s, term, share, cover: TYPO_COVER };
+      return stemCircle(segment, meant).map((term) =>
+        term === meant
+          ? { segment: s, term, share, cover: TYPO_COVER }
+          : { segment: s, term, share: share * STEM_MATCH, cover: TYPO_COVER * STEM_COVER },
+      );
     }),
   );
+}
+
+/** The term and all others with its stem. */
+function stemCircle(segment: OpenSegment, start: number): number[] {
+  const circle: number[] = [];
+  let term = start;
+  do {
+    circle.push(term);
+    term = segment.sameStem[term] as number;
+  } while (term !== start);
+  return circle;
 }
 
 /**

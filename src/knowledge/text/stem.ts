@@ -5,15 +5,19 @@
  */
 export function stem(word: string): string {
   if (word.length < 4 || !ASCII_WORD.test(word)) return word;
-  let base = plural(word);
+  // Twice, since endings pile up: rendering, renderer and render all come down to one stem.
+  const base = withoutSuffix(withoutSuffix(plural(word)));
+  if (base.length > 3 && base.endsWith("e")) return base.slice(0, -1);
+  return base.length > 3 && base.endsWith("y") ? `${base.slice(0, -1)}i` : base;
+}
+
+function withoutSuffix(word: string): string {
   for (const [suffix, replacement, minimum] of SUFFIXES) {
-    if (base.endsWith(suffix) && base.length - suffix.length >= minimum) {
-      base = undouble(base.slice(0, -suffix.length) + replacement);
-      break;
+    if (word.endsWith(suffix) && word.length - suffix.length >= minimum) {
+      return undouble(word.slice(0, -suffix.length) + replacement);
     }
   }
-  if (base.length > 4 && base.endsWith("e")) return base.slice(0, -1);
-  return base.length > 3 && base.endsWith("y") ? `${base.slice(0, -1)}i` : base;
+  return word;
 }
 
 const ASCII_WORD = /^[a-z]+$/;
@@ -22,14 +26,18 @@ const ASCII_WORD = /^[a-z]+$/;
 const SUFFIXES: ReadonlyArray<readonly [string, string, number]> = [
   ["ization", "iz", 3],
   ["isation", "iz", 3],
-  ["ational", "at", 3],
+  ["ational", "", 4],
   ["fulness", "ful", 3],
   ["ically", "ic", 3],
+  ["ation", "", 4],
+  ["ating", "", 4],
   ["ation", "at", 3],
   ["ition", "it", 3],
   ["ising", "iz", 3],
   ["ised", "iz", 3],
   ["iser", "iz", 3],
+  ["ated", "", 4],
+  ["ator", "", 4],
   ["ator", "at", 3],
   ["ment", "", 4],
   ["ness", "", 4],
@@ -38,6 +46,7 @@ const SUFFIXES: ReadonlyArray<readonly [string, string, number]> = [
   ["ally", "al", 3],
   ["ings", "", 3],
   ["ing", "", 3],
+  ["ate", "", 4],
   ["ion", "", 4],
   ["ise", "iz", 3],
   ["ies", "i", 2],

@@ -1,0 +1,59 @@
+import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, SEARCH_LOAD_TIMEOUT_MS } from "../limits.ts";
+import { Problem } from "../problem/problem.ts";
+import type { KnowledgeEngine, LookupRequest, LookupScope } from "./engine.ts";
+import type { ViewStore } from "./views.ts";
+
+/** Brings projects into memory and keeps them there while they are used. */
+export interface ProjectLoader {
+  isResident(projectId: string): boolean;
+  used(projectId: string): void;
+  /** False when there is no such scope. */
+  ensure(
+    projectId: string,
+    scope: { id: string; kind: "environment" | "release" },
+  ): Promise<boolean>;
+}
+
+/** Bounds how many requests may wait for threads. */
+export interface Admission {
+  admit(): void;
+  release(): void;
+}
+
+/** Answers lookups from the views that the indexing thread publishes, on the worker threads. */
+export class EmbeddedKnowledge implements KnowledgeEngine {
+  constructor(
+    private readonly views: ViewStore,
+    private readonly loader: ProjectLoader,
+    private readonly admission: Admission,
+    private readonly run: (task: LookupTask) => Promise<LookupResult>,
+  ) {}
+
+  async lookup(scope: LookupScope, request: LookupRequest): Promise<LookupResult> {
+    this.admission.admit();
+    try {
+      this.loader.used(scope.projectId);
+      return await this.run({ ...request, view: await this.#view(scope) });
+    } finally {
+      this.admission.release();
+    }
+  }
+
+  async #view(scope: LookupScope) {
+    const { projectId, id, kind } = scope;
+    const view = this.views.view(projectId, id);
+    if (view !== undefined && this.loader.isResident(projectId)) return view;
+    const timeout = Bun.sleep(SEARCH_LOAD_TIMEOUT_MS).then(() => undefined);
+    const found = await Promise.race([this.loader.ensure(projectId, { id, kind }), timeout]);
+    const loaded = this.views.view(projectId, id);
+    if (loaded !== undefined) return loaded;
+    if (found === false) {
+      throw new Problem(kind === "environment" ? "environment-not-found" : "release-not-found");
+    }
+    throw new Problem("dependency-unavailable", {
+      detail: "The project's text is still being loaded.",
+      headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+    });
+  }
+}

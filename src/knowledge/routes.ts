@@ -1,0 +1,68 @@
+import type { Coordinator } from "../coordination/coordinator.ts";
+import type { Sql } from "../db/client.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import { LookupCursors } from "./cursor.ts";
+import type { KnowledgeEngine } from "./engine.ts";
+import { LookupBody, LookupPage, LookupParams } from "./schema.ts";
+import { lookUp } from "./service.ts";
+
+const EXAMPLE: LookupPage = {
+  query: "snapshots",
+  mode: "search",
+  data: [
+    {
+      path: "operations/backup.md",
+      matched_fields: ["headings", "content"],
+      frontmatter: [{ key: "title", value: "Backup and restore" }],
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/knowledge/lookup",
+    first: null,
+    next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
+    prev: null,
+  },
+  returned: 1,
+  total_matches: 3,
+  shard: { shard_index: 0, shard_count: 1, total_items: 61 },
+};
+
+/** Looking project knowledge up by text. */
+export function knowledgeOperations(services: {
+  sql: Sql;
+  coordinator: Coordinator;
+  knowledge: KnowledgeEngine;
+}): Operation[] {
+  const { sql, knowledge } = services;
+  const cursors = new LookupCursors(services.coordinator);
+  return [
+    operation({
+      id: "lookUpKnowledge",
+      method: "POST",
+      path: "/projects/{project_reference}/knowledge/lookup",
+      tag: "Knowledge",
+      summary: "Look project knowledge up by text",
+      description:
+        "Finds Markdown files by path, title, headings, frontmatter and content. It forgives one " +
+        "typo in words of four and more letters, and takes the last word for the start of one. " +
+        "Without a query it lists all items in path order.",
+      permission: "knowledge.lookup",
+      params: LookupParams,
+      body: LookupBody,
+      bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
+      response: LookupPage,
+      responseExample: EXAMPLE,
+      problems: [
+        "project-not-found",
+        "environment-not-found",
+        "release-not-found",
+        "invalid-cursor",
+      ],
+      handle({ request, params, principal, body }) {
+        const reference = params.project_reference;
+        const self = new URL(request.url).pathname;
+        return lookUp({ sql, knowledge, cursors }, { principal, reference, body, self });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,123 @@
+import type { LookupResult } from "../../workers/protocol.ts";
+import type { Principal } from "../auth/principal.ts";
+import { findProject } from "../auth/project-access.ts";
+import type { Sql } from "../db/client.ts";
+import { LOOKUP_LIMIT_MAX } from "../limits.ts";
+import { invalid, Problem } from "../problem/problem.ts";
+import type { LookupCursors, LookupProgress, LookupQuestion, LookupState } from "./cursor.ts";
+import type { KnowledgeEngine } from "./engine.ts";
+import { findLookupScope } from "./queries.ts";
+import type { LookupBody, LookupPage, LookupTarget } from "./schema.ts";
+
+export interface LookupServices {
+  readonly sql: Sql;
+  readonly knowledge: KnowledgeEngine;
+  readonly cursors: LookupCursors;
+}
+
+export interface LookupCall {
+  readonly principal: Principal;
+  readonly reference: string;
+  readonly body: LookupBody;
+  /** The request's path, for `page_info.self`. */
+  readonly self: string;
+}
+
+const START: LookupProgress = { returned: [], after: null };
+
+/** The query without outer space; null when there is none. Only space is refused. */
+function queryOf(body: LookupBody): string | null {
+  const query = body.query?.trim();
+  if (query === "") throw invalid([{ field: "query", message: "must hold more than space" }]);
+  return query ?? null;
+}
+
+function checkShard(shardIndex: number, shardCount: number): void {
+  if (shardIndex < shardCount) return;
+  throw invalid([{ field: "shard_index", message: "must be below shard_count" }]);
+}
+
+function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
+  const shardIndex = body.shard_index ?? 0;
+  const shardCount = body.shard_count ?? 1;
+  checkShard(shardIndex, shardCount);
+  return {
+    projectId,
+    target: body.lookup_target ?? null,
+    query: queryOf(body),
+    limit: body.limit ?? LOOKUP_LIMIT_MAX,
+    shardIndex,
+    shardCount,
+  };
+}
+
+const sameTarget = (a: LookupTarget | null, b: LookupTarget) =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+/** A cursor goes on with its own question: what is given beside it must be the same. */
+function checkSame(question: LookupQuestion, body: LookupBody): void {
+  const same =
+    (body.query === undefined || queryOf(body) === question.query) &&
+    (body.limit === undefined || body.limit === question.limit) &&
+    (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
+    (body.shard_count === undefined || body.shard_count === question.shardCount) &&
+    (body.lookup_target === undefined || sameTarget(question.target, body.lookup_target));
+  if (same) return;
+  throw new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
+}
+
+async function stateOf(
+  cursors: LookupCursors,
+  projectId: string,
+  body: LookupBody,
+): Promise<LookupState> {
+  if (body.cursor === undefined) {
+    return { question: firstQuestion(projectId, body), progress: START };
+  }
+  const state = await cursors.open(body.cursor, projectId);
+  checkSame(state.question, body);
+  return state;
+}
+
+/**
+ * What the next page has to know. A search remembers what it has returned, so that whatever changes
+ * its ranking nothing comes twice and nothing that still matches is left out; browsing only needs
+ * to know where it stands in the fixed order.
+ */
+function progressAfter({ question, progress }: LookupState, result: LookupResult): LookupProgress {
+  if (question.query === null) {
+    return { returned: [], after: result.items.at(-1)?.path ?? progress.after };
+  }
+  return { returned: [...progress.returned, ...result.hashes], after: null };
+}
+
+/**
+ * One page of a project's knowledge. Throws `project-not-found`, `environment-not-found`,
+ * `release-not-found`, `invalid-cursor`, or a 400 about the body.
+ */
+export async function lookUp(services: LookupServices, call: LookupCall): Promise<LookupPage> {
+  const { sql, knowledge, cursors } = services;
+  const projectId = await findProject(sql, call.principal, call.reference);
+  const state = await stateOf(cursors, projectId, call.body);
+  const { question, progress } = state;
+  const scope = await findLookupScope(sql, projectId, question.target);
+  const { query, limit, shardIndex, shardCount } = question;
+  const request = { query, limit, shardIndex, shardCount, ...progress };
+  const result = await knowledge.lookup(scope, request);
+  const next = result.more
+    ? await cursors.seal({ question, progress: progressAfter(state, result) })
+    : null;
+  return {
+    query: query ?? "",
+    mode: query === null ? "browse" : "search",
+    data: result.items.map((item) => ({
+      path: item.path,
+      matched_fields: [...item.matchedFields],
+      frontmatter: [...item.frontmatter],
+    })),
+    page_info: { self: call.self, first: null, next, prev: null },
+    returned: result.items.length,
+    total_matches: result.total,
+    shard: { shard_index: shardIndex, shard_count: shardCount, total_items: result.shardItems },
+  };
+}

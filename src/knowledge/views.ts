@@ -1,0 +1,96 @@
+/** A segment as threads pass it around: the buffer is shared, not copied. */
+export interface SharedSegment {
+  /** Unique in the process and across restarts; the same key is always the same bytes. */
+  readonly key: string;
+  readonly buffer: SharedArrayBuffer;
+}
+
+/** The documents of one segment that a scope holds: bit d of word d >> 5, in shared memory. */
+export interface SegmentScope {
+  readonly key: string;
+  readonly documents: Uint32Array;
+}
+
+/** What the text index tells the main thread. Messages arrive in the order of the changes. */
+export type TextMessage =
+  | {
+      readonly type: "segments";
+      readonly projectId: string;
+      readonly add: readonly SharedSegment[];
+      readonly remove: readonly string[];
+    }
+  | {
+      readonly type: "scope";
+      readonly projectId: string;
+      readonly scopeId: string;
+      readonly members: readonly SegmentScope[];
+    }
+  | { readonly type: "scope-dropped"; readonly projectId: string; readonly scopeId: string }
+  | { readonly type: "project-dropped"; readonly projectId: string };
+
+/** An environment or release at one instant, ready to be sent to a worker. */
+export interface SharedView {
+  /** Two views of one number are the same, so what was derived from one serves the other. */
+  readonly number: number;
+  readonly segments: readonly SharedSegment[];
+  /** Same length and order as `segments`. */
+  readonly scopes: readonly Uint32Array[];
+}
+
+interface Project {
+  readonly segments: Map<string, SharedSegment>;
+  readonly views: Map<string, SharedView>;
+}
+
+/** The newest view of every scope in memory. Views are immutable; a change puts a new one in place. */
+export class ViewStore {
+  readonly #projects = new Map<string, Project>();
+  #number = 0;
+
+  /** Undefined when the scope is not in memory. */
+  view(projectId: string, scopeId: string): SharedView | undefined {
+    return this.#projects.get(projectId)?.views.get(scopeId);
+  }
+
+  receive(message: TextMessage): void {
+    if (message.type === "project-dropped") {
+      this.#projects.delete(message.projectId);
+      return;
+    }
+    const project = this.#project(message.projectId);
+    if (message.type === "segments") {
+      for (const segment of message.add) project.segments.set(segment.key, segment);
+      for (const key of message.remove) project.segments.delete(key);
+    } else if (message.type === "scope") {
+      project.views.set(message.scopeId, this.#assemble(project, message.members));
+    } else {
+      project.views.delete(message.scopeId);
+    }
+  }
+
+  /** Forgets everything, for when the thread that told it is gone. */
+  clear(): void {
+    this.#projects.clear();
+  }
+
+  #assemble(project: Project, members: readonly SegmentScope[]): SharedView {
+    const known = members.flatMap((member) => {
+      const segment = project.segments.get(member.key);
+      return segment === undefined ? [] : [{ segment, documents: member.documents }];
+    });
+    return {
+      number: ++this.#number,
+      segments: known.map((entry) => entry.segment),
+      scopes: known.map((entry) => entry.documents),
+    };
+  }
+
+  #project(projectId: string): Project {
+    let project = this.#projects.get(projectId);
+    if (project === undefined) {
+      project = { segments: new Map(), views: new Map() };
+      this.#projects.set(projectId, project);
+    }
+    return project;
+  }
+}
