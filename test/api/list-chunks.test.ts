@@ -1,0 +1,261 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { CHUNK_PAGE_DEFAULT } from "../../src/limits.ts";
+import { type Caller, startApi, startApiProcess, type TestProject } from "../support/api.ts";
+import { addChunks, addFile } from "../support/content.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+
+async function filledProject(chunks: number): Promise<TestProject> {
+  const project = await api.project(member);
+  await addFile(sql, project, "a.md", chunks);
+  return project;
+}
+
+const project = await filledProject(3);
+const path = `/projects/${project.slug}/chunks`;
+
+/** Follows `next` to the end and returns all pages. */
+async function pages(from: string, caller: Caller): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let next: string | null = from; next !== null; ) {
+    const { status, body }: Json = await api.get(next, caller);
+    expect(status).toBe(200);
+    found.push(body);
+    next = body.page_info.next;
+  }
+  return found;
+}
+
+const chunksOf = (list: Json[]) => list.flatMap((page) => page.data);
+
+describe("GET /projects/{project_reference}/chunks", () => {
+  test("a member lists the chunks by slug and by id in either case", async () => {
+    for (const reference of [project.slug, project.id, project.id.toUpperCase()]) {
+      const answer = await api.get(`/projects/${reference}/chunks`, member);
+      expect(answer.status).toBe(200);
+      expect(answer.body.data).toHaveLength(3);
+    }
+    const [chunk] = (await api.get(path, await api.key(member, { project }))).body.data;
+    expect(chunk).toEqual({
+      id: expect.any(String),
+      file_path: "a.md",
+      file_id: expect.any(String),
+      file_version_id: expect.any(String),
+      index: 0,
+      content: "chunk 0",
+      start_offset: 0,
+      end_offset: 9,
+      token_count: 2,
+    });
+  });
+
+  test("the order is file path in byte order, file version, index", async () => {
+    const mixed = await api.project(member);
+    for (const name of ["b", "a/b", "a", "Z", "é", "a-b", "B"]) await addFile(sql, mixed, name, 2);
+    const { body } = await api.get(`/projects/${mixed.slug}/chunks`, member);
+    const order = body.data.map((chunk: Json) => `${chunk.file_path} ${chunk.index}`);
+    const sorted = ["B", "Z", "a", "a-b", "a/b", "b", "é"].flatMap((name) => [
+      `${name} 0`,
+      `${name} 1`,
+    ]);
+    expect(order).toEqual(sorted);
+  });
+
+  test("an empty project has one empty page", async () => {
+    const empty = await api.project(member);
+    const own = `/projects/${empty.slug}/chunks`;
+    expect((await api.get(own, member)).body).toEqual({
+      data: [],
+      page_info: { self: own, first: null, next: null, prev: null },
+    });
+  });
+
+  test("pages join without repeating or skipping, forwards and backwards", async () => {
+    const big = await filledProject(11);
+    const forward = await pages(`/projects/${big.slug}/chunks?limit=3`, member);
+    expect(forward.map((page) => page.data.length)).toEqual([3, 3, 3, 2]);
+    expect(chunksOf(forward).map((chunk) => chunk.index)).toEqual([...Array(11).keys()]);
+    expect(forward[0].page_info.prev).toBeNull();
+    expect(forward[0].page_info.first).toBeNull();
+
+    const backward: Json[] = [];
+    for (let link = forward.at(-1).page_info.prev; link !== null; ) {
+      const { body } = await api.get(link, member);
+      backward.unshift(body);
+      link = body.page_info.prev;
+    }
+    expect(backward.map((page) => page.data)).toEqual(
+      forward.slice(0, -1).map((page) => page.data),
+    );
+    const first = (await api.get(forward.at(-1).page_info.first, member)).body;
+    expect(first.data).toEqual(forward[0].data);
+    expect(backward.at(-1).page_info.next).not.toBeNull();
+  });
+
+  test("a page that is exactly full is the last one", async () => {
+    const { body } = await api.get(`${path}?limit=3`, member);
+    expect(body.page_info.next).toBeNull();
+    expect(body.page_info.self).toBe(`${path}?limit=3`);
+  });
+
+  test("without a limit a page has the default size", async () => {
+    const big = await filledProject(CHUNK_PAGE_DEFAULT + 1);
+    const { body } = await api.get(`/projects/${big.slug}/chunks`, member);
+    expect(body.data).toHaveLength(CHUNK_PAGE_DEFAULT);
+    expect(body.page_info.next).toContain(`limit=${CHUNK_PAGE_DEFAULT}`);
+  });
+
+  test("a limit that is no whole number from 1 to 100 answers 400 and names the field", async () => {
+    for (const limit of ["0", "101", "-1", "1.5", "ten", "", "1e1", "%2050"]) {
+      const answer = await api.get(`${path}?limit=${limit}`, member);
+      expect(answer.status, limit).toBe(400);
+      expect(answer.body.slug).toBe("validation-failed");
+      expect(answer.body.errors[0].field).toBe("limit");
+    }
+    expect((await api.get(`${path}?limit=100`, member)).status).toBe(200);
+  });
+
+  describe("a cursor", () => {
+    const cursorOf = async (of: TestProject, limit = 2) => {
+      const { body } = await api.get(`/projects/${of.slug}/chunks?limit=${limit}`, member);
+      return new URL(body.page_info.next, api.url).searchParams.get("cursor") as string;
+    };
+    const refused = async (to: string) => {
+      const answer = await api.get(to, member);
+      expect(answer.status, to).toBe(400);
+      expect(answer.body.slug).toBe("invalid-cursor");
+    };
+
+    test("that is malformed or changed in any place answers 400 invalid-cursor", async () => {
+      const cursor = await cursorOf(project);
+      for (const odd of [
+        "",
+        "x",
+        "%00",
+        "a".repeat(13_335),
+        `${cursor}=`,
+        `${cursor}A`,
+        ` ${cursor}`,
+      ]) {
+        await refused(`${path}?limit=2&cursor=${odd}`);
+      }
+      for (let place = 0; place < cursor.length; place += 7) {
+        const other = cursor[place] === "A" ? "B" : "A";
+        await refused(`${path}?cursor=${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
+      }
+    });
+
+    test("of another project or with another limit answers 400 invalid-cursor", async () => {
+      const other = await filledProject(5);
+      await refused(`${path}?limit=2&cursor=${await cursorOf(other)}`);
+      await refused(`${path}?limit=3&cursor=${await cursorOf(project)}`);
+    });
+
+    test("alone goes on with the page size that it was made with", async () => {
+      const five = await filledProject(5);
+      const { body } = await api.get(
+        `/projects/${five.id}/chunks?cursor=${await cursorOf(five)}`,
+        member,
+      );
+      expect(body.data.map((chunk: Json) => chunk.index)).toEqual([2, 3]);
+    });
+
+    test("is good on another process of the same database", async () => {
+      const other = await startApiProcess({ beside: api });
+      const answer = await other.get(`${path}?cursor=${await cursorOf(project)}`, member);
+      expect(answer.status).toBe(200);
+      expect(answer.body.data.map((chunk: Json) => chunk.index)).toEqual([2]);
+      await other.stop();
+    });
+  });
+
+  test("whatever is inserted and deleted between pages, a chunk that stays is seen exactly once", async () => {
+    const name = fc.constantFrom("a", "b", "c", "m", "x", "z", "é");
+    const change = fc.oneof(
+      fc.record({
+        kind: fc.constant("insert" as const),
+        path: name,
+        count: fc.integer({ min: 1, max: 4 }),
+      }),
+      fc.record({ kind: fc.constant("delete" as const), pick: fc.nat() }),
+    );
+    const run = fc.record({
+      files: fc.uniqueArray(fc.record({ path: name, count: fc.integer({ min: 1, max: 5 }) }), {
+        selector: (file) => file.path,
+        minLength: 1,
+      }),
+      limit: fc.integer({ min: 1, max: 4 }),
+      changes: fc.array(fc.array(change, { maxLength: 3 }), { maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(run, async ({ files, limit, changes }) => {
+        const target = await api.project(member);
+        for (const { path: file, count } of files) await addFile(sql, target, file, count);
+        const rows = await sql<
+          { id: string }[]
+        >`SELECT id FROM chunks WHERE project_id = ${target.id}`;
+        const staying = new Set(rows.map((row) => row.id));
+        const seen: string[] = [];
+        let next: string | null = `/projects/${target.slug}/chunks?limit=${limit}`;
+        while (next !== null) {
+          const { body }: Json = await api.get(next, member);
+          seen.push(...body.data.map((chunk: Json) => chunk.id));
+          next = body.page_info.next;
+          for (const step of changes.shift() ?? []) {
+            if (step.kind === "insert") await grow(target, step.path, step.count);
+            else await removeOne(target, step.pick, staying);
+          }
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect([...staying].filter((id) => !seen.includes(id))).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    api,
+    path,
+    madeUpPath: `/projects/p-${randomUUID()}/chunks`,
+    project,
+    slug: "project-not-found",
+    member,
+  });
+});
+
+/** More chunks for a file, which is made where it is missing. */
+async function grow(target: TestProject, file: string, count: number): Promise<void> {
+  const [version] = await sql`
+    SELECT v.id, v.file_id, (SELECT coalesce(max(index), -1) FROM chunks WHERE file_version_id = v.id) AS last
+    FROM file_versions v JOIN files f ON f.id = v.file_id
+    WHERE f.project_id = ${target.id} AND f.path = ${file}`;
+  if (version === undefined) {
+    await addFile(sql, target, file, count);
+    return;
+  }
+  const { id, file_id, last } = version as { id: string; file_id: string; last: number };
+  await addChunks(sql, target, {
+    fileId: file_id,
+    versionId: id,
+    path: file,
+    from: last + 1,
+    count,
+  });
+}
+
+async function removeOne(target: TestProject, pick: number, staying: Set<string>): Promise<void> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM chunks WHERE project_id = ${target.id} ORDER BY file_path, file_version_id, index`;
+  const victim = rows[pick % Math.max(1, rows.length)];
+  if (victim === undefined) return;
+  await sql`DELETE FROM chunks WHERE id = ${victim.id}`;
+  staying.delete(victim.id);
+}
