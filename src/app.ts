@@ -2,6 +2,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api-keys/routes.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { Forgetful } from "./auth/open.ts";
 import { billingOperations } from "./billing/routes.ts";
 import { branchOperations } from "./branches/routes.ts";
 import { chunkOperations } from "./chunks/routes.ts";
@@ -16,6 +17,7 @@ import type { Operation } from "./http/operation.ts";
 import { PROBLEM_TYPE } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
 import type { Indexer } from "./indexing/indexer.ts";
+import { inputRequestOperations } from "./input-requests/routes.ts";
 import type { KnowledgeEngine } from "./knowledge/engine.ts";
 import { knowledgeOperations } from "./knowledge/routes.ts";
 import type { Log } from "./observability/log.ts";
@@ -25,6 +27,7 @@ import { projectOperations } from "./projects/routes.ts";
 import type { SearchEngine } from "./search/engine.ts";
 import { searchOperations } from "./search/routes.ts";
 import type { ScopeResolver } from "./search/scopes.ts";
+import { webhookOperations } from "./webhooks/routes.ts";
 
 /** Everything that the routes stand on, opened and closed by the composition root. */
 export interface Services {
@@ -37,6 +40,8 @@ export interface Services {
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
+  /** Lets a cache be emptied whenever access rights change. */
+  forgetWith(cache: Forgetful): void;
   readonly engine: SearchEngine;
   readonly knowledge: KnowledgeEngine;
   /** For indexes that are searched on the main thread. */
@@ -58,6 +63,8 @@ export function operationsOf(services: Services): Operation[] {
     ...chunkOperations(services),
     ...branchOperations(services),
     ...conversationOperations(services),
+    ...inputRequestOperations(services),
+    ...webhookOperations(services),
     ...billingOperations(services),
     ...searchOperations(services),
     ...errorOperations(services),

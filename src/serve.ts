@@ -1,7 +1,7 @@
 import { buildApp, type Services } from "./app.ts";
 import { openAuth } from "./auth/open.ts";
 import type { Config } from "./config/schema.ts";
-import { createMemoryCoordinator } from "./coordination/memory.ts";
+import { openCoordinator } from "./coordination/open.ts";
 import { migrate } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
 import { openCursorSigner } from "./http/cursor.ts";
@@ -47,13 +47,13 @@ async function openServices(
   });
   const auth = await openAuth(config, sql, log);
   resources.push("authentication", () => auth.close());
-  const coordinator = createMemoryCoordinator();
+  const coordinator = await openCoordinator(config, log);
   resources.push("coordination", () => coordinator.close());
   readiness.add("coordination", () => coordinator.check());
 
   const cursors = await openCursorSigner(sql);
 
-  const { authenticator } = auth;
+  const { authenticator, forgetWith } = auth;
   const metrics = createMetrics();
   const { engine, indexer, lookups } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
@@ -65,6 +65,7 @@ async function openServices(
   auth.forgetWith(scopes.cache);
   return {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
+    forgetWith,
     ...{ engine, indexer, scopes, knowledge },
   };
 }

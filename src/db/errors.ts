@@ -34,6 +34,30 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
 }
 
+/** Failures to get a connection at all. */
+const CONNECT_FAILURES = new Set([
+  "CONNECT_TIMEOUT",
+  "CONNECTION_CONNECT_TIMEOUT",
+  "CONNECTION_ENDED",
+  "ECONNREFUSED",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  // The server answers new connections so while it starts or has none to give.
+  "57P03",
+  "53300",
+]);
+
+/** True when the statement certainly did not reach the server, so that nothing can have happened. */
+export function neverRan(error: unknown): boolean {
+  return CONNECT_FAILURES.has(codeOf(error) ?? "");
+}
+
+/** True when a lock was not to be had in time; the transaction has been rolled back. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === "55P03";
+}
+
 /** True when the same transaction may succeed if it is simply run again. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);

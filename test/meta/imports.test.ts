@@ -28,9 +28,11 @@ const LAYERS = {
     "config",
     "db",
     "coordination",
+    "idempotency",
     "observability",
     "lifecycle.ts",
     "limits.ts",
+    "failpoints.ts",
   ],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -198,8 +198,9 @@ BEGIN
     -- Imported messages may carry numbers beyond the count.
     SELECT greatest(place.message_count, max(m.seq)) INTO last_seq
       FROM messages m WHERE m.conversation_id = place_id;
-    SELECT m.id INTO parent FROM messages m
-      WHERE m.conversation_id = place_id AND m.id::text = place.current_node;
+    SELECT m.id INTO parent FROM messages m WHERE m.conversation_id = place_id
+      AND m.id = CASE WHEN place.current_node ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        THEN place.current_node::uuid END;
     UPDATE conversations c SET message_count = c.message_count + 1,
       latest_event_id = c.latest_event_id + 1, current_node = expected_ids[3]::text,
       last_message_at = now(), updated_at = now()

@@ -1,0 +1,11 @@
+import type { Config } from "../config/schema.ts";
+import type { Log } from "../observability/log.ts";
+import type { Coordinator } from "./coordinator.ts";
+import { createMemoryCoordinator } from "./memory.ts";
+import { openRedisCoordinator } from "./redis.ts";
+
+/** Coordination through the configured Redis, or inside this process when there is none. */
+export async function openCoordinator(config: Config, log: Log): Promise<Coordinator> {
+  if (config.redisUrl === undefined) return createMemoryCoordinator();
+  return await openRedisCoordinator(config.redisUrl, log);
+}

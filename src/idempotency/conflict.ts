@@ -1,0 +1,50 @@
+import { IDEMPOTENCY_RETRY_AFTER_SECONDS } from "../limits.ts";
+import { type Idempotency, Problem } from "../problem/problem.ts";
+
+type Recovery = NonNullable<Idempotency["recovery"]>;
+
+export interface ConflictOptions {
+  /** The operation's id. */
+  readonly operation: string;
+  readonly detail: string;
+  /** When the state ends by itself, where that is known. */
+  readonly expiresAt?: Date;
+  readonly recovery?: Recovery;
+  readonly cause?: unknown;
+}
+
+function conflict(
+  state: Idempotency["state"],
+  retryable: boolean,
+  { operation, detail, expiresAt, recovery, cause }: ConflictOptions,
+): Problem {
+  const seconds = retryable ? IDEMPOTENCY_RETRY_AFTER_SECONDS : null;
+  return new Problem("idempotency-conflict", {
+    detail,
+    idempotency: {
+      state,
+      operation,
+      retryable,
+      retry_after_seconds: seconds,
+      expires_at: expiresAt?.toISOString() ?? null,
+      ...(recovery === undefined ? {} : { recovery }),
+    },
+    headers: seconds === null ? {} : { "retry-after": String(seconds) },
+    cause,
+  });
+}
+
+/** The first attempt still runs, here or elsewhere. */
+export function inProgress(options: ConflictOptions): Problem {
+  return conflict("in_progress", true, options);
+}
+
+/** The key stands for something else already, and will for good. */
+export function payloadMismatch(options: ConflictOptions): Problem {
+  return conflict("payload_mismatch", false, options);
+}
+
+/** Nobody can tell whether the attempt took effect; a repetition finds out. */
+export function outcomeUnknown(options: ConflictOptions): Problem {
+  return conflict("outcome_unknown", true, options);
+}

@@ -1,0 +1,105 @@
+import { reachesConversation } from "../auth/conversation-access.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Transaction } from "../db/client.ts";
+
+/** How long an answer waits for a rival that is being stored. */
+const LOCK_TIMEOUT = "5s";
+
+export interface RequestRow {
+  id: string;
+  conversation_id: string;
+  run_id: string | null;
+  tool_call_id: string | null;
+  kind: string;
+  status: "open" | "submitted" | "cancelled" | "expired";
+  requested_responder_type: string;
+  title: string | null;
+  description: string | null;
+  fields: Record<string, unknown>[];
+  recommendations: Record<string, unknown> | null;
+  metadata: Record<string, unknown> | null;
+  created_at: Date;
+  expires_at: Date | null;
+  submitted_at: Date | null;
+  cancelled_at: Date | null;
+  expired_at: Date | null;
+  /** True when the time for an answer is over, by the database's clock. */
+  is_overdue: boolean;
+}
+
+export interface ResponseRow {
+  id: string;
+  input_request_id: string;
+  conversation_id: string;
+  run_id: string | null;
+  actor_type: string;
+  actor_id: string;
+  /** JSON text. */
+  values: string;
+  created_at: Date;
+}
+
+/** True when the caller reaches the conversation. */
+export async function reaches(tx: Transaction, principal: Principal, conversationId: string) {
+  const rows = await tx`
+    SELECT FROM conversations c
+    WHERE c.id = ${conversationId} AND ${reachesConversation(tx, principal)}`;
+  return rows.length > 0;
+}
+
+/** An input request of a conversation, locked until the transaction ends: rivals wait here. */
+export async function lockRequest(
+  tx: Transaction,
+  conversationId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
+  // Issued together, both take one round trip.
+  const [, [row]] = await Promise.all([
+    tx`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
+    tx<RequestRow[]>`
+      SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
+        title, description, fields, recommendations, metadata, created_at, expires_at,
+        submitted_at, cancelled_at, expired_at,
+        coalesce(expires_at <= clock_timestamp(), false) AS is_overdue
+      FROM input_requests WHERE conversation_id = ${conversationId} AND id = ${id} FOR UPDATE`,
+  ]);
+  return row;
+}
+
+export async function readResponse(
+  tx: Transaction,
+  requestId: string,
+): Promise<ResponseRow | undefined> {
+  const [row] = await tx<ResponseRow[]>`
+    SELECT id, input_request_id, conversation_id, run_id, actor_type, actor_id,
+      values::text AS values, created_at
+    FROM input_responses WHERE input_request_id = ${requestId}`;
+  return row;
+}
+
+export async function markExpired(tx: Transaction, requestId: string): Promise<void> {
+  await tx`
+    UPDATE input_requests SET status = 'expired', expired_at = clock_timestamp()
+    WHERE id = ${requestId}`;
+}
+
+/** Stores the answer and closes the request, both at one moment. */
+export async function storeResponse(
+  tx: Transaction,
+  request: RequestRow,
+  answer: { id: string; actorType: string; actorId: string; values: string },
+): Promise<{ response: ResponseRow; submittedAt: Date }> {
+  const [[response]] = await Promise.all([
+    tx<[ResponseRow]>`
+      INSERT INTO input_responses
+        (id, input_request_id, conversation_id, run_id, actor_type, actor_id, values)
+      VALUES (${answer.id}, ${request.id}, ${request.conversation_id}, ${request.run_id},
+        ${answer.actorType}, ${answer.actorId}, ${answer.values}::text::json)
+      RETURNING id, input_request_id, conversation_id, run_id, actor_type, actor_id,
+        values::text AS values, created_at`,
+    tx`UPDATE input_requests SET status = 'submitted', submitted_at = now()
+       WHERE id = ${request.id}`,
+  ]);
+  // Within a transaction the clock stands still.
+  return { response, submittedAt: response.created_at };
+}

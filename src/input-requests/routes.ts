@@ -1,0 +1,118 @@
+import { referenceId } from "../auth/project-access.ts";
+import type { Config } from "../config/schema.ts";
+import type { Sql } from "../db/client.ts";
+import { createSteps } from "../failpoints.ts";
+import { timestamp } from "../http/formats.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import { Problem } from "../problem/problem.ts";
+import type { RequestRow, ResponseRow } from "./queries.ts";
+import {
+  AnswerBody,
+  AnswerParams,
+  AnswerResult,
+  type InputRequest,
+  type InputResponse,
+  RESULT_EXAMPLE,
+} from "./schema.ts";
+import { type Answered, answerRequest, OPERATION } from "./service.ts";
+
+/** A member of the answer where there is a value; what is null is left out. */
+function present<K extends string, V>(name: K, value: V | null): { [key in K]?: V } {
+  return (value === null ? {} : { [name]: value }) as { [key in K]?: V };
+}
+
+function moment<K extends string>(name: K, value: Date | null): { [key in K]?: string } {
+  return present(name, timestamp(value));
+}
+
+function responseBody(row: ResponseRow): InputResponse {
+  return {
+    id: row.id,
+    input_request_id: row.input_request_id,
+    conversation_id: row.conversation_id,
+    ...present("run_id", row.run_id),
+    actor_type: row.actor_type,
+    actor_id: row.actor_id,
+    values: JSON.parse(row.values),
+    created_at: timestamp(row.created_at),
+  };
+}
+
+function requestBody(row: RequestRow, response: InputResponse): InputRequest {
+  return {
+    id: row.id,
+    conversation_id: row.conversation_id,
+    ...present("run_id", row.run_id),
+    ...present("tool_call_id", row.tool_call_id),
+    kind: row.kind,
+    status: row.status,
+    requested_responder_type: row.requested_responder_type,
+    ...present("title", row.title),
+    ...present("description", row.description),
+    fields: row.fields,
+    ...present("recommendations", row.recommendations),
+    ...present("metadata", row.metadata),
+    created_at: timestamp(row.created_at),
+    ...moment("expires_at", row.expires_at),
+    ...moment("submitted_at", row.submitted_at),
+    ...moment("cancelled_at", row.cancelled_at),
+    ...moment("expired_at", row.expired_at),
+    latest_response: response,
+  };
+}
+
+function resultBody({ request, response, isDuplicate }: Answered): AnswerResult {
+  const stored = responseBody(response);
+  return {
+    success: true,
+    input_request: requestBody(request, stored),
+    input_response: stored,
+    accepted: true,
+    duplicate: isDuplicate,
+  };
+}
+
+/** POST /conversations/{conversation_id}/input-requests/{input_request_id}/responses. */
+export function inputRequestOperations(services: {
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly sql: Sql;
+}): Operation[] {
+  const answering = { ...services, step: createSteps(services.config.failpoints) };
+  return [
+    operation({
+      id: OPERATION,
+      method: "POST",
+      path: "/conversations/{conversation_id}/input-requests/{input_request_id}/responses",
+      tag: "Conversations",
+      summary: "Answer an input request",
+      description:
+        "The values are checked against the fields of the request. The first answer is stored; " +
+        "the same values again are answered with it and `duplicate` true, other values are a " +
+        "conflict.",
+      permission: "input_requests.respond",
+      params: AnswerParams,
+      body: AnswerBody,
+      bodyExample: { values: RESULT_EXAMPLE.input_response.values },
+      response: AnswerResult,
+      responseExample: RESULT_EXAMPLE,
+      problems: [
+        "conversation-not-found",
+        "input-request-not-found",
+        "input-request-closed",
+        "idempotency-conflict",
+      ],
+      async handle({ params, body, principal }) {
+        const conversationId = referenceId(params.conversation_id);
+        if (conversationId === null) throw new Problem("conversation-not-found");
+        // An id that is none names no request, yet who may not see the conversation is told so.
+        const requestId = referenceId(params.input_request_id) ?? NO_REQUEST;
+        const answer = { principal, conversationId, requestId, values: body.values };
+        return resultBody(await answerRequest(answering, answer));
+      },
+    }),
+  ];
+}
+
+/** The nil UUID, which nothing has. */
+const NO_REQUEST = "00000000-0000-0000-0000-000000000000";

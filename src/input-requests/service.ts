@@ -1,0 +1,149 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Sql, Transaction } from "../db/client.ts";
+import { isLockTimeout } from "../db/errors.ts";
+import { transaction } from "../db/transaction.ts";
+import type { Step } from "../failpoints.ts";
+import { canonicalJson } from "../idempotency/canonical.ts";
+import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
+import { settle } from "../idempotency/settle.ts";
+import { Problem } from "../problem/problem.ts";
+import {
+  lockRequest,
+  markExpired,
+  type RequestRow,
+  type ResponseRow,
+  reaches,
+  readResponse,
+  storeResponse,
+} from "./queries.ts";
+import { type Values, validValues } from "./values.ts";
+
+export const OPERATION = "answerInputRequest";
+
+export interface AnswerServices {
+  readonly sql: Sql;
+  readonly baseUrl: string;
+  readonly step: Step;
+}
+
+export interface Answer {
+  readonly principal: Principal;
+  readonly conversationId: string;
+  readonly requestId: string;
+  readonly values: Values;
+}
+
+export interface Answered {
+  readonly request: RequestRow;
+  readonly response: ResponseRow;
+  readonly isDuplicate: boolean;
+}
+
+/** An answer's transaction ends in this; only what is thrown rolls back. */
+type Outcome = Answered | Problem;
+
+function closed(status: string): Problem {
+  return new Problem("input-request-closed", { detail: `The input request is ${status}.` });
+}
+
+function recovery(baseUrl: string, { conversationId }: Answer) {
+  return {
+    available: true,
+    description: "The conversation shows what the answer has led to.",
+    resource_url: `${baseUrl}/conversations/${conversationId}/tree`,
+  };
+}
+
+function mismatch(baseUrl: string, answer: Answer): Problem {
+  return payloadMismatch({
+    operation: OPERATION,
+    detail: "The input request was answered with other values.",
+    recovery: recovery(baseUrl, answer),
+  });
+}
+
+/** The stored answer, for whoever gave it or gives it again; `responseId` is this attempt's own. */
+async function storedAnswer(
+  tx: Transaction,
+  request: RequestRow,
+  values: string,
+  responseId: string,
+): Promise<Answered | undefined> {
+  const response = await readResponse(tx, request.id);
+  if (response === undefined) throw closed(request.status);
+  if (canonicalJson(response.values) !== canonicalJson(values)) return undefined;
+  return { request, response, isDuplicate: response.id !== responseId };
+}
+
+/** One attempt in one transaction. Run again after a broken connection it finds what it stored. */
+async function attempt(
+  tx: Transaction,
+  { baseUrl, step }: AnswerServices,
+  answer: Answer,
+  responseId: string,
+): Promise<Outcome> {
+  const { principal, conversationId, requestId } = answer;
+  if (!(await reaches(tx, principal, conversationId))) throw new Problem("conversation-not-found");
+  const request = await lockRequest(tx, conversationId, requestId);
+  if (request === undefined) throw new Problem("input-request-not-found");
+  step("answer.locked");
+  if (request.status === "open" && request.is_overdue) {
+    await markExpired(tx, request.id);
+    return closed("expired");
+  }
+  if (request.status === "cancelled" || request.status === "expired") return closed(request.status);
+  const values = JSON.stringify(validValues(request.fields, answer.values));
+  if (request.status === "submitted") {
+    return (await storedAnswer(tx, request, values, responseId)) ?? mismatch(baseUrl, answer);
+  }
+  const actorType = principal.keyId === null ? "human" : "api_key";
+  const { response, submittedAt } = await storeResponse(tx, request, {
+    ...{ id: responseId, actorType, actorId: principal.userId, values },
+  });
+  step("answer.written");
+  const submitted = { ...request, status: "submitted" as const, submitted_at: submittedAt };
+  return { request: submitted, response, isDuplicate: false };
+}
+
+function translated(error: unknown, answer: Answer, baseUrl: string): unknown {
+  if (!isLockTimeout(error)) return error;
+  return inProgress({
+    operation: OPERATION,
+    detail: "Another answer to this input request is being stored at this moment.",
+    recovery: recovery(baseUrl, answer),
+    cause: error,
+  });
+}
+
+/**
+ * Answers an input request, once. Whoever comes second waits for the first, then learns whether
+ * both said the same. Throws `conversation-not-found`, `input-request-not-found`,
+ * `input-request-closed`, `validation-failed`, and `idempotency-conflict` in its three states.
+ */
+export async function answerRequest(services: AnswerServices, answer: Answer): Promise<Answered> {
+  const { sql, baseUrl, step } = services;
+  const responseId = Bun.randomUUIDv7();
+  step("answer.received");
+  try {
+    const outcome = await settle(
+      () => transaction(sql, (tx) => attempt(tx, services, answer, responseId)),
+      {
+        unknown: (cause) =>
+          outcomeUnknown({
+            operation: OPERATION,
+            detail: "The database broke off while it stored the answer: the outcome is not known.",
+            recovery: {
+              available: true,
+              description: "Send the same answer again: it is stored once.",
+            },
+            cause,
+          }),
+      },
+    );
+    step("answer.kept");
+    if (outcome instanceof Problem) throw outcome;
+    return outcome;
+  } catch (error) {
+    throw translated(error, answer, baseUrl);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Sql } from "../db/client.ts";
+import type { Payload } from "./payload.ts";
+
+/** What a delivery needs to know of its definition. */
+export interface Definition {
+  readonly id: string;
+  readonly projectId: string;
+  readonly secretHash: Uint8Array;
+}
+
+/** The enabled definition of this id, or null. */
+export async function readDefinition(sql: Sql, id: string): Promise<Definition | null> {
+  const [row] = await sql<{ project_id: string; secret_hash: Uint8Array }[]>`
+    SELECT project_id, secret_hash FROM webhook_definitions WHERE id = ${id} AND enabled`;
+  return row === undefined ? null : { id, projectId: row.project_id, secretHash: row.secret_hash };
+}
+
+/** A delivery on its way, with the ids that it will have if it is the first of its key. */
+export interface Delivery {
+  readonly definitionId: string;
+  readonly key: string | null;
+  readonly payload: Payload;
+  readonly ids: {
+    readonly event: string;
+    readonly conversation: string;
+    readonly message: string;
+    readonly run: string;
+  };
+}
+
+export interface EventRow {
+  id: string;
+  webhook_definition_id: string;
+  project_id: string;
+  fingerprint: Uint8Array;
+  is_json: boolean;
+  conversation_id: string;
+  message_id: string;
+  run_id: string;
+  latest_event_id: string;
+  status: string;
+  invoked_by: string;
+  manual_invoked_by_user_id: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  received_at: Date;
+  completed_at: Date | null;
+  /** The payload as JSON text; null for the event that this very call has made. */
+  payload: string | null;
+}
+
+/**
+ * Keeps a delivery, whole or not at all. Returns the event of its key, the one that it has made
+ * itself when `id` is the delivery's own; undefined when the definition is unknown or disabled.
+ * Throws a unique violation when a rival was faster: asked again, it returns the rival's event.
+ */
+export async function keepDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
+  const { definitionId, key, payload, ids } = delivery;
+  const { event, conversation, message, run } = ids;
+  const [row] = await sql<EventRow[]>`
+    SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
+      message_id, run_id, latest_event_id, status, invoked_by, manual_invoked_by_user_id,
+      error_code, error_message, received_at, completed_at,
+      CASE WHEN id <> ${event}::uuid THEN payload::text END AS payload
+    FROM deliver_webhook(${definitionId}, ${key}, ${payload.fingerprint as Buffer}, ${payload.isJson},
+      ${payload.json}::text::json, ${[event, conversation, message, run]}::uuid[])`;
+  return row;
+}
+
+/** The event that is kept for a key, if there is one. */
+export async function readKeptEvent(
+  sql: Sql,
+  definitionId: string,
+  key: string,
+): Promise<EventRow | undefined> {
+  const [row] = await sql<EventRow[]>`
+    SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
+      message_id, run_id, latest_event_id, status, invoked_by, manual_invoked_by_user_id,
+      error_code, error_message, received_at, completed_at, payload::text AS payload
+    FROM webhook_events
+    WHERE webhook_definition_id = ${definitionId} AND idempotency_key = ${key}`;
+  return row;
+}

@@ -1,0 +1,148 @@
+import { Type } from "@sinclair/typebox";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Forgetful } from "../auth/open.ts";
+import { TimedCache } from "../auth/timed-cache.ts";
+import type { Config } from "../config/schema.ts";
+import type { Coordinator } from "../coordination/coordinator.ts";
+import type { Sql } from "../db/client.ts";
+import { createSteps } from "../failpoints.ts";
+import { mediaType, readBody } from "../http/body.ts";
+import { timestamp } from "../http/formats.ts";
+import { type Operation, rawOperation } from "../http/operation.ts";
+import { JSON_TYPE } from "../http/respond.ts";
+import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../limits.ts";
+import { invalid, Problem } from "../problem/problem.ts";
+import { requireAccess } from "./access.ts";
+import { definitionUuid } from "./definition-uuid.ts";
+import { readPayload } from "./payload.ts";
+import { type Definition, readDefinition } from "./queries.ts";
+import {
+  KEY_HEADERS,
+  RESULT_EXAMPLE,
+  WebhookEventResult,
+  WebhookHeaders,
+  WebhookParams,
+  WebhookProblemBody,
+  WebhookQuery,
+} from "./schema.ts";
+import { deliver, OPERATION, type Outcome } from "./service.ts";
+
+const VISIBLE_ASCII = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_CHARS}}$`);
+
+export interface WebhookServices {
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly sql: Sql;
+  readonly authenticator: Authenticator;
+  readonly coordinator: Coordinator;
+  forgetWith(cache: Forgetful): void;
+}
+
+/** The first key that the sender gave, or null. Throws `validation-failed` for one that is none. */
+function idempotencyKeyOf(headers: Headers): string | null {
+  const name = KEY_HEADERS.find((header) => headers.has(header));
+  if (name === undefined) return null;
+  const key = headers.get(name) as string;
+  if (VISIBLE_ASCII.test(key)) return key;
+  const message = `must have 1 to ${IDEMPOTENCY_KEY_MAX_CHARS} visible ASCII characters`;
+  throw invalid([{ field: name, message }]);
+}
+
+function charsetOf(request: Request): string | undefined {
+  return /;\s*charset="?([\w.:-]+)/i.exec(request.headers.get("content-type") ?? "")?.[1];
+}
+
+/** The result as JSON. The payload goes in as the text that was sent, so that no digit is lost. */
+function resultBody({ event, isDuplicate, payload }: Outcome): string {
+  const result: Omit<WebhookEventResult, "payload"> = {
+    webhook_event_id: event.id,
+    webhook_definition_id: definitionUuid(event.webhook_definition_id),
+    project_id: event.project_id,
+    conversation_id: event.conversation_id,
+    message_id: event.message_id,
+    run_id: event.run_id,
+    canonical_run_id: event.run_id,
+    latest_event_id: Number(event.latest_event_id),
+    status: event.status,
+    duplicate: isDuplicate,
+    ...(event.error_code === null ? {} : { error_code: event.error_code }),
+    ...(event.error_message === null ? {} : { error_message: event.error_message }),
+    invoked_by: event.invoked_by,
+    ...(event.manual_invoked_by_user_id === null
+      ? {}
+      : { manual_invoked_by_user_id: event.manual_invoked_by_user_id }),
+    received_at: timestamp(event.received_at),
+    ...(event.completed_at === null ? {} : { completed_at: timestamp(event.completed_at) }),
+  };
+  return `${JSON.stringify(result).slice(0, -1)},"payload":${payload}}`;
+}
+
+/** POST /webhooks/{webhook_id}: the public door for deliveries. */
+export function webhookOperations(services: WebhookServices): Operation[] {
+  const { sql, config } = services;
+  const delivering = { ...services, step: createSteps(config.failpoints) };
+  const definitions = new TimedCache<Definition | null>();
+  services.forgetWith(definitions);
+
+  async function enabledDefinition(id: string): Promise<Definition> {
+    // No text of PostgreSQL holds a NUL, so neither does any id.
+    const known = id.includes("\0") ? null : definitions.get(id, () => readDefinition(sql, id));
+    const definition = known instanceof Promise ? await known : known;
+    if (definition === null) throw new Problem("webhook-not-found");
+    return definition;
+  }
+
+  return [
+    rawOperation({
+      id: OPERATION,
+      method: "POST",
+      path: "/webhooks/{webhook_id}",
+      tag: "Webhooks",
+      summary: "Deliver to a webhook",
+      description:
+        "Takes a delivery exactly once a key: a repeated one is answered with the stored result " +
+        "and `duplicate` true. The caller proves itself by the first of these that is present: " +
+        "the header `X-Service-Webhook-Secret`, the query parameter `secret`, a bearer token or " +
+        "API key of a member of the project with the permission `webhooks.deliver`. The " +
+        "idempotency key is the first of `Idempotency-Key`, `X-GitHub-Delivery`, " +
+        "`X-Gitlab-Event-UUID` and `X-Request-UUID`; without one every delivery is new. JSON is " +
+        "stored as JSON, a form's field `payload` is unwrapped, anything else is text.",
+      credential: "own",
+      permission: null,
+      params: WebhookParams,
+      query: WebhookQuery,
+      headers: WebhookHeaders,
+      bodies: {
+        "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
+        "application/x-www-form-urlencoded": {
+          schema: Type.Object({ payload: Type.Optional(Type.String()) }),
+        },
+        "*/*": { schema: Type.String() },
+      },
+      bodyRequired: false,
+      response: WebhookEventResult,
+      responseExample: RESULT_EXAMPLE,
+      problems: [
+        "unauthorized",
+        "permission-denied",
+        "validation-failed",
+        "webhook-not-found",
+        "idempotency-conflict",
+      ],
+      problemSchema: WebhookProblemBody,
+      extendProblem: (problem) => ({
+        error: problem.slug,
+        message: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
+      }),
+      async handle({ request, params, query }) {
+        const definition = await enabledDefinition(params.webhook_id);
+        await requireAccess(services, request.headers, query.secret, definition);
+        const key = idempotencyKeyOf(request.headers);
+        const body = await readBody(request, config.maxBodyBytes);
+        const payload = readPayload(body, mediaType(request), charsetOf(request));
+        const outcome = await deliver(delivering, definition.id, key, payload);
+        return new Response(resultBody(outcome), { headers: { "content-type": JSON_TYPE } });
+      },
+    }),
+  ];
+}
