@@ -27,19 +27,24 @@ export function matchedFields(
 }
 
 function fieldsOf(segment: OpenSegment, document: number, candidates: Candidates): string[] {
-  const words = segment.wordsOf(document);
+  const { words } = segment;
+  const { wordOf } = candidates;
+  const end = segment.wordStart[document + 1] as number;
   const names: string[] = [];
   let field = -1;
   let named = false;
-  for (const word of words) {
+  for (let i = segment.wordStart[document] as number; i < end; i++) {
+    const word = words[i] as number;
     if (word >= MARK) {
       // Marks within a field do not end it.
       if (word >= PARTS) continue;
       field = word - MARK;
       named = false;
-    } else if (!named && candidates.wordOf[word] !== 0) {
+    } else if (!named && wordOf[word] !== 0) {
       names.push(fieldName(segment, field));
       named = true;
+      // The content comes last, and it is the longest by far.
+      if (field === FIELD.content) break;
     }
   }
   return [...new Set(names)];

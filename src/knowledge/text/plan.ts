@@ -59,7 +59,9 @@ export function planQuery(view: View, query: string): Plan {
     const scope = view.scopes[segment] ?? null;
     if (sizes[segment] === view.segments[segment]?.documentCount) return postings.length;
     let found = 0;
-    for (const posting of postings) if (inScope(scope, posting >>> POSTING_DOCUMENT_SHIFT)) found++;
+    for (let i = 0; i < postings.length; i++) {
+      if (inScope(scope, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) found++;
+    }
     return found;
   };
   const words = queryWords(query).map((word) => planWord(view, word, documents, count));

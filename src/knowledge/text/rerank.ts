@@ -33,6 +33,9 @@ export class Reranker {
   readonly #possible: number;
   #longestRun = 0;
   #stretch = 0;
+  /** Of the stretch that is being read: worth of the query's words in it, and words that match. */
+  #covered = 0;
+  #matching = 0;
 
   constructor(segment: OpenSegment, index: number, plan: Plan) {
     this.#segment = segment;
@@ -55,24 +58,23 @@ export class Reranker {
 
   /** What to add to the first pass's score. */
   bonus(document: number): number {
-    const words = this.#segment.wordsOf(document);
-    const end = Math.min(words.length, RERANK_MAX_WORDS);
+    const { words } = this.#segment;
+    const start = this.#segment.wordStart[document] as number;
+    const end = Math.min(this.#segment.wordStart[document + 1] as number, start + RERANK_MAX_WORDS);
     this.#nearest.fill(0);
     this.#longestRun = 0;
     const fits = { title: 0, heading: 0, entry: 0 };
     let field: number = FIELD.path;
-    let i = 0;
+    let i = start;
     while (i < end) {
       const mark = words[i] as number;
       if (mark >= MARK && mark < PARTS) field = mark - MARK;
       const from = mark >= MARK ? i + 1 : i;
-      let to = from;
-      while (to < end && (words[to] as number) < MARK) to++;
-      const fit = this.#readStretch(words, from, to);
+      i = this.#readStretch(from, end);
+      const fit = this.#fitOf(i - from);
       if (field === FIELD.title) fits.title = Math.max(fits.title, fit);
       else if (field === FIELD.headings) fits.heading = Math.max(fits.heading, fit);
       else if (field >= FIELD.firstKey) fits.entry = Math.max(fits.entry, fit);
-      i = to;
     }
     const share =
       NEARNESS_BONUS * this.#nearness() +
@@ -83,43 +85,55 @@ export class Reranker {
     return share * this.#plan.worth;
   }
 
-  /**
-   * Reads a title, a heading, a value or the content. Returns how well it fits the query: the share
-   * of the query that it holds times the share of it that is in the query.
-   */
-  #readStretch(words: Uint32Array, from: number, to: number): number {
-    const stretch = ++this.#stretch;
-    const { wordOf, coverOf } = this.#candidates;
-    let covered = 0;
-    let matching = 0;
-    for (let i = from; i < to; i++) {
-      const word = (wordOf[words[i] as number] as number) - 1;
-      if (word < 0) continue;
-      matching++;
-      if (this.#lastStretch[word] !== stretch) {
-        covered += coverOf[words[i] as number] as number;
-        this.#lastStretch[word] = stretch;
-      }
-      this.#lastAt[word] = i;
-      const near = this.#meet(word, word - 1, i, 1);
-      const run =
-        near === 0 ? 0 : (this.#run[word - 1] as number) + near * (this.#pairWorth[word] as number);
-      this.#run[word] = run;
-      if (run > this.#longestRun) this.#longestRun = run;
-      this.#meet(word + 1, word + 1, i, REVERSED_SHARE);
+  /** Reads a title, a heading, a value or the content, up to the next mark; returns its end. */
+  #readStretch(from: number, end: number): number {
+    const { words } = this.#segment;
+    const { wordOf } = this.#candidates;
+    this.#stretch++;
+    this.#covered = 0;
+    this.#matching = 0;
+    let i = from;
+    for (; i < end; i++) {
+      const term = words[i] as number;
+      if (term >= MARK) break;
+      const word = wordOf[term] as number;
+      // Most words of a document are none of the query's: they must cost next to nothing.
+      if (word !== 0) this.#meet(word - 1, term, i);
     }
-    return matching === 0 ? 0 : (covered / this.#plan.worth) * (matching / (to - from));
+    return i;
   }
 
-  /** Notes how near the word at `i` is to its neighbour in the query, if that was just seen. */
-  #meet(pair: number, neighbour: number, i: number, share: number): number {
-    if (neighbour < 0 || neighbour >= this.#plan.words.length) return 0;
-    if (this.#lastStretch[neighbour] !== this.#stretch) return 0;
-    const distance = i - (this.#lastAt[neighbour] as number);
-    if (distance < 1 || distance > NEAR_WORDS) return 0;
-    const near = share / Math.sqrt(distance);
-    if (near > (this.#nearest[pair] as number)) this.#nearest[pair] = near;
-    return near;
+  /** How well the stretch fits: the share of the query in it times the share of it in the query. */
+  #fitOf(length: number): number {
+    if (this.#matching === 0) return 0;
+    return (this.#covered / this.#plan.worth) * (this.#matching / length);
+  }
+
+  /** Takes note of a word of the query at a place of the document. */
+  #meet(word: number, term: number, at: number): void {
+    this.#matching++;
+    if (this.#lastStretch[word] !== this.#stretch) {
+      this.#lastStretch[word] = this.#stretch;
+      this.#covered += this.#candidates.coverOf[term] as number;
+    }
+    this.#lastAt[word] = at;
+
+    const near = this.#closeness(word - 1, at);
+    const worth = this.#pairWorth[word] as number;
+    const run = near === 0 ? 0 : (this.#run[word - 1] as number) + near * worth;
+    this.#run[word] = run;
+    this.#longestRun = Math.max(this.#longestRun, run);
+    this.#nearest[word] = Math.max(this.#nearest[word] as number, near);
+
+    const reversed = REVERSED_SHARE * this.#closeness(word + 1, at);
+    if (reversed > (this.#nearest[word + 1] ?? 0)) this.#nearest[word + 1] = reversed;
+  }
+
+  /** 1 when a word of the query stood right before this place, less further off, else 0. */
+  #closeness(neighbour: number, at: number): number {
+    if (neighbour < 0 || this.#lastStretch[neighbour] !== this.#stretch) return 0;
+    const distance = at - (this.#lastAt[neighbour] as number);
+    return distance < 1 || distance > NEAR_WORDS ? 0 : 1 / Math.sqrt(distance);
   }
 
   /** 1 when all words stand side by side in order, 0 when no two are near. */

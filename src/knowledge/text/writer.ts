@@ -147,7 +147,10 @@ function joinWords(documents: readonly StagedDocument[], rank: Uint32Array): Joi
   const words = new Uint32Array(starts[documents.length] as number);
   let at = 0;
   for (const document of documents) {
-    for (const word of document.words) words[at++] = word >= MARK ? word : (rank[word] as number);
+    for (let i = 0; i < document.words.length; i++) {
+      const word = document.words[i] as number;
+      words[at++] = word >= MARK ? word : (rank[word] as number);
+    }
   }
   return { starts, words };
 }
