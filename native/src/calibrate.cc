@@ -85,8 +85,9 @@ class Measurement {
     sketch_.book.encodeQuery(prepared.data(), probe.query);
   }
 
-  void rank(const Probe& probe, const std::vector<Candidate>& candidates) {
+  void rank(const Probe& probe, std::vector<Candidate>& candidates) {
     scores_.clear();
+    refineCandidates(sketch_, probe.query, -2, NEIGHBOURS, candidates);
     rankCandidates(
         index_, sketch_, probe.query, probe.vector.data(), probe.inverseNorm, candidates,
         [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });

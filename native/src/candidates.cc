@@ -49,4 +49,32 @@ void scanAllCodes(const Sketch& sketch, const CodedQuery& query, uint32_t from, 
   for (uint32_t node = from; node < to; node++) batch.add(node);
 }
 
+void refineCandidates(const Sketch& sketch, const CodedQuery& query, double bar, size_t limit,
+                      std::vector<Candidate>& candidates) {
+  static constexpr size_t AHEAD = 3;
+  const size_t bytes = sketch.fine.rowBytes();
+  for (size_t i = 0; i < candidates.size() && i < AHEAD; i++) {
+    prefetch(sketch.fine.row(candidates[i].node), bytes);
+  }
+  for (size_t i = 0; i < candidates.size(); i++) {
+    if (i + AHEAD < candidates.size()) {
+      prefetch(sketch.fine.row(candidates[i + AHEAD].node), bytes);
+    }
+    Candidate& candidate = candidates[i];
+    candidate.estimate = sketch.book.estimateFine(query, sketch.fine.row(candidate.node));
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
+  if (candidates.size() > limit) {
+    // All `limit` best are at least this good, so the answer's last will be, too.
+    const Candidate& last = candidates[limit - 1];
+    bar = std::max(bar, static_cast<double>(last.estimate - fineMargin(sketch, query, last.node)));
+  }
+  while (!candidates.empty()) {
+    const Candidate& worst = candidates.back();
+    if (worst.estimate + fineMargin(sketch, query, worst.node) >= bar) break;
+    candidates.pop_back();
+  }
+}
+
 }  // namespace tessera

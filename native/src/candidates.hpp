@@ -7,6 +7,23 @@
 
 namespace tessera {
 
+/// Standard errors that an estimate is given before its candidate is passed over. The estimates are
+/// close to normal: past three of them lies one in seven hundred.
+inline constexpr float ERROR_MARGIN = 3.0f;
+
+/// How far the fine estimate of a node may be from the truth.
+inline float fineMargin(const Sketch& sketch, const CodedQuery& query, uint32_t node) {
+  const float scale = sketch.book.factors(sketch.codes.row(node)).scale;
+  return ERROR_MARGIN * Codebook::FINE_ERROR * scale * query.residual;
+}
+
+/// Asks for memory that is about to be read.
+inline void prefetch(const void* memory, size_t bytes) {
+  static constexpr size_t CACHE_LINE = 64;
+  const char* at = static_cast<const char*>(memory);
+  for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) __builtin_prefetch(at + offset);
+}
+
 /// Offers the members of a bitmap from node `from` on to the pool, by estimate.
 void scanCodes(const Sketch& sketch, const CodedQuery& query, const Bitmap& members, uint32_t from,
                Pool& pool);
@@ -15,35 +32,25 @@ void scanCodes(const Sketch& sketch, const CodedQuery& query, const Bitmap& memb
 void scanAllCodes(const Sketch& sketch, const CodedQuery& query, uint32_t from, uint32_t to,
                   Pool& pool);
 
-/// Standard errors that an estimate is given before its candidate is passed over. The estimates are
-/// close to normal: past three of them lies one in seven hundred.
-inline constexpr float ERROR_MARGIN = 3.0f;
+/// Puts candidates in order by their fine codes and leaves out those that can't reach the bar, as far
+/// as an estimate can tell. `limit` good ones set a bar of their own.
+void refineCandidates(const Sketch& sketch, const CodedQuery& query, double bar, size_t limit,
+                      std::vector<Candidate>& candidates);
 
-/// Computes the exact score of the candidates, best estimate first, as long as they may still matter,
-/// and passes it on to `score(node, value)`. `bar()` tells what score matters.
+/// Computes the exact scores of refined candidates, best estimate first, as long as they may still
+/// matter, and passes them on to `score(node, value)`. `bar()` tells what score matters.
 template <typename Score, typename Bar>
 void rankCandidates(const Index& index, const Sketch& sketch, const CodedQuery& query,
-                    const float* vector, double inverseNorm, const std::vector<Candidate>& sorted,
+                    const float* vector, double inverseNorm, const std::vector<Candidate>& refined,
                     Score score, Bar bar) {
-  static constexpr size_t AHEAD = 2;
-  static constexpr size_t CACHE_LINE = 64;
   const uint32_t dimension = index.dimension();
-  const float errorUnit = ERROR_MARGIN * sketch.book.errorFactor() * query.residual;
-  const auto prefetch = [&](size_t position) {
-    if (position >= sorted.size()) return;
-    const char* row = reinterpret_cast<const char*>(index.vector(sorted[position].node));
-    for (size_t at = 0; at < dimension * sizeof(float); at += CACHE_LINE) {
-      __builtin_prefetch(row + at);
-    }
-  };
-  for (size_t ahead = 0; ahead < AHEAD; ahead++) prefetch(ahead);
-  for (size_t i = 0; i < sorted.size(); i++) {
-    const Candidate& candidate = sorted[i];
-    const float error = errorUnit * sketch.book.factors(sketch.codes.row(candidate.node)).scale;
-    if (candidate.estimate + error < bar()) continue;
-    prefetch(i + AHEAD);
-    const double dot = kernels().dot(vector, index.vector(candidate.node), dimension);
-    score(candidate.node, dot * inverseNorm * index.inverseNorm(candidate.node));
+  const size_t bytes = dimension * sizeof(float);
+  for (size_t i = 0; i < refined.size(); i++) {
+    const uint32_t node = refined[i].node;
+    if (refined[i].estimate + fineMargin(sketch, query, node) < bar()) continue;
+    const float* row = index.vector(node);
+    if (i + 1 < refined.size()) prefetch(index.vector(refined[i + 1].node), bytes);
+    score(node, kernels().dot(vector, row, dimension) * inverseNorm * index.inverseNorm(node));
   }
 }
 

@@ -15,12 +15,12 @@ static constexpr float SIGN_ALIGNMENT = 0.7978846f;
 /// The step of the four-bit quantiser with the least error for that distribution, in units of the
 /// root mean square.
 static constexpr float OPTIMAL_STEP = 0.335f;
-/// Error of an estimate over scale and residual: what the signs leave open, and the query's rounding.
-static constexpr float ERROR_FACTOR = 0.612f;
+/// The step of a query's bytes in the same units; 127 of them reach to five times the root mean square.
+static constexpr float BYTE_STEP = 5.0f / 127;
 static constexpr size_t ESTIMATE_BATCH = 64;
 
 Codebook::Codebook(uint32_t dimension)
-    : dimension_(dimension), errorFactor_(ERROR_FACTOR), centre_(dimension, 0.0f) {
+    : dimension_(dimension), centre_(dimension, 0.0f) {
   for (uint32_t different = 0; different <= dimension; different++) {
     cosines_.push_back(
         static_cast<float>(std::cos(std::numbers::pi * different / dimension)));
@@ -56,35 +56,91 @@ void Codebook::encode(const float* prepared, uint8_t* code) const {
   std::memcpy(code + dimension_ / 8, &factors, sizeof factors);
 }
 
-void Codebook::encodeQuery(const float* prepared, CodedQuery& out) const {
-  static thread_local std::vector<float> residuals;
-  residuals.resize(dimension_);
-  float squares = 0, product = 0;
+void Codebook::encodeFine(const float* prepared, uint8_t* code) const {
+  static constexpr float MIDDLE = 7.5f;
+  float squares = 0, product = 0, aligned = 0;
   for (uint32_t i = 0; i < dimension_; i++) {
-    residuals[i] = prepared[i] - centre_[i];
-    squares += residuals[i] * residuals[i];
+    const float residual = prepared[i] - centre_[i];
+    squares += residual * residual;
     product += prepared[i] * centre_[i];
   }
-  out.residual = std::sqrt(squares);
-  out.step = OPTIMAL_STEP * out.residual / std::sqrt(static_cast<float>(dimension_));
-  out.constant = product - centreSquared_;
-  out.planes.assign(QUERY_PLANES * words(), 0);
-  out.total = 0;
-  const float inverseStep = out.step > 0 ? 1 / out.step : 0;
-  for (size_t word = 0; word < words(); word++) {
-    uint64_t planes[QUERY_PLANES] = {0};
-    for (size_t bit = 0; bit < 64; bit++) {
-      const float steps = std::clamp(residuals[word * 64 + bit] * inverseStep, -8.0f, 7.0f);
-      const int rounded = static_cast<int>(steps + 8.5f) - 8;
-      out.total += rounded;
-      for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
-        planes[plane] |= static_cast<uint64_t>((rounded >> plane) & 1) << bit;
-      }
-    }
-    for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
-      out.planes[plane * words() + word] = planes[plane];
+  const float rms = std::sqrt(squares / static_cast<float>(dimension_));
+  const float inverseStep = rms > 0 ? 1 / (OPTIMAL_STEP * rms) : 0;
+  const auto level = [&](uint32_t i) {
+    const float residual = prepared[i] - centre_[i];
+    const float rounded = std::floor(std::clamp(residual * inverseStep + 8, 0.0f, 15.0f));
+    aligned += (rounded - MIDDLE) * residual;
+    return static_cast<uint8_t>(rounded);
+  };
+  for (uint32_t block = 0; block < dimension_; block += 64) {
+    for (uint32_t i = block; i < block + 32; i++) {
+      const uint8_t low = level(i);
+      *code++ = static_cast<uint8_t>(low | level(i + 32) << 4);
     }
   }
+  const FineFactors factors{aligned > 0 ? squares / aligned : 0, product};
+  std::memcpy(code, &factors, sizeof factors);
+}
+
+/// The lowest bits of eight bytes, the first byte's in the lowest place.
+static inline uint64_t gatherBits(uint64_t bytes) {
+  return ((bytes & 0x0101010101010101ull) * 0x0102040810204080ull) >> 56;
+}
+
+/// Rounds to whole numbers in [least, most] and returns their sum.
+static int32_t roundToBytes(const float* values, uint32_t count, float inverseStep, float least,
+                            float most, int8_t* out) {
+  int32_t total = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const float steps = values[i] * inverseStep;
+    const float bounded = steps < least ? least : (steps > most ? most : steps);
+    // Truncation rounds towards zero; shifted to where all is positive, it rounds down.
+    const int32_t rounded = static_cast<int32_t>(bounded + 128.5f) - 128;
+    out[i] = static_cast<int8_t>(rounded);
+    total += rounded;
+  }
+  return total;
+}
+
+void Codebook::encodeQuery(const float* prepared, CodedQuery& out) const {
+  static thread_local std::vector<float> residuals;
+  static thread_local std::vector<int8_t> rounded;
+  residuals.resize(dimension_);
+  rounded.resize(dimension_);
+  for (uint32_t i = 0; i < dimension_; i++) residuals[i] = prepared[i] - centre_[i];
+  const double product = kernels().dot(prepared, centre_.data(), dimension_);
+  const double squares = kernels().dot(residuals.data(), residuals.data(), dimension_);
+  out.residual = static_cast<float>(std::sqrt(squares));
+  out.constant = static_cast<float>(product) - centreSquared_;
+
+  const float rms = out.residual / std::sqrt(static_cast<float>(dimension_));
+  out.step = OPTIMAL_STEP * rms;
+  const float inverseStep = rms > 0 ? 1 / out.step : 0;
+  out.total = roundToBytes(residuals.data(), dimension_, inverseStep, -8, 7, rounded.data());
+  out.planes.resize(QUERY_PLANES * words());
+  uint8_t* planes = reinterpret_cast<uint8_t*>(out.planes.data());
+  for (uint32_t byte = 0; byte < dimension_ / 8; byte++) {
+    uint64_t eight;
+    std::memcpy(&eight, rounded.data() + byte * 8, 8);
+    for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
+      planes[plane * dimension_ / 8 + byte] = static_cast<uint8_t>(gatherBits(eight >> plane));
+    }
+  }
+
+  out.bytes.resize(dimension_);
+  out.byteStep = rms * BYTE_STEP;
+  const float inverseByteStep = rms > 0 ? 1 / out.byteStep : 0;
+  out.byteTotal =
+      roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
+}
+
+float Codebook::estimateFine(const CodedQuery& query, const uint8_t* code) const {
+  FineFactors factors;
+  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
+  const int32_t sum = kernels().dotFine(code, query.bytes.data(), dimension_);
+  const float product =
+      query.byteStep * (static_cast<float>(sum) - 7.5f * static_cast<float>(query.byteTotal));
+  return factors.scale * product + factors.add + query.constant;
 }
 
 void Codebook::estimate(const CodedQuery& query, const uint8_t* const* codes, size_t count,

@@ -1,4 +1,4 @@
-// One-bit codes of vectors, and estimates of cosine similarity from them (after RaBitQ).
+// Codes of vectors, and estimates of cosine similarity from them (after RaBitQ).
 //
 // A vector is brought to unit length and rotated; its code is the sign of each element of what is
 // left after the centre of the index is taken away, with two numbers that turn a sum over the signs
@@ -20,6 +20,14 @@ struct CodeFactors {
   float add;
 };
 
+/// What follows the nibbles of a fine code.
+struct FineFactors {
+  /// Turns the sum of products into a product with the residual.
+  float scale;
+  /// The product of the vector and the centre.
+  float add;
+};
+
 /// A query in the form that estimates need.
 struct CodedQuery {
   std::vector<uint64_t> planes;
@@ -31,6 +39,10 @@ struct CodedQuery {
   float constant = 0;
   /// The length of the query's residual.
   float residual = 0;
+  /// The query for fine codes: signed bytes, the width of their step, and their sum.
+  std::vector<int8_t> bytes;
+  float byteStep = 0;
+  int32_t byteTotal = 0;
 };
 
 class Codebook {
@@ -38,6 +50,7 @@ class Codebook {
   explicit Codebook(uint32_t dimension);
 
   static size_t codeBytes(uint32_t dimension) { return dimension / 8 + sizeof(CodeFactors); }
+  static size_t fineBytes(uint32_t dimension) { return dimension / 2 + sizeof(FineFactors); }
 
   uint32_t dimension() const { return dimension_; }
   size_t words() const { return dimension_ / 64; }
@@ -48,6 +61,7 @@ class Codebook {
   /// Brings a vector to unit length and rotates it.
   void prepare(const float* vector, double inverseNorm, float* out) const;
   void encode(const float* prepared, uint8_t* code) const;
+  void encodeFine(const float* prepared, uint8_t* code) const;
   void encodeQuery(const float* prepared, CodedQuery& out) const;
 
   CodeFactors factors(const uint8_t* code) const {
@@ -63,12 +77,16 @@ class Codebook {
   /// Estimates the cosine similarity of two coded vectors, less a constant of the codebook.
   float estimatePair(const uint8_t* a, const uint8_t* b) const;
 
-  /// The standard error of an estimate for a code, over the query's residual.
-  float errorFactor() const { return errorFactor_; }
+  /// Estimates the cosine similarity of a query and a fine code.
+  float estimateFine(const CodedQuery& query, const uint8_t* code) const;
+
+  /// The standard errors of the two kinds of estimate, over the scale of the code (of one bit) and the
+  /// length of the query's residual.
+  static constexpr float ERROR = 0.612f;
+  static constexpr float FINE_ERROR = 0.09f;
 
  private:
   uint32_t dimension_;
-  float errorFactor_;
   float centreSquared_ = 0;
   std::vector<float> centre_;
   /// Cosine of the angle that a share of differing bits stands for.

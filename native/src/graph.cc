@@ -7,6 +7,8 @@ namespace tessera {
 
 /// Candidates that an insertion considers.
 static constexpr size_t INSERT_EXPANSION = 96;
+/// Candidates that are kept on the upper levels. One alone gets stuck in the wrong cluster.
+static constexpr size_t DESCENT_EXPANSION = 16;
 /// Cache lines are of 64 bytes on x86-64 and most others; a wrong guess costs only time.
 static constexpr size_t CACHE_LINE = 64;
 
@@ -37,41 +39,29 @@ static inline void prefetchCode(const uint8_t* code, size_t bytes) {
   }
 }
 
-/// Moves greedily towards the query on each level above `toLevel`.
-uint32_t Graph::descend(const CodedQuery& query, Entry from, uint32_t toLevel) const {
-  uint32_t current = from.node;
-  const uint8_t* start = code(current);
-  float best;
-  codebook_.estimate(query, &start, 1, &best);
-  for (uint32_t level = from.level; level > toLevel; level--) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      uint32_t nodes[UPPER_LINKS];
-      const uint8_t* codes[UPPER_LINKS];
-      float estimates[UPPER_LINKS];
-      size_t count = 0;
-      const Link* list = links(current, level);
-      for (uint32_t i = 0; i < UPPER_LINKS; i++) {
-        const uint32_t node = list[i].load(std::memory_order_acquire);
-        if (node == NONE) continue;
-        nodes[count] = node;
-        codes[count] = code(node);
-        prefetchCode(codes[count++], codes_.rowBytes());
-      }
-      codebook_.estimate(query, codes, count, estimates);
-      for (size_t i = 0; i < count; i++) {
-        if (estimates[i] > best) {
-          best = estimates[i];
-          current = nodes[i];
-          moved = true;
-        }
-      }
-    }
-  }
-  return current;
+Graph::Entry Graph::entry() const {
+  const uint64_t packed = entry_.load(std::memory_order_acquire);
+  return {static_cast<uint32_t>(packed), static_cast<uint32_t>(packed >> 32)};
 }
 
-void Graph::searchLevel(const CodedQuery& query, uint32_t start, uint32_t level, size_t expansion,
+void Graph::takeSeeds(GraphScratch& scratch) {
+  const std::vector<Candidate>& found = scratch.pool.entries();
+  scratch.seeds.assign(found.begin(), found.end());
+}
+
+void Graph::descend(const CodedQuery& query, uint32_t toLevel, GraphScratch& scratch) const {
+  const Entry start = entry();
+  const uint8_t* startCode = code(start.node);
+  float estimate;
+  codebook_.estimate(query, &startCode, 1, &estimate);
+  scratch.seeds.assign(1, Candidate{estimate, start.node, false});
+  for (uint32_t level = start.level; level > toLevel; level--) {
+    searchLevel(query, level, DESCENT_EXPANSION, scratch);
+    takeSeeds(scratch);
+  }
+}
+
+void Graph::searchLevel(const CodedQuery& query, uint32_t level, size_t expansion,
                         GraphScratch& scratch) const {
   Pool& pool = scratch.pool;
   // A node inserted meanwhile may be met though it is beyond `size`; one slab of slack holds a mark
@@ -88,11 +78,10 @@ void Graph::searchLevel(const CodedQuery& query, uint32_t start, uint32_t level,
   };
 
   pool.reset(expansion);
-  const uint8_t* startCode = code(start);
-  float estimate;
-  codebook_.estimate(query, &startCode, 1, &estimate);
-  visit(start);
-  pool.offer(estimate, start);
+  for (const Candidate& seed : scratch.seeds) {
+    visit(seed.node);
+    pool.offer(seed.estimate, seed.node);
+  }
   const size_t codeBytes = codes_.rowBytes();
   const uint32_t linkCountHere = linkCount(level);
   while (const Candidate* candidate = pool.expandNext()) {
@@ -118,9 +107,8 @@ void Graph::search(const CodedQuery& query, size_t expansion, GraphScratch& scra
     scratch.pool.reset(expansion);
     return;
   }
-  const uint64_t packed = entry_.load(std::memory_order_acquire);
-  const Entry entry{static_cast<uint32_t>(packed), static_cast<uint32_t>(packed >> 32)};
-  searchLevel(query, descend(query, entry, 0), 0, expansion, scratch);
+  descend(query, 0, scratch);
+  searchLevel(query, 0, expansion, scratch);
 }
 
 size_t Graph::selectDiverse(const std::vector<Candidate>& sorted, size_t wanted,
@@ -179,14 +167,13 @@ void Graph::insert(const CodedQuery& query, GraphScratch& scratch) {
   const uint32_t node = size_.load(std::memory_order_relaxed);
   const uint32_t level = levelOf(node);
   addNode(node, level);
-  const uint64_t packed = entry_.load(std::memory_order_relaxed);
-  const Entry entry{static_cast<uint32_t>(packed), static_cast<uint32_t>(packed >> 32)};
+  const Entry top = entry();
   if (node > 0) {
-    uint32_t start = descend(query, entry, std::min(level, entry.level));
-    for (uint32_t l = std::min(level, entry.level) + 1; l-- > 0;) {
-      searchLevel(query, start, l, INSERT_EXPANSION, scratch);
+    descend(query, std::min(level, top.level), scratch);
+    for (uint32_t l = std::min(level, top.level) + 1; l-- > 0;) {
+      searchLevel(query, l, INSERT_EXPANSION, scratch);
+      takeSeeds(scratch);
       std::vector<Candidate>& found = scratch.pool.entries();
-      start = found.front().node;
       // `estimatePair` leaves out the constant of the query's side; so must what it is compared to.
       const float shift = codebook_.factors(code(node)).add - query.constant;
       for (Candidate& candidate : found) candidate.estimate += shift;
@@ -199,7 +186,7 @@ void Graph::insert(const CodedQuery& query, GraphScratch& scratch) {
     }
   }
   size_.store(node + 1, std::memory_order_release);
-  if (node == 0 || level > entry.level) {
+  if (node == 0 || level > top.level) {
     entry_.store(uint64_t{level} << 32 | node, std::memory_order_release);
   }
 }

@@ -23,6 +23,7 @@ inline constexpr uint32_t MAX_LEVEL = 12;
 struct GraphScratch {
   Pool pool;
   std::vector<uint64_t> visited;
+  std::vector<Candidate> seeds;
 };
 
 class Graph {
@@ -60,9 +61,13 @@ class Graph {
   static uint32_t linkCount(uint32_t level) { return level == 0 ? GROUND_LINKS : UPPER_LINKS; }
   static uint32_t levelOf(uint32_t node);
 
-  uint32_t descend(const CodedQuery& query, Entry from, uint32_t toLevel) const;
-  void searchLevel(const CodedQuery& query, uint32_t start, uint32_t level, size_t expansion,
+  Entry entry() const;
+  /// Leaves starting points for level `toLevel` in the scratch's seeds.
+  void descend(const CodedQuery& query, uint32_t toLevel, GraphScratch& scratch) const;
+  /// Searches one level from the seeds.
+  void searchLevel(const CodedQuery& query, uint32_t level, size_t expansion,
                    GraphScratch& scratch) const;
+  static void takeSeeds(GraphScratch& scratch);
   void addNode(uint32_t node, uint32_t level);
   /// Keeps the candidates that are nearer to the base than to any candidate kept before.
   size_t selectDiverse(const std::vector<Candidate>& sorted, size_t wanted,

@@ -62,7 +62,7 @@ IndexStats Index::stats() const {
   numbers.renderedBytes = texts_.bytes();
   numbers.idBytes = ordinals() * chunkRow + nodes() * nodeRow;
   if (const auto sketch = sketch_.load()) {
-    numbers.codeBytes = uint64_t{nodes()} * sketch->codes.rowBytes();
+    numbers.codeBytes = uint64_t{nodes()} * (sketch->codes.rowBytes() + sketch->fine.rowBytes());
     numbers.graphBytes = sketch->graph.bytes();
     numbers.graphed = sketch->graph.size();
     numbers.expansion = sketch->expansion.load();

@@ -20,6 +20,10 @@ struct Kernels {
   void (*sumSelected)(const uint8_t* const* codes, size_t count, const uint64_t* planes,
                       size_t words, int32_t* sums);
 
+  /// Sum of products of a fine code (four bits an element, 0 to 15, in blocks of 64 elements whose
+  /// first half lies in the low nibbles) and a query of signed bytes.
+  int32_t (*dotFine)(const uint8_t* code, const int8_t* query, size_t length);
+
   /// Bits in which two codes differ.
   uint32_t (*hamming)(const uint8_t* a, const uint8_t* b, size_t words);
 

@@ -44,6 +44,27 @@ static void sumSelectedAvx2(const uint8_t* const* codes, size_t count, const uin
   }
 }
 
-const Kernels avx2Kernels{"avx2", dotCommon, sumSelectedAvx2, hammingCommon, hadamardCommon};
+static int32_t dotFineAvx2(const uint8_t* code, const int8_t* query, size_t length) {
+  const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1);
+  __m256i sum = _mm256_setzero_si256();
+  for (size_t block = 0; block < length; block += 64) {
+    const __m256i both =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + block / 2));
+    const __m256i* at = reinterpret_cast<const __m256i*>(query + block);
+    // A pair of products is at most 2 * 15 * 127, far from the 16 bits that saturate.
+    const __m256i low =
+        _mm256_maddubs_epi16(_mm256_and_si256(both, nibble), _mm256_loadu_si256(at));
+    const __m256i high =
+        _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(both, 4), nibble),
+                             _mm256_loadu_si256(at + 1));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(low, high), one));
+  }
+  const __m128i halves =
+      _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+  const __m128i pairs = _mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
+}
+
+const Kernels avx2Kernels{"avx2", dotCommon, sumSelectedAvx2, dotFineAvx2, hammingCommon, hadamardCommon};
 
 }  // namespace tessera

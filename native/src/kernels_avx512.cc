@@ -70,6 +70,22 @@ static uint32_t hammingAvx512(const uint8_t* a, const uint8_t* b, size_t words) 
   return static_cast<uint32_t>(_mm512_reduce_add_epi64(different));
 }
 
-const Kernels avx512Kernels{"avx512", dotCommon, sumSelectedAvx512, hammingAvx512, hadamardCommon};
+static int32_t dotFineAvx512(const uint8_t* code, const int8_t* query, size_t length) {
+  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
+  __m512i sum = _mm512_setzero_si512();
+  for (size_t block = 0; block < length; block += 64) {
+    const __m256i both =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + block / 2));
+    const __m512i spread =
+        _mm512_inserti64x4(_mm512_castsi256_si512(both), _mm256_srli_epi16(both, 4), 1);
+    // A pair of products is at most 2 * 15 * 127, far from the 16 bits that saturate.
+    const __m512i products = _mm512_maddubs_epi16(_mm512_and_si512(spread, nibble),
+                                                  _mm512_loadu_si512(query + block));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
+  }
+  return _mm512_reduce_add_epi32(sum);
+}
+
+const Kernels avx512Kernels{"avx512", dotCommon, sumSelectedAvx512, dotFineAvx512, hammingAvx512, hadamardCommon};
 
 }  // namespace tessera

@@ -79,6 +79,20 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   return different;
 }
 
+[[maybe_unused]] static int32_t dotFineCommon(const uint8_t* code, const int8_t* query,
+                                              size_t length) {
+  int32_t sum = 0;
+  for (size_t block = 0; block < length; block += 64, code += 32, query += 64) {
+    int32_t low = 0, high = 0;
+    for (size_t i = 0; i < 32; i++) {
+      low += (code[i] & 15) * query[i];
+      high += (code[i] >> 4) * query[i + 32];
+    }
+    sum += low + high;
+  }
+  return sum;
+}
+
 [[maybe_unused]] static void sumSelectedCommon(const uint8_t* const* codes, size_t count,
                                                const uint64_t* planes, size_t words,
                                                int32_t* sums) {

@@ -27,6 +27,6 @@ static void sumSelectedNeon(const uint8_t* const* codes, size_t count, const uin
   }
 }
 
-const Kernels neonKernels{"neon", dotCommon, sumSelectedNeon, hammingCommon, hadamardCommon};
+const Kernels neonKernels{"neon", dotCommon, sumSelectedNeon, dotFineCommon, hammingCommon, hadamardCommon};
 
 }  // namespace tessera

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-const Kernels portableKernels{"portable", dotCommon, sumSelectedCommon, hammingCommon,
+const Kernels portableKernels{"portable", dotCommon, sumSelectedCommon, dotFineCommon, hammingCommon,
                               hadamardCommon};
 
 }  // namespace tessera

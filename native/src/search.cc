@@ -62,6 +62,7 @@ class Search {
       plan = "scan";
       scan(*sketch);
     }
+    refineCandidates(*sketch, scratch_.coded, query_.threshold, query_.limit, scratch_.members);
     rankCandidates(
         index_, *sketch, scratch_.coded, query_.vector, inverseNorm_, scratch_.members,
         [this](uint32_t node, double score) { best_.offerNode(node, score); },

@@ -28,10 +28,12 @@ void Sketch::fit(const Index& index, uint32_t nodes) {
 
 void Sketch::encode(const Index& index, uint32_t nodes) {
   codes.ensure(nodes);
+  fine.ensure(nodes);
   std::vector<float> prepared(book.dimension());
   for (; coded < nodes; coded++) {
     book.prepare(index.vector(coded), index.inverseNorm(coded), prepared.data());
     book.encode(prepared.data(), codes.row(coded));
+    book.encodeFine(prepared.data(), fine.row(coded));
   }
 }
 

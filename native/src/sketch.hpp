@@ -19,7 +19,10 @@ class Index;
 class Sketch {
  public:
   explicit Sketch(uint32_t dimension)
-      : book(dimension), codes(Codebook::codeBytes(dimension)), graph(book, codes) {}
+      : book(dimension),
+        codes(Codebook::codeBytes(dimension)),
+        fine(Codebook::fineBytes(dimension)),
+        graph(book, codes) {}
 
   /// Takes the mean of the first `nodes` vectors of an index as the centre.
   void fit(const Index& index, uint32_t nodes);
@@ -30,6 +33,7 @@ class Sketch {
 
   Codebook book;
   Column codes;
+  Column fine;
   Graph graph;
   uint32_t coded = 0;
   /// Nodes that the centre was taken from.

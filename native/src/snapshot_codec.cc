@@ -32,6 +32,7 @@ void SnapshotCodec::putSketch(SnapshotWriter& out, Sketch& sketch) {
   std::vector<float>& centre = sketch.book.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
   out.putColumn(sketch.codes, sketch.coded, false);
+  out.putColumn(sketch.fine, sketch.coded, false);
   Graph& graph = sketch.graph;
   out.wire.put(graph.size());
   out.wire.put(graph.upperRows_);
@@ -51,6 +52,7 @@ void SnapshotCodec::getSketch(SnapshotReader& in, Sketch& sketch, uint32_t nodes
   sketch.book.centreChanged();
   if (sketch.coded != nodes) throw std::runtime_error("an index is not coded");
   in.getColumn(sketch.codes, nodes, false);
+  in.getColumn(sketch.fine, nodes, false);
   Graph& graph = sketch.graph;
   const auto size = in.wire.get<uint32_t>();
   graph.upperRows_ = in.wire.get<uint32_t>();
