@@ -126,6 +126,7 @@ export function loadConfig(env: Environment = process.env): Config {
       apiBase: reader.url("STRIPE_API_BASE", http),
       prices: readPrices(reader),
     },
+    embedApiKey: reader.text("EMBED_API_KEY"),
     searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, DEFAULTS.maxWorkers),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",

@@ -26,6 +26,8 @@ export interface Config {
     /** Price ids by `tier.cycle`, `server.cycle`, `sandbox.cycle`. */
     readonly prices: Readonly<Record<string, string>>;
   };
+  /** Sent to the embedding endpoint of a Markdown import. */
+  readonly embedApiKey: string | undefined;
   readonly searchWorkers: number;
   readonly maxBodyBytes: number;
   readonly demo: DemoMode;

@@ -32,6 +32,7 @@ function literalNames(schema: TSchema): string | undefined {
 function messageOf(error: ValueError): string {
   const literals = literalNames(error.schema);
   if (error.type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
   if (literals !== undefined) return `must be one of ${literals}`;
   const custom = error.schema["errorMessage"];
   if (typeof custom === "string") return custom;

@@ -1,0 +1,179 @@
+import { Command } from "commander";
+import type { Sql } from "../db/client.ts";
+import { transaction } from "../db/transaction.ts";
+import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../limits.ts";
+import { echo } from "../problem/problem.ts";
+import { CommandError } from "./command-error.ts";
+import { withDatabase } from "./database.ts";
+import { formatTable } from "./table.ts";
+
+export function indexCommand(): Command {
+  const status = new Command("status")
+    .description("Show what the running servers' indexes hold and how far they are.")
+    .addHelpText(
+      "after",
+      `
+One row a server, project and dimension. "pending" counts the entries of the change log that the
+server has not read yet. Servers report every few seconds, and a project is listed while it is in a
+server's memory.
+
+Example:
+  bun run tessera index status`,
+    )
+    .action(async () => {
+      process.stdout.write(await withDatabase((sql) => statusText(sql)));
+    });
+  const rebuild = new Command("rebuild")
+    .description("Make indexes anew from the database.")
+    .option("--project <slug>", "only this project's")
+    .addHelpText(
+      "after",
+      `
+Waits for the running servers that hold a project in memory. Every other server notices the request
+when it loads the project next.
+
+Examples:
+  bun run tessera index rebuild
+  bun run tessera index rebuild --project handbook`,
+    )
+    .action(async ({ project }: { project?: string }) => {
+      await withDatabase((sql) => rebuildIndexes(sql, project));
+    });
+  return new Command("index")
+    .description("Look after the search indexes.")
+    .addCommand(status)
+    .addCommand(rebuild);
+}
+
+interface StateRow {
+  readonly node: string;
+  readonly project: string;
+  readonly dimension: number;
+  readonly vectors: string;
+  readonly graphed: string;
+  readonly memory: string;
+  readonly seq: string;
+  readonly pending: string;
+  readonly age: number;
+}
+
+async function statusText(sql: Sql): Promise<string> {
+  const [head] = await sql<{ seq: string; at: Date | null }[]>`
+    SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
+  const rows = await sql<StateRow[]>`
+    SELECT left(s.node_id::text, 8) AS node, coalesce(p.slug, s.project_id::text) AS project,
+      s.dimension, s.vectors, s.graphed, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
+      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)
+        AS pending,
+      extract(epoch FROM now() - s.updated_at)::integer AS age
+    FROM index_state s LEFT JOIN projects p ON p.id = s.project_id
+    ORDER BY s.node_id, project, s.dimension`;
+  const since = head?.at ? `, ${head.at.toISOString()}` : "";
+  const change = `change log: at ${head?.seq ?? 0}${since}\n`;
+  if (rows.length === 0) return `${change}no running server reports an index\n`;
+  const header = "node project dimension vectors graphed memory seq pending seen".split(" ");
+  const table = rows.map((row) => [
+    row.node,
+    row.project,
+    String(row.dimension),
+    row.vectors,
+    row.graphed,
+    row.memory,
+    row.seq,
+    row.pending,
+    `${row.age} s ago${row.age > INDEX_STATE_FRESH_SECONDS ? " (stopped?)" : ""}`,
+  ]);
+  return change + formatTable(header, table);
+}
+
+async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void> {
+  const projects = await sql<{ id: string; slug: string }[]>`
+    SELECT id, slug FROM projects WHERE ${slug ?? null}::text IS NULL
+      OR slug = ${slug ?? null} OR id::text = lower(${slug ?? null})
+    ORDER BY slug`;
+  if (projects.length === 0 && slug !== undefined) {
+    throw new CommandError(`there is no project "${echo(slug)}"`);
+  }
+  if (projects.length === 0) {
+    process.stdout.write("there is no project, so there is nothing to rebuild\n");
+    return;
+  }
+  for (const project of projects) {
+    const nodes = await reportingNodes(sql, project.id);
+    const seq = await requestRebuild(sql, project.id);
+    if (nodes.size === 0) {
+      process.stdout.write(
+        `${project.slug}: no running server holds it in memory; it is rebuilt when one loads it next\n`,
+      );
+      continue;
+    }
+    await waitForRebuild(sql, project, seq, nodes);
+    process.stdout.write(`${project.slug}: rebuilt by ${nodes.size} running server(s)\n`);
+  }
+}
+
+/** Appends the request to the change log and returns its sequence number. */
+async function requestRebuild(sql: Sql, projectId: string): Promise<bigint> {
+  return await transaction(sql, async (tx) => {
+    await tx`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
+    // The lock that append_change holds until the commit makes the newest entry this one.
+    const [row] = await tx<{ seq: string }[]>`SELECT max(seq) AS seq FROM change_log`;
+    return BigInt(row?.seq ?? 0);
+  });
+}
+
+async function reportingNodes(sql: Sql, projectId: string): Promise<Set<string>> {
+  const rows = await sql<{ node: string }[]>`
+    SELECT DISTINCT node_id AS node FROM index_state WHERE project_id = ${projectId}
+      AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})`;
+  return new Set(rows.map((row) => row.node));
+}
+
+/** Waits until each node has read the request and holds all vectors of the project's scopes again. */
+async function waitForRebuild(
+  sql: Sql,
+  project: { id: string; slug: string },
+  seq: bigint,
+  nodes: ReadonlySet<string>,
+): Promise<void> {
+  const expected = await scopedVectors(sql, project.id);
+  const waiting = new Set(nodes);
+  let lastSeen = performance.now();
+  while (waiting.size > 0) {
+    await Bun.sleep(REBUILD_POLL_MS);
+    const rows = await sql<{ node: string; seq: string; vectors: string }[]>`
+      SELECT node_id AS node, min(seq) AS seq, sum(vectors)::bigint AS vectors FROM index_state
+      WHERE project_id = ${project.id}
+        AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+      GROUP BY node_id`;
+    const reports = rows.filter((row) => waiting.has(row.node));
+    if (reports.length > 0) lastSeen = performance.now();
+    for (const row of reports) {
+      const done = BigInt(row.seq) >= seq && Number(row.vectors) >= expected;
+      if (done) waiting.delete(row.node);
+      showProgress(project.slug, Number(row.vectors), expected, BigInt(row.seq) >= seq);
+    }
+    if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
+      throw new CommandError(
+        `${project.slug}: the server stopped reporting; the rebuild goes on when one loads the project`,
+      );
+    }
+  }
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+}
+
+function showProgress(slug: string, vectors: number, expected: number, started: boolean): void {
+  if (!process.stderr.isTTY) return;
+  const text = started ? `${vectors} of ${expected} vectors` : "waiting for the server";
+  process.stderr.write(`\r\x1b[K${slug}: ${text}`);
+}
+
+/** Chunks with an embedding in any environment or release of the project. */
+async function scopedVectors(sql: Sql, projectId: string): Promise<number> {
+  const [row] = await sql<{ count: string }[]>`
+    SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
+      AND file_version_id IN (
+        SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
+        UNION SELECT file_version_id FROM release_files WHERE project_id = ${projectId})`;
+  return Number(row?.count ?? 0);
+}

@@ -1,0 +1,19 @@
+import { Command } from "commander";
+import { loadConfig } from "../config/load.ts";
+import { serveUntilSignal } from "../serve.ts";
+
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("Serve the API until SIGTERM or SIGINT, as `bun start` does.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  bun run tessera serve
+  PORT=8080 DATABASE_URL=postgres://user:password@db/tessera bun run tessera serve`,
+    )
+    .action(async () => {
+      // What the server leaves open must not keep the process alive beyond its drain.
+      process.exit(await serveUntilSignal(loadConfig()));
+    });
+}
