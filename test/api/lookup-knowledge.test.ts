@@ -1,0 +1,365 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { CHANGE_VISIBLE_BOUND_MS, LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../src/limits.ts";
+import { startApi, type TestProject } from "../support/api.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { addEnvironment, addRelease, publishTexts, writeTexts } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+
+const TEXTS = {
+  "guide/snapshots.md":
+    "---\ntitle: Snapshots\ntags: [backup, restore]\nowner: {team: storage}\n---\n# Snapshots\n\nHow the index is written to disk.\n\n## Retention policy\n\nOld copies are deleted.",
+  "guide/webhooks.md":
+    "---\ntitle: Webhooks\n---\n# Webhooks\n\nDeliveries arrive over HTTP and carry a secret.",
+  "guide/search.mdx": "# Searching\n\nVectors are compared by cosine similarity.",
+  "notes/日本語.md": "# 検索サービス\n\n埋め込みベクトルの検索。🚀",
+  "data/table.csv": "snapshots,webhooks\n1,2",
+  "Zebra.md": "---\n: broken [yaml\n---\n# Stripes\n\nA horse in pyjamas.",
+};
+
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+await publishTexts(sql, project, environment, TEXTS);
+const pathOf = (of: TestProject) => `/projects/${of.slug}/knowledge/lookup`;
+const path = pathOf(project);
+
+const look = (json: unknown, at = path) => api.post(at, json, member);
+const pathsOf = (page: Json): string[] => page.data.map((item: Json) => item.path);
+
+async function allPages(body: Record<string, unknown>, at = path): Promise<Json[]> {
+  const pages: Json[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const answer = await look(cursor === undefined ? body : { cursor }, at);
+    expect(answer.status).toBe(200);
+    pages.push(answer.body);
+    cursor = answer.body.page_info.next;
+  }
+  return pages;
+}
+
+describe("POST /projects/{project_reference}/knowledge/lookup", () => {
+  test("a query finds what it names and says in which fields", async () => {
+    const { status, body } = await look({ query: "  retention policy " });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ query: "retention policy", mode: "search" });
+    expect(body.data[0]).toEqual({
+      path: "guide/snapshots.md",
+      matched_fields: ["headings"],
+      frontmatter: [
+        { key: "title", value: "Snapshots" },
+        { key: "tags", value: '["backup","restore"]' },
+        { key: "owner", value: '{"team":"storage"}' },
+      ],
+    });
+    expect(body.returned).toBe(body.data.length);
+    expect(body.shard).toEqual({ shard_index: 0, shard_count: 1, total_items: 5 });
+    expect(body.page_info).toEqual({ self: path, first: null, next: null, prev: null });
+  });
+
+  test("matched fields come in the order path, title, headings, frontmatter, content", async () => {
+    const { body } = await look({ query: "snapshots backup storage index" });
+    expect(body.data[0].matched_fields).toEqual([
+      "path",
+      "title",
+      "headings",
+      "frontmatter.title",
+      "frontmatter.tags",
+      "frontmatter.owner",
+      "content",
+    ]);
+  });
+
+  test("one typo in a longer word, and the start of the last word, are forgiven", async () => {
+    for (const query of ["snapshosts", "snpashots", "webhoks", "deliveries arri", "similarty"]) {
+      const { body } = await look({ query });
+      expect(body.total_matches, query).toBeGreaterThan(0);
+    }
+    expect(pathsOf((await look({ query: "webhoks" })).body)[0]).toBe("guide/webhooks.md");
+  });
+
+  test("other scripts, emoji and accents are found", async () => {
+    for (const query of ["検索", "ベクトル", "🚀 検索サービス"]) {
+      expect(pathsOf((await look({ query })).body), query).toContain("notes/日本語.md");
+    }
+  });
+
+  test("without a query all Markdown files come in byte order of their paths", async () => {
+    const { body } = await look({});
+    expect(body).toMatchObject({ mode: "browse", query: "", total_matches: 5, returned: 5 });
+    expect(pathsOf(body)).toEqual([
+      "Zebra.md",
+      "guide/search.mdx",
+      "guide/snapshots.md",
+      "guide/webhooks.md",
+      "notes/日本語.md",
+    ]);
+    expect(body.data.every((item: Json) => item.matched_fields.length === 0)).toBe(true);
+  });
+
+  test("null counts as absent in every field", async () => {
+    const nulls = {
+      query: null,
+      cursor: null,
+      lookup_target: null,
+      limit: null,
+      shard_count: null,
+    };
+    // Sent as text: the document describes the fields without null, as the specification does.
+    const body = JSON.stringify({ ...nulls, shard_index: null });
+    const headers = { "content-type": "application/json" };
+    const answer = await api.send("POST", path, { as: member, body, headers });
+    expect(answer.body.mode).toBe("browse");
+  });
+
+  test("a project without knowledge has an empty page", async () => {
+    const empty = await api.project(member);
+    await addEnvironment(sql, empty);
+    const { body } = await look({ query: "anything" }, pathOf(empty));
+    expect(body).toMatchObject({ data: [], returned: 0, total_matches: 0 });
+  });
+});
+
+describe("the target of a lookup", () => {
+  test("is production, else the first environment by name", async () => {
+    const own = await api.project(member);
+    await publishTexts(sql, own, await addEnvironment(sql, own, "beta"), { "b.md": "beta" });
+    await publishTexts(sql, own, await addEnvironment(sql, own, "alpha"), { "a.md": "alpha" });
+    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["a.md"]);
+    await publishTexts(sql, own, await addEnvironment(sql, own), { "p.md": "production" });
+    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["p.md"]);
+    const named = await look({ lookup_target: { environment: "beta" } }, pathOf(own));
+    expect(pathsOf(named.body)).toEqual(["b.md"]);
+  });
+
+  test("can be a release, and an environment serves its active release", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own);
+    const release = await addRelease(sql, own, "v1.0.0");
+    const versions = await writeTexts(sql, own, { "old.md": "the old text" });
+    for (const { fileId, versionId } of versions.values()) {
+      await sql`INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+        VALUES (${own.id}, ${release.id}, ${fileId}, ${versionId})`;
+    }
+    await publishTexts(sql, own, production, { "new.md": "the new text" });
+    for (const name of [release.name, release.id]) {
+      const { body } = await look({ lookup_target: { release: name } }, pathOf(own));
+      expect(pathsOf(body)).toEqual(["old.md"]);
+    }
+    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["new.md"]);
+    await sql`UPDATE environments SET active_release_id = ${release.id} WHERE id = ${production.id}`;
+    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["old.md"]);
+  });
+
+  test("that does not exist answers 404", async () => {
+    const missing = [
+      [{ environment: "nowhere" }, "environment-not-found"],
+      [{ release: "v9" }, "release-not-found"],
+      [{ release: randomUUID() }, "release-not-found"],
+      [{ environment: "a\u0000b" }, "environment-not-found"],
+    ] as const;
+    for (const [lookup_target, slug] of missing) {
+      const answer = await look({ lookup_target });
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe(slug);
+    }
+    const bare = await api.project(member);
+    expect((await look({}, pathOf(bare))).body.slug).toBe("environment-not-found");
+  });
+});
+
+describe("a lookup that is not valid answers 400 and names the field", () => {
+  const cases: Array<[field: string, body: unknown]> = [
+    ["query", { query: "" }],
+    ["query", { query: "  \n" }],
+    ["query", { query: "x".repeat(501) }],
+    ["query", { query: 7 }],
+    ["cursor", { cursor: "" }],
+    ["cursor", { cursor: "x".repeat(13_335) }],
+    ["limit", { limit: 0 }],
+    ["limit", { limit: LOOKUP_LIMIT_MAX + 1 }],
+    ["limit", { limit: 1.5 }],
+    ["shard_count", { shard_count: 0 }],
+    ["shard_count", { shard_count: LOOKUP_SHARDS_MAX + 1 }],
+    ["shard_index", { shard_index: -1 }],
+    ["shard_index", { shard_index: 1 }],
+    ["shard_index", { shard_count: 3, shard_index: 3 }],
+    ["lookup_target", { lookup_target: {} }],
+    ["lookup_target", { lookup_target: "production" }],
+    ["lookup_target", { lookup_target: { environment: "a", release: "b" } }],
+    ["lookup_target", { lookup_target: { environment: 1 } }],
+    ["lookup_target", { lookup_target: { branch: "main" } }],
+    ["body", []],
+  ];
+  test.each(cases)("%s, case %#", async (field, body) => {
+    const answer = await look(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.slug).toBe("validation-failed");
+    expect(answer.body.errors.map((error: Json) => error.field)).toContain(field);
+    expect(answer.text.length).toBeLessThan(2_000);
+  });
+});
+
+describe("who may look knowledge up", () => {
+  const json = { query: "snapshots" };
+  refusesBadCredentials({ api, method: "POST", path, json });
+  needsPermission({ api, method: "POST", path, json, project });
+  hidesFromForeigners({
+    api,
+    method: "POST",
+    path,
+    json,
+    project,
+    member,
+    slug: "project-not-found",
+    madeUpPath: `/projects/${randomUUID()}/knowledge/lookup`,
+  });
+
+  test("a cursor of another project is refused even to a member of both", async () => {
+    const other = await api.project(member);
+    await addEnvironment(sql, other);
+    const { body } = await look({ limit: 1 });
+    const answer = await look({ cursor: body.page_info.next }, pathOf(other));
+    expect(answer.body.slug).toBe("invalid-cursor");
+  });
+});
+
+describe("pages", () => {
+  test("join to the whole result, in search and in browse", async () => {
+    for (const query of [undefined, "the index of vectors and webhooks"]) {
+      const body = query === undefined ? {} : { query };
+      const whole = pathsOf((await look(body)).body);
+      const pages = await allPages({ ...body, limit: 1 });
+      expect(pages.flatMap(pathsOf)).toEqual(whole);
+      expect(pages.every((page) => page.total_matches === whole.length)).toBe(true);
+    }
+  });
+
+  test("a page asked for twice is the same page", async () => {
+    const { next } = (await look({ limit: 2 })).body.page_info;
+    const first = await look({ cursor: next });
+    const second = await look({ cursor: next });
+    expect(pathsOf(second.body)).toEqual(pathsOf(first.body));
+  });
+
+  test("a cursor goes on with its own query, and takes only the same parameters", async () => {
+    const question = {
+      query: "the index of vectors",
+      limit: 1,
+      shard_count: 1,
+      shard_index: 0,
+      lookup_target: { environment: "production" },
+    };
+    const cursor = (await look(question)).body.page_info.next;
+    expect(cursor).toBeString();
+    expect((await look({ cursor, ...question })).status).toBe(200);
+    expect((await look({ cursor, query: " the index of vectors" })).status).toBe(200);
+    const others = [
+      { query: "another" },
+      { limit: 2 },
+      { shard_count: 2 },
+      { lookup_target: { environment: "staging" } },
+      { lookup_target: { release: "production" } },
+    ];
+    for (const other of others) {
+      const answer = await look({ cursor, ...other });
+      expect(answer.status).toBe(400);
+      expect(answer.body.slug).toBe("invalid-cursor");
+    }
+  });
+
+  test("a cursor that was never given out is refused", async () => {
+    for (const cursor of ["x", "A".repeat(24), "../../etc/passwd", "ü".repeat(24)]) {
+      const answer = await look({ cursor });
+      expect(answer.status).toBe(400);
+      expect(answer.body.slug).toBe("invalid-cursor");
+    }
+  });
+
+  test("never repeat or skip an item while files change between them", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own);
+    const texts = (word: string) =>
+      Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [`f${i}.md`, `# Common ${word} ${i % 7}\n\ncommon`]),
+      );
+    await publishTexts(sql, own, production, texts("first"));
+    const seen: string[] = [];
+    let body: Json = (await look({ query: "common", limit: 7 }, pathOf(own))).body;
+    for (let change = 0; ; change++) {
+      seen.push(...pathsOf(body));
+      if (body.page_info.next === null) break;
+      const changed = Object.entries(texts(`changed${change} common common`)).slice(change * 5);
+      await publishTexts(sql, own, production, Object.fromEntries(changed.slice(0, 9)));
+      await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+      body = (await look({ cursor: body.page_info.next }, pathOf(own))).body;
+    }
+    expect(seen.toSorted()).toEqual(Object.keys(texts("")).toSorted());
+  }, 30_000);
+});
+
+describe("shards", () => {
+  test("are disjoint and together hold every item, whatever the paths are", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own);
+    const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
+    const names = fc.sample(name, 60).map((text) => text.replace(/[\0\ud800-\udfff]/g, "x"));
+    const paths = [...new Set(names.map((text) => `${text}.md`))];
+    await publishTexts(sql, own, production, Object.fromEntries(paths.map((p) => [p, "word"])));
+    for (const shard_count of [1, 2, 3, LOOKUP_SHARDS_MAX]) {
+      for (const query of [undefined, "word"]) {
+        const found: string[] = [];
+        let items = 0;
+        for (let shard_index = 0; shard_index < shard_count; shard_index++) {
+          const body = { shard_count, shard_index, ...(query === undefined ? {} : { query }) };
+          const pages = await allPages(body, pathOf(own));
+          const mine = pages.flatMap(pathsOf);
+          expect(pages[0].shard).toEqual({ shard_index, shard_count, total_items: mine.length });
+          expect(pages[0].total_matches).toBe(mine.length);
+          items += mine.length;
+          found.push(...mine);
+        }
+        expect(items).toBe(paths.length);
+        expect(found.toSorted()).toEqual(paths.toSorted());
+      }
+    }
+  }, 60_000);
+});
+
+describe("a committed change", () => {
+  test("is seen within a second: new, changed and removed files", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own);
+    const find = async (query: string) => pathsOf((await look({ query }, pathOf(own))).body);
+    expect(await find("walrus")).toEqual([]);
+    await publishTexts(sql, own, production, { "a.md": "walrus", "b.md": "walrus" });
+    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+    expect(await find("walrus")).toEqual(["a.md", "b.md"]);
+    await publishTexts(sql, own, production, { "a.md": "penguin" });
+    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+    expect(await find("walrus")).toEqual(["b.md"]);
+    expect(await find("penguin")).toEqual(["a.md"]);
+    await sql`DELETE FROM environment_files WHERE environment_id = ${production.id}`;
+    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+    expect(await find("penguin")).toEqual([]);
+  }, 30_000);
+
+  test("many small changes are joined into few segments without losing any", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own);
+    const word = (i: number) => String.fromCharCode(97 + i).repeat(6);
+    for (let i = 0; i < 24; i++) {
+      await publishTexts(sql, own, production, { [`f${i % 20}.md`]: `shared ${word(i)}` });
+      await Bun.sleep(40);
+    }
+    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+    const pages = await allPages({ query: "shared" }, pathOf(own));
+    expect(new Set(pages.flatMap(pathsOf)).size).toBe(20);
+    expect(pathsOf((await look({ query: word(23) }, pathOf(own))).body)).toEqual(["f3.md"]);
+    expect(pathsOf((await look({ query: word(3) }, pathOf(own))).body)).not.toContain("f3.md");
+  }, 30_000);
+});
