@@ -31,6 +31,8 @@ export class BestMatches {
     }
     const worst = heap[0];
     if (worst === undefined || score < worst.score) return;
+    // Documents of a segment are offered and ordered by number, so later ones lose a tie.
+    if (score === worst.score && segment === worst.segment && document > worst.document) return;
     const match = { segment, document, score };
     if (this.#order(match, worst) > 0) return;
     heap[0] = match;
