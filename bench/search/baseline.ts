@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Index, type IndexConfig, MetricKind, ScalarKind } from "usearch";
+import type { World } from "./world.ts";
+
+const CONNECTIVITY = 16;
+const EXPANSION_ADD = 128;
+const EXPANSIONS = [16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256];
+const ADD_BATCH = 5_000;
+export const NEIGHBOURS = 10;
+
+/** USearch in bf16 in this process: what every search engine over HTTP pays on top of. */
+export interface Baseline {
+  readonly expansion: number;
+  readonly recall: number;
+  readonly buildSeconds: number;
+  /** CPU milliseconds a query, one thread. */
+  measureCpu(repeats: number): { cpu: number; p50: number };
+}
+
+function config(world: World, expansion: number): IndexConfig {
+  return {
+    dimensions: world.dimension,
+    metric: MetricKind.Cos,
+    quantization: ScalarKind.BF16,
+    connectivity: CONNECTIVITY,
+    expansion_add: EXPANSION_ADD,
+    expansion_search: expansion,
+    multi: false,
+  };
+}
+
+function recallOf(index: Index, world: World, truth: readonly Set<number>[]): number {
+  let found = 0;
+  for (const [i, near] of truth.entries()) {
+    const { keys } = index.search(world.queries[i] as Float32Array, NEIGHBOURS, 1);
+    for (const key of keys) if (near.has(Number(key))) found++;
+  }
+  return found / (truth.length * NEIGHBOURS);
+}
+
+/** Builds and saves the index, unless an earlier run did; returns the seconds that it took. */
+function buildOnce(world: World, file: string): number {
+  if (existsSync(file)) return 0;
+  const { dimension, chunks } = world;
+  const startedAt = performance.now();
+  const index = new Index(config(world, EXPANSIONS[0] as number));
+  for (let first = 0; first < chunks; first += ADD_BATCH) {
+    const count = Math.min(ADD_BATCH, chunks - first);
+    const keys = BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i));
+    // A copy: the binding ignores where a subarray begins.
+    const batch = world.vectors.slice(first * dimension, (first + count) * dimension);
+    index.add(keys, batch, 2);
+  }
+  index.save(file);
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** Takes the smallest expansion whose recall is at least `recall`. */
+export function openBaseline(
+  world: World,
+  truth: readonly Set<number>[],
+  recall: number,
+  folder: string,
+): Baseline {
+  const file = join(folder, `baseline-${world.chunks}-${world.dimension}.usearch`);
+  const buildSeconds = buildOnce(world, file);
+  let reached = 0;
+  let expansion = 0;
+  let index = new Index(config(world, EXPANSIONS[0] as number));
+  for (expansion of EXPANSIONS) {
+    index = new Index(config(world, expansion));
+    index.load(file);
+    reached = recallOf(index, world, truth);
+    if (reached >= recall) break;
+  }
+  const { queries } = world;
+  return {
+    expansion,
+    recall: reached,
+    buildSeconds,
+    measureCpu(repeats) {
+      const latencies = new Float64Array(repeats);
+      const before = process.cpuUsage();
+      for (let i = 0; i < repeats; i++) {
+        const started = performance.now();
+        index.search(queries[i % queries.length] as Float32Array, NEIGHBOURS, 1);
+        latencies[i] = performance.now() - started;
+      }
+      const spent = process.cpuUsage(before);
+      latencies.sort();
+      const cpu = (spent.user + spent.system) / 1000 / repeats;
+      return { cpu, p50: latencies[repeats >> 1] as number };
+    },
+  };
+}
