@@ -6,7 +6,13 @@ import {
 } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import type { Scope } from "./change-log.ts";
-import type { FromIndexer, IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import {
+  type FromIndexer,
+  type IndexerOptions,
+  type IndexerReport,
+  nativeNameOf,
+  type ToIndexer,
+} from "./messages.ts";
 
 const STARTING: IndexerReport = {
   behind: "the indexer is starting",
@@ -15,6 +21,16 @@ const STARTING: IndexerReport = {
   vectors: 0,
   bytes: 0,
 };
+
+/** Numbers of the indexers that this process runs. */
+const instances = new Set<number>();
+
+function claimInstance(): number {
+  let instance = 0;
+  while (instances.has(instance)) instance++;
+  instances.add(instance);
+  return instance;
+}
 
 export type Subscriber = (message: unknown) => void;
 
@@ -36,13 +52,21 @@ export class Indexer {
   readonly #timer: ReturnType<typeof setInterval>;
   #stopped = () => {};
 
+  readonly #options: IndexerOptions;
+
   constructor(
-    private readonly options: IndexerOptions,
+    options: Omit<IndexerOptions, "instance">,
     private readonly log: Log,
   ) {
+    this.#options = { ...options, instance: claimInstance() };
     this.#start();
     this.#timer = setInterval(() => this.#tellUsed(), INDEX_REPORT_INTERVAL_MS);
     this.#timer.unref();
+  }
+
+  /** How the native module calls a project. */
+  nativeName(projectId: string): string {
+    return nativeNameOf(this.#options.instance, projectId);
   }
 
   /** True when searches of this project see every change within the promised time. */
@@ -93,11 +117,12 @@ export class Indexer {
     this.#send({ type: "stop" });
     await Promise.race([stopped, Bun.sleep(INDEX_STOP_TIMEOUT_MS)]);
     await this.#worker?.terminate();
+    instances.delete(this.#options.instance);
   }
 
   #start(): void {
     const worker = new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData: this.options,
+      workerData: this.#options,
       name: "tessera-indexer",
     });
     this.#worker = worker;

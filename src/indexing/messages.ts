@@ -6,6 +6,8 @@ export interface IndexerOptions {
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly logLevel: LogLevel;
+  /** Tells the services of one process apart; 0 unless there are several. */
+  readonly instance: number;
   /** Points at which tests make the process die; empty in production. */
   readonly failpoints: readonly string[];
 }
@@ -19,6 +21,14 @@ export interface IndexerReport {
   readonly projects: number;
   readonly vectors: number;
   readonly bytes: number;
+}
+
+/**
+ * How a project is called in the native registry. The registry belongs to the process, and two
+ * services in one process, as in tests, index the same project each for itself.
+ */
+export function nativeNameOf(instance: number, projectId: string): string {
+  return instance === 0 ? projectId : `${projectId}#${instance}`;
 }
 
 export type ToIndexer =

@@ -27,15 +27,21 @@ function decoded(text: string): Uint32Array {
   return words;
 }
 
-/** The manifest's text with its checksum before it, so that a damaged one shows. */
+/** A line with the checksum of the text that follows it. */
+function sealOf(text: string): string {
+  return `${Bun.hash.crc32(text).toString(16).padStart(8, "0")}\n`;
+}
+
+/** The manifest's text behind its checksum, so that a damaged one shows. */
 function sealed(contents: Contents): Uint8Array {
   const text = JSON.stringify(contents);
-  return Buffer.from(`${Bun.hash.crc32(text).toString(16).padStart(8, "0")}\n${text}`);
+  return Buffer.from(sealOf(text) + text);
 }
 
 function unsealed(file: string): Contents {
-  const text = file.slice(9);
-  if (Bun.hash.crc32(text).toString(16).padStart(8, "0") !== file.slice(0, 8)) {
+  const end = file.indexOf("{");
+  const text = file.slice(end);
+  if (end < 0 || sealOf(text) !== file.slice(0, end)) {
     throw new Error("the list of text segments is damaged");
   }
   const contents = JSON.parse(text) as Contents;

@@ -17,7 +17,13 @@ import {
 import { createLog } from "../observability/log.ts";
 import { type Change, ChangeLog } from "./change-log.ts";
 import { Follower } from "./follower.ts";
-import type { FromIndexer, IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import {
+  type FromIndexer,
+  type IndexerOptions,
+  type IndexerReport,
+  nativeNameOf,
+  type ToIndexer,
+} from "./messages.ts";
 import { NodeState } from "./node-state.ts";
 import { createVersionReader } from "./reader.ts";
 import { Residency } from "./residency.ts";
@@ -46,8 +52,11 @@ export const publisher =
   (message) =>
     post({ type: "published", index, message });
 
+const nativeName = (projectId: string) => nativeNameOf(options.instance, projectId);
 const indexes: VersionIndex[] = [
-  new VectorIndex((chunk) => log.warn({ chunk }, "a chunk's embedding is zero or not finite")),
+  new VectorIndex(nativeName, (chunk) =>
+    log.warn({ chunk }, "a chunk's embedding is zero or not finite"),
+  ),
   new TextIndex(publisher("text")),
 ];
 
@@ -65,7 +74,9 @@ async function untilAnswered<T>(what: string, query: () => Promise<T>): Promise<
 async function main(): Promise<void> {
   native.lowerThreadPriority();
   // A thread that crashed before this one may have left projects whose versions nobody knows now.
-  for (const project of native.projects()) native.dropProject(project);
+  for (const name of native.projects()) {
+    if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
+  }
 
   const snapshots = SnapshotStore.claim(options.dataDir);
   const changes = new ChangeLog(sql);

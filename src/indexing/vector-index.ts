@@ -52,18 +52,24 @@ export class VectorIndex implements VersionIndex {
   /** Vectors that lately fitted into one slice of graph work. */
   #sliceVectors = FIRST_SLICE_VECTORS;
 
-  /** @param onUnusable told of chunks whose embedding no search could score */
-  constructor(private readonly onUnusable: (chunkId: string) => void = () => {}) {}
+  /**
+   * @param nativeName how a project is called in the native registry, which belongs to the process
+   * @param onUnusable told of chunks whose embedding no search could score
+   */
+  constructor(
+    private readonly nativeName: (projectId: string) => string,
+    private readonly onUnusable: (chunkId: string) => void = () => {},
+  ) {}
 
   openProject(projectId: string): void {
     if (this.#projects.has(projectId)) return;
-    native.openProject(projectId);
+    native.openProject(this.nativeName(projectId));
     this.#projects.set(projectId, { versions: new Map(), unsettled: new Set() });
   }
 
   dropProject(projectId: string): void {
     this.#projects.delete(projectId);
-    native.dropProject(projectId);
+    native.dropProject(this.nativeName(projectId));
   }
 
   knows(projectId: string, versionId: string): boolean {
@@ -102,15 +108,15 @@ export class VectorIndex implements VersionIndex {
       dimension,
       ranges: joinedRanges(list),
     }));
-    native.setScope(projectId, scopeId, ranges);
+    native.setScope(this.nativeName(projectId), scopeId, ranges);
   }
 
   dropScope(projectId: string, scopeId: string): void {
-    native.dropScope(projectId, scopeId);
+    native.dropScope(this.nativeName(projectId), scopeId);
   }
 
   hasScope(projectId: string, scopeId: string): boolean {
-    return native.hasScope(projectId, scopeId);
+    return native.hasScope(this.nativeName(projectId), scopeId);
   }
 
   settle(projectId: string): boolean {
@@ -118,7 +124,7 @@ export class VectorIndex implements VersionIndex {
     const dimension = unsettled?.values().next().value;
     if (unsettled === undefined || dimension === undefined) return false;
     const startedAt = performance.now();
-    const left = native.extendGraph(projectId, dimension, this.#sliceVectors);
+    const left = native.extendGraph(this.nativeName(projectId), dimension, this.#sliceVectors);
     const took = performance.now() - startedAt;
     if (took > INDEX_SETTLE_SLICE_MS) this.#sliceVectors = Math.max(1, this.#sliceVectors >> 1);
     else if (left > 0 && took < INDEX_SETTLE_SLICE_MS / 2) this.#sliceVectors *= 2;
@@ -129,28 +135,29 @@ export class VectorIndex implements VersionIndex {
   snapshot(projectId: string, directory: string): void {
     const versions = [...this.#project(projectId).versions].map(([id, spans]) => [id, ...spans]);
     const meta = new TextEncoder().encode(JSON.stringify({ format: FORMAT, versions }));
-    native.snapshot(projectId, directory, meta);
+    native.snapshot(this.nativeName(projectId), directory, meta);
   }
 
   restore(projectId: string, directory: string): boolean {
-    const meta = native.restore(projectId, directory);
+    const meta = native.restore(this.nativeName(projectId), directory);
     if (meta === null) return false;
     const { format, versions } = JSON.parse(new TextDecoder().decode(meta)) as {
       format: number;
       versions: [string, ...number[]][];
     };
     if (format !== FORMAT) {
-      native.dropProject(projectId);
+      native.dropProject(this.nativeName(projectId));
       throw new Error(`format ${format} instead of ${FORMAT}`);
     }
     const known = new Map(versions.map(([id, ...spans]) => [id, Uint32Array.from(spans)]));
-    const dimensions = native.stats(projectId)?.dimensions.map((part) => part.dimension) ?? [];
+    const dimensions =
+      native.stats(this.nativeName(projectId))?.dimensions.map((part) => part.dimension) ?? [];
     this.#projects.set(projectId, { versions: known, unsettled: new Set(dimensions) });
     return true;
   }
 
   stats(projectId: string): readonly IndexPart[] {
-    const stats = native.stats(projectId);
+    const stats = native.stats(this.nativeName(projectId));
     return (stats?.dimensions ?? []).map(({ dimension, vectors, distinct, graphed, bytes }) => ({
       dimension,
       entries: vectors,
@@ -185,7 +192,7 @@ export class VectorIndex implements VersionIndex {
     }
     for (const [dimension, group] of groups) {
       const batch = appendBatch(group.rows, group.vectors, dimension);
-      const first = native.append(projectId, dimension, batch);
+      const first = native.append(this.nativeName(projectId), dimension, batch);
       this.#project(projectId).unsettled.add(dimension);
       for (const [i, row] of group.rows.entries()) {
         const spans = added.get(row.file_version_id) ?? [];

@@ -37,6 +37,9 @@ export interface SharedView {
   readonly scopes: readonly Uint32Array[];
 }
 
+/** Views of all stores of the process are numbered together: a worker may see several stores'. */
+let lastNumber = 0;
+
 interface Project {
   readonly segments: Map<string, SharedSegment>;
   readonly views: Map<string, SharedView>;
@@ -45,7 +48,6 @@ interface Project {
 /** The newest view of every scope in memory. Views are immutable; a change puts a new one in place. */
 export class ViewStore {
   readonly #projects = new Map<string, Project>();
-  #number = 0;
 
   /** Undefined when the scope is not in memory. */
   view(projectId: string, scopeId: string): SharedView | undefined {
@@ -79,7 +81,7 @@ export class ViewStore {
       return segment === undefined ? [] : [{ segment, documents: member.documents }];
     });
     return {
-      number: ++this.#number,
+      number: ++lastNumber,
       segments: known.map((entry) => entry.segment),
       scopes: known.map((entry) => entry.documents),
     };
