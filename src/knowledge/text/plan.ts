@@ -1,24 +1,11 @@
-import { FUZZY_MIN_CHARS, PREFIX_MAX_TERMS, QUERY_MAX_WORDS } from "../../limits.ts";
+import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../limits.ts";
 import { inScope, scopeSize } from "./bitset.ts";
-import { findTerm, prefixRange, termLength } from "./dictionary.ts";
 import { POSTING_DOCUMENT_SHIFT } from "./format.ts";
+import { exactAndStem, type Likeness, prefixes, typos } from "./likeness.ts";
 import type { OpenSegment } from "./segment.ts";
-import { stem } from "./stem.ts";
 import { isUnspaced, tokenize } from "./tokenize.ts";
-import { termsOneTypoAway } from "./typos.ts";
 import type { View } from "./view.ts";
-import {
-  COMMON_WORD_SHARE,
-  LONG_QUERY_WORDS,
-  PREFIX_COVER,
-  PREFIX_MATCH_BASE,
-  PREFIX_MATCH_GAIN,
-  STEM_COVER,
-  STEM_MATCH,
-  TYPO_COVER,
-  TYPO_FIRST_LETTER_MATCH,
-  TYPO_MATCH,
-} from "./weights.ts";
+import { COMMON_WORD_SHARE, LONG_QUERY_WORDS } from "./weights.ts";
 
 /** A term of a segment that stands for a word of the query. */
 export interface Candidate {
@@ -33,8 +20,6 @@ export interface PlannedWord {
   text: string;
   /** What the word itself earns at most; the measure of how much it tells documents apart. */
   worth: number;
-  /** The word before it in the query, as a position in the plan; -1 for the first. */
-  previous: number;
   /** Whether the word makes a document a match, or only adds to the score of those that are. */
   decisive: boolean;
   /** For each segment, the terms that stand for the word, without repetition. */
@@ -75,17 +60,14 @@ type Counter = (segment: number, term: number) => number;
 
 interface QueryWord {
   text: string;
-  /** Position in the query. */
-  previous: number;
   unfinished: boolean;
 }
 
-/** The distinct words of a query, in order; the last may be unfinished. */
+/** The distinct words of a query in the order of their first places. */
 function queryWords(query: string): QueryWord[] {
   const all = tokenize(query);
   const words: QueryWord[] = [];
   const known = new Map<string, number>();
-  let previous = -1;
   all.forEach((text, i) => {
     const last = i === all.length - 1;
     // The last character of an unspaced run repeats the end of the pair before it.
@@ -94,12 +76,11 @@ function queryWords(query: string): QueryWord[] {
     if (at === undefined) {
       at = words.length;
       known.set(text, at);
-      words.push({ text, previous, unfinished: false });
+      words.push({ text, unfinished: false });
     }
     if (last || (isUnspaced(text) && [...text].length === 1)) {
       (words[at] as QueryWord).unfinished = true;
     }
-    previous = at;
   });
   return words;
 }
@@ -114,101 +95,19 @@ interface FoundWord extends PlannedWord {
 }
 
 function planWord(view: View, word: QueryWord, documents: number, count: Counter): FoundWord {
-  const kinds = [exactAndStem(view, word.text)];
-  if (word.unfinished) kinds.push(prefixes(view, word.text));
-  let found = weighCandidates(kinds.flat(), documents, count);
-  if (found.frequency === 0 && [...word.text].length >= FUZZY_MIN_CHARS) {
-    found = weighCandidates([typos(view, word.text)].flat(), documents, count);
+  const alike = exactAndStem(view, word.text);
+  if (word.unfinished) alike.push(...prefixes(view, word.text));
+  let found = weighCandidates(alike, documents, count);
+  if (found.frequency === 0 && letters(word.text) >= FUZZY_MIN_CHARS) {
+    found = weighCandidates(typos(view, word.text), documents, count);
   }
-  return {
-    text: word.text,
-    previous: word.previous,
-    worth: found.worth,
-    decisive: true,
-    candidates: found.candidates,
-    found: found.frequency,
-  };
+  const { candidates, worth, frequency } = found;
+  return { text: word.text, worth, decisive: true, candidates, found: frequency };
 }
 
-/** A term with its share of what the word itself would count. */
-interface Likeness {
-  segment: number;
-  term: number;
-  share: number;
-  cover: number;
-}
-
-function exactAndStem(view: View, word: string): Likeness[] {
-  const root = stem(word);
-  return view.segments.flatMap((segment, s) => {
-    const exact = findTerm(segment, word);
-    const start = exact >= 0 ? exact : anyTermWithStem(segment, word, root);
-    if (start < 0) return [];
-    return stemCircle(segment, start).map((term) =>
-      term === exact
-        ? { segment: s, term, share: 1, cover: 1 }
-        : { segment: s, term, share: STEM_MATCH, cover: STEM_COVER },
-    );
-  });
-}
-
-/** Words with one stem start alike, up to the last letters of the stem. */
-function anyTermWithStem(segment: OpenSegment, word: string, root: string): number {
-  const { from, to } = prefixRange(segment, word.slice(0, Math.max(3, root.length - 2)));
-  const limit = Math.min(to, from + PREFIX_MAX_TERMS);
-  for (let term = from; term < limit; term++) {
-    if (
-      termLength(segment, term) <= root.length + STEM_MAX_ENDING &&
-      stem(segment.term(term)) === root
-    ) {
-      return term;
-    }
-  }
-  return -1;
-}
-
-/** No suffix that the stemmer takes off is longer. */
-const STEM_MAX_ENDING = 8;
-
-function prefixes(view: View, word: string): Likeness[] {
-  return view.segments.flatMap((segment, s) => {
-    const { from, to } = prefixRange(segment, word);
-    const terms: Likeness[] = [];
-    for (let term = from; term < Math.min(to, from + PREFIX_MAX_TERMS); term++) {
-      const length = termLength(segment, term);
-      if (length === word.length) continue;
-      const share = PREFIX_MATCH_BASE + PREFIX_MATCH_GAIN * (word.length / length);
-      terms.push({ segment: s, term, share, cover: PREFIX_COVER });
-    }
-    return terms;
-  });
-}
-
-/** Words that may have been meant, and behind them their other forms. */
-function typos(view: View, word: string): Likeness[] {
-  return view.segments.flatMap((segment, s) =>
-    termsOneTypoAway(segment, word).flatMap((meant) => {
-      const sameFirst =
-        segment.termChars[segment.termStart[meant] as number] === word.charCodeAt(0);
-      const share = sameFirst ? TYPO_MATCH : TYPO_FIRST_LETTER_MATCH;
-      return stemCircle(segment, meant).map((term) =>
-        term === meant
-          ? { segment: s, term, share, cover: TYPO_COVER }
-          : { segment: s, term, share: share * STEM_MATCH, cover: TYPO_COVER * STEM_COVER },
-      );
-    }),
-  );
-}
-
-/** The term and all others with its stem. */
-function stemCircle(segment: OpenSegment, start: number): number[] {
-  const circle: number[] = [];
-  let term = start;
-  do {
-    circle.push(term);
-    term = segment.sameStem[term] as number;
-  } while (term !== start);
-  return circle;
+/** Digits do not count: one wrong digit makes another number and no typo. */
+function letters(word: string): number {
+  return word.match(/\p{L}/gu)?.length ?? 0;
 }
 
 /**
@@ -253,18 +152,14 @@ function rarity(documents: number, frequency: number): number {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
+/** Long queries keep their rarest words, in the order of the query. */
 function keepRarest(words: FoundWord[]): FoundWord[] {
-  if (words.length <= QUERY_MAX_WORDS) return words.map((word, i) => relink(word, words, i));
+  if (words.length <= QUERY_MAX_WORDS) return words;
   const limit = words.map((word) => word.worth).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
-  const kept = words.filter((word) => word.worth >= limit).slice(0, QUERY_MAX_WORDS);
-  return kept.map((word, i) => relink(word, kept, i));
+  return words.filter((word) => word.worth >= limit).slice(0, QUERY_MAX_WORDS);
 }
 
-/** Words without any match are gone from the plan, so neighbours are counted anew. */
-function relink(word: FoundWord, _words: FoundWord[], index: number): FoundWord {
-  return { ...word, previous: index - 1 };
-}
-
+/** In a long query, words that are almost everywhere do not make a document a match. */
 function markDecisive(words: FoundWord[], documents: number): void {
   if (words.length <= LONG_QUERY_WORDS) return;
   const common = documents * COMMON_WORD_SHARE;
