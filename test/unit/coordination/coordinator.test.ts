@@ -1,0 +1,217 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Acquired, Coordinator, Lease } from "../../../src/coordination/coordinator.ts";
+import { createMemoryCoordinator } from "../../../src/coordination/memory.ts";
+import { openRedisCoordinator } from "../../../src/coordination/redis.ts";
+import { createLog } from "../../../src/observability/log.ts";
+import { Problem } from "../../../src/problem/problem.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { startRedis } from "../../support/redis.ts";
+
+const LONG_MS = 60_000;
+const SHORT_MS = 40;
+const DEADLINE_MS = 10_000;
+
+const log = createLog("silent");
+const redis = await startRedis();
+
+async function overRedis(): Promise<Coordinator> {
+  const coordinator = await openRedisCoordinator(redis.url, log);
+  onCleanup(() => coordinator.close());
+  return coordinator;
+}
+
+const coordinators = {
+  "in this process": createMemoryCoordinator(),
+  "through Redis": await overRedis(),
+};
+
+function leaseOf(acquired: Acquired): Lease {
+  if ("lease" in acquired) return acquired.lease;
+  throw new Error(`the lease is held for ${acquired.heldForMs} ms`);
+}
+
+async function eventually<T>(look: () => Promise<T>, isRight: (seen: T) => boolean): Promise<T> {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const seen = await look();
+    if (isRight(seen)) return seen;
+    if (Date.now() > deadline) throw new Error("this never came to be");
+    await Bun.sleep(5);
+  }
+}
+
+for (const [place, coordinator] of Object.entries(coordinators)) {
+  const name = () => crypto.randomUUID();
+  const isFree = (acquired: Acquired) => "lease" in acquired;
+
+  describe(`a lease ${place}`, () => {
+    test("is held by one, and others learn for how long", async () => {
+      const wanted = name();
+      const lease = leaseOf(await coordinator.acquire(wanted, LONG_MS));
+      expect(lease.name).toBe(wanted);
+      const other = await coordinator.acquire(wanted, LONG_MS);
+      expect(other).toEqual({ heldForMs: expect.any(Number) });
+      const heldForMs = "heldForMs" in other ? other.heldForMs : 0;
+      expect(heldForMs).toBeGreaterThan(0);
+      expect(heldForMs).toBeLessThanOrEqual(LONG_MS);
+    });
+
+    test("is held by one of many who ask at once", async () => {
+      const wanted = name();
+      const asked = Array.from({ length: 50 }, () => coordinator.acquire(wanted, LONG_MS));
+      expect((await Promise.all(asked)).filter(isFree)).toHaveLength(1);
+    });
+
+    test("leaves other names alone, whatever characters they have", async () => {
+      const names = fc.uniqueArray(fc.string({ unit: "binary" }), { minLength: 2, maxLength: 8 });
+      await fc.assert(
+        fc.asyncProperty(names, async (wanted) => {
+          const acquired = await Promise.all(wanted.map((n) => coordinator.acquire(n, LONG_MS)));
+          expect(acquired.every(isFree)).toBe(true);
+          for (const each of acquired) await leaseOf(each).release();
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    test("is free once it has been given back", async () => {
+      const wanted = name();
+      await leaseOf(await coordinator.acquire(wanted, LONG_MS)).release();
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
+    });
+
+    test("is free once its time is over, and its holder has lost it", async () => {
+      const wanted = name();
+      const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
+      await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
+      expect(await lost.renew(LONG_MS)).toBe(false);
+    });
+
+    test("cannot be given back by somebody who has lost it", async () => {
+      const wanted = name();
+      const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
+      await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
+      await lost.release();
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(false);
+    });
+
+    test("lasts longer when it is renewed in time", async () => {
+      const wanted = name();
+      const lease = leaseOf(await coordinator.acquire(wanted, LONG_MS));
+      expect(await lease.renew(2 * LONG_MS)).toBe(true);
+      const other = await coordinator.acquire(wanted, LONG_MS);
+      expect("heldForMs" in other && other.heldForMs).toBeGreaterThan(LONG_MS);
+    });
+
+    test("that was given back cannot be renewed", async () => {
+      const lease = leaseOf(await coordinator.acquire(name(), LONG_MS));
+      await lease.release();
+      await lease.release();
+      expect(await lease.renew(LONG_MS)).toBe(false);
+    });
+  });
+
+  describe(`a value ${place}`, () => {
+    test("is kept as it is, and can be replaced", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (key, value, next) => {
+          await coordinator.put(key, value, 60);
+          expect(await coordinator.get(key)).toBe(value);
+          await coordinator.put(key, next, 60);
+          expect(await coordinator.get(key)).toBe(next);
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    test("that was never kept is null", async () => {
+      expect(await coordinator.get(name())).toBeNull();
+    });
+
+    test("has nothing to do with the lease of its name", async () => {
+      const shared = name();
+      await coordinator.put(shared, "value", 60);
+      expect(isFree(await coordinator.acquire(shared, LONG_MS))).toBe(true);
+      expect(await coordinator.get(shared)).toBe("value");
+    });
+
+    test("is gone once its time is over", async () => {
+      const key = name();
+      await coordinator.put(key, "value", 1);
+      await eventually(
+        () => coordinator.get(key),
+        (value) => value === null,
+      );
+    });
+  });
+
+  test(`coordination ${place} says that it answers`, async () => {
+    expect(await coordinator.check()).toBeNull();
+  });
+}
+
+describe("two processes with one Redis", () => {
+  test("share leases and values", async () => {
+    const [one, two] = [await overRedis(), await overRedis()];
+    const lease = leaseOf(await one.acquire("shared", LONG_MS));
+    expect("heldForMs" in (await two.acquire("shared", LONG_MS))).toBe(true);
+    await lease.release();
+    expect("lease" in (await two.acquire("shared", LONG_MS))).toBe(true);
+    await one.put("shared", "value", 60);
+    expect(await two.get("shared")).toBe("value");
+  });
+});
+
+describe("a Redis that is away", () => {
+  const isUnavailable = async (asked: Promise<unknown>) => {
+    const error = await asked.then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(Problem);
+    expect(error.slug).toBe("dependency-unavailable");
+  };
+  const answersAgain = (coordinator: Coordinator) =>
+    eventually(
+      () =>
+        coordinator.get("anything").then(
+          () => true,
+          () => false,
+        ),
+      (answers) => answers,
+    );
+
+  for (const way of ["killed", "frozen"] as const) {
+    test(`because it was ${way} is said so, and used again once it is back`, async () => {
+      const server = await startRedis();
+      const coordinator = await openRedisCoordinator(server.url, log);
+      onCleanup(() => coordinator.close());
+      const lease = leaseOf(await coordinator.acquire("held", LONG_MS));
+      if (way === "killed") await server.kill();
+      else server.pause();
+      await isUnavailable(coordinator.acquire("other", LONG_MS));
+      await isUnavailable(coordinator.put("key", "value", 60));
+      await isUnavailable(coordinator.get("key"));
+      expect(await lease.renew(LONG_MS)).toBe(false);
+      await lease.release();
+      expect(await coordinator.check()).toBe("Redis does not answer");
+      if (way === "killed") await server.restart();
+      else server.resume();
+      await answersAgain(coordinator);
+      expect(await coordinator.check()).toBeNull();
+      await server.stop();
+    });
+  }
+
+  test("when the service starts does not keep it from starting", async () => {
+    const server = await startRedis();
+    await server.kill();
+    const coordinator = await openRedisCoordinator(server.url, log);
+    onCleanup(() => coordinator.close());
+    await isUnavailable(coordinator.acquire("lease", LONG_MS));
+    await server.restart();
+    await answersAgain(coordinator);
+    await server.stop();
+  });
+});
