@@ -7,7 +7,8 @@ import type { SharedView } from "../src/knowledge/views.ts";
 
 /** A JSON body as it came, or a vector that was checked already. */
 export interface SearchRequest {
-  readonly projectId: string;
+  /** The project's name in the native registry. */
+  readonly project: string;
   readonly scopeId: string;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;

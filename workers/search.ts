@@ -2,10 +2,10 @@ import * as native from "../native/index.ts";
 import type { SearchReply, SearchRequest, SearchResult, SearchTask } from "./protocol.ts";
 
 function search(request: SearchRequest): native.SearchOutcome {
-  const { projectId, scopeId, body, selfPath, vector } = request;
-  if (vector === undefined) return native.searchJson(projectId, scopeId, body, selfPath);
+  const { project, scopeId, body, selfPath, vector } = request;
+  if (vector === undefined) return native.searchJson(project, scopeId, body, selfPath);
   const { dimension, limit, threshold } = vector;
-  return native.searchVector(projectId, scopeId, body, dimension, limit, threshold, selfPath);
+  return native.searchVector(project, scopeId, body, dimension, limit, threshold, selfPath);
 }
 
 /** Runs one search. The native module reads memory that all threads of the process share. */

@@ -12,10 +12,11 @@ import type { SearchPool } from "./pool.ts";
 /** Told of every search that was refused for lack of room. */
 export type OnOverload = () => void;
 
-function requestOf({ scope, selfPath, body, vector }: SearchQuery): SearchRequest {
+function requestOf(query: SearchQuery, projectName: string): SearchRequest {
+  const { scope, selfPath, body, vector } = query;
   // A transferred buffer takes everything in it along, so it must hold the body and nothing else.
   const whole = body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer;
-  const request = { projectId: scope.projectId, scopeId: scope.id, selfPath, body: whole };
+  const request = { project: projectName, scopeId: scope.id, selfPath, body: whole };
   return vector === undefined ? request : { ...request, vector };
 }
 
@@ -56,7 +57,7 @@ export class EmbeddedEngine implements SearchEngine {
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
     const { projectId } = query.scope;
     this.indexer.used(projectId);
-    const request = requestOf(query);
+    const request = requestOf(query, this.indexer.nativeName(projectId));
     if (!this.indexer.isResident(projectId)) return this.#searchLoaded(query, request);
     const reply = this.pool.search(request, this.#open === 1);
     if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
