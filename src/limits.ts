@@ -217,6 +217,10 @@ export const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
 export const EMBEDDED_START_ATTEMPTS = 10;
 export const EMBEDDED_RETRY_MS = 200;
 export const EMBEDDED_POLL_MS = 20;
+/** How often a process looks whether the server that it uses still runs. */
+export const EMBEDDED_GUARD_INTERVAL_MS = 500;
+/** The pause after a restart of the server has failed. */
+export const EMBEDDED_GUARD_RETRY_MS = 10_000;
 /** A start that finds a larger server log begins a new one. */
 export const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
 /** Of a server log, this much of the end is searched for the cause of a failure. */

@@ -1,9 +1,11 @@
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster } from "./embedded/cluster.ts";
+import { guard } from "./embedded/guard.ts";
 import { findPlace, SHARED_FOLDER } from "./embedded/place.ts";
 import {
   runningPort,
   type ServerSettings,
+  serverProcess,
   serverUrl,
   startServer,
   stopServer,
@@ -32,7 +34,7 @@ export type EmbeddedDatabase = {
 /**
  * Opens the embedded PostgreSQL of a data folder: joins the one that another process runs, or
  * creates the cluster and starts it. A server whose users were all killed keeps running and is
- * joined by the next one. Throws `EmbeddedDatabaseError`, one line with the remedy.
+ * joined by the next one; one that dies is started again at the same address. Throws `EmbeddedDatabaseError`, one line with the remedy.
  */
 export async function openEmbeddedDatabase(
   options: EmbeddedDatabaseOptions,
@@ -49,12 +51,23 @@ export async function openEmbeddedDatabase(
     return { fresh, url: serverUrl(place, port), token: users.add() };
   });
 
+  const endGuard = guard(
+    () => serverProcess(place),
+    () =>
+      withUsers(place.users, log, async () => {
+        if ((await runningPort(place)) === undefined) await startServer(place, binaries, settings);
+      }),
+    log,
+  );
+
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    withUsers(place.users, log, async (users) => {
+  const close = async (): Promise<void> => {
+    await endGuard();
+    await withUsers(place.users, log, async (users) => {
       users.remove(opened.token);
       if (!users.any()) await stopServer(place, binaries);
     });
+  };
   return {
     url: opened.url,
     fresh: opened.fresh,

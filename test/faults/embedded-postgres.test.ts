@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
 import { startMark } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import { isUnavailable } from "../../src/db/errors.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { dataFolder } from "../support/embedded.ts";
 import { PROJECT_ROOT } from "../support/process.ts";
@@ -45,6 +46,18 @@ async function query<Row>(url: string, text: string): Promise<Row[]> {
     return [...(await sql.unsafe(text))] as Row[];
   } finally {
     await sql.end();
+  }
+}
+
+/** The same, repeated while the server does not answer. */
+async function answerOf(url: string, text: string): Promise<unknown[]> {
+  for (;;) {
+    try {
+      return await query(url, text);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await Bun.sleep(50);
+    }
   }
 }
 
@@ -104,6 +117,16 @@ describe("the embedded PostgreSQL", () => {
     expect(after.url).toBe(before.url);
     expect(await query<{ n: number }>(after.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
     await Promise.all([before.close(), after.close()]);
+    expect(serverProcess(dataDir)).toBeUndefined();
+  });
+
+  test("a server that dies under its users is started again at the same address", async () => {
+    const dataDir = dataFolder();
+    const server = await open(dataDir);
+    await query(server.url, "CREATE TABLE kept AS SELECT 42 AS n");
+    await killServer(dataDir);
+    expect(await answerOf(server.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    await server.close();
     expect(serverProcess(dataDir)).toBeUndefined();
   });
 

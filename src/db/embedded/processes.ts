@@ -18,6 +18,18 @@ export function startMark(pid: number): string | undefined {
   }
 }
 
+/** Whether a process runs. One that has ended and waits for its parent to notice does not. */
+export function isAlive(pid: number): boolean {
+  if (process.platform === "linux") return startMark(pid) !== undefined;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs as somebody else.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
 /** The command line of a process, blanks between its words; empty when there is no such process. */
 export function commandLine(pid: number): string {
   if (process.platform !== "linux") return ps(pid, "command=") ?? "";

@@ -56,6 +56,11 @@ export async function runningPort(place: Place): Promise<number | undefined> {
   }
 }
 
+/** The number of the server's process, living or not; undefined when none was started. */
+export function serverProcess(place: Place): number | undefined {
+  return readPidFile(place).pid;
+}
+
 /** Starts PostgreSQL and returns its port, the same as last time when that is still free. */
 export async function startServer(
   place: Place,
