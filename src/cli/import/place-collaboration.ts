@@ -98,7 +98,7 @@ export function placeMessage(record: RecordOf<"message">, placement: Placement):
     conversation_id: conversation.id,
     parent_id: parentId,
     seq: String(record.seq),
-    parts: json(record.parts),
+    parts: record.parts && JSON.stringify(record.parts),
     token_usage: json(record.token_usage),
     metadata: json(record.metadata),
   });
@@ -127,7 +127,6 @@ export function placeInputRequest(record: RecordOf<"input_request">, placement: 
     metadata: json(rest.metadata),
   });
   if (response === undefined) return;
-  const values = canonicalJson(response.values);
   rows.put("input_responses", request.id, true, {
     id: response.id ?? derivedId("input_response", request.id, ""),
     input_request_id: request.id,
@@ -135,8 +134,7 @@ export function placeInputRequest(record: RecordOf<"input_request">, placement: 
     run_id: response.run_id ?? rest.run_id,
     actor_type: response.actor_type,
     actor_id: response.actor_id,
-    values,
-    fingerprint: `\\x${new Bun.CryptoHasher("sha256").update(values).digest("hex")}`,
+    values: JSON.stringify(response.values),
     created_at: response.created_at ?? rest.submitted_at,
   });
 }

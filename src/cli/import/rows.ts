@@ -127,7 +127,11 @@ function updateStatement(table: Table): string {
   const assignments = rest.map(({ name }, i) => `"${name}" = ${values[i]}`);
   if (table.onChange !== undefined) assignments.push(table.onChange);
   const key = table.columns[0] as Column;
-  const differs = rest.map(({ name }, i) => `t."${name}" IS DISTINCT FROM ${values[i]}`);
+  const differs = rest.map(({ name, type }, i) => {
+    // json has no equality; its text is as good, since it is kept as it was written.
+    const as = type === "json" ? "::text" : "";
+    return `(t."${name}")${as} IS DISTINCT FROM (${values[i]})${as}`;
+  });
   return `UPDATE ${table.name} t SET ${assignments.join(", ")} FROM ${unnest(table)}
     WHERE t."${key.name}" = ${readOf(key)} AND ${table.updateWhen ?? "true"}
       AND (${differs.join(" OR ")})`;

@@ -208,7 +208,7 @@ export const TABLES = [
      parent_id uuid
      seq integer
      role text
-     parts jsonb '[]'
+     parts json '[]'
      status text 'completed'
      created_by text
      model text
@@ -252,8 +252,7 @@ export const TABLES = [
      run_id text
      actor_type text 'human'
      actor_id text
-     values jsonb
-     fingerprint bytea
+     values json
      created_at timestamptz now()`,
     { mode: "once" },
   ),
