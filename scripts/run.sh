@@ -53,6 +53,7 @@ fetch_bun() {
   say "fetching Bun $bun_version from npm"
   download=$cache/bun-download-$$
   trap 'rm -rf "$download"' EXIT
+  trap 'exit 130' INT TERM HUP
   mkdir -p "$download"
   quietly "$cache/bun.log" npm install --prefix "$download" --no-save --ignore-scripts \
     --include=optional --no-audit --no-fund "bun@$bun_version" ||
@@ -66,7 +67,7 @@ fetch_bun() {
   mkdir -p "$cache/bun-$bun_version"
   mv "$found" "$bun"
   rm -rf "$download"
-  trap - EXIT
+  trap - EXIT INT TERM HUP
 }
 
 # --- dependencies ------------------------------------------------------------------------------
