@@ -1,0 +1,280 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { PROJECT_SLUG_MAX_CHARS } from "../../src/limits.ts";
+import { startApi } from "../support/api.ts";
+import { addFile } from "../support/content.ts";
+import { refusesBadCredentials } from "../support/guards.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { sql } = api;
+const user = await api.user();
+const newSlug = () => `p-${randomUUID()}`;
+
+async function projectCount(): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM projects`;
+  return row?.count ?? 0;
+}
+
+describe("POST /projects", () => {
+  test("the caller gets a project with one environment and is its owner", async () => {
+    const slug = newSlug();
+    const answer = await api.post("/projects", { name: "Handbook", slug, description: "d" }, user);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.any(String),
+      slug,
+      name: "Handbook",
+      description: "d",
+      is_claimed: true,
+      features: [],
+      environments: [
+        {
+          id: expect.any(String),
+          name: "production",
+          protected: false,
+          domains: [],
+          environment_variables: [],
+        },
+      ],
+      releases: [],
+      created_at: expect.stringMatching(/\.\d{3}Z$/),
+      updated_at: expect.stringMatching(/\.\d{3}Z$/),
+      prompt_count: 0,
+      config: {},
+      provider: null,
+      layout: null,
+      users: [
+        {
+          id: user.userId,
+          email: `${user.userId}@example.com`,
+          name: "Somebody",
+          role: "owner",
+          avatar_src: "",
+        },
+      ],
+    });
+    expect((await api.get(`/projects/${slug}/chunks`, user)).status).toBe(200);
+    const stranger = await api.user();
+    expect((await api.get(`/projects/${slug}/chunks`, stranger)).status).toBe(404);
+  });
+
+  test("an API key creates for its user", async () => {
+    const slug = newSlug();
+    const key = await api.key(user, { scopes: ["projects.create"] });
+    const { body } = await api.post("/projects", { name: "n", slug }, key);
+    expect(body.users[0].id).toBe(user.userId);
+    expect(body).not.toHaveProperty("description");
+    expect(body).not.toHaveProperty("published_at");
+  });
+
+  test("a user who is known by token alone is made known, whoever has the address", async () => {
+    const email = `${randomUUID()}@example.com`;
+    const first = await api.token(randomUUID(), { email, name: "Ada" });
+    const slug = newSlug();
+    const made = await api.post("/projects", { name: "n", slug }, first);
+    expect(made.body.users).toEqual([
+      { id: first.userId, email, name: "Ada", role: "owner", avatar_src: "" },
+    ]);
+    const second = await api.token(randomUUID(), { email: email.toUpperCase(), name: "Eve\0" });
+    const other = await api.post("/projects", { name: "n", slug: newSlug() }, second);
+    expect(other.status).toBe(201);
+    expect(other.body.users).toEqual([
+      { id: second.userId, name: "Eve", role: "owner", avatar_src: "" },
+    ]);
+  });
+
+  test("a taken slug answers 409 and makes nothing", async () => {
+    const slug = newSlug();
+    await api.post("/projects", { name: "n", slug }, user);
+    const before = await projectCount();
+    const answer = await api.post("/projects", { name: "n", slug }, await api.user());
+    expect(answer.status).toBe(409);
+    expect(answer.body.slug).toBe("project-slug-taken");
+    expect(await projectCount()).toBe(before);
+  });
+
+  test("of many that want the same slug at once, one gets it and the others a 409", async () => {
+    const slug = newSlug();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.post("/projects", { name: "n", slug }, user)),
+    );
+    const statuses = answers.map((answer) => answer.status).sort();
+    expect(statuses).toEqual([201, ...Array(7).fill(409)]);
+  });
+
+  test("two first writes of an unknown user at once both succeed", async () => {
+    const fresh = await api.token(randomUUID(), { email: `${randomUUID()}@example.com` });
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => api.post("/projects", { name: "n", slug: newSlug() }, fresh)),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 201]);
+  });
+
+  test("a key that is bound to a project creates none", async () => {
+    const key = await api.key(user, { project: await api.project(user) });
+    const answer = await api.post("/projects", { name: "n", slug: newSlug() }, key);
+    expect(answer.status).toBe(403);
+    expect(answer.body.slug).toBe("permission-denied");
+  });
+
+  test("a caller without the permission answers 403", async () => {
+    const key = await api.key(user, { scopes: ["chunks.read"] });
+    const answer = await api.post("/projects", { name: "n", slug: newSlug() }, key);
+    expect(answer.status).toBe(403);
+  });
+
+  test("every invalid field is named, and nothing is made", async () => {
+    const before = await projectCount();
+    const wrong: Array<[Json, string]> = [
+      [{ slug: "a" }, "name"],
+      [{ name: "", slug: "a" }, "name"],
+      [{ name: 7, slug: "a" }, "name"],
+      [{ name: null, slug: "a" }, "name"],
+      [{ name: "a\0b", slug: "a" }, "name"],
+      [{ name: "n" }, "slug"],
+      [{ name: "n", slug: "" }, "slug"],
+      [{ name: "n", slug: "Upper" }, "slug"],
+      [{ name: "n", slug: "1a" }, "slug"],
+      [{ name: "n", slug: "a--b" }, "slug"],
+      [{ name: "n", slug: "a-" }, "slug"],
+      [{ name: "n", slug: "a\n" }, "slug"],
+      [{ name: "n", slug: "a".repeat(PROJECT_SLUG_MAX_CHARS + 1) }, "slug"],
+      [{ name: "n", slug: "a", description: 1 }, "description"],
+      [{ name: "n", slug: "a", description: "\0" }, "description"],
+      [{ name: "n", slug: "a", templateProjectId: "x" }, "templateProjectId"],
+      [{ name: "n", slug: "a", templateSlug: [] }, "templateSlug"],
+      [[], "body"],
+      ["text", "body"],
+      [null, "body"],
+    ];
+    for (const [json, field] of wrong) {
+      const answer = await api.post("/projects", json, user);
+      expect(answer.status, JSON.stringify(json)).toBe(400);
+      expect(answer.body.slug).toBe("validation-failed");
+      expect(answer.body.errors.map((error: Json) => error.field)).toContain(field);
+    }
+    expect(await projectCount()).toBe(before);
+  });
+
+  test("null in an optional field counts as absent, unknown fields are ignored", async () => {
+    const json = { name: "n", slug: newSlug(), description: null, templateSlug: null, odd: 1 };
+    const headers = { "content-type": "application/json" };
+    // Null is tolerated without being documented, so it is sent as bytes.
+    const body = JSON.stringify(json);
+    const answer = await api.send("POST", "/projects", { as: user, body, headers });
+    expect(answer.status).toBe(201);
+    expect(answer.body).not.toHaveProperty("description");
+  });
+
+  test("a body that is not JSON answers 400, another content type 415, too long a one 413", async () => {
+    const headers = { "content-type": "application/json" };
+    const send = (body: string, type = headers) =>
+      api.send("POST", "/projects", { as: user, body, headers: type });
+    expect((await send("{")).body.errors[0].field).toBe("body");
+    expect((await send("")).status).toBe(400);
+    expect((await send("{}", { "content-type": "text/plain" })).status).toBe(415);
+    const long = JSON.stringify({ name: "n".repeat(1_100_000), slug: "a" });
+    expect((await send(long)).status).toBe(413);
+  });
+
+  describe("with a template", () => {
+    test("config, features, environments and working sets are copied, releases are not", async () => {
+      const template = await api.project(user);
+      const config = { branch_protection: { required_approvals: 3 } };
+      await sql`
+        UPDATE projects SET config = ${sql.json(config)}, features = ${["search", "lookup"]},
+          provider = 'github', layout = 'flat' WHERE id = ${template.id}`;
+      const first = await addFile(sql, template, "a.md", 2);
+      const second = await addFile(sql, template, "b.md", 1);
+      await addFile(sql, template, "in no working set.md", 1);
+      const release = randomUUID();
+      await sql`INSERT INTO releases (id, project_id, name) VALUES (${release}, ${template.id}, 'v1')`;
+      for (const [name, file] of [
+        ["production", first],
+        ["staging", second],
+      ] as const) {
+        const id = randomUUID();
+        await sql`
+          INSERT INTO environments (id, project_id, name, protected, domains,
+            environment_variables, active_release_id, server_hostname)
+          VALUES (${id}, ${template.id}, ${name}, true, ${[`${name}.example.com`]},
+            ${sql.json([{ name: "A", value: "1" }])}, ${release}, 'host')`;
+        await sql`
+          INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+          VALUES (${template.id}, ${id}, ${file.fileId}, ${file.versionId})`;
+      }
+
+      const json = { name: "Copy", slug: newSlug(), templateSlug: template.slug };
+      const { status, body } = await api.post("/projects", json, user);
+      expect(status).toBe(201);
+      expect(body).toMatchObject({ name: "Copy", config, features: ["search", "lookup"] });
+      expect(body).toMatchObject({ provider: "github", layout: "flat", releases: [] });
+      const expected = (name: string) => ({
+        id: expect.any(String),
+        name,
+        protected: true,
+        domains: [`${name}.example.com`],
+        environment_variables: [{ name: "A", value: "1" }],
+        server_hostname: "host",
+      });
+      expect(body.environments).toEqual([expected("production"), expected("staging")]);
+
+      const copies = (await api.get(`/projects/${body.id}/chunks`, user)).body.data;
+      const originals = (await api.get(`/projects/${template.id}/chunks`, user)).body.data;
+      const contents = (list: Json) => list.map((chunk: Json) => [chunk.file_path, chunk.content]);
+      expect(contents(copies)).toEqual(contents(originals).slice(0, 3));
+      const ids = new Set(originals.flatMap((chunk: Json) => [chunk.id, chunk.file_id]));
+      for (const chunk of copies) expect(ids.has(chunk.id) || ids.has(chunk.file_id)).toBe(false);
+      const sets = await sql`
+        SELECT e.name, f.path FROM environment_files w JOIN environments e ON e.id = w.environment_id
+        JOIN files f ON f.id = w.file_id WHERE w.project_id = ${body.id} ORDER BY e.name`;
+      expect([...sets]).toEqual([
+        { name: "production", path: "a.md" },
+        { name: "staging", path: "b.md" },
+      ]);
+    });
+
+    test("id and slug may both name it; when they disagree the answer is 400", async () => {
+      const [one, two] = [await api.project(user), await api.project(user)];
+      const base = { name: "n", slug: newSlug() };
+      const both = { ...base, templateProjectId: one.id.toUpperCase(), templateSlug: one.slug };
+      expect((await api.post("/projects", both, user)).status).toBe(201);
+      const json = {
+        name: "n",
+        slug: newSlug(),
+        templateProjectId: one.id,
+        templateSlug: two.slug,
+      };
+      const answer = await api.post("/projects", json, user);
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors[0].field).toBe("templateSlug");
+    });
+
+    test("one that is unknown and one that is foreign answer the same 404", async () => {
+      const foreign = await api.project(await api.user());
+      const templates = [
+        { templateSlug: foreign.slug },
+        { templateProjectId: foreign.id },
+        { templateSlug: newSlug() },
+        { templateProjectId: randomUUID() },
+        { templateProjectId: (await api.project(user)).id, templateSlug: foreign.slug },
+      ];
+      const details = new Set<string>();
+      for (const template of templates) {
+        const answer = await api.post(
+          "/projects",
+          { name: "n", slug: newSlug(), ...template },
+          user,
+        );
+        expect(answer.status).toBe(404);
+        expect(answer.body.slug).toBe("project-not-found");
+        details.add(answer.body.detail);
+      }
+      expect(details.size).toBe(1);
+    });
+  });
+
+  const json = { name: "n", slug: "never-made" };
+  refusesBadCredentials({ api, method: "POST", path: "/projects", json });
+});
