@@ -6,7 +6,15 @@
  * are compiled for it, and the code picks among them at run time.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -59,12 +67,19 @@ function flags(options: BuildOptions): string[] {
     "-isystem",
     join(modules, "node-api-headers", "include"),
     ...(options.asan
-      ? ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+      ? [
+          "-O1",
+          "-g",
+          "-fno-omit-frame-pointer",
+          "-fsanitize=address,undefined",
+          "-fno-sanitize-recover=undefined",
+        ]
       : ["-O3", "-DNDEBUG"]),
   ];
 }
 
-const linkFlags = process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
+const linkFlags =
+  process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
 
 function compiler(): string {
   const candidates = [process.env.CXX, "g++", "clang++", "c++"];
@@ -127,7 +142,8 @@ async function compileAll(cxx: string, folder: string, options: BuildOptions): P
       const extra = instructionSets[name.slice(0, -3)]?.flags ?? [];
       const command = [cxx, ...flags(options), ...extra, "-c", join(sources, name), "-o", object];
       const { ok, output } = await run(command);
-      if (!ok) throw new BuildError(`${name} does not compile with ${cxx} (C++20 is needed):\n${output}`);
+      if (!ok)
+        throw new BuildError(`${name} does not compile with ${cxx} (C++20 is needed):\n${output}`);
       objects.push(object);
     }
   }
@@ -149,7 +165,15 @@ export async function build(options: BuildOptions = {}): Promise<string> {
     const objects = await compileAll(cxx, folder, options);
     const aside = join(folder, "addon.node");
     const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
-    const { ok, output } = await run([cxx, ...linkFlags, ...sanitize, ...objects, "-lpthread", "-o", aside]);
+    const { ok, output } = await run([
+      cxx,
+      ...linkFlags,
+      ...sanitize,
+      ...objects,
+      "-lpthread",
+      "-o",
+      aside,
+    ]);
     if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
     renameSync(aside, target);
     writeFileSync(stampPath(options), stamp);

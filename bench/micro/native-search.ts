@@ -83,7 +83,7 @@ for (const share of shares) {
   const ranges: number[] = [];
   for (let i = 0; i < count; i++) {
     // A multiplicative hash spreads the members evenly.
-    if (((Math.imul(i, 2654435761) >>> 0) / 2 ** 32) < share) ranges.push(i, 1);
+    if ((Math.imul(i, 2654435761) >>> 0) / 2 ** 32 < share) ranges.push(i, 1);
   }
   native.setScope(PROJECT, `s${share}`, [{ dimension, ranges: Uint32Array.from(ranges) }]);
 }

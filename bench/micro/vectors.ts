@@ -28,8 +28,7 @@ export function randomNumbers(seed: number): () => number {
 /** Numbers of the normal distribution. */
 export function normalNumbers(seed: number): () => number {
   const uniform = randomNumbers(seed);
-  return () =>
-    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 
 function normalise(vector: Float32Array): void {
