@@ -95,12 +95,14 @@ interface FoundWord extends PlannedWord {
 }
 
 function planWord(view: View, word: QueryWord, documents: number, count: Counter): FoundWord {
-  const alike = exactAndStem(view, word.text);
-  if (word.unfinished) alike.push(...prefixes(view, word.text));
-  let found = weighCandidates(alike, documents, count);
-  if (found.frequency === 0 && letters(word.text) >= FUZZY_MIN_CHARS) {
-    found = weighCandidates(typos(view, word.text), documents, count);
-  }
+  const forms = exactAndStem(view, word.text);
+  const longer = word.unfinished ? prefixes(view, word.text) : [];
+  const occurs = (each: Likeness) => count(each.segment, each.term) > 0;
+  const known = forms.some((form) => form.share === 1 && occurs(form)) || longer.some(occurs);
+  // Other forms do not make a word known: a misspelling may look like a form of something else.
+  const suspect = !known && letters(word.text) >= FUZZY_MIN_CHARS;
+  const alike = [...forms, ...longer, ...(suspect ? typos(view, word.text) : [])];
+  const found = weighCandidates(alike, documents, count);
   const { candidates, worth, frequency } = found;
   return { text: word.text, worth, decisive: true, candidates, found: frequency };
 }

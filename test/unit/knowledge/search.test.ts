@@ -85,6 +85,19 @@ describe("what is found", () => {
     expect(find(both, "form")).toEqual(["form.md"]);
   });
 
+  test("a misspelling is forgiven even if it looks like a form of another word", () => {
+    const both = viewOf([
+      documentOf("a.md", { title: "funcs" }),
+      documentOf("b.md", { title: "functions" }),
+    ]);
+    expect(find(both, "funcions")[0]).toBe("b.md");
+  });
+
+  test("a number with a wrong digit is another number", () => {
+    const number = viewOf([documentOf("a.md", { content: "port 8192" })]);
+    expect(find(number, "8193 x")).toEqual([]);
+  });
+
   test("a word of another scope does not keep a misspelling from being forgiven", () => {
     const documents = [
       documentOf("in.md", { content: "harbour" }),
