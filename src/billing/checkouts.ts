@@ -33,12 +33,12 @@ export class Checkouts {
   /** The session if it can still be paid. One that is over is dropped, its customer noted. */
   async #stillOpen(accountId: string, stored: StoredSession): Promise<Session | null> {
     const seen = await this.provider.look(stored.id);
-    // When the provider cannot tell, what it said when it opened the session still holds.
-    const session = seen === null ? stored : seen;
-    if (session !== "gone") {
-      await this.#noteCustomer(accountId, session);
-      const isOpen = session.isOpen && session.expiresAt.getTime() > Date.now();
-      if (isOpen) return { ...session, url: session.url ?? stored.url };
+    if (seen === null) {
+      // When the provider cannot tell, what it said when it opened the session still holds.
+      if (stored.expiresAt.getTime() > Date.now()) return stored;
+    } else if (seen !== "gone") {
+      await this.#noteCustomer(accountId, seen);
+      if (seen.isOpen) return { ...seen, url: seen.url ?? stored.url };
     }
     await this.store.drop(accountId, stored.id);
     return null;

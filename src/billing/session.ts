@@ -46,11 +46,11 @@ function customerOf(value: unknown): string | null {
   return isText(id) ? id : null;
 }
 
+/** The end of an open session lies ahead; what does not tells nothing about it. */
 function expiryOf(value: unknown): Date {
-  const seconds = Number.isSafeInteger(value)
-    ? (value as number)
-    : Date.now() / 1_000 + BILLING_SESSION_LIFE_SECONDS;
-  return new Date(seconds * 1_000);
+  const now = Date.now() / 1_000;
+  const isAhead = Number.isSafeInteger(value) && (value as number) > now;
+  return new Date((isAhead ? (value as number) : now + BILLING_SESSION_LIFE_SECONDS) * 1_000);
 }
 
 /**

@@ -17,7 +17,7 @@ CREATE TABLE billing_sessions (
   attempt uuid NOT NULL,
   -- Until then others wait for whoever makes the attempt.
   claimed_until timestamptz,
-  session_id text UNIQUE CHECK (session_id <> ''),
+  session_id text CHECK (session_id <> ''),
   url text,
   -- In the currency's minor unit, as the provider counts it.
   amount_total bigint,
