@@ -79,15 +79,25 @@ function headingAt(
   return { level, text: plain(previousLine), underlined: true };
 }
 
-/** Drops closing hashes, anchors such as {#name} and inline markup, keeping the words. */
+/**
+ * Drops closing hashes, anchors such as {#name} and inline markup, keeping the words. No pattern here
+ * can start over within its own match, so that hostile lines take linear time as well.
+ */
 function plain(raw: string): string {
-  return raw
-    .slice(0, LINE_WINDOW)
-    .replace(/[ \t]+#+[ \t]*$/, "")
-    .replace(/\{#[^}]*\}\s*$/, "")
+  return withoutClosingHashes(raw.trim())
+    .replace(/\{#[^{}]*\}$/, "")
     .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
     .replace(/[*`~]+/g, "")
     .replace(/<[^<>]*>/g, "")
     .trim()
     .slice(0, HEADING_MAX_CHARS);
+}
+
+function withoutClosingHashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  const before = text[end - 1];
+  return before === undefined || before === " " || before === "\t"
+    ? text.slice(0, end).trimEnd()
+    : text;
 }

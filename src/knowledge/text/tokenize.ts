@@ -22,8 +22,9 @@ export function partsOfIdentifiers(text: string): string[] {
   return [...names].flatMap((name) => name.match(CASE_PART) ?? []);
 }
 
+// Nothing follows the last repetition, so a run of letters is read once however long it is.
 const MIXED_CASE =
-  /\b[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*\b|\b[A-Z]{2,}[a-z][A-Za-z0-9]*\b/g;
+  /(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*)/g;
 const CASE_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
 /** Folds a piece of text for comparison: NFKC, lower case, no accents. */

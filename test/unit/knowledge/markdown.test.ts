@@ -112,6 +112,11 @@ describe("titles and headings", () => {
     expect(parseMarkdown("folder/my-page.mdx", "## Three\n").title).toBe("my-page");
   });
 
+  test("closing hashes are dropped only where they close a heading", () => {
+    const text = "# Learning C#\n## Closed ##\n### #\n#### a # b\n";
+    expect(parseMarkdown("a.md", text).headings).toEqual(["Learning C#", "Closed", "a # b"]);
+  });
+
   test("headings are plain text, and lines in code are no headings", () => {
     const text = [
       "# The `first` **one** #",
