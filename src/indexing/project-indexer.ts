@@ -45,19 +45,17 @@ export class ProjectIndexer {
   ) {}
 
   /** Notes that a scope changed, with the log entry that says so. */
-  mark(scope: Scope, seq: number): void {
+  mark(scope: Scope, seq: number, ...waiters: Array<() => void>): void {
     const known = this.#pending.get(scope.id);
     const oldest = Math.min(seq, known?.seq ?? seq);
-    this.#pending.set(scope.id, { scope, seq: oldest, waiters: known?.waiters ?? [] });
+    const all = [...(known?.waiters ?? []), ...waiters];
+    this.#pending.set(scope.id, { scope, seq: oldest, waiters: all });
     this.#run();
   }
 
   /** Reads a scope anew and resolves when searches see it; never rejects. */
   refreshed(scope: Scope, seq: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.mark(scope, seq);
-      this.#pending.get(scope.id)?.waiters.push(resolve);
-    });
+    return new Promise((resolve) => this.mark(scope, seq, resolve));
   }
 
   /** Resolves when nothing is pending, or the project was closed. */

@@ -134,9 +134,11 @@ export const SearchResponse = Type.Object(
   { description: "The chunks nearest to the vector." },
 );
 
+const EXAMPLE_DIMENSION = 768;
+
 export const exampleBody = {
-  vector: [0.0132, -0.0481, 0.0274],
-  dimension: 1536,
+  vector: Array.from({ length: EXAMPLE_DIMENSION }, (_, i) => Number(Math.sin(i + 1).toFixed(2))),
+  dimension: EXAMPLE_DIMENSION,
   limit: 10,
   threshold: 0.7,
 };

@@ -1,0 +1,325 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/limits.ts";
+import { type Answer, type Caller, startApi } from "../support/api.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { addEnvironment, addRelease } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  cosine,
+  nearVector,
+  randomVector,
+  release,
+  type TestChunk,
+  writeVersion,
+} from "../support/vectors.ts";
+
+const CHUNKS = 40;
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+const path = `/projects/${project.slug}/environments/production/search`;
+
+/** Chunks of one dimension at growing distance from their query, beyond the default threshold. */
+function chunksAround(query: Float32Array<ArrayBuffer>): TestChunk[] {
+  return Array.from({ length: CHUNKS }, (_, i) => chunkOf(nearVector(query, i / 20, i + 1)));
+}
+
+const queries = new Map(DIMENSIONS.map((d) => [d as number, randomVector(d, 1_000 + d)]));
+const queryOf = (dimension: number) => queries.get(dimension) as Float32Array<ArrayBuffer>;
+const chunks = new Map(DIMENSIONS.map((d) => [d as number, chunksAround(queryOf(d))]));
+await sql.begin(async (tx) => {
+  for (const dimension of DIMENSIONS) {
+    const list = chunks.get(dimension) as TestChunk[];
+    const path = `docs/${dimension}.md`;
+    const version = await writeVersion(tx as never, project, path, list);
+    await attach(tx as never, project, environment.id, [version]);
+  }
+});
+
+const look = (json: unknown, at = path, as: Caller = member) => api.post(at, json, as);
+const idsOf = (answer: Answer): string[] => answer.body.data.map((hit: Json) => hit.chunk.id);
+
+/** What a search must find, calculated the plain way. */
+function expected(list: readonly TestChunk[], query: Float32Array, limit = 10, threshold = 0.7) {
+  return list
+    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .filter(({ score }) => score >= threshold)
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
+
+/** Asks again until the answer is as wanted; the caller asserts what came in the end. */
+async function eventually(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean) {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer) || Date.now() > deadline) return answer;
+    await Bun.sleep(10);
+  }
+}
+
+describe("POST /projects/{project_reference}/environments/{environmentName}/search", () => {
+  const octets = (dimension: number, as: Caller, more = "", at = path) =>
+    api.send("POST", `${at}?dimension=${dimension}${more}`, {
+      as,
+      body: new Uint8Array(queryOf(dimension).buffer),
+      headers: { "content-type": "application/octet-stream" },
+    });
+
+  test.each(DIMENSIONS.map((dimension) => [dimension]))(
+    "dimension %d is searched in every form of body by every form of credential",
+    async (dimension) => {
+      const key = await api.key(member, { project, scopes: ["search.query"] });
+      const bearer = { ...key, headers: { authorization: `Bearer ${key.key}` } };
+      const query = queryOf(dimension);
+      const wanted = expected(chunks.get(dimension) as TestChunk[], query);
+      expect(wanted).toHaveLength(10);
+      for (const as of [member, await api.key(member), key, bearer]) {
+        const answers = [
+          await look({ vector: Array.from(query), dimension }, path, as),
+          await look({ vector: base64Of(query), dimension }, path, as),
+          await octets(dimension, as),
+        ];
+        for (const { status, body } of answers) {
+          expect(status).toBe(200);
+          expect(body.data.map((hit: Json) => hit.chunk.id)).toEqual(wanted.map(({ id }) => id));
+          for (const [i, { score }] of wanted.entries()) {
+            expect(body.data[i].score).toBeCloseTo(score, 6);
+            expect(body.data[i].match_type).toBe("semantic");
+          }
+          expect(body.total_matches).toBeGreaterThanOrEqual(10);
+          expect(body.page_info).toEqual({ self: path, first: null, next: null, prev: null });
+          expect(body.search_time_ms).toBeGreaterThanOrEqual(0);
+        }
+      }
+    },
+  );
+
+  test("a result carries the whole chunk, its metadata digit by digit", async () => {
+    const [nearest] = chunks.get(768) as [TestChunk];
+    const answer = await look({ vector: Array.from(queryOf(768)), dimension: 768, limit: 1 });
+    const { chunk } = answer.body.data[0];
+    expect(chunk).toMatchObject({
+      id: nearest.id,
+      file_path: "docs/768.md",
+      index: 0,
+      content: nearest.content,
+      start_offset: 0,
+      end_offset: 9,
+      token_count: 2,
+    });
+    expect(chunk.metadata.headings).toEqual(["A", "B"]);
+    expect(answer.text).toContain("12345678901234567890");
+  });
+
+  test("any limit and threshold return what brute force finds", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.double({ min: 1, max: SEARCH_LIMIT_MAX, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 1, max: 1_000_000 }),
+        fc.constantFrom(...DIMENSIONS),
+        async (limit, threshold, seed, dimension) => {
+          const query = nearVector(queryOf(dimension), 0.5, seed);
+          const list = chunks.get(dimension) as TestChunk[];
+          const wanted = expected(list, query, Math.floor(limit), threshold);
+          const vector = Array.from(query);
+          const { status, body } = await look({ vector, dimension, limit, threshold });
+          expect(status).toBe(200);
+          const hits: Json[] = body.data;
+          expect(hits.map((hit) => hit.chunk.id)).toEqual(wanted.map(({ id }) => id));
+          if (wanted.length < Math.floor(limit)) expect(body.total_matches).toBe(wanted.length);
+          else expect(body.total_matches).toBeGreaterThanOrEqual(wanted.length);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("limit and threshold count as absent when they are null, in any spelling of the body", async () => {
+    const vector = Array.from(queryOf(768));
+    const plain = await look({ vector, dimension: 768 });
+    // As text: the document does not promise that null is taken.
+    const nulls = await api.send("POST", path, {
+      as: member,
+      body: JSON.stringify({ limit: null, threshold: null, dimension: 768, vector, more: [{}] }),
+      headers: { "content-type": "application/json" },
+    });
+    const escaped = await api.send("POST", path, {
+      as: member,
+      body: JSON.stringify({ vector, dimension: 768 }).replace('"vector"', '"\\u0076ector"'),
+      headers: { "content-type": "application/vnd.api+json; charset=utf-8" },
+    });
+    const chunked = await api.send("POST", path, {
+      as: member,
+      body: new ReadableStream({
+        start(controller) {
+          const bytes = new TextEncoder().encode(JSON.stringify({ vector, dimension: 768 }));
+          controller.enqueue(bytes.slice(0, 100));
+          controller.enqueue(bytes.slice(100));
+          controller.close();
+        },
+      }) as unknown as Blob,
+      headers: { "content-type": "application/json" },
+    });
+    for (const answer of [nulls, escaped, chunked]) {
+      expect(answer.status).toBe(200);
+      expect(idsOf(answer)).toEqual(idsOf(plain));
+    }
+  });
+
+  test("chunks of equal score come in the order of their ids", async () => {
+    const vector = randomVector(1024, 77);
+    const env = await addEnvironment(sql, project, "ties");
+    const twins = Array.from({ length: 20 }, () => chunkOf(vector));
+    const version = await writeVersion(sql, project, "ties.md", twins);
+    await attach(sql, project, env.id, [version]);
+    const at = `/projects/${project.id}/environments/ties/search`;
+    const ask = () => look({ vector: Array.from(vector), dimension: 1024, limit: 15 }, at);
+    const answer = await eventually(ask, ({ body }) => body.data.length > 0);
+    const sorted = twins.map(({ id }) => id).sort();
+    expect(idsOf(answer)).toEqual(sorted.slice(0, 15));
+  });
+
+  test("an environment without files answers an empty list", async () => {
+    await addEnvironment(sql, project, "empty");
+    const at = `/projects/${project.slug}/environments/empty/search`;
+    const { status, body } = await look({ vector: Array.from(queryOf(768)), dimension: 768 }, at);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ data: [], total_matches: 0 });
+  });
+
+  test("self is the path of the request as it was sent, with its escapes", async () => {
+    await addEnvironment(sql, project, 'a "b" ü');
+    const at = `/projects/${project.slug}/environments/a%20%22b%22%20%C3%BC/search`;
+    const { status, body } = await look({ vector: Array.from(queryOf(768)), dimension: 768 }, at);
+    expect(status).toBe(200);
+    expect(body.page_info.self).toBe(at);
+  });
+});
+
+describe("what an environment's search sees", () => {
+  const vector = randomVector(768, 5);
+  const body = { vector: Array.from(vector), dimension: 768, threshold: 0.99 };
+
+  async function scene() {
+    const own = await api.project(member);
+    const env = await addEnvironment(sql, own);
+    const at = `/projects/${own.slug}/environments/production/search`;
+    const seen = (wanted: readonly string[]) =>
+      eventually(
+        () => look(body, at),
+        (answer) => JSON.stringify(idsOf(answer).sort()) === JSON.stringify([...wanted].sort()),
+      );
+    return { own, env, seen };
+  }
+
+  test("a committed change is found, a new version takes the place of the old one", async () => {
+    const { own, env, seen } = await scene();
+    expect(idsOf(await seen([]))).toEqual([]);
+    const first = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
+    await attach(sql, own, env.id, [first]);
+    const ids = first.chunks.map(({ id }) => id);
+    expect(idsOf(await seen(ids))).toEqual(ids);
+    const second = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
+    await attach(sql, own, env.id, [second]);
+    const newer = second.chunks.map(({ id }) => id);
+    expect(idsOf(await seen(newer))).toEqual(newer);
+    await sql`DELETE FROM environment_files WHERE environment_id = ${env.id}`;
+    expect(idsOf(await seen([]))).toEqual([]);
+  });
+
+  test("the active release is served in place of the working set, until it is no longer active", async () => {
+    const { own, env, seen } = await scene();
+    const released = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
+    const working = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
+    await attach(sql, own, env.id, [working]);
+    const v1 = await addRelease(sql, own, "v1");
+    await release(sql, own, v1.id, [released]);
+    const of = (version: typeof released) => version.chunks.map(({ id }) => id);
+    expect(idsOf(await seen(of(working)))).toEqual(of(working));
+    await sql`UPDATE environments SET active_release_id = ${v1.id} WHERE id = ${env.id}`;
+    expect(idsOf(await seen(of(released)))).toEqual(of(released));
+    await sql`UPDATE environments SET active_release_id = NULL WHERE id = ${env.id}`;
+    expect(idsOf(await seen(of(working)))).toEqual(of(working));
+  });
+
+  test("chunks of other environments, other projects and without a vector are not found", async () => {
+    const { own, env, seen } = await scene();
+    const other = await addEnvironment(sql, own, "staging");
+    const mine = await writeVersion(sql, own, "mine.md", [chunkOf(vector)]);
+    const theirs = await writeVersion(sql, own, "theirs.md", [chunkOf(vector)]);
+    await attach(sql, own, other.id, [theirs]);
+    await attach(sql, own, env.id, [mine]);
+    await sql`
+      INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content)
+      VALUES (${randomUUID()}, ${own.id}, ${mine.fileId}, ${mine.id}, 'mine.md', 9, 'no vector')`;
+    const ids = mine.chunks.map(({ id }) => id);
+    expect(idsOf(await seen(ids))).toEqual(ids);
+  });
+
+  test("a chunk whose vector is zero is passed over, and its neighbours are found", async () => {
+    const { own, env, seen } = await scene();
+    const version = await writeVersion(sql, own, "a.md", [
+      chunkOf(new Float32Array(768)),
+      chunkOf(vector),
+    ]);
+    await attach(sql, own, env.id, [version]);
+    const ids = [version.chunks[1]?.id as string];
+    expect(idsOf(await seen(ids))).toEqual(ids);
+  });
+
+  test("a deleted project answers 404", async () => {
+    const { own, env, seen } = await scene();
+    const version = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
+    await attach(sql, own, env.id, [version]);
+    await seen(version.chunks.map(({ id }) => id));
+    await sql`DELETE FROM projects WHERE id = ${own.id}`;
+    const at = `/projects/${own.slug}/environments/production/search`;
+    const answer = await eventually(
+      () => look(body, at),
+      ({ status }) => status === 404,
+    );
+    expect(answer.body.slug).toBe("project-not-found");
+  });
+});
+
+describe("who may search an environment", () => {
+  const json = { vector: Array.from(queryOf(768)), dimension: 768 };
+  const guarded = { api, method: "POST", path, json, project, member } as const;
+  refusesBadCredentials(guarded);
+  needsPermission(guarded);
+  hidesFromForeigners({
+    ...guarded,
+    slug: "project-not-found",
+    madeUpPath: `/projects/${randomUUID()}/environments/production/search`,
+  });
+
+  test("a lost membership stops working at once, although it was remembered", async () => {
+    const guest = await api.user();
+    await api.join(guest, project);
+    expect((await look(json, path, guest)).status).toBe(200);
+    await sql`DELETE FROM memberships WHERE user_id = ${guest.userId}`;
+    const answer = await eventually(
+      () => look(json, path, guest),
+      ({ status }) => status !== 200,
+    );
+    expect(answer.body.slug).toBe("project-not-found");
+  });
+
+  test.each(["nothing", "PRODUCTION", "a%00b", "x".repeat(300), "%ED%A0%80"])(
+    "the environment %s, which does not exist, answers 404",
+    async (name) => {
+      const answer = await look(json, `/projects/${project.slug}/environments/${name}/search`);
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe("environment-not-found");
+    },
+  );
+});
