@@ -1,5 +1,6 @@
 import { buildApp, type Services } from "./app.ts";
 import { openAuth } from "./auth/open.ts";
+import { type Demo, demoBanner, prepareDemo } from "./cli/demo.ts";
 import type { Config } from "./config/schema.ts";
 import { openCoordinator } from "./coordination/open.ts";
 import { migrate } from "./db/migrate.ts";
@@ -18,6 +19,10 @@ import { ScopeResolver } from "./search/scopes.ts";
 
 export interface RunningServer {
   readonly url: string;
+  /** {base_url}, without a trailing slash. */
+  readonly baseUrl: string;
+  /** What this start made for a newcomer to look at, if anything. */
+  readonly demo: Demo | undefined;
   /** Stops accepting, finishes what runs, closes everything. */
   stop(): Promise<void>;
 }
@@ -92,10 +97,11 @@ export async function serve(config: Config): Promise<RunningServer> {
   try {
     const baseUrl = baseUrlOf(config, listener.port);
     const services = await openServices(config, baseUrl, log, resources);
+    const demo = await prepareDemo(config, services.sql, log);
     const app = buildApp(services);
     listener.use((request) => app.fetch(request));
     const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-    return { url: `http://${host}:${listener.port}`, stop };
+    return { url: `http://${host}:${listener.port}`, baseUrl, demo, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -112,6 +118,7 @@ export async function serveUntilSignal(config: Config): Promise<number> {
   });
   const server = await serve(config);
   process.stdout.write(`listening on ${server.url}\n`);
+  if (server.demo) process.stdout.write(demoBanner(server.demo, server.baseUrl));
   await signal;
   // A closer that hangs must not keep the process beyond its promise.
   setTimeout(() => process.exit(1), DRAIN_DEADLINE_MS).unref();

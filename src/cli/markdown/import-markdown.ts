@@ -55,7 +55,17 @@ export async function importMarkdown(
     const reporter = new Reporter(paths.length, "files");
     for (const link of links) reporter.error(link, "is a symbolic link, which is not followed");
     try {
-      const summary = await importFolder(sql, { folder, paths, embedder, ...options }, reporter);
+      const summary = await importFolder(
+        sql,
+        {
+          ...options,
+          folder,
+          paths,
+          embedder,
+          environments: [options.environment ?? DEFAULT_ENVIRONMENT],
+        },
+        reporter,
+      );
       reporter.stop();
       process.stdout.write(reporter.summary(summary, options.strict === true));
       return summary;
@@ -77,10 +87,14 @@ export function chooseEmbedder(
   return remoteEmbedder({ url, model, dimension, apiKey: loadConfig().embedApiKey });
 }
 
-interface FolderImport extends MarkdownOptions {
+interface FolderImport extends Pick<MarkdownOptions, "project" | "owner" | "prune" | "strict"> {
   readonly folder: string;
   readonly paths: readonly string[];
   readonly embedder: Embedder;
+  /** The environments whose working sets take the files; they are created where missing. */
+  readonly environments: readonly string[];
+  /** Records to import behind the files. */
+  readonly epilogue?: readonly object[];
 }
 
 /** Imports a folder, with the project and the environment where they do not exist. */
@@ -89,14 +103,17 @@ export async function importFolder(
   work: FolderImport,
   reporter: Pick<Reporter, "advance" | "kept" | "error">,
 ): Promise<ImportSummary> {
-  const { project, environment = DEFAULT_ENVIRONMENT, paths } = work;
-  const items = itemsOf(sql, work, environment, reporter);
+  const { project, environments, paths } = work;
+  const items = itemsOf(sql, work, reporter);
   const prune = work.prune
     ? async (tx: Sql) => {
-        const [row] = await tx<{ id: string }[]>`
+        let removed = 0;
+        for (const { id } of await tx<{ id: string }[]>`
           SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
-          WHERE p.slug = ${project} AND e.name = ${environment}`;
-        return row === undefined ? 0 : await pruneEnvironment(tx, row.id, paths);
+          WHERE p.slug = ${project} AND e.name = ANY (${environments as string[]})`) {
+          removed += await pruneEnvironment(tx, id, paths);
+        }
+        return removed;
       }
     : undefined;
   return await importItems(sql, items, {
@@ -110,11 +127,10 @@ export async function importFolder(
 async function* itemsOf(
   sql: Sql,
   work: FolderImport,
-  environment: string,
   reporter: Pick<Reporter, "advance" | "error">,
 ): AsyncGenerator<Item[]> {
   const { folder, project, paths, embedder } = work;
-  const frame = await missingFrame(sql, project, environment, work.owner ?? LOCAL_USER);
+  const frame = await missingFrame(sql, work);
   if (frame.length > 0) yield frame;
   const batch = new Batch();
   for (const drafts of stepsOf(folder, paths, embedder.name)) {
@@ -131,12 +147,13 @@ async function* itemsOf(
       if (draft.warning !== null) {
         reporter.error(draft.path, `${draft.warning}; imported without it`);
       }
-      const record = fileOf(draft, project, environment, chunks.get(draft));
+      const record = fileOf(draft, work, chunks.get(draft));
       batch.add({ where: draft.path, entry: { kind: "file", record } }, draft.text.length);
     }
     if (batch.full) yield batch.take();
   }
   if (!batch.empty) yield batch.take();
+  for (const item of itemsOfRecords(work.epilogue ?? [], project)) yield [item];
 }
 
 /** Reads the files, several at a time, but not more text than one batch is to hold. */
@@ -160,17 +177,14 @@ function* stepsOf(
   if (drafts.length > 0) yield drafts;
 }
 
-/** The records of project and environment, as far as they do not exist yet. */
+/** The records of project and environments, as far as they do not exist yet. */
 async function missingFrame(
   sql: Sql,
-  project: string,
-  environment: string,
-  owner: string,
+  { project, environments, owner = LOCAL_USER }: FolderImport,
 ): Promise<Item[]> {
-  const [found] = await sql<{ environment: string | null }[]>`
-    SELECT e.id AS environment FROM projects p
-    LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${environment}
-    WHERE p.slug = ${project}`;
+  const [found] = await sql<{ environments: string[] }[]>`
+    SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
+    FROM projects p WHERE p.slug = ${project}`;
   const records: object[] = [];
   if (found === undefined) {
     const [user] = await sql`SELECT 1 FROM users WHERE lower(email) = lower(${owner})`;
@@ -178,23 +192,27 @@ async function missingFrame(
     if (user === undefined) records.push({ record: "user", email: owner, name });
     records.push({ record: "project", slug: project, name: project, owner });
   }
-  if (found === undefined || found.environment === null) {
-    records.push({ record: "environment", project, name: environment });
+  for (const name of environments) {
+    if (found?.environments.includes(name)) continue;
+    records.push({ record: "environment", project, name });
   }
-  return records.map((record) => {
-    try {
-      return { where: project, entry: entryOf(record) };
-    } catch (error) {
-      // Without its project no file can be imported, so this is no matter of one line.
-      if (error instanceof LineError) throw new CommandError(`--project ${error.message}`);
-      throw error;
-    }
-  });
+  return itemsOfRecords(records, project);
+}
+
+/** Without its project no file can be imported, so a fault here is no matter of one line. */
+function itemsOfRecords(records: readonly object[], project: string): Item[] {
+  try {
+    return records.map((record) => ({ where: project, entry: entryOf(record) }));
+  } catch (error) {
+    if (!(error instanceof LineError)) throw error;
+    throw new CommandError(`--project, --environment or --owner is not valid: ${error.message}`);
+  }
 }
 
 interface Draft {
   readonly path: string;
   readonly text: string;
+  readonly title: string;
   readonly versionKey: string;
   readonly warning: string | null;
 }
@@ -213,7 +231,8 @@ function draftOf(
     hash.update(`${CHUNKER}\n${embedder}\n`);
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
-    return { path, text, versionKey, warning: parseMarkdown(path, text).fault };
+    const { title, fault } = parseMarkdown(path, text);
+    return { path, text, title, versionKey, warning: fault };
   } catch (error) {
     if (error instanceof LineError) return { path, fault: error.message };
     throw error;
@@ -242,8 +261,14 @@ async function embeddedChunks(
 ): Promise<Map<Draft, PreparedChunk[]>> {
   const pieces = drafts.map((draft) => ({ draft, chunks: chunkMarkdown(draft.text) }));
   const vectors = await embedder.embedPassages(
-    pieces.flatMap(({ chunks }) =>
-      chunks.map(({ content, metadata }) => ({ content, headings: metadata.headings })),
+    pieces.flatMap(({ draft, chunks }) =>
+      chunks.map(({ content, metadata }) => ({
+        content,
+        headings:
+          metadata.headings[0] === draft.title
+            ? metadata.headings
+            : [draft.title, ...metadata.headings],
+      })),
     ),
   );
   let next = 0;
@@ -272,15 +297,14 @@ function prepared(chunk: MarkdownChunk, index: number, vector: Float32Array): Pr
 /** Without chunks it names a version that is stored already. */
 function fileOf(
   draft: Draft,
-  project: string,
-  environment: string,
+  { project, environments }: FolderImport,
   chunks: readonly PreparedChunk[] | undefined,
 ): PreparedFile {
   return {
     id: undefined,
     project,
     path: draft.path,
-    environments: [environment],
+    environments,
     releases: [],
     content: chunks === undefined ? null : draft.text,
     versionKey: draft.versionKey,
