@@ -27,7 +27,9 @@ export const UpgradeBody = Type.Object({
   type: Type.Union([Type.Literal("free"), Type.Literal("pro"), Type.Literal("enterprise")], {
     description: "The tier to upgrade to. `free` needs no checkout.",
   }),
-  cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")]),
+  cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")], {
+    description: "How often it is billed.",
+  }),
   quantity: Type.Optional(
     Type.Integer({
       minimum: 1,

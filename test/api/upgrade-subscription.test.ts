@@ -65,6 +65,11 @@ function sessionAt(url: string): string {
   return /cs_test_\w+/.exec(url)?.[0] as string;
 }
 
+/** The idempotency keys of the openings from that one on. */
+function keysSince(opening: number): Array<string | null> {
+  return provider.openings.slice(opening).map(({ headers }) => headers.get("idempotency-key"));
+}
+
 beforeAll(async () => {
   provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
   api = await startApi({ env: environment(provider) });
@@ -387,9 +392,7 @@ describe("the same upgrade asked again", () => {
     const failed = await upgrade(PRO, caller);
     expect([failed.status, failed.body.slug]).toEqual([500, "billing-provider-error"]);
     await checkoutUrl(PRO, caller);
-    const keys = provider.openings
-      .slice(opening)
-      .map(({ headers }) => headers.get("idempotency-key"));
+    const keys = keysSince(opening);
     expect(keys).toHaveLength(2);
     expect(keys[0]).toBe(keys[1] as string);
   });
@@ -481,9 +484,7 @@ describe("when the provider", () => {
         error: expect.stringContaining(reason),
       });
       await checkoutUrl(PRO, caller);
-      const keys = provider.openings
-        .slice(opening)
-        .map(({ headers }) => headers.get("idempotency-key"));
+      const keys = keysSince(opening);
       expect(new Set(keys).size).toBe(2);
     },
   );
@@ -498,9 +499,7 @@ describe("when the provider", () => {
     const opening = provider.openings.length;
     provider.react(failing, failing);
     await checkoutUrl(PRO, await payer());
-    const keys = provider.openings
-      .slice(opening)
-      .map(({ headers }) => headers.get("idempotency-key"));
+    const keys = keysSince(opening);
     expect(keys).toHaveLength(3);
     expect(new Set(keys).size).toBe(1);
   });
