@@ -1,0 +1,41 @@
+/**
+ * The baseline: a bare `Bun.serve` handler that runs the same SQL through postgres.js and does
+ * nothing else; no credentials, no validation, no documents of problems, no ETags.
+ * Arguments: the database's URL and the id of the user who asks.
+ */
+import type { Principal } from "../../src/auth/principal.ts";
+import { readConversation, readMessage, readMessages } from "../../src/conversations/queries.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { TREE_MAX_MESSAGES } from "../../src/limits.ts";
+
+const [, , databaseUrl = "", userId = ""] = process.argv;
+const sql = openDatabase(databaseUrl);
+const principal: Principal = {
+  userId,
+  email: null,
+  name: null,
+  keyId: null,
+  projectId: null,
+  scopes: null,
+  account: new Set(),
+};
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const [, , , , id = "", kind, messageId = ""] = request.url.split("/");
+    if (kind === "messages") {
+      return Response.json(await readMessage(sql, principal, id, messageId));
+    }
+    if (kind === "tree") {
+      const rows = await readMessages(sql, principal, id, TREE_MAX_MESSAGES + 1);
+      return Response.json({
+        items: rows.slice(0, TREE_MAX_MESSAGES),
+        truncated: rows.length > TREE_MAX_MESSAGES,
+      });
+    }
+    return Response.json(await readConversation(sql, principal, id));
+  },
+});
+process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);

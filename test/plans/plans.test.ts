@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { Glob } from "bun";
+import postgres from "postgres";
+import * as apiKeys from "../../src/api-keys/queries.ts";
+import type { Principal } from "../../src/auth/principal.ts";
+import { findProject } from "../../src/auth/project-access.ts";
+import { ensureUser } from "../../src/auth/users.ts";
+import * as branches from "../../src/branches/queries.ts";
+import * as chunks from "../../src/chunks/queries.ts";
+import * as conversations from "../../src/conversations/queries.ts";
+import type { Sql, Transaction } from "../../src/db/client.ts";
+import * as inputRequests from "../../src/input-requests/queries.ts";
+import * as knowledge from "../../src/knowledge/queries.ts";
+import * as projects from "../../src/projects/queries.ts";
+import * as webhooks from "../../src/webhooks/queries.ts";
+import { fill, idOf } from "../support/filled.ts";
+import type { Json } from "../support/openapi.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { PROJECT_ROOT } from "../support/process.ts";
+
+/** Reading a smaller table whole costs nothing. */
+const BIG_ROWS = 1_000;
+const FILL_TIMEOUT_MS = 120_000;
+/** PostgreSQL considers a generic plan from the sixth run of a statement on; both must be good. */
+const KINDS = ["", "GENERIC_PLAN, "] as const;
+
+const database = await createTestDatabase();
+const statements: Array<{ text: string; parameters: unknown[] }> = [];
+const recording = postgres(database.url, {
+  max: 1,
+  debug: (_connection, text, parameters) => void statements.push({ text, parameters }),
+}) as Sql;
+const ids: Record<string, string> = {};
+let big = new Set<string>();
+
+beforeAll(async () => {
+  await fill(database.sql);
+  for (const table of ["users", "projects", "api_keys", "file_versions", "branches"]) {
+    ids[table] = await idOf(database.sql, table, 8);
+  }
+  for (const table of ["conversations", "messages", "input_requests"]) {
+    ids[table] = await idOf(database.sql, table, 8);
+  }
+  const rows = await database.sql<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > ${BIG_ROWS}`;
+  big = new Set(rows.map((row) => row.name));
+}, FILL_TIMEOUT_MS);
+afterAll(() => recording.end());
+
+const one = (table: string) => ids[table] as string;
+const caller = (): Principal => ({
+  userId: one("users"),
+  email: "new@example.com",
+  name: "New",
+  keyId: null,
+  projectId: null,
+  scopes: null,
+  account: new Set(),
+});
+const bound = (): Principal => ({ ...caller(), projectId: one("projects") });
+const position = () => ({ filePath: "docs/8.md", fileVersionId: one("file_versions"), index: 0 });
+const newKey = () => ({
+  id: randomUUID(),
+  userId: one("users"),
+  projectId: one("projects"),
+  name: "key",
+  keyPrefix: "tsr_new",
+  keyHash: new Uint8Array(32),
+  scopes: [],
+  expiresAt: null,
+});
+const newProject = (templateId: string | null) => ({
+  id: randomUUID(),
+  slug: `new-${randomUUID().slice(0, 8)}a`.replaceAll(/-(\d)/g, "-x$1"),
+  name: "n",
+  description: null,
+  templateId,
+});
+const delivery = () => ({
+  definitionId: "hook8",
+  key: "a key",
+  payload: { isJson: true, json: "{}", fingerprint: Buffer.alloc(32) },
+  ids: {
+    event: randomUUID(),
+    conversation: randomUUID(),
+    message: randomUUID(),
+    run: randomUUID(),
+  },
+});
+
+async function copied(tx: Transaction): Promise<void> {
+  const project = await projects.insertProject(tx, newProject(one("projects")));
+  await projects.copyEnvironments(tx, one("projects"), project.id);
+  await projects.copyWorkingSets(tx, one("projects"), project.id);
+}
+
+async function owned(tx: Transaction): Promise<void> {
+  const project = await projects.insertProject(tx, newProject(null));
+  await projects.insertOwner(tx, project.id, one("users"));
+  await projects.insertEnvironment(tx, project.id, "production");
+}
+
+async function answered(tx: Transaction): Promise<void> {
+  const request = await inputRequests.lockRequest(tx, one("conversations"), one("input_requests"));
+  if (request === undefined) throw new Error("the filled database lacks its input request");
+  const answer = { id: randomUUID(), actorType: "human", actorId: "a", values: "{}" };
+  await inputRequests.storeResponse(tx, request, answer);
+}
+
+type Run = (tx: Transaction) => Promise<unknown>;
+
+/** Every query function of every feature, by file and name. */
+const RUNS: Record<string, Record<string, Run>> = {
+  "src/api-keys/queries.ts": {
+    insertApiKey: (tx) => apiKeys.insertApiKey(tx, newKey()),
+    readApiKey: (tx) => apiKeys.readApiKey(tx, bound(), one("api_keys")),
+    lockKeyInUse: (tx) => apiKeys.lockKeyInUse(tx, one("api_keys")),
+  },
+  "src/branches/queries.ts": {
+    readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
+  },
+  "src/chunks/queries.ts": {
+    chunksAfter: async (tx) => {
+      await chunks.chunksAfter(tx, one("projects"), undefined, 51);
+      await chunks.chunksAfter(tx, one("projects"), position(), 51);
+    },
+    chunksBefore: (tx) => chunks.chunksBefore(tx, one("projects"), position(), 51),
+  },
+  "src/conversations/queries.ts": {
+    readConversation: (tx) => conversations.readConversation(tx, caller(), one("conversations")),
+    readMessage: (tx) =>
+      conversations.readMessage(tx, bound(), one("conversations"), one("messages")),
+    readMessages: (tx) => conversations.readMessages(tx, caller(), one("conversations"), 1_001),
+  },
+  "src/input-requests/queries.ts": {
+    reaches: (tx) => inputRequests.reaches(tx, caller(), one("conversations")),
+    lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
+    readResponse: (tx) => inputRequests.readResponse(tx, one("input_requests")),
+    markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
+    storeResponse: answered,
+  },
+  "src/knowledge/queries.ts": {
+    findLookupScope: async (tx) => {
+      const targets = [null, { environment: "env7" }, { release: "v7" }, { release: randomUUID() }];
+      for (const target of targets) {
+        // The plan is what counts, whether or not something is found.
+        await knowledge.findLookupScope(tx, one("projects"), target).catch(() => {});
+      }
+    },
+  },
+  "src/projects/queries.ts": {
+    readTemplates: (tx) => projects.readTemplates(tx, caller(), one("projects"), "p9"),
+    insertProject: copied,
+    copyEnvironments: copied,
+    copyWorkingSets: copied,
+    insertOwner: owned,
+    insertEnvironment: owned,
+  },
+  "src/webhooks/queries.ts": {
+    readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
+    keepDelivery: (tx) => webhooks.keepDelivery(tx as unknown as Sql, delivery()),
+    readKeptEvent: (tx) => webhooks.readKeptEvent(tx as unknown as Sql, "hook8", "a key"),
+  },
+  "src/auth": {
+    findProject: async (tx) => {
+      await findProject(tx, caller(), "p8").catch(() => {});
+      await findProject(tx, bound(), one("projects")).catch(() => {});
+    },
+    ensureUser: (tx) => ensureUser(tx, { ...caller(), userId: randomUUID() }),
+  },
+};
+
+function sequentialScans(plan: Json): string[] {
+  const below = (plan.Plans ?? []).flatMap(sequentialScans);
+  const isBig = plan["Node Type"] === "Seq Scan" && big.has(plan["Relation Name"]);
+  return isBig ? [plan["Relation Name"], ...below] : below;
+}
+
+class RollBack extends Error {}
+
+/** Runs in a transaction that is rolled back, and tells which big tables were read whole. */
+async function bigReads(run: Run): Promise<string[]> {
+  const found: string[] = [];
+  const work = async (tx: Transaction) => {
+    statements.length = 0;
+    await run(tx);
+    const ran = [...statements];
+    // What functions, triggers and foreign keys read shows in the counters alone.
+    const counted = await tx<{ name: string }[]>`
+      SELECT relname AS name FROM pg_stat_xact_user_tables WHERE seq_scan > 0`;
+    found.push(...counted.map((row) => row.name).filter((name) => big.has(name)));
+    for (const { text, parameters } of ran) {
+      for (const kind of KINDS) {
+        const explain = `EXPLAIN (${kind}FORMAT JSON) ${text}`;
+        const given = kind === "" ? (parameters as string[]) : [];
+        const [row] = await tx.unsafe<Record<string, Json>[]>(explain, given);
+        const plans = Object.values(row ?? {})[0] as Json;
+        found.push(...sequentialScans(plans[0].Plan).map((table) => `${table}: ${text}`));
+      }
+    }
+    throw new RollBack();
+  };
+  await recording
+    .begin((tx) => work(tx as Transaction))
+    .catch((error) => {
+      if (!(error instanceof RollBack)) throw error;
+    });
+  return found;
+}
+
+describe("on a database in use, no query reads a big table whole", () => {
+  for (const [file, runs] of Object.entries(RUNS)) {
+    for (const [name, run] of Object.entries(runs)) {
+      test(`${name} of ${file}`, async () => {
+        expect(big.size).toBeGreaterThan(12);
+        expect(await bigReads(run)).toEqual([]);
+      });
+    }
+  }
+
+  test("the check sees a query that does", async () => {
+    const reads = await bigReads((tx) => tx`SELECT 1 FROM chunks WHERE content = ${"none"}`);
+    expect(reads).toContain("chunks");
+    const planned = reads.filter((read) => read.startsWith("chunks: SELECT"));
+    expect(planned).toHaveLength(KINDS.length);
+  });
+
+  test("every exported query of every feature is among them", async () => {
+    const files = await Array.fromAsync(new Glob("src/*/queries.ts").scan(PROJECT_ROOT));
+    for (const file of files) {
+      const text = await Bun.file(`${PROJECT_ROOT}/${file}`).text();
+      const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(
+        ([, name]) => name,
+      );
+      expect(Object.keys(RUNS[file] ?? {}).sort(), file).toEqual(names.sort() as string[]);
+    }
+  });
+});
