@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "candidates.hpp"
 
@@ -11,8 +12,6 @@ static constexpr uint32_t SAMPLE = 96;
 static constexpr size_t NEIGHBOURS = 10;
 /// Share of the true neighbours that a search must find.
 static constexpr double TARGET_RECALL = 0.995;
-/// Candidates of the full scan that stands for the truth.
-static constexpr size_t TRUTH_EXPANSION = 1024;
 static constexpr uint32_t EXPANSIONS[] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 
 namespace {
@@ -55,10 +54,11 @@ class Measurement {
     sketch_.graph.search(probe.query, DEFAULT_EXPANSION, scratch_);
     const auto& near = scratch_.pool.entries();
     code(probe, node, near[near.size() / 2].node);
-    Pool& pool = scratch_.pool;
-    pool.reset(TRUTH_EXPANSION);
-    scanAllCodes(sketch_, probe.query, 0, sketch_.graph.size(), pool);
-    rank(probe, pool.entries());
+    std::vector<Candidate> members;
+    CodeScan scan(sketch_, probe.query, NEIGHBOURS, -2, members);
+    for (uint32_t other = 0; other < sketch_.graph.size(); other++) scan.add(other);
+    scan.finish();
+    rank(probe, members);
     const size_t last = std::min(NEIGHBOURS, scores_.size()) - 1;
     std::nth_element(scores_.begin(), scores_.begin() + static_cast<long>(last), scores_.end(),
                      std::greater<>());

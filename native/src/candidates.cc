@@ -1,52 +1,51 @@
 #include "candidates.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace tessera {
 
-/// Codes whose estimates are computed in one go.
-static constexpr size_t SCAN_BATCH = 64;
+/// Candidates of a scan at most: on data that is all alike the errors say nothing.
+static constexpr size_t SCAN_CANDIDATES_MAX = 4096;
 
-namespace {
-
-class ScanBatch {
- public:
-  ScanBatch(const Sketch& sketch, const CodedQuery& query, Pool& pool)
-      : sketch_(sketch), query_(query), pool_(pool) {}
-  ~ScanBatch() { flush(); }
-
-  void add(uint32_t node) {
-    nodes_[count_] = node;
-    codes_[count_++] = sketch_.codes.row(node);
-    if (count_ == SCAN_BATCH) flush();
-  }
-
- private:
-  void flush() {
-    float estimates[SCAN_BATCH];
-    sketch_.book.estimate(query_, codes_, count_, estimates);
-    for (size_t i = 0; i < count_; i++) pool_.offer(estimates[i], nodes_[i]);
-    count_ = 0;
-  }
-
-  const Sketch& sketch_;
-  const CodedQuery& query_;
-  Pool& pool_;
-  uint32_t nodes_[SCAN_BATCH];
-  const uint8_t* codes_[SCAN_BATCH];
-  size_t count_ = 0;
-};
-
-}  // namespace
-
-void scanCodes(const Sketch& sketch, const CodedQuery& query, const Bitmap& members, uint32_t from,
-               Pool& pool) {
-  ScanBatch batch(sketch, query, pool);
-  members.forEach(from, [&](uint32_t node) { batch.add(node); });
+CodeScan::CodeScan(const Sketch& sketch, const CodedQuery& query, size_t limit, double least,
+                   std::vector<Candidate>& kept)
+    : sketch_(sketch),
+      query_(query),
+      limit_(limit),
+      errorUnit_(ERROR_MARGIN * Codebook::ERROR * query.residual),
+      bar_(static_cast<float>(least)),
+      kept_(kept) {
+  kept_.clear();
+  best_.reserve(limit + 1);
 }
 
-void scanAllCodes(const Sketch& sketch, const CodedQuery& query, uint32_t from, uint32_t to,
-                  Pool& pool) {
-  ScanBatch batch(sketch, query, pool);
-  for (uint32_t node = from; node < to; node++) batch.add(node);
+void CodeScan::flush() {
+  float estimates[BATCH];
+  sketch_.book.estimate(query_, codes_, waiting_, estimates);
+  for (size_t i = 0; i < waiting_; i++) {
+    const float upper = estimates[i] + errorUnit_ * sketch_.book.factors(codes_[i]).scale;
+    if (!(upper >= bar_)) continue;
+    kept_.push_back({upper, nodes_[i], false});
+    if (best_.size() == limit_ && estimates[i] <= best_.front()) continue;
+    best_.push_back(estimates[i]);
+    std::push_heap(best_.begin(), best_.end(), std::greater<>());
+    if (best_.size() > limit_) {
+      std::pop_heap(best_.begin(), best_.end(), std::greater<>());
+      best_.pop_back();
+    }
+    if (best_.size() == limit_) bar_ = std::max(bar_, best_.front());
+  }
+  waiting_ = 0;
+}
+
+void CodeScan::finish() {
+  flush();
+  std::erase_if(kept_, [this](const Candidate& candidate) { return candidate.estimate < bar_; });
+  if (kept_.size() <= SCAN_CANDIDATES_MAX) return;
+  std::nth_element(kept_.begin(), kept_.begin() + SCAN_CANDIDATES_MAX, kept_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
+  kept_.resize(SCAN_CANDIDATES_MAX);
 }
 
 void refineCandidates(const Sketch& sketch, const CodedQuery& query, double bar, size_t limit,

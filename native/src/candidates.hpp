@@ -24,13 +24,37 @@ inline void prefetch(const void* memory, size_t bytes) {
   for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) __builtin_prefetch(at + offset);
 }
 
-/// Offers the members of a bitmap from node `from` on to the pool, by estimate.
-void scanCodes(const Sketch& sketch, const CodedQuery& query, const Bitmap& members, uint32_t from,
-               Pool& pool);
+/// Scans codes and keeps every node whose estimate is within its error of the `limit` best ones, and
+/// of the least score wanted: on spread-out data these are few, on crowded data as many as needed.
+class CodeScan {
+ public:
+  CodeScan(const Sketch& sketch, const CodedQuery& query, size_t limit, double least,
+           std::vector<Candidate>& kept);
 
-/// Offers all nodes in [from, to).
-void scanAllCodes(const Sketch& sketch, const CodedQuery& query, uint32_t from, uint32_t to,
-                  Pool& pool);
+  void add(uint32_t node) {
+    nodes_[waiting_] = node;
+    codes_[waiting_++] = sketch_.codes.row(node);
+    if (waiting_ == BATCH) flush();
+  }
+  void finish();
+
+ private:
+  static constexpr size_t BATCH = 64;
+  void flush();
+
+  const Sketch& sketch_;
+  const CodedQuery& query_;
+  const size_t limit_;
+  const float errorUnit_;
+  /// The estimate, error included, that a node must reach.
+  float bar_;
+  /// The `limit` best estimates, a heap with the worst on top.
+  std::vector<float> best_;
+  std::vector<Candidate>& kept_;
+  uint32_t nodes_[BATCH];
+  const uint8_t* codes_[BATCH];
+  size_t waiting_ = 0;
+};
 
 /// Puts candidates in order by their fine codes and leaves out those that can't reach the bar, as far
 /// as an estimate can tell. `limit` good ones set a bar of their own.

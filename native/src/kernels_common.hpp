@@ -12,17 +12,21 @@ namespace tessera {
 typedef float Floats __attribute__((vector_size(32)));
 typedef double Doubles __attribute__((vector_size(64)));
 
-static inline Doubles loadWidened(const float* from) {
+static inline void loadWidened(const float* from, Doubles& wide) {
   Floats narrow;
   __builtin_memcpy(&narrow, from, sizeof narrow);
-  return __builtin_convertvector(narrow, Doubles);
+  wide = __builtin_convertvector(narrow, Doubles);
 }
 
 static double dotCommon(const float* a, const float* b, size_t length) {
-  Doubles even = {0}, odd = {0};
+  Doubles even = {0}, odd = {0}, x, y;
   for (size_t i = 0; i < length; i += 16) {
-    even += loadWidened(a + i) * loadWidened(b + i);
-    odd += loadWidened(a + i + 8) * loadWidened(b + i + 8);
+    loadWidened(a + i, x);
+    loadWidened(b + i, y);
+    even += x * y;
+    loadWidened(a + i + 8, x);
+    loadWidened(b + i + 8, y);
+    odd += x * y;
   }
   const Doubles both = even + odd;
   return ((both[0] + both[1]) + (both[2] + both[3])) + ((both[4] + both[5]) + (both[6] + both[7]));

@@ -12,10 +12,12 @@ namespace tessera {
 
 /// Nodes of a scope up to which all full vectors are compared.
 static constexpr uint32_t EXACT_MAX = 64;
-/// Candidates of a scan: plenty, because only those within the error of the estimate cost anything.
-static constexpr size_t SCAN_CANDIDATES = 256;
+/// The limit that the expansion is measured for.
+static constexpr uint32_t MEASURED_LIMIT = 10;
 /// The estimated cost of one expansion of the graph, in codes scanned.
-static constexpr double EXPANSION_COST = 32;
+static constexpr double EXPANSION_COST = 48;
+/// More candidates than the share of members asks for, so that chance seldom leaves too few.
+static constexpr double CHANCE_SLACK = 1.2;
 
 namespace {
 
@@ -73,11 +75,18 @@ class Search {
 
  private:
   void scan(const Sketch& sketch) {
-    Pool& pool = scratch_.graph.pool;
-    pool.reset(std::max({SCAN_CANDIDATES, size_t{4} * query_.limit,
-                         size_t{2} * sketch.expansion.load(std::memory_order_relaxed)}));
-    scanCodes(sketch, scratch_.coded, part_.nodes, 0, pool);
-    scratch_.members = pool.entries();
+    CodeScan scan(sketch, scratch_.coded, query_.limit, query_.threshold, scratch_.members);
+    part_.nodes.forEach(0, [&](uint32_t node) { scan.add(node); });
+    scan.finish();
+  }
+
+  /// Candidates that a graph search without a filter keeps.
+  size_t expansionFor(const Sketch& sketch) const {
+    const size_t measured = sketch.expansion.load(std::memory_order_relaxed);
+    // The expansion was measured for ten results; each further one takes a place of its own and
+    // some more for the errors of the estimates around it.
+    const size_t further = query_.limit > MEASURED_LIMIT ? query_.limit - MEASURED_LIMIT : 0;
+    return measured + 2 * further;
   }
 
   /// Fills the candidates from the graph; false when a scan is cheaper, or when the graph found so
@@ -86,19 +95,28 @@ class Search {
     const uint32_t graphed = sketch.graph.size();
     const uint32_t members = part_.nodes.count();
     if (graphed < GRAPH_MIN) return false;
-    const size_t wanted = sketch.expansion.load(std::memory_order_relaxed) + 2 * (query_.limit - 10 * (query_.limit > 10 ? 1 : 0));
-    const double share = std::min(1.0, static_cast<double>(members) / graphed);
-    const size_t expansion = static_cast<size_t>(static_cast<double>(wanted) / share) + 1;
-    const uint32_t pending = index_.nodes() - graphed;
+    const size_t wanted = expansionFor(sketch);
+    // Members are met as often as chance has it, so the search keeps that many more candidates.
+    const bool filtered = members < graphed;
+    const double share = filtered ? static_cast<double>(members) / graphed / CHANCE_SLACK : 1.0;
+    const auto expansion = static_cast<size_t>(std::ceil(static_cast<double>(wanted) / share));
+    const uint32_t pending = std::min(members, index_.nodes() - graphed);
     if (static_cast<double>(expansion) * EXPANSION_COST + pending > members) return false;
-    Pool& pool = scratch_.graph.pool;
-    sketch.graph.search(scratch_.coded, expansion, scratch_.graph);
-    if (pending > 0) scanCodes(sketch, scratch_.coded, part_.nodes, graphed, pool);
     scratch_.members.clear();
-    for (const Candidate& candidate : pool.entries()) {
-      if (part_.nodes.has(candidate.node)) scratch_.members.push_back(candidate);
+    if (pending > 0) {
+      CodeScan scan(sketch, scratch_.coded, query_.limit, query_.threshold, scratch_.members);
+      part_.nodes.forEach(graphed, [&](uint32_t node) { scan.add(node); });
+      scan.finish();
     }
-    return scratch_.members.size() >= wanted / 2;
+    sketch.graph.search(scratch_.coded, expansion, scratch_.graph);
+    size_t found = 0;
+    for (const Candidate& candidate : scratch_.graph.pool.entries()) {
+      // Nodes from `graphed` on may be in the graph by now, but were scanned already.
+      if (candidate.node >= graphed || !part_.nodes.has(candidate.node)) continue;
+      scratch_.members.push_back(candidate);
+      found++;
+    }
+    return found * 4 >= wanted * 3;
   }
 
   const ScopePart& part_;

@@ -17,7 +17,8 @@ struct SlabFile {
 class Slab {
  public:
   /// Reserves zeroed memory; pages cost nothing until they are touched.
-  explicit Slab(size_t capacity);
+  /// `large` asks for huge pages, for memory that is sure to fill up.
+  explicit Slab(size_t capacity, bool large = false);
   ~Slab();
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;

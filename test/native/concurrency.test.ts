@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { makeVectors } from "../../bench/micro/vectors.ts";
+import * as native from "../../native/index.ts";
+import { appendAll, freshProject, inFolderAsync, setScope, upTo } from "./support.ts";
+
+const DIMENSION = 768;
+const STABLE = 5000;
+const BATCH = 250;
+const BATCHES = 24;
+const SEARCHERS = 3;
+
+test("searches in several threads stay whole and right while one thread writes everything", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 31);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  setScope(project, "growing", DIMENSION, upTo(STABLE));
+
+  const workers = upTo(SEARCHERS).map(() => new Worker(new URL("./searcher.ts", import.meta.url)));
+  const reports = workers.map(
+    (worker, seed) =>
+      new Promise<{ searches: number; faults: string[]; largest: number }>((resolve, reject) => {
+        worker.onmessage = (message) => resolve(message.data);
+        worker.onerror = (event) => reject(new Error(event.message));
+        worker.postMessage({ project, dimension: DIMENSION, stable: STABLE, seed });
+      }),
+  );
+
+  await inFolderAsync(async (folder) => {
+    let snapshots = 0;
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const first = STABLE + batch * BATCH;
+      appendAll(project, DIMENSION, vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION), first);
+      native.setScope(project, "growing", [
+        { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
+      ]);
+      native.setScope(project, `brief-${batch}`, []);
+      native.extendGraph(project, DIMENSION, 700);
+      if (batch % 6 === 5) {
+        native.snapshot(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
+      }
+      native.dropScope(project, `brief-${batch}`);
+      await Bun.sleep(1);
+    }
+    while (native.extendGraph(project, DIMENSION, 1000) > 0);
+    expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
+    native.dropScope(project, "growing");
+    const results = await Promise.all(reports);
+    for (const { searches, faults, largest } of results) {
+      expect(faults).toEqual([]);
+      expect(searches).toBeGreaterThan(0);
+      expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
+    }
+    for (const worker of workers) worker.terminate();
+    expect(native.restore(project, join(folder, "snapshot"))).toEqual(Uint8Array.of(snapshots));
+  });
+  native.dropProject(project);
+}, 60_000);
+
+test("a project dropped and restored under running searches answers or says that it is gone", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors);
+  setScope(project, "stable", DIMENSION, upTo(2000));
+  setScope(project, "growing", DIMENSION, upTo(2000));
+  const worker = new Worker(new URL("./searcher.ts", import.meta.url));
+  const report = new Promise<{ searches: number; faults: string[] }>((resolve, reject) => {
+    worker.onmessage = (message) => resolve(message.data);
+    worker.onerror = (event) => reject(new Error(event.message));
+  });
+  worker.postMessage({ project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true });
+  await inFolderAsync(async (folder) => {
+    native.snapshot(project, folder, new Uint8Array());
+    for (let round = 0; round < 40; round++) {
+      native.dropProject(project);
+      native.restore(project, folder);
+      await Bun.sleep(1);
+    }
+  });
+  native.dropScope(project, "growing");
+  expect((await report).faults).toEqual([]);
+  worker.terminate();
+  native.dropProject(project);
+}, 60_000);

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseSearchBody } from "../../native/index.ts";
+
+const encoder = new TextEncoder();
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const DIMENSION = 768;
+
+const body = (text: string) => encoder.encode(text);
+const numbers = (count: number, text = "0.5") => Array(count).fill(text).join(",");
+const withVector = (elements: string, rest = `"dimension":${DIMENSION}`) =>
+  body(`{"vector":[${elements}],${rest}}`);
+
+interface Plain {
+  vector: Float32Array;
+  dimension: number;
+  limit: number;
+  threshold: number;
+}
+
+/** What the body means by JSON.parse and the rules of the operation; null when it is not valid. */
+function meaning(bytes: Uint8Array): Plain | null {
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(strict.decode(bytes));
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { dimension, limit, threshold } = value;
+  let { vector } = value;
+  if (typeof vector === "string") {
+    const decoded = Buffer.from(vector, "base64");
+    if (decoded.toString("base64") !== vector || decoded.length % 4 !== 0) return null;
+    vector = Array.from(new Float32Array(new Uint8Array(decoded).buffer));
+  }
+  if (!Array.isArray(vector) || !vector.every((element) => typeof element === "number")) return null;
+  if (![768, 1024, 1536, 3072, 4096].includes(dimension as number)) return null;
+  const floats = Float32Array.from(vector);
+  if (floats.length !== dimension) return null;
+  if (!floats.every(Number.isFinite) || floats.every((element) => element === 0)) return null;
+  const bounded = (given: unknown, least: number, most: number, fallback: number) => {
+    if (given === undefined || given === null) return fallback;
+    if (typeof given !== "number" || !(given >= least && given <= most)) return Number.NaN;
+    return given;
+  };
+  const plainLimit = Math.floor(bounded(limit, 1, 100, 10));
+  const plainThreshold = bounded(threshold, 0, 1, 0.7);
+  if (Number.isNaN(plainLimit) || Number.isNaN(plainThreshold)) return null;
+  return { vector: floats, dimension: dimension as number, limit: plainLimit, threshold: plainThreshold };
+}
+
+const bitsOf = (vector: Float32Array) =>
+  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+
+/** A body that is taken natively must mean exactly what JSON.parse makes of it. */
+function expectSameMeaning(bytes: Uint8Array): boolean {
+  const native = parseSearchBody(bytes);
+  if (native === null) return false;
+  const truth = meaning(bytes);
+  if (truth === null) throw new Error(`taken though invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`);
+  expect(bitsOf(native.vector).equals(bitsOf(truth.vector))).toBe(true);
+  expect([native.dimension, native.limit, native.threshold]).toEqual([
+    truth.dimension,
+    truth.limit,
+    truth.threshold,
+  ]);
+  return true;
+}
+
+/** Numbers as clients write them: doubles, widened floats, short decimals, exponents. */
+const numberText = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }).map(String),
+  fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toFixed(6)),
+  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toExponential()),
+  fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$/),
+);
+const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+
+/** Plain, valid bodies, members in any order, white space anywhere. */
+const plainBody = fc
+  .record({
+    pool: fc.array(numberText, { minLength: 24, maxLength: 24 }),
+    limit: fc.option(fc.double({ min: 1, max: 100, noNaN: true }).map(String)),
+    threshold: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map(String)),
+    unknown: fc.option(fc.json()),
+    spaces: fc.array(space, { minLength: 4, maxLength: 4 }),
+    turn: fc.nat(3),
+  })
+  .map(({ pool, limit, threshold, unknown, spaces, turn }) => {
+    const [a, b, c, d] = spaces;
+    const vector = Array.from({ length: DIMENSION }, (_, i) => `${a}${pool[i % pool.length]}${b}`);
+    vector[0] = "1";
+    const members = [`${c}"vector"${d}:${a}[${vector.join(",")}]${b}`, `"dimension":${a}${DIMENSION}`];
+    if (limit !== null) members.push(`"limit"${b}:${limit}`);
+    if (threshold !== null) members.push(`"threshold":${c}${threshold}${d}`);
+    if (unknown !== null) members.push(`"more":${unknown}`);
+    const turned = [...members.slice(turn % members.length), ...members.slice(0, turn % members.length)];
+    return `${d}{${turned.join(`${b},${c}`)}}${a}`;
+  });
+
+describe("search bodies", () => {
+  test("every plain valid body is taken, with the floats that JSON.parse and fround give", () => {
+    fc.assert(
+      fc.property(plainBody, (text) => {
+        const bytes = body(text);
+        const valid = meaning(bytes) !== null;
+        expect(expectSameMeaning(bytes)).toBe(valid);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a body changed at random places is refused or means what JSON.parse makes of it", () => {
+    const mutation = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+      drop: fc.nat(3),
+      insert: fc.oneof(
+        fc.uint8Array({ maxLength: 4 }),
+        fc.constantFrom("-", ".", "e", "E5", "0", ",", "[", "]", "{", "}", '"', "null", "\\", " ", "\ufeff").map(body),
+      ),
+    });
+    fc.assert(
+      fc.property(plainBody, fc.array(mutation, { minLength: 1, maxLength: 3 }), (text, mutations) => {
+        let bytes = Buffer.from(body(text));
+        for (const { at, drop, insert } of mutations) {
+          const position = Math.floor(at * bytes.length);
+          bytes = Buffer.concat([bytes.subarray(0, position), insert, bytes.subarray(position + drop)]);
+        }
+        expectSameMeaning(new Uint8Array(bytes));
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("a body cut anywhere is refused", () => {
+    const whole = body(`{"vector":[${numbers(DIMENSION)}],"dimension":${DIMENSION},"limit":5}`);
+    for (let length = 0; length < whole.length; length += 1) {
+      expect(parseSearchBody(whole.slice(0, length))).toBeNull();
+    }
+    expect(parseSearchBody(whole)).not.toBeNull();
+  });
+
+  test("numbers next to the rounding boundaries of float32 round as Math.fround does", () => {
+    const bits = new DataView(new ArrayBuffer(4));
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ bits: fc.integer({ min: 0x38000000, max: 0x3f7fffff }), step: fc.integer({ min: -2, max: 2 }) }),
+          { minLength: DIMENSION, maxLength: DIMENSION },
+        ),
+        (points) => {
+          const texts = points.map((point) => {
+            bits.setUint32(0, point.bits);
+            const low = bits.getFloat32(0);
+            bits.setUint32(0, point.bits + 1);
+            const half = (low + bits.getFloat32(0)) / 2;
+            return (half * (1 + point.step * Number.EPSILON)).toFixed(30).slice(0, 20 + (point.bits % 12));
+          });
+          expect(expectSameMeaning(withVector(texts.join(",")))).toBe(true);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("base64 vectors are taken bit by bit, and anything not canonical is left alone", () => {
+    const floats = Float32Array.from({ length: 1024 }, (_, i) => Math.sin(i));
+    const base64 = Buffer.from(floats.buffer).toString("base64");
+    const parsed = parseSearchBody(body(`{"vector":"${base64}","dimension":1024}`));
+    expect(parsed?.vector).toEqual(floats);
+    for (const broken of [base64.slice(1), base64.slice(0, -2), base64.replace("A", "!"), `${base64}AAAA`, ""]) {
+      expect(parseSearchBody(body(`{"vector":"${broken}","dimension":1024}`))).toBeNull();
+    }
+    floats[7] = Number.NaN;
+    const poisoned = Buffer.from(floats.buffer).toString("base64");
+    expect(parseSearchBody(body(`{"vector":"${poisoned}","dimension":1024}`))).toBeNull();
+  });
+
+  test("defaults stand in for absent and null members, and fractions of a limit are dropped", () => {
+    const plain = parseSearchBody(withVector(numbers(DIMENSION)));
+    expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7 });
+    const rest = `"dimension":7.68e2,"limit":99.9,"threshold":null`;
+    expect(parseSearchBody(withVector(numbers(DIMENSION), rest))).toMatchObject({ limit: 99, threshold: 0.7 });
+  });
+
+  test("whatever is doubtful is left to the slow path", () => {
+    const vector = numbers(DIMENSION);
+    const doubtful: Record<string, Uint8Array> = {
+      "a zero vector": withVector(numbers(DIMENSION, "0")),
+      "a minus zero vector": withVector(numbers(DIMENSION, "-0.0")),
+      "an element that is no float32": withVector(`${numbers(DIMENSION - 1)},1e39`),
+      "a null element": withVector(`${numbers(DIMENSION - 1)},null`),
+      "an element short": withVector(numbers(DIMENSION - 1)),
+      "an element more": withVector(numbers(DIMENSION + 1)),
+      "an unknown dimension": withVector(vector, `"dimension":769`),
+      "limit 0.5": withVector(vector, `"dimension":${DIMENSION},"limit":0.5`),
+      "limit 100.5": withVector(vector, `"dimension":${DIMENSION},"limit":100.5`),
+      "threshold 1.1": withVector(vector, `"dimension":${DIMENSION},"threshold":1.1`),
+      "a limit in quotes": withVector(vector, `"dimension":${DIMENSION},"limit":"5"`),
+      "a member twice": withVector(vector, `"dimension":${DIMENSION},"dimension":${DIMENSION}`),
+      "an escape in a key": withVector(vector, `"dimension":${DIMENSION},"\\u006c":1`),
+      "a byte order mark": new Uint8Array([0xef, 0xbb, 0xbf, ...withVector(vector)]),
+      "no vector": body(`{"dimension":${DIMENSION}}`),
+      "no dimension": body(`{"vector":[${vector}]}`),
+      "an array": body(`[${vector}]`),
+      "a leading zero": withVector(`${numbers(DIMENSION - 1)},01`),
+      "a comma too many": withVector(`${vector},`),
+      "invalid UTF-8 in an unknown member": Buffer.concat([
+        body(`{"x":"`), new Uint8Array([0xc3, 0x28]), body(`","vector":[${vector}],"dimension":${DIMENSION}}`),
+      ]),
+      "something behind the end": Buffer.concat([withVector(vector), body("x")]),
+      "deep nesting": withVector(vector, `"dimension":${DIMENSION},"x":${"[".repeat(5000)}${"]".repeat(5000)}`),
+    };
+    for (const [name, bytes] of Object.entries(doubtful)) {
+      expect([name, parseSearchBody(new Uint8Array(bytes))]).toEqual([name, null]);
+    }
+  });
+
+  test("a view into a larger buffer is read within its bounds", () => {
+    const whole = withVector(numbers(DIMENSION));
+    const padded = new Uint8Array(whole.length + 64).fill(0x20);
+    padded.set(whole, 32);
+    expect(parseSearchBody(padded.subarray(32, 32 + whole.length))).not.toBeNull();
+    expect(parseSearchBody(padded.subarray(32, 31 + whole.length))).toBeNull();
+    expect(parseSearchBody(whole.buffer as ArrayBuffer)).not.toBeNull();
+  });
+});

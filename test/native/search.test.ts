@@ -1,0 +1,304 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { makeVectors, randomNumbers } from "../../bench/micro/vectors.ts";
+import * as native from "../../native/index.ts";
+import {
+  appendAll,
+  buildGraph,
+  freshProject,
+  idsOf,
+  recall,
+  setScope,
+  textOf,
+  trueHits,
+  upTo,
+} from "./support.ts";
+
+const decoder = new TextDecoder();
+const at = (vectors: Float32Array<ArrayBuffer>, dimension: number, row: number) =>
+  vectors.slice(row * dimension, (row + 1) * dimension);
+
+function opened(): string {
+  const project = freshProject();
+  native.openProject(project);
+  return project;
+}
+
+afterAll(() => {
+  for (const project of native.projects()) native.dropProject(project);
+});
+
+describe("small indexes", () => {
+  test("a search answers what brute force in JavaScript answers, for any scope, limit and threshold", () => {
+    const dimension = 768;
+    const vectors = makeVectors("clusters", 500, dimension, 3);
+    // Vectors of any length are allowed, and several chunks may have the same one.
+    for (let i = 0; i < dimension * 100; i++) vectors[i] = (vectors[i] as number) * 37;
+    vectors.copyWithin(dimension * 200, dimension * 100, dimension * 150);
+    const project = opened();
+    appendAll(project, dimension, vectors, 0, true);
+    const ids = idsOf(0, 500, true);
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.nat(499), { maxLength: 300 }),
+        fc.nat(499),
+        fc.integer({ min: 1, max: 100 }),
+        fc.constantFrom(-1, 0, 0.3, 0.7, 0.9),
+        (members, row, limit, threshold) => {
+          setScope(project, "some", dimension, members);
+          const query = at(vectors, dimension, row);
+          const truth = trueHits(vectors, ids, members, query, limit, threshold);
+          const exact = native.exactSearch(project, "some", query, dimension, limit, threshold);
+          expect(Array.from(exact.ordinals)).toEqual(truth.map((hit) => hit.ordinal));
+          for (const [i, hit] of truth.entries()) {
+            expect(exact.scores[i]).toBeCloseTo(hit.score, 9);
+          }
+          const answer = native.searchRaw(project, "some", query, dimension, limit, threshold);
+          expect(answer.ordinals.length).toBe(exact.ordinals.length);
+          const same = answer.ordinals.filter((ordinal, i) => ordinal === exact.ordinals[i]).length;
+          expect(same).toBeGreaterThanOrEqual(Math.floor(truth.length * 0.95));
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test("the response is whole JSON with the chunks as they were rendered, best first", () => {
+    const dimension = 1024;
+    const vectors = makeVectors("uniform", 50, dimension, 4);
+    const project = opened();
+    appendAll(project, dimension, vectors);
+    setScope(project, "all", dimension, upTo(50));
+    const query = at(vectors, dimension, 7);
+    const path = '/projects/a"b\\c\n/é';
+    const body = new TextEncoder().encode(
+      JSON.stringify({ vector: Array.from(query), dimension, limit: 3, threshold: 0 }),
+    );
+    const outcome = native.searchJson(project, "all", body, path) as Uint8Array;
+    const response = JSON.parse(decoder.decode(outcome));
+    expect(Object.keys(response)).toEqual(["data", "page_info", "search_time_ms", "total_matches"]);
+    expect(response.page_info).toEqual({ self: path, first: null, next: null, prev: null });
+    expect(response.data[0].chunk).toEqual(JSON.parse(textOf(7)));
+    expect(response.data[0].score).toBeCloseTo(1, 12);
+    expect(response.data[0].match_type).toBe("semantic");
+    expect(response.total_matches).toBe(response.data.length);
+    const truth = native.exactSearch(project, "all", query, dimension, 3, 0);
+    expect(response.data.map((hit: { score: number }) => hit.score)).toEqual(Array.from(truth.scores));
+    const same = native.searchVector(project, "all", query, dimension, 3, 0, path) as Uint8Array;
+    expect(JSON.parse(decoder.decode(same)).data).toEqual(response.data);
+    const bytes = new Uint8Array(query.length * 4 + 1);
+    bytes.set(new Uint8Array(query.buffer), 1);
+    const unaligned = native.searchVector(project, "all", bytes.subarray(1), dimension, 3, 0, path);
+    expect(JSON.parse(decoder.decode(unaligned as Uint8Array)).data).toEqual(response.data);
+  });
+
+  test("a scope without chunks of the dimension answers an empty list", () => {
+    const project = opened();
+    native.setScope(project, "none", []);
+    const query = makeVectors("uniform", 1, 768, 5);
+    const outcome = native.searchVector(project, "none", query, 768, 10, 0, "/") as Uint8Array;
+    expect(JSON.parse(decoder.decode(outcome))).toMatchObject({ data: [], total_matches: 0 });
+  });
+
+  test("projects and scopes that are not in memory are told apart from bodies that are unusual", () => {
+    const project = opened();
+    native.setScope(project, "here", []);
+    const query = makeVectors("uniform", 1, 768, 5);
+    const body = new TextEncoder().encode(JSON.stringify({ vector: Array.from(query), dimension: 768 }));
+    expect(native.searchJson("nowhere", "here", body, "/")).toBe(native.NOT_RESIDENT);
+    expect(native.searchJson(project, "gone", body, "/")).toBe(native.NOT_RESIDENT);
+    expect(native.searchJson(project, "here", body.subarray(1), "/")).toBe(native.UNUSUAL);
+    expect(native.hasScope(project, "here")).toBe(true);
+    native.dropScope(project, "here");
+    expect(native.hasScope(project, "here")).toBe(false);
+    native.dropProject(project);
+    expect(native.stats(project)).toBeNull();
+  });
+
+  test("arguments of a wrong shape are refused and change nothing", () => {
+    const project = opened();
+    const dimension = 768;
+    const vectors = makeVectors("uniform", 2, dimension, 6);
+    const good = {
+      ids: idsOf(0, 2),
+      vectors,
+      rendered: new TextEncoder().encode("{}{}"),
+      renderedEnds: Uint32Array.of(2, 4),
+    };
+    const zero = vectors.slice();
+    zero.fill(0, dimension);
+    const infinite = vectors.slice();
+    infinite[9] = Number.POSITIVE_INFINITY;
+    const bad: Record<string, unknown>[] = [
+      { ids: good.ids.subarray(1) },
+      { ids: [1, 2] },
+      { vectors: vectors.subarray(1) },
+      { vectors: zero },
+      { vectors: infinite },
+      { vectors: new Float64Array(2 * dimension) },
+      { renderedEnds: Uint32Array.of(2, 5) },
+      { renderedEnds: Uint32Array.of(2, 3) },
+      { renderedEnds: Uint32Array.of(4, 2) },
+      { renderedEnds: Uint32Array.of(2) },
+      { rendered: "{}{}" },
+    ];
+    for (const change of bad) {
+      const batch = { ...good, ...change } as unknown as native.AppendBatch;
+      expect(() => native.append(project, dimension, batch)).toThrow(TypeError);
+    }
+    expect(() => native.append(project, 100, good)).toThrow(TypeError);
+    expect(native.append(project, dimension, good)).toBe(0);
+    expect(() => setScope(project, "far", dimension, [2])).toThrow(RangeError);
+    expect(native.hasScope(project, "far")).toBe(false);
+    expect(() => native.searchVector(project, "far", vectors, dimension, 1, 0, "/")).toThrow(TypeError);
+    const query = at(vectors, dimension, 0);
+    for (const limit of [0, 101, 1.5, Number.NaN]) {
+      expect(() => native.searchVector(project, "far", query, dimension, limit, 0, "/")).toThrow(TypeError);
+    }
+    expect(() => native.extendGraph(project, dimension, -1)).toThrow(TypeError);
+    expect(() => native.unlockFile(3)).toThrow();
+  });
+});
+
+describe("recall of the planner's answers", () => {
+  const kinds = [
+    ["clusters", 768, 8000, 0.985],
+    ["clusters", 3072, 4200, 0.985],
+    ["sparse", 1024, 6000, 0.98],
+    ["uniform", 768, 5000, 0.9],
+  ] as const;
+  for (const [kind, dimension, count, least] of kinds) {
+    test(`${kind} ${dimension}: near brute force in scopes of any size, never short`, () => {
+      const project = opened();
+      const vectors = makeVectors(kind, count + 40, dimension, 7);
+      appendAll(project, dimension, vectors.slice(0, count * dimension));
+      buildGraph(project, dimension);
+      const queries = upTo(25).map((i) => at(vectors, dimension, count + i));
+      const random = randomNumbers(8);
+      const seen = new Set<string>();
+      for (const share of [1, 0.5, 0.1, 0.02, 0.005]) {
+        const members = upTo(count).filter(() => random() < share);
+        setScope(project, "some", dimension, members);
+        const { recall: found, plans, short } = recall(project, "some", dimension, queries);
+        expect([share, found >= least, short]).toEqual([share, true, 0]);
+        for (const plan of plans) seen.add(plan);
+      }
+      expect(seen.has("scan")).toBe(true);
+      if (kind === "clusters") expect(seen.has("graph")).toBe(true);
+      native.dropProject(project);
+    });
+  }
+
+  test("a scope far from the query is answered in full though the graph leads elsewhere", () => {
+    const dimension = 768;
+    const count = 6000;
+    const project = opened();
+    const vectors = makeVectors("clusters", count + 20, dimension, 9);
+    appendAll(project, dimension, vectors.slice(0, count * dimension));
+    buildGraph(project, dimension);
+    let found = 0;
+    for (const query of upTo(20).map((i) => at(vectors, dimension, count + i))) {
+      setScope(project, "all", dimension, upTo(count));
+      const near = native.exactSearch(project, "all", query, dimension, 100, -1).ordinals;
+      const excluded = new Set(near);
+      setScope(project, "rest", dimension, upTo(count).filter((ordinal) => !excluded.has(ordinal)));
+      const answer = recall(project, "rest", dimension, [query]);
+      expect(answer.short).toBe(0);
+      found += answer.recall / 20;
+    }
+    expect(found).toBeGreaterThanOrEqual(0.95);
+  });
+
+  test("equal vectors are stored once, all found, and ordered by id", () => {
+    const dimension = 768;
+    const project = opened();
+    const distinct = makeVectors("clusters", 30, dimension, 10);
+    const copies = 200;
+    const vectors = new Float32Array(30 * copies * dimension);
+    for (let i = 0; i < 30 * copies; i++) vectors.set(at(distinct, dimension, i % 30), i * dimension);
+    appendAll(project, dimension, vectors, 0, true);
+    buildGraph(project, dimension);
+    expect(native.stats(project)?.dimensions[0]).toMatchObject({ vectors: 6000, distinct: 30 });
+    setScope(project, "all", dimension, upTo(6000));
+    const query = at(distinct, dimension, 4);
+    const answer = native.searchRaw(project, "all", query, dimension, 100, 0);
+    const twins = upTo(6000).filter((ordinal) => ordinal % 30 === 4);
+    const ids = idsOf(0, 6000, true);
+    const idOf = (ordinal: number) => Buffer.from(ids.subarray(ordinal * 16, ordinal * 16 + 16));
+    const wanted = twins.sort((a, b) => idOf(a).compare(idOf(b))).slice(0, 100);
+    expect(Array.from(answer.ordinals)).toEqual(wanted);
+  });
+
+  test("vectors that hardly differ keep their graph connected", () => {
+    const dimension = 768;
+    const count = 5000;
+    const project = opened();
+    const base = makeVectors("uniform", 1, dimension, 11);
+    const noise = makeVectors("uniform", count + 20, dimension, 12);
+    const vectors = noise.map((element, i) => (base[i % dimension] as number) + element * 0.01);
+    appendAll(project, dimension, vectors.slice(0, count * dimension));
+    buildGraph(project, dimension);
+    setScope(project, "all", dimension, upTo(count));
+    const queries = upTo(20).map((i) => at(vectors, dimension, count + i));
+    const { recall: found, short } = recall(project, "all", dimension, queries);
+    expect(short).toBe(0);
+    expect(found).toBeGreaterThanOrEqual(0.9);
+  });
+
+  test("chunks that the graph does not hold yet are found as well", () => {
+    const dimension = 768;
+    const count = 6000;
+    const project = opened();
+    const vectors = makeVectors("clusters", count + 500, dimension, 13);
+    appendAll(project, dimension, vectors.slice(0, count * dimension));
+    buildGraph(project, dimension);
+    appendAll(project, dimension, vectors.slice(count * dimension), count);
+    setScope(project, "all", dimension, upTo(count + 500));
+    for (let i = 0; i < 500; i += 25) {
+      const query = at(vectors, dimension, count + i);
+      const answer = native.searchRaw(project, "all", query, dimension, 5, 0.5);
+      expect(answer.ordinals[0]).toBe(count + i);
+    }
+    expect(native.extendGraph(project, dimension, 100)).toBe(400);
+    buildGraph(project, dimension);
+    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count + 500);
+  });
+});
+
+describe("memory", () => {
+  test("a thousand scopes that share 95% of their chunks cost less than a third of the index", () => {
+    const dimension = 768;
+    const count = 8192;
+    const project = opened();
+    appendAll(project, dimension, makeVectors("uniform", count, dimension, 14));
+    for (let scope = 0; scope < 1000; scope++) {
+      const start = (scope * 7) % Math.floor(count * 0.05);
+      const ranges = Uint32Array.of(start, Math.floor(count * 0.95));
+      native.setScope(project, `release-${scope}`, [{ dimension, ranges }]);
+    }
+    const stats = native.stats(project);
+    const { codes, graph, ids } = stats?.dimensions[0]?.bytes ?? { codes: 0, graph: 0, ids: 0 };
+    expect(stats?.scopes).toBe(1000);
+    expect(stats?.scopeBytes).toBeLessThan((codes + graph + ids) * 0.3);
+    native.dropProject(project);
+  });
+
+  test("projects that come and go, and searches without end, leave no memory behind", () => {
+    const dimension = 768;
+    const vectors = makeVectors("uniform", 1500, dimension, 15);
+    const query = at(vectors, dimension, 0);
+    const round = () => {
+      const project = opened();
+      appendAll(project, dimension, vectors);
+      setScope(project, "all", dimension, upTo(1500));
+      for (let i = 0; i < 300; i++) native.searchVector(project, "all", query, dimension, 10, 0, "/");
+      native.dropProject(project);
+      Bun.gc(true);
+    };
+    for (let i = 0; i < 5; i++) round();
+    const before = process.memoryUsage.rss();
+    for (let i = 0; i < 15; i++) round();
+    // A round holds about 8 MiB: fifteen of them leaked would be 120.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 2 ** 20);
+  }, 30_000);
+});

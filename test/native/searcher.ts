@@ -1,0 +1,53 @@
+/**
+ * A worker that searches until the scope "growing" is gone, and checks each answer. A project that
+ * may vanish ends it only once the project is there and the scope is not.
+ */
+import { makeVectors } from "../../bench/micro/vectors.ts";
+import * as native from "../../native/index.ts";
+
+declare const self: Worker;
+
+interface Assignment {
+  project: string;
+  dimension: number;
+  stable: number;
+  seed: number;
+  mayVanish?: boolean;
+}
+
+const decoder = new TextDecoder();
+
+self.onmessage = ({ data }: MessageEvent<Assignment>) => {
+  const { project, dimension, stable, seed, mayVanish } = data;
+  const queries = makeVectors("clusters", 20, dimension, 40 + seed);
+  const faults: string[] = [];
+  let searches = 0;
+  let largest = 0;
+
+  const ordinalsOf = (scope: string, query: Float32Array<ArrayBuffer>): number[] | null => {
+    const outcome = native.searchVector(project, scope, query, dimension, 10, 0, "/");
+    if (outcome === native.NOT_RESIDENT) return null;
+    const { data: hits, total_matches: total } = JSON.parse(decoder.decode(outcome));
+    if (hits.length !== total) faults.push(`${hits.length} hits, ${total} matches`);
+    for (const [i, hit] of hits.entries()) {
+      if (hit.chunk.content !== `chunk ${hit.chunk.id} é`) faults.push(`torn chunk ${hit.chunk.id}`);
+      if (i > 0 && hit.score > hits[i - 1].score) faults.push("hits out of order");
+    }
+    return hits.map((hit: { chunk: { id: number } }) => hit.chunk.id);
+  };
+
+  const ended = () =>
+    !native.hasScope(project, "growing") &&
+    (!mayVanish || (native.hasScope(project, "stable") && native.stats(project) !== null));
+
+  while (!ended() && faults.length < 10) {
+    const row = searches % 20;
+    const query = queries.slice(row * dimension, (row + 1) * dimension);
+    const stableOrdinals = ordinalsOf("stable", query);
+    if (stableOrdinals === null && !mayVanish) faults.push("the stable scope is gone");
+    if (stableOrdinals?.some((ordinal) => ordinal >= stable)) faults.push("a chunk of no scope");
+    for (const ordinal of ordinalsOf("growing", query) ?? []) largest = Math.max(largest, ordinal);
+    searches++;
+  }
+  self.postMessage({ searches, faults, largest });
+};

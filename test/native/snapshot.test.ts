@@ -1,0 +1,253 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { makeVectors } from "../../bench/micro/vectors.ts";
+import * as native from "../../native/index.ts";
+import { appendAll, buildGraph, freshProject, inFolder, setScope, upTo } from "./support.ts";
+
+const DIMENSION = 768;
+const COUNT = 9000;
+const META = Uint8Array.from([1, 2, 3, 0, 255]);
+const vectors = makeVectors("clusters", COUNT + 30, DIMENSION, 21);
+const queries = upTo(30).map((i) => vectors.slice((COUNT + i) * DIMENSION, (COUNT + i + 1) * DIMENSION));
+const rows = (first: number, last: number) => vectors.slice(first * DIMENSION, last * DIMENSION);
+
+/** A project with a graph, chunks beyond it, sealed slabs, two dimensions and two scopes. */
+function fill(project: string): void {
+  native.openProject(project);
+  appendAll(project, DIMENSION, rows(0, COUNT - 500));
+  buildGraph(project, DIMENSION);
+  appendAll(project, DIMENSION, rows(COUNT - 500, COUNT), COUNT - 500);
+  appendAll(project, 1024, makeVectors("uniform", 20, 1024, 22));
+  setScope(project, "all", DIMENSION, upTo(COUNT));
+  setScope(project, "some", DIMENSION, upTo(COUNT).filter((ordinal) => ordinal % 7 === 0));
+}
+
+const answers = (project: string) =>
+  ["all", "some"].flatMap((scope) =>
+    queries.map((query) => {
+      const { plan, ordinals, scores } = native.searchRaw(project, scope, query, DIMENSION, 10, -1);
+      return { plan, ordinals, scores };
+    }),
+  );
+
+/** A small project whose snapshot has every kind of part. */
+function fillSmall(project: string): void {
+  native.openProject(project);
+  appendAll(project, DIMENSION, rows(0, 60));
+  setScope(project, "all", DIMENSION, upTo(60));
+}
+
+const dataFiles = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
+
+afterAll(() => {
+  for (const project of native.projects()) native.dropProject(project);
+});
+
+describe("snapshots", () => {
+  test("what is restored answers exactly as before, and goes on growing", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fill(project);
+      const before = answers(project);
+      const stats = native.stats(project);
+      native.snapshot(project, folder, META);
+      expect(answers(project)).toEqual(before);
+      native.dropProject(project);
+      expect(native.restore(project, folder)).toEqual(META);
+      expect(answers(project)).toEqual(before);
+      expect(native.stats(project)).toEqual(stats);
+      const more = makeVectors("clusters", 100, DIMENSION, 23);
+      expect(appendAll(project, DIMENSION, more, COUNT)).toBe(COUNT);
+      appendAll(project, DIMENSION, rows(5, 6), COUNT + 100);
+      expect(native.stats(project)?.dimensions[0]?.distinct).toBe(COUNT + 100);
+      buildGraph(project, DIMENSION);
+      setScope(project, "all", DIMENSION, upTo(COUNT + 100));
+      native.snapshot(project, folder, new Uint8Array());
+      const later = answers(project);
+      native.dropProject(project);
+      expect(native.restore(project, folder)).toEqual(new Uint8Array());
+      expect(answers(project)).toEqual(later);
+      native.dropProject(project);
+    });
+  });
+
+  test("a later snapshot keeps the files that can't change any more and removes the rest", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fill(project);
+      native.snapshot(project, folder, META);
+      const first = readdirSync(folder);
+      const sealed = first.filter((name) => name.startsWith("slab-"));
+      expect(sealed.length).toBeGreaterThan(0);
+      native.snapshot(project, folder, META);
+      const second = readdirSync(folder);
+      expect(second.length).toBe(first.length);
+      for (const name of sealed) expect(second).toContain(name);
+      native.dropProject(project);
+    });
+  });
+
+  test("files that vanish under a running project disturb neither searches nor the next snapshot", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fill(project);
+      const before = answers(project);
+      native.snapshot(project, folder, META);
+      native.dropProject(project);
+      native.restore(project, folder);
+      for (const file of dataFiles(folder)) rmSync(file);
+      expect(answers(project)).toEqual(before);
+      native.snapshot(project, folder, META);
+      native.dropProject(project);
+      expect(native.restore(project, folder)).toEqual(META);
+      expect(answers(project)).toEqual(before);
+      rmSync(folder, { recursive: true });
+      native.snapshot(project, folder, META);
+      expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
+      native.dropProject(project);
+    });
+  });
+
+  test("an empty folder, or none, holds no snapshot", () => {
+    inFolder((folder) => {
+      expect(native.restore(freshProject(), folder)).toBeNull();
+      expect(native.restore(freshProject(), join(folder, "none"))).toBeNull();
+    });
+  });
+
+  test("a snapshot of another project is refused", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fillSmall(project);
+      native.snapshot(project, folder, META);
+      expect(() => native.restore(freshProject(), folder)).toThrow("another project");
+    });
+  });
+
+  test("any single flipped byte, anywhere, is noticed, and the project in memory stays", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fillSmall(project);
+      native.snapshot(project, folder, META);
+      const files = dataFiles(folder);
+      const sizes = files.map((file) => statSync(file).size);
+      fc.assert(
+        fc.property(
+          fc.nat(files.length - 1),
+          fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+          fc.integer({ min: 1, max: 255 }),
+          (file, place, mask) => {
+            const path = files[file] as string;
+            const original = readFileSync(path);
+            const changed = Buffer.from(original);
+            const at = Math.floor(place * (sizes[file] as number));
+            changed[at] = (changed[at] as number) ^ mask;
+            writeFileSync(path, changed);
+            expect(() => native.restore(project, folder)).toThrow("corrupt");
+            writeFileSync(path, original);
+          },
+        ),
+        { numRuns: 300 },
+      );
+      expect(native.hasScope(project, "all")).toBe(true);
+      expect(native.restore(project, folder)).toEqual(META);
+    });
+  });
+
+  test("every byte of the manifest counts", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fillSmall(project);
+      native.snapshot(project, folder, META);
+      const path = join(folder, "MANIFEST");
+      const original = readFileSync(path);
+      for (let at = 0; at < original.length; at++) {
+        const changed = Buffer.from(original);
+        changed[at] = (changed[at] as number) ^ 1;
+        writeFileSync(path, changed);
+        expect(() => native.restore(project, folder)).toThrow("corrupt");
+      }
+    });
+  });
+
+  test("files cut short, grown or missing are noticed, sealed ones too", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fill(project);
+      native.snapshot(project, folder, META);
+      for (const path of dataFiles(folder)) {
+        const original = readFileSync(path);
+        const damages: (() => void)[] = [
+          () => truncateSync(path, original.length - 1),
+          () => truncateSync(path, 0),
+          () => appendFileSync(path, "x"),
+          () => {
+            const changed = Buffer.from(original);
+            changed[original.length >> 1] = (changed[original.length >> 1] as number) ^ 16;
+            writeFileSync(path, changed);
+          },
+        ];
+        if (!path.endsWith("MANIFEST")) damages.push(() => rmSync(path));
+        for (const damage of damages) {
+          // A fresh file each time: the running project still maps the old one.
+          rmSync(path, { force: true });
+          writeFileSync(path, original);
+          damage();
+          expect(() => native.restore(project, folder)).toThrow("corrupt");
+        }
+        rmSync(path, { force: true });
+        writeFileSync(path, original);
+      }
+      expect(native.restore(project, folder)).toEqual(META);
+      native.dropProject(project);
+    });
+  });
+
+  test("another format version and another byte order are named", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fillSmall(project);
+      native.snapshot(project, folder, META);
+      const path = join(folder, "MANIFEST");
+      const original = readFileSync(path);
+      const version = Buffer.from(original);
+      version.writeUInt32LE(99, 8);
+      writeFileSync(path, version);
+      expect(() => native.restore(project, folder)).toThrow("format version 99");
+      const order = Buffer.from(original);
+      order.subarray(12, 16).reverse();
+      writeFileSync(path, order);
+      expect(() => native.restore(project, folder)).toThrow("byte order");
+    });
+  });
+
+  test("a folder that can't be written is an error and changes nothing", () => {
+    inFolder((folder) => {
+      const project = freshProject();
+      fillSmall(project);
+      native.snapshot(project, folder, META);
+      const file = join(folder, "file");
+      writeFileSync(file, "");
+      expect(() => native.snapshot(project, join(file, "below"), META)).toThrow();
+      mkdirSync(join(folder, "MANIFEST.new"));
+      expect(() => native.snapshot(project, folder, Uint8Array.of(9))).toThrow();
+      expect(native.restore(project, folder)).toEqual(META);
+    });
+  });
+
+  test("a folder has one owner at a time", () => {
+    inFolder((folder) => {
+      const lock = join(folder, "LOCK");
+      const handle = native.tryLockFile(lock) as number;
+      expect(handle).not.toBeNull();
+      expect(native.tryLockFile(lock)).toBeNull();
+      native.unlockFile(handle);
+      expect(() => native.unlockFile(handle)).toThrow();
+      const again = native.tryLockFile(lock) as number;
+      expect(again).not.toBeNull();
+      native.unlockFile(again);
+    });
+  });
+});

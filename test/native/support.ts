@@ -1,0 +1,140 @@
+/** Small projects to search in, and the plain truth to compare with. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as native from "../../native/index.ts";
+
+let projects = 0;
+/** A project name that no other test uses. */
+export const freshProject = () => `test-${process.pid}-${++projects}`;
+
+/** Runs `work` with a folder of its own that is gone afterwards. */
+export function inFolder<T>(work: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
+  try {
+    return work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same for work that takes a while. */
+export async function inFolderAsync<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A uuid that tells its number; ids ascend with `first + i` unless `scramble` mixes them. */
+export function idsOf(first: number, count: number, scramble = false): Uint8Array<ArrayBuffer> {
+  const ids = new Uint8Array(count * 16);
+  const view = new DataView(ids.buffer);
+  for (let i = 0; i < count; i++) {
+    if (scramble) view.setUint32(i * 16, Math.imul(first + i, 2654435761) >>> 0);
+    view.setUint32(i * 16 + 12, first + i);
+  }
+  return ids;
+}
+
+export const textOf = (ordinal: number) => `{"id":${ordinal},"content":"chunk ${ordinal} é"}`;
+
+/** Appends vectors with texts and ids of their ordinals; returns the first ordinal. */
+export function appendAll(
+  project: string,
+  dimension: number,
+  vectors: Float32Array<ArrayBuffer>,
+  first = 0,
+  scramble = false,
+): number {
+  const count = vectors.length / dimension;
+  const encoder = new TextEncoder();
+  const texts = Array.from({ length: count }, (_, i) => encoder.encode(textOf(first + i)));
+  const renderedEnds = new Uint32Array(count);
+  let end = 0;
+  for (const [i, text] of texts.entries()) {
+    end += text.length;
+    renderedEnds[i] = end;
+  }
+  return native.append(project, dimension, {
+    ids: idsOf(first, count, scramble),
+    vectors,
+    rendered: new Uint8Array(Buffer.concat(texts)),
+    renderedEnds,
+  });
+}
+
+export function buildGraph(project: string, dimension: number): void {
+  while (native.extendGraph(project, dimension, 2000) > 0);
+}
+
+export function setScope(project: string, scope: string, dimension: number, members: number[]) {
+  const ranges = Uint32Array.from(members.flatMap((ordinal) => [ordinal, 1]));
+  native.setScope(project, scope, [{ dimension, ranges }]);
+}
+
+/** Numbers from 0 to `count`. */
+export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+export interface TrueHit {
+  ordinal: number;
+  score: number;
+}
+
+/** The answer of a search as plain JavaScript computes it, ids compared in byte order. */
+export function trueHits(
+  vectors: Float32Array,
+  ids: Uint8Array,
+  members: number[],
+  query: Float32Array,
+  limit: number,
+  threshold: number,
+): TrueHit[] {
+  const dimension = query.length;
+  const dot = (a: Float32Array, b: Float32Array) => {
+    let sum = 0;
+    for (let i = 0; i < dimension; i++) sum += (a[i] as number) * (b[i] as number);
+    return sum;
+  };
+  const length = Math.sqrt(dot(query, query));
+  const idOf = (ordinal: number) => Buffer.from(ids.subarray(ordinal * 16, ordinal * 16 + 16));
+  return members
+    .map((ordinal) => {
+      const vector = vectors.subarray(ordinal * dimension, (ordinal + 1) * dimension);
+      const cosine = dot(query, vector) / (length * Math.sqrt(dot(vector, vector)));
+      return { ordinal, score: Math.max(-1, Math.min(1, cosine)) };
+    })
+    .filter((hit) => hit.score >= threshold)
+    .sort((a, b) =>
+      Math.abs(a.score - b.score) > 1e-12
+        ? b.score - a.score
+        : idOf(a.ordinal).compare(idOf(b.ordinal)),
+    )
+    .slice(0, limit);
+}
+
+/** The share of the true best that a search finds, measured by score so that ties don't matter. */
+export function recall(
+  project: string,
+  scope: string,
+  dimension: number,
+  queries: Float32Array<ArrayBuffer>[],
+  limit = 10,
+): { recall: number; plans: Set<string>; short: number } {
+  let found = 0;
+  let wanted = 0;
+  let short = 0;
+  const plans = new Set<string>();
+  for (const query of queries) {
+    const truth = native.exactSearch(project, scope, query, dimension, limit, -1);
+    const answer = native.searchRaw(project, scope, query, dimension, limit, -1);
+    const bar = (truth.scores.at(-1) ?? 0) - 1e-9;
+    wanted += truth.scores.length;
+    found += answer.scores.filter((score) => score >= bar).length;
+    if (answer.scores.length < truth.scores.length) short++;
+    plans.add(answer.plan);
+  }
+  return { recall: found / wanted, plans, short };
+}
