@@ -103,7 +103,7 @@ async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void>
     const seq = await requestRebuild(sql, project.id);
     if (nodes.size === 0) {
       process.stdout.write(
-        `${project.slug}: no running server holds it in memory; it is rebuilt when one loads it next\n`,
+        `${project.slug}: no server reports it, so it is rebuilt when a server loads it next, at its start or for a search\n`,
       );
       continue;
     }
