@@ -29,13 +29,8 @@ const CATALOGUE = {
   price_srv_m: { amount: 500, currency: "usd" },
   price_box_m: { amount: 3, currency: "usd" },
 };
-const NOTHING = {
-  checkout_url: null,
-  amount_decimal: null,
-  currency: null,
-  amount: null,
-  error: null,
-};
+const NO_AMOUNT = { amount_decimal: null, currency: null, amount: null };
+const NOTHING = { checkout_url: null, ...NO_AMOUNT, error: null };
 const PRO = { type: "pro", cycle: "monthly" } as const;
 
 function environment(provider: BillingProvider): Record<string, string> {
@@ -279,12 +274,7 @@ describe("a checkout", () => {
     const quiet = { id: "cs_test_quiet", url: "https://checkout.example.com/q", currency: "usd" };
     provider.react(() => Response.json({ ...quiet, amount_total: null }));
     const { body } = await upgrade(PRO, await payer());
-    expect(body).toMatchObject({
-      status: "pending",
-      amount_decimal: null,
-      currency: null,
-      amount: null,
-    });
+    expect(body).toMatchObject({ status: "pending", ...NO_AMOUNT });
   });
 
   test("is not needed for the free tier: nothing is asked of the provider", async () => {
