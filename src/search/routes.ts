@@ -1,12 +1,13 @@
 import type { TObject } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { isJsonType, mediaType, readBody } from "../http/body.ts";
+import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { Problem } from "../problem/problem.ts";
+import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import type { SearchEngine, SearchScope } from "./engine.ts";
-import { etagOf, matches } from "./etag.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -88,16 +89,19 @@ async function search(
     const body = (await readBody(request, config.maxBodyBytes)) as Uint8Array<ArrayBuffer>;
     requireSearchType(type, body.byteLength === 0);
     const { path, target } = pathOf(request.url);
-    const headers: Record<string, string> = { "content-type": JSON_TYPE };
-    // The name is made before the body is handed over, which empties it.
-    const etag = scope.frozen ? etagOf(scope.id, `${type} ${target}`, body) : undefined;
-    if (etag !== undefined) {
-      if (matches(request.headers.get("if-none-match"), etag)) {
-        return new Response(null, { status: 304, headers: { etag } });
+    const headers: Record<string, string> = {};
+    if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
+    if (scope.frozen) {
+      // The tag is made before the body is handed over, which empties it.
+      const tag = searchTag(scope.id, `${type} ${target}`, body);
+      headers["etag"] = tag;
+      if (hasAnswer(request.headers.get("if-none-match"), tag)) {
+        return new Response(null, { status: 304, headers });
       }
-      headers["etag"] = etag;
     }
+    headers["content-type"] = JSON_TYPE;
     const json = await answer(engine, scope, { type, path, query, body });
+    if (reference.kind === "release") headers["etag"] ??= answerTag(json);
     return new Response(json, { headers });
   } finally {
     engine.release();
@@ -136,7 +140,6 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     response: SearchResponse,
     responseExample: exampleResponse,
     conditional,
-    ...(conditional ? { responseHeaders: { ETag: "Names this answer of a frozen release." } } : {}),
     problems: ["validation-failed", "project-not-found", notFound],
     handle: (call) =>
       search(services, reference(call.params as Record<string, string>), call as SearchCall),

@@ -58,7 +58,10 @@ const VectorBase64 = Type.String({
 
 /** The JSON body of a search, as it is documented. */
 export const SearchBody = Type.Object(
-  { vector: Type.Union([VectorArray, VectorBase64]), ...SearchOptions.properties },
+  {
+    vector: Type.Union([VectorArray, VectorBase64], { description: "The query embedding." }),
+    ...SearchOptions.properties,
+  },
   { description: "A search by vector." },
 );
 
@@ -95,36 +98,47 @@ function plain(schema: object): Record<string, unknown> {
 
 const Chunk = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
-    file_path: Type.String(),
-    file_id: Type.String({ format: "uuid" }),
-    file_version_id: Type.String({ format: "uuid" }),
-    index: Type.Number(),
-    content: Type.String(),
-    start_offset: Type.Number(),
-    end_offset: Type.Number(),
-    token_count: Type.Number(),
-    metadata: Type.Object({}, { additionalProperties: true }),
+    id: Type.String({ format: "uuid", description: "The chunk's id." }),
+    file_path: Type.String({ description: "The path of its file." }),
+    file_id: Type.String({ format: "uuid", description: "Its file's id." }),
+    file_version_id: Type.String({ format: "uuid", description: "The version of the file." }),
+    index: Type.Number({ description: "Its number among the chunks of the version, from 0." }),
+    content: Type.String({ description: "Its text." }),
+    start_offset: Type.Number({ description: "Where it starts in the file." }),
+    end_offset: Type.Number({ description: "Where it ends in the file." }),
+    token_count: Type.Number({ description: "How many tokens it has." }),
+    metadata: Type.Object(
+      {},
+      { additionalProperties: true, description: "Whatever was imported with it." },
+    ),
   },
-  { description: "An indexed piece of a file." },
+  { description: "A piece of a file version, as indexed." },
 );
+
+const never = Type.Null({ description: "Null: a search has one page." });
 
 export const SearchResponse = Type.Object(
   {
     data: Type.Array(
-      Type.Object({
-        chunk: Chunk,
-        score: Type.Number({ description: "Cosine similarity." }),
-        match_type: Type.String({ description: "`semantic`." }),
-      }),
+      Type.Object(
+        {
+          chunk: Chunk,
+          score: Type.Number({ description: "Cosine similarity, calculated in full precision." }),
+          match_type: Type.String({ description: "`semantic`." }),
+        },
+        { description: "A chunk that was found." },
+      ),
       { description: "Best first; ties in the order of the chunks' ids." },
     ),
-    page_info: Type.Object({
-      self: Type.String({ description: "The request's path." }),
-      first: Type.Null(),
-      next: Type.Null(),
-      prev: Type.Null(),
-    }),
+    page_info: Type.Object(
+      {
+        self: Type.String({ description: "The request's path." }),
+        first: never,
+        next: never,
+        prev: never,
+      },
+      { description: "Links, as in every listing." },
+    ),
     search_time_ms: Type.Number({ description: "Time inside the search itself." }),
     total_matches: Type.Number({
       description:

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { type Caller, startApi } from "../support/api.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { addEnvironment, addRelease } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+import {
+  attach,
+  chunkOf,
+  nearVector,
+  randomVector,
+  release,
+  writeVersion,
+} from "../support/vectors.ts";
+
+const DIMENSION = 1024;
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const query = randomVector(DIMENSION, 1);
+const body = { vector: Array.from(query), dimension: DIMENSION };
+
+/** Two versions of one file, and a file of its own, each of a few chunks. */
+const chunksNear = (seed: number) =>
+  Array.from({ length: 4 }, (_, i) => chunkOf(nearVector(query, 0.1 * (i + 1), seed + i)));
+const [older, newer, alone] = await sql.begin(async (tx) => [
+  await writeVersion(tx as never, project, "a.md", chunksNear(10)),
+  await writeVersion(tx as never, project, "a.md", chunksNear(20)),
+  await writeVersion(tx as never, project, "b.md", chunksNear(30)),
+]);
+const v1 = await addRelease(sql, project, "v1.0.0");
+const v2 = await addRelease(sql, project, "v2.0.0");
+await release(sql, project, v1.id, [older]);
+await release(sql, project, v2.id, [newer, alone]);
+await sql`UPDATE releases SET frozen_at = now() WHERE id IN (${v1.id}, ${v2.id})`;
+
+const pathOf = (version: string) => `/projects/${project.slug}/releases/${version}/search`;
+const look = (version: string, json: unknown = body, as: Caller = member) =>
+  api.post(pathOf(version), json, as);
+const idsOf = (answer: { body: Json }) => answer.body.data.map((hit: Json) => hit.chunk.id).sort();
+const chunkIds = (...versions: { chunks: readonly { id: string }[] }[]) =>
+  versions.flatMap(({ chunks }) => chunks.map(({ id }) => id)).sort();
+
+describe("POST /projects/{project_reference}/releases/{version}/search", () => {
+  test("a release is found by its name and by its id, and holds its own versions alone", async () => {
+    for (const version of ["v1.0.0", v1.id, v1.id.toUpperCase()]) {
+      const answer = await look(version);
+      expect(answer.status).toBe(200);
+      expect(idsOf(answer)).toEqual(chunkIds(older));
+      expect(answer.body.page_info.self).toBe(pathOf(version));
+    }
+    expect(idsOf(await look("v2.0.0"))).toEqual(chunkIds(newer, alone));
+  });
+
+  test("what happens to environments and to other releases does not change it", async () => {
+    const environment = await addEnvironment(sql, project);
+    await attach(sql, project, environment.id, [newer]);
+    const v3 = await addRelease(sql, project, "v3.0.0");
+    await release(sql, project, v3.id, [alone]);
+    expect(idsOf(await look("v3.0.0"))).toEqual(chunkIds(alone));
+    expect(idsOf(await look("v1.0.0"))).toEqual(chunkIds(older));
+  });
+
+  test("the database refuses to change it once it is frozen", async () => {
+    const change = release(sql, project, v1.id, [alone]).then(
+      () => "changed",
+      () => "refused",
+    );
+    expect(await change).toBe("refused");
+    expect(idsOf(await look("v1.0.0"))).toEqual(chunkIds(older));
+  });
+
+  test("an id wins over another release that is named like it", async () => {
+    const named = await addRelease(sql, project, v1.id);
+    await release(sql, project, named.id, [alone]);
+    expect(idsOf(await look(v1.id))).toEqual(chunkIds(older));
+    expect(idsOf(await look(named.id))).toEqual(chunkIds(alone));
+  });
+
+  test("a release of another project with the same name is not touched", async () => {
+    const other = await api.project(member);
+    const theirs = await addRelease(sql, other, "v1.0.0");
+    const answer = await api.post(`/projects/${other.id}/releases/v1.0.0/search`, body, member);
+    expect(answer.body.data).toEqual([]);
+    const crossed = `/projects/${project.id}/releases/${theirs.id}/search`;
+    expect((await api.post(crossed, body, member)).body.slug).toBe("release-not-found");
+  });
+
+  test.each(["v9", randomUUID(), "%00", "x".repeat(300)])(
+    "the release %s, which does not exist, answers 404",
+    async (version) => {
+      const answer = await look(version);
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe("release-not-found");
+    },
+  );
+});
+
+describe("revalidating the answer of a release", () => {
+  const ask = (version: string, ifNoneMatch: string | undefined, json: unknown = body) =>
+    api.send("POST", pathOf(version), {
+      as: member,
+      json,
+      headers: ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch },
+    });
+
+  test("the same query of a frozen release answers 304 without a body", async () => {
+    const first = await ask("v1.0.0", undefined);
+    const etag = first.headers.get("etag") as string;
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const header of [etag, `W/${etag}`, `"other", ${etag}`]) {
+      const again = await ask("v1.0.0", header);
+      expect(again.status).toBe(304);
+      expect(again.headers.get("etag")).toBe(etag);
+      expect(again.text).toBe("");
+    }
+  });
+
+  test("another query, another release and another form have another tag", async () => {
+    const etag = (await ask("v1.0.0", undefined)).headers.get("etag") as string;
+    expect((await ask("v1.0.0", etag, { ...body, limit: 3 })).status).toBe(200);
+    expect((await ask("v2.0.0", etag)).status).toBe(200);
+    expect((await ask("v1.0.0", '"nonsense"')).status).toBe(200);
+  });
+
+  test("a release that can still change is never taken for unchanged", async () => {
+    const open = await addRelease(sql, project, "open");
+    await release(sql, project, open.id, [alone]);
+    const before = await ask("open", undefined);
+    await release(sql, project, open.id, [older]);
+    const after = await ask("open", before.headers.get("etag") as string);
+    expect(after.status).toBe(200);
+    expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
+  });
+
+  test("a caller without access is answered 404, tag or not", async () => {
+    const etag = (await ask("v1.0.0", undefined)).headers.get("etag") as string;
+    const stranger = await api.user();
+    const answer = await api.send("POST", pathOf("v1.0.0"), {
+      as: stranger,
+      json: body,
+      headers: { "if-none-match": etag },
+    });
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe("who may search a release", () => {
+  const guarded = {
+    api,
+    method: "POST",
+    path: pathOf("v1.0.0"),
+    json: body,
+    project,
+    member,
+  } as const;
+  refusesBadCredentials(guarded);
+  needsPermission(guarded);
+  hidesFromForeigners({
+    ...guarded,
+    slug: "project-not-found",
+    madeUpPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
+  });
+});

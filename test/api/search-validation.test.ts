@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { startApi } from "../support/api.ts";
+import { addEnvironment } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+import { attach, base64Of, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+
+const MAX_BODY_BYTES = 200_000;
+const DIMENSION = 768;
+const api = await startApi({ env: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+const query = randomVector(DIMENSION, 1);
+const vector = Array.from(query);
+const version = await writeVersion(sql, project, "a.md", [chunkOf(query)]);
+await attach(sql, project, environment.id, [version]);
+const path = `/projects/${project.slug}/environments/production/search`;
+
+const send = (body: string | Uint8Array<ArrayBuffer>, type: string | undefined, query = "") =>
+  api.send("POST", path + query, {
+    as: member,
+    body,
+    headers: type === undefined ? {} : { "content-type": type },
+  });
+const json = (body: unknown) => send(JSON.stringify(body), "application/json");
+const octets = (bytes: Uint8Array<ArrayBuffer>, query: string) =>
+  send(bytes, "application/octet-stream", query);
+const fieldsOf = (body: Json): string[] => body.errors.map((error: Json) => error.field);
+
+/** The vector with one element replaced. */
+const withElement = (at: number, value: unknown) => vector.map((v, i) => (i === at ? value : v));
+
+/** A JSON text with a raw token in the place of element 3. */
+const withToken = (token: string) =>
+  `{"dimension":768,"vector":[${vector.map((v, i) => (i === 3 ? token : v)).join(",")}]}`;
+
+describe("a body that is not valid answers 400 and names what is wrong", () => {
+  const cases: Array<[what: string, body: unknown, fields: string[]]> = [
+    ["no vector", { dimension: 768 }, ["vector"]],
+    ["no dimension", { vector }, ["dimension"]],
+    ["nothing", {}, ["vector", "dimension"]],
+    ["null for the vector", { vector: null, dimension: 768 }, ["vector"]],
+    ["an object for the vector", { vector: {}, dimension: 768 }, ["vector"]],
+    ["a vector that is too short", { vector: vector.slice(1), dimension: 768 }, ["vector"]],
+    ["a vector that is too long", { vector: [...vector, 1], dimension: 768 }, ["vector"]],
+    ["an empty vector", { vector: [], dimension: 768 }, ["vector"]],
+    ["a vector of zeros", { vector: vector.map(() => 0), dimension: 768 }, ["vector"]],
+    ["zeros once narrowed", { vector: vector.map(() => 1e-60), dimension: 768 }, ["vector"]],
+    ["a text element", { vector: withElement(3, "0.5"), dimension: 768 }, ["vector[3]"]],
+    ["a null element", { vector: withElement(0, null), dimension: 768 }, ["vector[0]"]],
+    ["a boolean element", { vector: withElement(767, true), dimension: 768 }, ["vector[767]"]],
+    ["a nested element", { vector: withElement(5, [1]), dimension: 768 }, ["vector[5]"]],
+    ["an element beyond float32", { vector: withElement(3, 1e39), dimension: 768 }, ["vector[3]"]],
+    ["another dimension", { vector, dimension: 1024 }, ["vector"]],
+    ["an unknown dimension", { vector, dimension: 769 }, ["dimension"]],
+    ["a text for the dimension", { vector, dimension: "768" }, ["dimension"]],
+    ["a fraction for the dimension", { vector, dimension: 768.5 }, ["dimension"]],
+    ["limit 0", { vector, dimension: 768, limit: 0 }, ["limit"]],
+    ["limit 0.99", { vector, dimension: 768, limit: 0.99 }, ["limit"]],
+    ["limit 100.5", { vector, dimension: 768, limit: 100.5 }, ["limit"]],
+    ["limit 101", { vector, dimension: 768, limit: 101 }, ["limit"]],
+    ["a text for the limit", { vector, dimension: 768, limit: "5" }, ["limit"]],
+    ["threshold -0.1", { vector, dimension: 768, threshold: -0.1 }, ["threshold"]],
+    ["threshold 1.1", { vector, dimension: 768, threshold: 1.1 }, ["threshold"]],
+    ["a list for the threshold", { vector, dimension: 768, threshold: [0.5] }, ["threshold"]],
+    [
+      "several faults at once",
+      { vector: withElement(2, "x"), dimension: 5, limit: 0, threshold: 9 },
+      ["vector[2]", "dimension", "limit", "threshold"],
+    ],
+    ["base64 of another length", { vector: "AAAAAAA=", dimension: 768 }, ["vector"]],
+    ["base64 of half floats", { vector: "AAAA", dimension: 768 }, ["vector"]],
+    ["text that is not base64", { vector: "!".repeat(4096), dimension: 768 }, ["vector"]],
+    ["base64 of zeros", { vector: base64Of(new Float32Array(768)), dimension: 768 }, ["vector"]],
+    [
+      "base64 with an infinity",
+      { vector: base64Of(query.with(7, Number.POSITIVE_INFINITY)), dimension: 768 },
+      ["vector[7]"],
+    ],
+  ];
+
+  test.each(cases)("%s", async (_, body, fields) => {
+    const answer = await json(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ slug: "validation-failed", category: "VALIDATION" });
+    expect(fieldsOf(answer.body)).toEqual(fields);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a cut-off object", JSON.stringify({ vector, dimension: 768 }).slice(0, -1)],
+    ["something behind the object", `${JSON.stringify({ vector, dimension: 768 })}x`],
+    ["an array", "[]"],
+    ["a number", "5"],
+    ["null", "null"],
+    ["a byte order mark", `\ufeff${JSON.stringify({ vector, dimension: 768 })}`],
+    ["NaN", withToken("NaN")],
+    ["Infinity", withToken("Infinity")],
+    ["a number without digits behind the point", withToken("1.")],
+    ["a number with a leading zero", withToken("01")],
+    ["a number with a plus", withToken("+1")],
+    ["a hexadecimal number", withToken("0x1")],
+    ["two commas", withToken(",")],
+    ["deep nesting", "[".repeat(90_000)],
+  ])("%s", async (_, text) => {
+    const answer = await send(text, "application/json");
+    expect(answer.status).toBe(400);
+    expect(fieldsOf(answer.body)).toEqual(["body"]);
+  });
+
+  test("text that is not UTF-8", async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ vector, dimension: 768, more: "x" }));
+    bytes[bytes.length - 3] = 0xff;
+    expect((await send(bytes, "application/json")).status).toBe(400);
+  });
+
+  test("a body full of faults is listed in part and never echoed", async () => {
+    const secret = "do-not-repeat-this";
+    const answer = await json({ vector: vector.map(() => secret), dimension: secret });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain(secret);
+    expect(answer.body.errors.length).toBeLessThanOrEqual(33);
+  });
+
+  test("whatever one byte of a valid body is changed to, the answer is 200 or 400", async () => {
+    const valid = new TextEncoder().encode(JSON.stringify({ dimension: 768, limit: 5, vector }));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(200), fc.nat(255), async (at, byte) => {
+        const { status } = await send(valid.with(at, byte), "application/json");
+        const text = new TextDecoder().decode(valid.with(at, byte));
+        let parses = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          parses = false;
+        }
+        expect([200, 400]).toContain(status);
+        if (!parses) expect(status).toBe(400);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("a binary body", () => {
+  const bytes = () => new Uint8Array(query.slice().buffer);
+
+  test.each([
+    ["no dimension", "", ["dimension"]],
+    ["an unknown dimension", "?dimension=5", ["dimension"]],
+    ["a text for the dimension", "?dimension=abc", ["dimension"]],
+    ["another dimension", "?dimension=1024", ["vector"]],
+    ["limit 0", "?dimension=768&limit=0", ["limit"]],
+    ["an empty limit", "?dimension=768&limit=", ["limit"]],
+    ["a hexadecimal limit", "?dimension=768&limit=0x5", ["limit"]],
+    ["threshold 2", "?dimension=768&threshold=2", ["threshold"]],
+  ])("with %s answers 400 and names the parameter", async (_, parameters, fields) => {
+    const answer = await octets(bytes(), parameters);
+    expect(answer.status).toBe(400);
+    expect(fieldsOf(answer.body)).toEqual(fields);
+  });
+
+  test("that is empty, ragged, zero or not finite answers 400 and names the vector", async () => {
+    const fields = async (body: Uint8Array<ArrayBuffer>) =>
+      fieldsOf((await octets(body, "?dimension=768")).body);
+    expect(await fields(new Uint8Array(0))).toEqual(["vector"]);
+    expect(await fields(bytes().slice(1))).toEqual(["vector"]);
+    expect(await fields(new Uint8Array(768 * 4))).toEqual(["vector"]);
+    const infinite = query.with(2, Number.NEGATIVE_INFINITY);
+    expect(await fields(new Uint8Array(infinite.buffer))).toEqual(["vector[2]"]);
+  });
+
+  test("takes limit and threshold from the query, in every spelling of a number", async () => {
+    for (const parameters of ["&limit=2.9&threshold=0.5", "&limit=2e0&threshold=5e-1", ""]) {
+      const { status, body } = await octets(bytes(), `?dimension=768${parameters}`);
+      expect(status).toBe(200);
+      expect(body.data).toHaveLength(1);
+      expect(body.page_info.self).toBe(path);
+    }
+  });
+
+  test("beside a JSON body the parameters mean nothing", async () => {
+    const text = JSON.stringify({ vector, dimension: 768 });
+    const { status } = await send(text, "application/json", "?dimension=abc&limit=0");
+    expect(status).toBe(200);
+  });
+});
+
+describe("the type and the size of a body", () => {
+  const text = JSON.stringify({ vector, dimension: 768 });
+
+  test.each([
+    ["text/plain"],
+    ["application/x-www-form-urlencoded"],
+    ["application/jsonp"],
+    ["multipart/form-data; boundary=x"],
+  ])("%s answers 415 and says what is taken", async (type) => {
+    const answer = await send(text, type);
+    expect(answer.status).toBe(415);
+    expect(answer.body.slug).toBe("unsupported-media-type");
+    expect(answer.body.detail).toContain("application/octet-stream");
+  });
+
+  test("no type at all answers 415", async () => {
+    expect((await send(new TextEncoder().encode(text), undefined)).status).toBe(415);
+  });
+
+  test("more than the limit answers 413, announced or not", async () => {
+    const long = `${text}${" ".repeat(MAX_BODY_BYTES)}`;
+    expect((await send(long, "application/json")).status).toBe(413);
+    const unannounced = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(long));
+        controller.close();
+      },
+    }) as unknown as string;
+    const answer = await send(unannounced, "application/json");
+    expect(answer.status).toBe(413);
+    expect(answer.body.slug).toBe("payload-too-large");
+  });
+
+  test("a body that just fits is taken", async () => {
+    const fitting = text + " ".repeat(MAX_BODY_BYTES - text.length);
+    expect((await send(fitting, "application/json")).status).toBe(200);
+  });
+
+  test("an unknown scope is told before a faulty body", async () => {
+    const at = `/projects/${project.slug}/environments/nothing/search`;
+    expect((await api.post(at, { vector: [] }, member)).status).toBe(404);
+    expect((await api.post(path, { vector: [] })).status).toBe(401);
+  });
+});
