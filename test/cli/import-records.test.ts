@@ -1,0 +1,546 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { generateKey } from "../../src/auth/key-format.ts";
+import {
+  ADA,
+  base64Of,
+  contentsOf,
+  DOCS,
+  dump,
+  FRAME,
+  openCli,
+  PRODUCTION,
+  type TestCli,
+  vector,
+} from "./support.ts";
+
+const ID = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`;
+const file = (path: string, more: object = {}) => ({
+  record: "file",
+  project: "docs",
+  path,
+  ...more,
+});
+
+/** One record of every kind, each field given where it can be. */
+function everyKind(): object[] {
+  return [
+    {
+      record: "user",
+      id: ID(1),
+      email: "Ada@Example.com",
+      name: "Ada",
+      role: "admin",
+      avatar_src: "a.png",
+    },
+    { record: "user", email: "bob@example.com", name: "Bob" },
+    {
+      record: "project",
+      id: ID(2),
+      slug: "docs",
+      name: "Docs",
+      description: "All of it",
+      features: ["plain", 'with "quotes", \\ and {braces}', "NULL"],
+      config: { branch_protection: { required_approvals: 2 } },
+      owner: "ada@example.com",
+      members: [{ user: "bob@example.com", role: "member" }],
+    },
+    {
+      record: "environment",
+      project: "docs",
+      name: "production",
+      protected: true,
+      domains: ["docs.example.com"],
+      environment_variables: [{ key: "A", value: "1" }],
+      server_hostname: "host",
+      active_release: "v1",
+    },
+    { record: "environment", project: ID(2), name: "staging" },
+    file("a.md", {
+      environments: ["production", "staging"],
+      releases: ["v1"],
+      content: "hello wide world",
+      chunks: [
+        { content: "hello", embedding: vector(768, 1) },
+        { content: "world", metadata: { b: 1, a: null }, embedding: base64Of(vector(1024, 2)) },
+      ],
+    }),
+    {
+      record: "release",
+      project: "docs",
+      name: "v2",
+      environment: "staging",
+      build_status: "done",
+    },
+    { record: "branch", project: "docs", id: ID(3), name: "feature" },
+    {
+      record: "branch_approval",
+      branch_id: ID(3),
+      approved_by: ID(1),
+      approved_at: "2026-01-01T00:00:00Z",
+      comment: "fine",
+      dismissed_at: null,
+    },
+    { record: "status_check", branch_id: ID(3), check_name: "ci", status: "pending" },
+    {
+      record: "conversation",
+      id: ID(4),
+      project_id: "docs",
+      created_by: "ada@example.com",
+      title: "Title",
+      message_count: 0,
+      metadata: null,
+    },
+    {
+      record: "message",
+      id: ID(5),
+      conversation_id: ID(4),
+      seq: 1,
+      role: "user",
+      parts: [{ type: "text", text: "hi" }],
+      created_at: "2026-01-01T00:00:00Z",
+    },
+    {
+      record: "message",
+      conversation_id: ID(4),
+      parent_id: ID(5),
+      seq: 7,
+      role: "assistant",
+      token_usage: { input: 3 },
+      cost_credits: "0.5",
+      created_at: "2026-01-02T00:00:00Z",
+    },
+    {
+      record: "input_request",
+      id: ID(6),
+      conversation_id: ID(4),
+      fields: [{ name: "x", type: "text", required: true }],
+      expires_at: "2030-01-01T00:00:00Z",
+    },
+    {
+      record: "input_request",
+      id: ID(7),
+      conversation_id: ID(4),
+      status: "submitted",
+      submitted_at: "2026-01-01T00:00:00Z",
+      latest_response: { actor_id: ID(1), values: { z: 1, a: [1, 2] } },
+    },
+    {
+      record: "webhook_definition",
+      id: "hook",
+      project: "docs",
+      secret: "s3cret",
+      conversation_id: ID(4),
+    },
+    {
+      record: "api_key",
+      user: "bob@example.com",
+      name: "laptop",
+      key: generateKey(),
+      project: "docs",
+      scopes: ["search.query"],
+      expires_at: "2030-01-01T00:00:00Z",
+    },
+  ];
+}
+
+let cli: TestCli;
+beforeEach(async () => {
+  cli = await openCli();
+});
+
+describe("an import of every record kind", () => {
+  test("stores each record, with defaults where fields are left out", async () => {
+    const { sql } = cli;
+    const result = await cli.import(everyKind());
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    expect(result.stdout).toContain("imported 17 records");
+
+    const users = await sql`SELECT id, email, name, role, avatar_src FROM users ORDER BY email`;
+    expect([...users]).toMatchObject([
+      { id: ID(1), email: "Ada@Example.com", role: "admin", avatar_src: "a.png" },
+      { email: "bob@example.com", name: "Bob", role: "member", avatar_src: "" },
+    ]);
+    const [project] = await sql`SELECT * FROM projects`;
+    expect(project).toMatchObject({
+      id: ID(2),
+      features: ["plain", 'with "quotes", \\ and {braces}', "NULL"],
+      config: { branch_protection: { required_approvals: 2 } },
+    });
+    const members =
+      await sql`SELECT user_id = ${ID(1)} AS ada, role FROM memberships ORDER BY role`;
+    expect([...members]).toEqual([
+      { ada: false, role: "member" },
+      { ada: true, role: "owner" },
+    ]);
+    const [environment] = await sql`
+      SELECT e.*, r.name AS active FROM environments e JOIN releases r ON r.id = active_release_id`;
+    expect(environment).toMatchObject({
+      name: "production",
+      protected: true,
+      domains: ["docs.example.com"],
+      environment_variables: [{ key: "A", value: "1" }],
+      server_hostname: "host",
+      active: "v1",
+    });
+    const chunks = await sql`
+      SELECT index, content, file_path, start_offset, end_offset, token_count, metadata, dimension,
+        encode(embedding, 'base64') AS embedding FROM chunks ORDER BY index`;
+    expect(
+      chunks.map((chunk) => ({ ...chunk, embedding: chunk["embedding"].replace(/\n/g, "") })),
+    ).toEqual([
+      {
+        ...{ index: 0, content: "hello", file_path: "a.md", start_offset: 0, end_offset: 5 },
+        ...{ token_count: 2, metadata: {}, dimension: 768, embedding: base64Of(vector(768, 1)) },
+      },
+      {
+        ...{ index: 1, content: "world", file_path: "a.md", start_offset: 11, end_offset: 16 },
+        ...{ token_count: 2, metadata: { a: null, b: 1 }, dimension: 1024 },
+        embedding: base64Of(vector(1024, 2)),
+      },
+    ]);
+    const [version] = await sql`SELECT content, chunk_count FROM file_versions`;
+    expect(version).toEqual({ content: "hello wide world", chunk_count: 2 });
+    const releases = await sql`SELECT name, build_status, frozen_at FROM releases ORDER BY name`;
+    expect([...releases]).toMatchObject([
+      { name: "v1", build_status: "pending", frozen_at: expect.any(Date) },
+      { name: "v2", build_status: "done", frozen_at: expect.any(Date) },
+    ]);
+    expect(await contentsOf(sql, "release", "v1")).toEqual(await contentsOf(sql, "release", "v2"));
+    const [conversation] = await sql`SELECT * FROM conversations`;
+    expect(conversation).toMatchObject({
+      ...{ project_id: ID(2), created_by: ID(1), type: "chat", status: "active" },
+      ...{ message_count: 7, last_message_at: new Date("2026-01-02T00:00:00Z") },
+    });
+    const [response] = await sql`SELECT values::text AS text, actor_type FROM input_responses`;
+    expect(response).toEqual({ text: '{"z":1,"a":[1,2]}', actor_type: "human" });
+    const secrets = await sql`
+      SELECT (SELECT secret_hash FROM webhook_definitions) AS secret,
+        (SELECT octet_length(key_hash) FROM api_keys) AS key_bytes`;
+    const hash = new Bun.CryptoHasher("sha256").update("s3cret").digest("hex");
+    expect(Buffer.from(secrets[0]?.["secret"]).toString("hex")).toBe(hash);
+    expect(secrets[0]?.["key_bytes"]).toBe(32);
+  });
+
+  test("changes nothing when it is repeated, not even the change log", async () => {
+    const records = everyKind();
+    const path = cli.file(records);
+    expect((await cli.run(["import", path])).status).toBe(0);
+    const first = await dump(cli.sql);
+    const second = await cli.run(["import", path]);
+    expect(second).toMatchObject({ status: 0, stderr: "" });
+    expect(second.stdout).toContain("nothing changed");
+    expect(await dump(cli.sql)).toEqual(first);
+  });
+
+  test("gives the same ids on every machine where a record has none", async () => {
+    const records = [
+      ...FRAME,
+      file("a.md", { content: "a", environments: ["production"], chunks: [{ content: "a" }] }),
+      { record: "branch", project: "docs", name: "main" },
+    ];
+    await cli.import(records);
+    const other = await openCli();
+    await other.import(records);
+    const idsOf = async ({ sql }: TestCli) => {
+      const rows = await sql`
+        SELECT id FROM users UNION SELECT id FROM projects UNION SELECT id FROM environments
+        UNION SELECT id FROM files UNION SELECT id FROM file_versions UNION SELECT id FROM chunks
+        UNION SELECT id FROM branches ORDER BY 1`;
+      return rows.map(({ id }) => id);
+    };
+    expect(await idsOf(other)).toEqual(await idsOf(cli));
+    expect(await idsOf(cli)).toHaveLength(7);
+  });
+
+  test("updates what a record gives and keeps what it leaves out", async () => {
+    await cli.import([ADA, { ...DOCS, description: "kept", features: ["kept"] }]);
+    const result = await cli.import([{ ...DOCS, name: "Renamed", config: { a: 1 } }]);
+    expect(result.status).toBe(0);
+    const [project] = await cli.sql`SELECT name, description, features, config FROM projects`;
+    expect(project).toEqual({
+      ...{ name: "Renamed", description: "kept", features: ["kept"], config: { a: 1 } },
+    });
+  });
+
+  test("does not reopen an input request that was answered since", async () => {
+    const records = everyKind();
+    await cli.import(records);
+    await cli.sql`UPDATE input_requests SET status = 'cancelled', cancelled_at = now()`;
+    expect((await cli.import(records)).status).toBe(0);
+    const rows = await cli.sql`SELECT DISTINCT status FROM input_requests`;
+    expect([...rows]).toEqual([{ status: "cancelled" }]);
+  });
+});
+
+describe("environments and releases", () => {
+  test("a working set takes the last version of a path, and shows none in between", async () => {
+    await cli.import(FRAME);
+    const before = await changes();
+    const versions = ["one", "two", "three"].map((key) =>
+      file("a.md", { environments: ["production"], version_key: key, content: key }),
+    );
+    await cli.import(versions);
+    expect(await contentsOf(cli.sql, "environment", "production")).toEqual({ "a.md": "three" });
+    expect((await changes()) - before).toBe(1);
+  });
+
+  test("a release holds what the working set held at its place in the file", async () => {
+    await cli.import([
+      ...FRAME,
+      file("a.md", { environments: ["production"], version_key: "1", content: "one" }),
+      { record: "release", project: "docs", name: "v1", environment: "production" },
+      file("a.md", { environments: ["production"], version_key: "2", content: "two" }),
+      file("b.md", { environments: ["production"], version_key: "1", content: "b" }),
+      { record: "release", project: "docs", name: "v2", environment: "production" },
+    ]);
+    expect(await contentsOf(cli.sql, "release", "v1")).toEqual({ "a.md": "1" });
+    expect(await contentsOf(cli.sql, "release", "v2")).toEqual({ "a.md": "2", "b.md": "1" });
+  });
+
+  test("a frozen release takes what it holds already and refuses anything else", async () => {
+    const held = file("a.md", { releases: ["v1"], version_key: "1", content: "one" });
+    await cli.import([...FRAME, held]);
+    expect((await cli.import([held])).status).toBe(0);
+    const path = cli.file([
+      file("a.md", { releases: ["v1"], version_key: "2", content: "two" }),
+      file("b.md", { releases: ["v1"], content: "b" }),
+      file("c.md", { environments: ["production"], content: "c" }),
+    ]);
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain(`${path}:1: releases[0]: "v1" is frozen with another version`);
+    expect(result.stderr).toContain(`${path}:2: releases[0]: "v1" is frozen without this path`);
+    expect(await contentsOf(cli.sql, "release", "v1")).toEqual({ "a.md": "1" });
+    expect(Object.keys(await contentsOf(cli.sql, "environment", "production"))).toEqual(["c.md"]);
+  });
+
+  test("a release takes only one version of a path", async () => {
+    const path = cli.file([
+      ...FRAME,
+      file("a.md", { releases: ["v1"], version_key: "1", content: "one" }),
+      file("a.md", { releases: ["v1"], version_key: "2", content: "two" }),
+    ]);
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toBe(`${path}:5: releases[0]: "v1" holds another version of this path\n`);
+  });
+
+  test("an active release may be named before it exists, but must exist in the end", async () => {
+    const path = cli.file([
+      ADA,
+      DOCS,
+      { ...PRODUCTION, active_release: "v1" },
+      { ...PRODUCTION, name: "staging", active_release: "missing" },
+      file("a.md", { releases: ["v1"] }),
+    ]);
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toStartWith(`${path}:4: active_release: `);
+    const rows = await cli.sql`
+      SELECT e.name, r.name AS active FROM environments e
+      LEFT JOIN releases r ON r.id = e.active_release_id ORDER BY 1`;
+    expect([...rows]).toEqual([
+      { name: "production", active: "v1" },
+      { name: "staging", active: null },
+    ]);
+  });
+
+  async function changes(): Promise<number> {
+    const [row] = await cli.sql`SELECT count(*)::integer AS count FROM change_log`;
+    return row?.["count"];
+  }
+});
+
+describe("a line that cannot be kept", () => {
+  const refused: [why: string, line: object | string, reason: string][] = [
+    ["no JSON", "{nonsense", "is not valid JSON"],
+    ["no object", "[1]", "must be a JSON object"],
+    ["no kind", { name: "x" }, "record: is required, and names the kind"],
+    ["an unknown kind", { record: "nope" }, 'record: "nope" is not known, must be one of user, '],
+    ["an unknown field", { ...ADA, shoe_size: 3 }, "shoe_size: is not a known field"],
+    ["a missing field", { record: "user", email: "x@example.com" }, "name: is required"],
+    ["a wrong type", { ...ADA, name: 3 }, "name: must be string"],
+    ["a bad address", { ...ADA, email: "nobody" }, "email: must be an email address"],
+    ["an id that is none", { ...ADA, id: "7" }, "id: must be a valid uuid"],
+    ["another id for a known address", { ...ADA, id: ID(9) }, "id: the user with this natural key"],
+    ["a bad slug", { ...DOCS, slug: "No Slug" }, "slug: must match"],
+    [
+      "an unknown owner",
+      { ...DOCS, slug: "new", owner: "eve@example.com" },
+      "owner: there is no user",
+    ],
+    [
+      "an unknown project",
+      { ...PRODUCTION, project: "nope" },
+      'project: there is no project "nope"',
+    ],
+    [
+      "an unknown environment",
+      file("x", { environments: ["nope"] }),
+      "environments[0]: the project has",
+    ],
+    ["a path too long", file("é".repeat(513)), "path: must have at most 1024 bytes"],
+    [
+      "a NUL",
+      '{"record":"user","email":"x@example.com","name":"a\\u0000b"}',
+      "name: contains a NUL",
+    ],
+    [
+      "half a character",
+      '{"record":"user","email":"x@example.com","name":"\\ud800"}',
+      "name: contains half",
+    ],
+    [
+      "a key with a typo",
+      { record: "api_key", user: "ada@example.com", name: "k", key: "tsr_x_y" },
+      "key: is not",
+    ],
+    [
+      "an unknown branch",
+      { record: "status_check", branch_id: ID(8), check_name: "ci", status: "pending" },
+      "branch_id: there is no such branch yet",
+    ],
+    [
+      "an unknown status",
+      { record: "status_check", branch_id: ID(8), check_name: "ci", status: "odd" },
+      "status: must be one of pending, success, failure",
+    ],
+    [
+      "an unknown conversation",
+      { record: "message", conversation_id: ID(8), seq: 1, role: "user" },
+      "conversation_id: there is no such",
+    ],
+    [
+      "a date that is none",
+      { record: "release", project: "docs", name: "v1", frozen_at: "x" },
+      "frozen_at: is not a known",
+    ],
+    [
+      "a response to an open request",
+      {
+        record: "input_request",
+        conversation_id: ID(8),
+        latest_response: { actor_id: "x", values: {} },
+      },
+      "conversation_id: there is no such",
+    ],
+    [
+      "a moment out of the calendar",
+      { record: "conversation", created_by: "x", created_at: "2026-02-30T00:00:00Z" },
+      "created_at: must be a valid date-time",
+    ],
+    [
+      "a moment that PostgreSQL lacks",
+      { record: "conversation", created_by: "x", created_at: "0000-01-01T00:00:00Z" },
+      "PostgreSQL refuses it: ",
+    ],
+    [
+      "two chunks of one index",
+      file("x", { chunks: [{ content: "" }, { index: 0, content: "" }] }),
+      "chunks[1].index: another chunk",
+    ],
+    [
+      "offsets in the wrong order",
+      file("x", { chunks: [{ content: "", start_offset: 5, end_offset: 1 }] }),
+      "chunks[0].end_offset: must not",
+    ],
+    [
+      "an unknown chunk field",
+      file("x", { chunks: [{ content: "", id: ID(1) }] }),
+      "chunks[0].id: is not a known field",
+    ],
+    [
+      "a short embedding",
+      file("x", { chunks: [{ content: "", embedding: [1, 2] }] }),
+      "chunks[0].embedding: has 2 elements, must have one of 768",
+    ],
+    [
+      "an embedding of zeroes",
+      file("x", { chunks: [{ content: "", embedding: vector(768, 1).fill(0) }] }),
+      "chunks[0].embedding: must not be all zeroes",
+    ],
+    [
+      "a number too large for float32",
+      file("x", { chunks: [{ content: "", embedding: vector(768, 1).with(3, 1e39) }] }),
+      "chunks[0].embedding[3]: must be a finite number",
+    ],
+    [
+      "a text among the numbers",
+      file("x", { chunks: [{ content: "", embedding: ["1", ...vector(767, 1)] }] }),
+      "chunks[0].embedding[0]: must be a number",
+    ],
+    [
+      "base64 that is none",
+      file("x", { chunks: [{ content: "", embedding: "*".repeat(4096) }] }),
+      "chunks[0].embedding: is not valid base64",
+    ],
+    [
+      "base64 with a NaN",
+      file("x", {
+        chunks: [{ content: "", embedding: base64Of(vector(768, 1).with(5, Number.NaN)) }],
+      }),
+      "chunks[0].embedding[5]: must be a finite number",
+    ],
+    [
+      "an embedding of another kind",
+      file("x", { chunks: [{ content: "", embedding: {} }] }),
+      "chunks[0].embedding: must be an array",
+    ],
+  ];
+
+  test("is named with its reason, and its neighbours are kept", async () => {
+    const lines: (object | string)[] = [...FRAME];
+    const expected: string[] = [];
+    const path = cli.file([]);
+    refused.forEach(([, line, reason], i) => {
+      lines.push(line, file(`good/${i}.md`, { environments: ["production"], content: `${i}` }));
+      expected.push(`${path}:${FRAME.length + 2 * i + 1}: ${reason}`);
+    });
+    await Bun.write(
+      path,
+      lines.map((l) => `${typeof l === "string" ? l : JSON.stringify(l)}\n`).join(""),
+    );
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    const reported = result.stderr.trimEnd().split("\n");
+    expect(reported).toHaveLength(refused.length);
+    reported.forEach((line, i) => {
+      expect(line, refused[i]?.[0]).toStartWith(expected[i] as string);
+      expect(line.length).toBeLessThan(path.length + 400);
+    });
+    const kept = await contentsOf(cli.sql, "environment", "production");
+    expect(Object.keys(kept)).toHaveLength(refused.length);
+    const [rows] = await cli.sql`SELECT count(*)::integer AS count FROM files`;
+    expect(rows?.["count"]).toBe(refused.length);
+  });
+
+  test("makes a strict import keep nothing at all", async () => {
+    const before = await dump(cli.sql);
+    const path = cli.file([...FRAME, file("a.md", { releases: ["v1"] }), { record: "nope" }]);
+    const result = await cli.run(["import", "--strict", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toStartWith(`${path}:5: record: "nope" is not known`);
+    expect(result.stdout).toContain("nothing was kept");
+    expect(await dump(cli.sql)).toEqual(before);
+  });
+
+  test("may be one that refers to a record behind it", async () => {
+    const path = cli.file([PRODUCTION, ADA, DOCS]);
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toBe(`${path}:1: project: there is no project "docs"\n`);
+  });
+
+  test("may name a known version with other contents", async () => {
+    const path = cli.file([
+      ...FRAME,
+      file("a.md", { version_key: "v", content: "one" }),
+      file("a.md", { version_key: "v", content: "one" }),
+      file("a.md", { version_key: "v", content: "two" }),
+    ]);
+    const result = await cli.run(["import", path]);
+    expect(result.stderr).toBe(
+      `${path}:6: version_key: names a version of this file with other contents\n`,
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Sql } from "../../src/db/client.ts";
+import { temporaryFolder } from "../support/folders.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { type CommandResult, runCommand } from "../support/process.ts";
+
+export type TestCli = {
+  readonly database: TestDatabase;
+  readonly sql: Sql;
+  /** Runs a command on the database of this test. */
+  run(args: readonly string[], stdin?: string | Uint8Array): Promise<CommandResult>;
+  /** Writes records, or lines that are none, to a file and returns its path. */
+  file(lines: readonly (object | string)[], name?: string): string;
+  /** Imports records from a file of their own. */
+  import(lines: readonly (object | string)[], ...options: string[]): Promise<CommandResult>;
+};
+
+export async function openCli(): Promise<TestCli> {
+  const database = await createTestDatabase();
+  const folder = temporaryFolder("import");
+  let files = 0;
+  const run = (args: readonly string[], stdin?: string | Uint8Array) =>
+    runCommand(args, {
+      env: { DATABASE_URL: database.url },
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+  const file = (lines: readonly (object | string)[], name = `${++files}.ndjson`) => {
+    const path = join(folder, name);
+    writeFileSync(path, ndjson(lines));
+    return path;
+  };
+  return {
+    database,
+    sql: database.sql,
+    run,
+    file,
+    import: (lines, ...options) => run(["import", ...options, file(lines)]),
+  };
+}
+
+export function ndjson(lines: readonly (object | string)[]): string {
+  return lines
+    .map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`)
+    .join("");
+}
+
+const SKIPPED_TABLES = ["schema_migrations", "index_origin", "service_secrets", "index_state"];
+
+/** Every row of every table, as text, so that two states can be compared. */
+export async function dump(
+  sql: Sql,
+  options: { readonly without?: readonly string[] } = {},
+): Promise<Record<string, string[]>> {
+  const tables = await sql<{ name: string }[]>`
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`;
+  const state: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    if (SKIPPED_TABLES.includes(name) || options.without?.includes(name)) continue;
+    const rows = await sql.unsafe<{ row: string }[]>(
+      `SELECT to_jsonb(t)::text AS row FROM ${name} t ORDER BY 1`,
+    );
+    state[name] = rows.map(({ row }) => row);
+  }
+  return state;
+}
+
+/** The paths that a scope holds, with the version keys of what it holds. */
+export async function contentsOf(
+  sql: Sql,
+  kind: "environment" | "release",
+  name: string,
+): Promise<Record<string, string>> {
+  const rows = await sql.unsafe<{ path: string; key: string }[]>(
+    `SELECT f.path, v.version_key AS key FROM ${kind}_files s JOIN files f ON f.id = s.file_id
+     JOIN file_versions v ON v.id = s.file_version_id
+     JOIN ${kind}s o ON o.id = s.${kind}_id WHERE o.name = $1 ORDER BY f.path`,
+    [name],
+  );
+  return Object.fromEntries(rows.map(({ path, key }) => [path, key]));
+}
+
+export const ADA = { record: "user", email: "ada@example.com", name: "Ada" };
+export const DOCS = { record: "project", slug: "docs", name: "Docs", owner: "ada@example.com" };
+export const PRODUCTION = { record: "environment", project: "docs", name: "production" };
+/** What most files refer to. */
+export const FRAME = [ADA, DOCS, PRODUCTION];
+
+/** A vector of whole numbers, so that every form of it is exact. */
+export function vector(dimension: number, seed: number): number[] {
+  return Array.from({ length: dimension }, (_, i) => ((i * 7 + seed * 13) % 11) - 5);
+}
+
+export function base64Of(numbers: readonly number[]): string {
+  return Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
+}
