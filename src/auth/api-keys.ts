@@ -85,6 +85,7 @@ export class ApiKeyVerifier {
 
   /** Writes the noted uses. A failure only costs precision, so it is logged and forgotten. */
   async flush(): Promise<void> {
+    this.#forgetOldUses();
     if (this.#pending.size === 0) return;
     const ids = [...this.#pending.keys()];
     // As text: the client takes an array of dates for a single date.
@@ -120,7 +121,18 @@ export class ApiKeyVerifier {
   #noteUse(id: string, now: number): void {
     const noted = this.#noted.get(id);
     if (noted !== undefined && now - noted < KEY_LAST_USED_INTERVAL_MS) return;
+    // Set anew, it moves to the end: the notes stay in the order of their age.
+    this.#noted.delete(id);
     this.#noted.set(id, now);
     this.#pending.set(id, new Date(now));
+  }
+
+  /** Notes that no longer hold anything back would only fill the memory. */
+  #forgetOldUses(): void {
+    const now = Date.now();
+    for (const [id, noted] of this.#noted) {
+      if (now - noted < KEY_LAST_USED_INTERVAL_MS) return;
+      this.#noted.delete(id);
+    }
   }
 }

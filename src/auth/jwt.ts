@@ -1,4 +1,10 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import {
+  createRemoteJWKSet,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
 import type { Config } from "../config/schema.ts";
 import { isUuid } from "../http/formats.ts";
 import {
@@ -73,6 +79,27 @@ function algorithmOf(token: string): string | undefined {
   }
 }
 
+/** Verifies with the key that the token names; one that names none may be signed by any of the set. */
+async function claimsByKeySet(
+  token: string,
+  keySet: ReturnType<typeof createRemoteJWKSet>,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keySet, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const verified = await jwtVerify(token, key, options).catch((failure: unknown) => {
+        if (failure instanceof errors.JWSSignatureVerificationFailed) return undefined;
+        throw failure;
+      });
+      if (verified !== undefined) return verified.payload;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
 /** True when the key server, not the token, is at fault. */
 function isKeyServerFault(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
@@ -108,7 +135,7 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
       return (await jwtVerify(token, secret, { ...checks, algorithms: SECRET_ALGORITHMS })).payload;
     }
     if (keySet !== undefined && algorithm !== undefined && PUBLIC_ALGORITHMS.includes(algorithm)) {
-      return (await jwtVerify(token, keySet, { ...checks, algorithms: PUBLIC_ALGORITHMS })).payload;
+      return await claimsByKeySet(token, keySet, { ...checks, algorithms: PUBLIC_ALGORITHMS });
     }
     throw new errors.JOSEAlgNotAllowed();
   }

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { REVOCATION_BOUND_MS } from "../../src/limits.ts";
+import { type Caller, startApiProcess, type TestApi } from "../support/api.ts";
+import { startRedis } from "../support/redis.ts";
+
+const redis = await startRedis();
+const env = { REDIS_URL: redis.url };
+const one = await startApiProcess({ env });
+const two = await startApiProcess({ env, beside: one });
+const { sql } = one;
+const processes = [one, two];
+const PATH = "/errors/unauthorized";
+
+/** Calls both processes without a pause until `over` says so, which keeps every cache warm. */
+async function keepCalling(path: string, caller: Caller, over: () => boolean): Promise<void> {
+  await Promise.all(
+    processes.map(async (api) => {
+      while (!over()) await api.get(path, caller);
+    }),
+  );
+}
+
+/** Makes a change while callers call, and tells what each process says when the bound is over. */
+async function afterBound(path: string, caller: Caller, change: () => Promise<unknown>) {
+  for (const api of processes) expect((await api.get(path, caller)).status).toBe(200);
+  let isOver = false;
+  const calling = keepCalling(path, caller, () => isOver);
+  await change();
+  await Bun.sleep(REVOCATION_BOUND_MS);
+  const statuses = await Promise.all(
+    processes.map(async (api: TestApi) => (await api.get(path, caller)).status),
+  );
+  isOver = true;
+  await calling;
+  return statuses;
+}
+
+const revoke = (id: string) => sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${id}`;
+
+/** As if nobody were told: what is remembered has to end by itself. */
+async function withoutNotice<T>(work: () => Promise<T>): Promise<T> {
+  await sql`ALTER TABLE api_keys DISABLE TRIGGER api_keys_access`;
+  await sql`ALTER TABLE memberships DISABLE TRIGGER memberships_access`;
+  try {
+    return await work();
+  } finally {
+    await sql`ALTER TABLE api_keys ENABLE TRIGGER api_keys_access`;
+    await sql`ALTER TABLE memberships ENABLE TRIGGER memberships_access`;
+  }
+}
+
+describe("a credential that ends stops working in every process within the bound", () => {
+  test("a revoked key", async () => {
+    const key = await one.key(await one.user());
+    expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
+  });
+
+  test("a deleted key", async () => {
+    const key = await one.key(await one.user());
+    const remove = () => sql`DELETE FROM api_keys WHERE id = ${key.id}`;
+    expect(await afterBound(PATH, key, remove)).toEqual([401, 401]);
+  });
+
+  test("a revoked key, when no process hears of it", async () => {
+    const key = await one.key(await one.user());
+    const statuses = await withoutNotice(() => afterBound(PATH, key, () => revoke(key.id)));
+    expect(statuses).toEqual([401, 401]);
+  });
+
+  test("a revoked key, while Redis is away", async () => {
+    await redis.kill();
+    const key = await one.key(await one.user());
+    expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
+    await redis.restart();
+  });
+
+  test("a key that expires, without anybody's doing", async () => {
+    const expiresAt = new Date(Date.now() + REVOCATION_BOUND_MS);
+    const key = await one.key(await one.user(), { expiresAt });
+    expect(await afterBound(PATH, key, async () => {})).toEqual([401, 401]);
+  });
+
+  test("a key whose scopes are narrowed", async () => {
+    const user = await one.user();
+    const key = await one.key(user, { scopes: ["api_keys.read"] });
+    const narrow = () => sql`UPDATE api_keys SET scopes = ${["chunks.read"]} WHERE id = ${key.id}`;
+    expect(await afterBound(`/api-keys/${key.id}`, key, narrow)).toEqual([403, 403]);
+  });
+
+  test("a membership that is lost, when no process hears of it", async () => {
+    const user = await one.user();
+    const project = await one.project(user);
+    const leave = () => sql`DELETE FROM memberships WHERE user_id = ${user.userId}`;
+    const path = `/projects/${project.slug}/chunks`;
+    expect(await withoutNotice(() => afterBound(path, user, leave))).toEqual([404, 404]);
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createJwtVerifier } from "../../../src/auth/jwt.ts";
+import {
+  JWKS_CACHE_MAX_AGE_MS,
+  JWKS_COOLDOWN_MS,
+  JWT_CACHE_TTL_MS,
+  JWT_CLOCK_SKEW_SECONDS,
+} from "../../../src/limits.ts";
+
+const USER = "7b2d4e68-9a4c-4d2e-8f0a-9b8c5c3f1a90";
+const START = Date.parse("2026-01-05T09:00:00Z");
+
+type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
+const old = await generateKeyPair("RS256", { extractable: true });
+const next = await generateKeyPair("RS256", { extractable: true });
+const stranger = await generateKeyPair("RS256", { extractable: true });
+const publish = async (pair: Pair, kid?: string) => ({
+  ...(await exportJWK(pair.publicKey)),
+  alg: "RS256",
+  ...(kid === undefined ? {} : { kid }),
+});
+
+let keys: object[] = [];
+let fetched = 0;
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch() {
+    fetched++;
+    return Response.json({ keys });
+  },
+});
+afterAll(() => server.stop(true));
+afterEach(() => void setSystemTime());
+
+function signed(pair: Pair, kid?: string): Promise<string> {
+  return new SignJWT({ exp: Math.floor(Date.now() / 1_000) + 3_600 })
+    .setProtectedHeader({ alg: "RS256", ...(kid === undefined ? {} : { kid }) })
+    .setSubject(USER)
+    .sign(pair.privateKey);
+}
+
+function newVerifier() {
+  const jwksUrl = `http://127.0.0.1:${server.port}/keys`;
+  const verify = createJwtVerifier({
+    secret: undefined,
+    jwksUrl,
+    issuer: undefined,
+    audience: undefined,
+  });
+  return async (token: string): Promise<string> => {
+    try {
+      return (await verify(token)).userId;
+    } catch (error) {
+      return (error as { slug: string }).slug;
+    }
+  };
+}
+
+describe("a key set that rotates while the service runs", () => {
+  test("a new key is accepted as soon as the set may be read again, the old one all along", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    expect(await verify(await signed(old, "old"))).toBe(USER);
+    keys = [...keys, await publish(next, "next")];
+    setSystemTime(START + JWKS_COOLDOWN_MS + 1);
+    expect(await verify(await signed(next, "next"))).toBe(USER);
+    expect(await verify(await signed(old, "old"))).toBe(USER);
+  });
+
+  test("unknown keys do not make the service ask the key server again and again", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    await verify(await signed(old, "old"));
+    const before = fetched;
+    for (let i = 0; i < 20; i++) {
+      expect(await verify(await signed(stranger, `made up ${i}`))).toBe("unauthorized");
+    }
+    expect(fetched).toBe(before);
+  });
+
+  test("a key that was taken out is refused once the remembered set is too old", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    const token = await signed(old, "old");
+    expect(await verify(token)).toBe(USER);
+    keys = [await publish(next, "next")];
+    setSystemTime(START + JWKS_CACHE_MAX_AGE_MS + JWT_CACHE_TTL_MS + 1);
+    expect(await verify(token)).toBe("unauthorized");
+  });
+
+  test("a token that names no key may be signed by any of the set, and by no other", async () => {
+    setSystemTime(START);
+    keys = [await publish(old), await publish(next)];
+    const verify = newVerifier();
+    expect(await verify(await signed(old))).toBe(USER);
+    expect(await verify(await signed(next))).toBe(USER);
+    expect(await verify(await signed(stranger))).toBe("unauthorized");
+  });
+
+  test("a token is accepted for the allowed skew beyond its end, and then no more", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    const token = await signed(old, "old");
+    setSystemTime(START + (3_600 + JWT_CLOCK_SKEW_SECONDS - 1) * 1_000);
+    expect(await verify(token)).toBe(USER);
+    setSystemTime(START + (3_600 + JWT_CLOCK_SKEW_SECONDS) * 1_000);
+    expect(await verify(token)).toBe("unauthorized");
+  });
+});
