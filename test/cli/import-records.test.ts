@@ -411,7 +411,7 @@ describe("a line that cannot be kept", () => {
       "conversation_id: there is no such",
     ],
     [
-      "a date that is none",
+      "a field that imports do not take",
       { record: "release", project: "docs", name: "v1", frozen_at: "x" },
       "frozen_at: is not a known",
     ],

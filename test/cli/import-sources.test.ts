@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { createWriteStream, statSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { onCleanup } from "../support/cleanup.ts";
+import { temporaryFolder } from "../support/folders.ts";
+import { PROJECT_ROOT } from "../support/process.ts";
+import {
+  base64Of,
+  contentsOf,
+  dump,
+  FRAME,
+  ndjson,
+  openCli,
+  type TestCli,
+  vector,
+} from "./support.ts";
+
+const MEBIBYTE = 1_048_576;
+const FILES = Array.from({ length: 30 }, (_, i) => ({
+  record: "file",
+  project: "docs",
+  path: `${i}.md`,
+  environments: ["production"],
+  content: `file ${i}`,
+}));
+
+let cli: TestCli;
+beforeEach(async () => {
+  cli = await openCli();
+});
+
+const imported = async () =>
+  Object.keys(await contentsOf(cli.sql, "environment", "production")).length;
+
+describe("the sources of an import", () => {
+  test("are plain and compressed files, read one after the other", async () => {
+    const folder = temporaryFolder("sources");
+    const plain = cli.file(FRAME);
+    const gzip = join(folder, "a.ndjson.gz");
+    const zstd = join(folder, "b.ndjson.zst");
+    await Bun.write(gzip, gzipSync(ndjson(FILES.slice(0, 15))));
+    await Bun.write(zstd, zstdCompressSync(ndjson(FILES.slice(15))));
+    const result = await cli.run(["import", plain, gzip, zstd]);
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    expect(await imported()).toBe(FILES.length);
+  });
+
+  test("may be standard input, which is named - in reports", async () => {
+    const text = `${ndjson([...FRAME, ...FILES])}{"record":"nope"}`;
+    const result = await cli.run(["import", "-"], text.replaceAll("\n", "\r\n"));
+    expect(result.status).toBe(1);
+    expect(result.stderr).toStartWith(`-:${FRAME.length + FILES.length + 1}: record: "nope"`);
+    expect(await imported()).toBe(FILES.length);
+  });
+
+  test("may begin with a byte order mark and hold blank lines, which count", async () => {
+    const path = cli.file([]);
+    await Bun.write(path, `\uFEFF\n\n  \n${ndjson(FRAME)}\n{"record":"nope"}\n`);
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toStartWith(`${path}:8: record: "nope"`);
+    expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  test("may hold invalid UTF-8, which spoils its line alone", async () => {
+    const path = cli.file([]);
+    const bad = Buffer.from([0x22, 0xff, 0xc0, 0x22, 0x0a]);
+    await Bun.write(
+      path,
+      Buffer.concat([Buffer.from(ndjson(FRAME)), bad, Buffer.from(ndjson(FILES))]),
+    );
+    const result = await cli.run(["import", path]);
+    expect(result.stderr).toBe(`${path}:4: is not valid UTF-8\n`);
+    expect(await imported()).toBe(FILES.length);
+  });
+
+  test("may be damaged: what could be read is kept, and the place is named", async () => {
+    const path = join(temporaryFolder("damaged"), "cut.ndjson.gz");
+    const whole = gzipSync(ndjson([...FRAME, ...FILES]));
+    await Bun.write(path, whole.subarray(0, whole.length - 20));
+    const result = await cli.run(["import", path]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toStartWith(`${path}:`);
+    expect(result.stderr).toContain("cannot be read any further");
+  });
+
+  test("must all exist before anything is imported", async () => {
+    const before = await dump(cli.sql);
+    const missing = await cli.run(["import", cli.file(FRAME), "/nowhere/x.ndjson"]);
+    expect(missing).toMatchObject({ status: 1, stdout: "" });
+    expect(missing.stderr).toBe("tessera: /nowhere/x.ndjson cannot be read: no such file\n");
+    const folder = await cli.run(["import", temporaryFolder("folder")]);
+    expect(folder.status).toBe(1);
+    expect(folder.stderr).toContain("is a folder: name files, or use --markdown");
+    expect(await dump(cli.sql)).toEqual(before);
+  });
+});
+
+/** A file of chunks that is much larger than what an import may hold of it. */
+async function writeLargeFile(path: string, chunks: number): Promise<void> {
+  const stream = createWriteStream(path);
+  stream.write(ndjson(FRAME));
+  const embedding = base64Of(vector(768, 3));
+  for (let i = 0; i < chunks / 10; i++) {
+    const record = {
+      record: "file",
+      project: "docs",
+      path: `large/${i}.md`,
+      environments: ["production"],
+      releases: ["v1"],
+      chunks: Array.from({ length: 10 }, (_, j) => ({ content: `chunk ${i}.${j}`, embedding })),
+    };
+    if (!stream.write(ndjson([record]))) await new Promise((done) => stream.once("drain", done));
+  }
+  await new Promise((done) => stream.end(done as () => void));
+}
+
+function spawnImport(path: string, url: string) {
+  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
+    cwd: PROJECT_ROOT,
+    env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: url },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  onCleanup(() => child.kill("SIGKILL"));
+  return child;
+}
+
+describe("a large import", () => {
+  test("that is killed in the middle shows nothing, and repeated it ends as if it never was", async () => {
+    const path = join(temporaryFolder("large"), "large.ndjson");
+    await writeLargeFile(path, 8_000);
+
+    const child = spawnImport(path, cli.database.url);
+    const chunks = async () => {
+      const [row] = await cli.sql`SELECT count(*)::integer AS count FROM chunks`;
+      return row?.["count"] as number;
+    };
+    while ((await chunks()) === 0 && child.exitCode === null) await Bun.sleep(5);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(await imported()).toBe(0);
+    expect(await contentsOf(cli.sql, "release", "v1")).toEqual({});
+
+    expect((await cli.run(["import", path])).status).toBe(0);
+    const fresh = await openCli();
+    expect((await fresh.run(["import", path])).status).toBe(0);
+    expect(await imported()).toBe(800);
+    expect(await content(cli)).toEqual(await content(fresh));
+  });
+
+  /** Everything but the moments at which rows were made. */
+  async function content({ sql }: TestCli) {
+    const rows = await sql`
+      SELECT id::text, content, embedding::text FROM chunks
+      UNION ALL SELECT id::text, version_key, chunk_count::text FROM file_versions
+      UNION ALL SELECT release_id::text, file_id::text, file_version_id::text FROM release_files
+      UNION ALL SELECT environment_id::text, file_id::text, file_version_id::text FROM environment_files
+      UNION ALL SELECT id::text, name, (frozen_at IS NOT NULL)::text FROM releases
+      ORDER BY 1, 2, 3`;
+    return new Bun.CryptoHasher("sha256").update(JSON.stringify(rows)).digest("hex");
+  }
+
+  test("takes no more memory than a few batches of it", async () => {
+    const path = join(temporaryFolder("large"), "large.ndjson");
+    await writeLargeFile(path, 60_000);
+    const size = statSync(path).size;
+    const small = spawnImport(cli.file([...FRAME, ...FILES]), cli.database.url);
+    await small.exited;
+    const large = spawnImport(path, cli.database.url);
+    expect(await large.exited).toBe(0);
+    const growth = (large.resourceUsage()?.maxRSS ?? 0) - (small.resourceUsage()?.maxRSS ?? 0);
+    // The file is several times the bound, so an import that held it whole could not pass.
+    const bound = 400 * MEBIBYTE;
+    expect(size * 2).toBeGreaterThan(bound);
+    expect(growth).toBeGreaterThan(0);
+    expect(growth).toBeLessThan(bound);
+  }, 120_000);
+});
