@@ -12,20 +12,22 @@ export const AnswerBody = Type.Object({
   }),
 });
 
-const Uuid = Type.String({ format: "uuid" });
-const Moment = Type.String({ format: "date-time" });
-const Document = Type.Record(Type.String(), Type.Unknown());
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const text = (description: string) => Type.String({ description });
+const moment = (description: string) => Type.String({ format: "date-time", description });
+const document = (description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { description });
 
 export const InputResponse = Type.Object(
   {
-    id: Uuid,
-    input_request_id: Uuid,
-    conversation_id: Uuid,
-    run_id: Type.Optional(Type.String()),
-    actor_type: Type.String({ description: "`human`, or `api_key` for an answer by API key." }),
-    actor_id: Type.String({ description: "The user who answered." }),
-    values: Document,
-    created_at: Moment,
+    id: uuid("The response's id."),
+    input_request_id: uuid("The input request that it answers."),
+    conversation_id: uuid("The conversation of both."),
+    run_id: Type.Optional(text("The run that asked.")),
+    actor_type: text("`human`, or `api_key` for an answer by API key."),
+    actor_id: text("The user who answered."),
+    values: document("The answer by field name."),
+    created_at: moment("When it was given."),
   },
   { description: "The answer to an input request." },
 );
@@ -33,23 +35,25 @@ export type InputResponse = Static<typeof InputResponse>;
 
 export const InputRequest = Type.Object(
   {
-    id: Uuid,
-    conversation_id: Uuid,
-    run_id: Type.Optional(Type.String()),
-    tool_call_id: Type.Optional(Type.String()),
-    kind: Type.String(),
-    status: Type.String({ description: "`open`, `submitted`, `cancelled` or `expired`." }),
-    requested_responder_type: Type.String(),
-    title: Type.Optional(Type.String()),
-    description: Type.Optional(Type.String()),
-    fields: Type.Array(Document),
-    recommendations: Type.Optional(Document),
-    metadata: Type.Optional(Document),
-    created_at: Moment,
-    expires_at: Type.Optional(Moment),
-    submitted_at: Type.Optional(Moment),
-    cancelled_at: Type.Optional(Moment),
-    expired_at: Type.Optional(Moment),
+    id: uuid("The input request's id."),
+    conversation_id: uuid("The conversation in which it was asked."),
+    run_id: Type.Optional(text("The run that asks.")),
+    tool_call_id: Type.Optional(text("The tool call that waits for the answer.")),
+    kind: text("What kind of request it is, e.g. `form`."),
+    status: text("`open`, `submitted`, `cancelled` or `expired`."),
+    requested_responder_type: text("Who should answer, e.g. `human`."),
+    title: Type.Optional(text("The question in short.")),
+    description: Type.Optional(text("The question at length.")),
+    fields: Type.Array(document("One field."), {
+      description: "The fields of the answer: `name`, `type`, `required` and `options` of each.",
+    }),
+    recommendations: Type.Optional(document("Values that are suggested.")),
+    metadata: Type.Optional(document("Whatever was attached.")),
+    created_at: moment("When it was asked."),
+    expires_at: Type.Optional(moment("Until when it may be answered.")),
+    submitted_at: Type.Optional(moment("When it was answered.")),
+    cancelled_at: Type.Optional(moment("When it was cancelled.")),
+    expired_at: Type.Optional(moment("When it was found to be over.")),
     latest_response: Type.Optional(InputResponse),
   },
   { description: "A question that a run has asked in a conversation." },
@@ -58,7 +62,7 @@ export type InputRequest = Static<typeof InputRequest>;
 
 export const AnswerResult = Type.Object(
   {
-    success: Type.Boolean(),
+    success: Type.Boolean({ description: "True." }),
     input_request: InputRequest,
     input_response: InputResponse,
     accepted: Type.Boolean({ description: "True: the stored answer is this one." }),

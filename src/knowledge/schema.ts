@@ -12,12 +12,19 @@ export const LookupParams = Type.Object({
   project_reference: Type.String({ description: "The project's id or slug." }),
 });
 
-const TargetName = Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS });
+const targetName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS, description });
 
 export const LookupTarget = Type.Union(
   [
-    Type.Object({ environment: TargetName }, { additionalProperties: false }),
-    Type.Object({ release: TargetName }, { additionalProperties: false }),
+    Type.Object(
+      { environment: targetName("The environment's name.") },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      { release: targetName("The release's name or id.") },
+      { additionalProperties: false },
+    ),
   ],
   {
     description:
@@ -74,9 +81,16 @@ export type LookupBody = Static<typeof LookupBody>;
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
+const FrontmatterEntry = Type.Object({
+  key: Type.String({ description: "The entry's name." }),
+  value: Type.String({ description: "The entry's value as text." }),
+});
+
 export const LookupPage = Type.Object({
   query: Type.String({ description: "The query without outer space; empty when browsing." }),
-  mode: Type.Union([Type.Literal("search"), Type.Literal("browse")]),
+  mode: Type.Union([Type.Literal("search"), Type.Literal("browse")], {
+    description: "`search` with a query, `browse` without.",
+  }),
   data: Type.Array(
     Type.Object({
       path: Type.String({ description: "The file's path in the project." }),
@@ -84,7 +98,7 @@ export const LookupPage = Type.Object({
         description:
           "Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched.",
       }),
-      frontmatter: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }), {
+      frontmatter: Type.Array(FrontmatterEntry, {
         description: "The file's frontmatter in its order; nested values as compact JSON.",
       }),
     }),
@@ -93,10 +107,13 @@ export const LookupPage = Type.Object({
   page_info: PageInfo,
   returned: Count("How many items this page has."),
   total_matches: Count("How many items of the shard match."),
-  shard: Type.Object({
-    shard_index: Type.Integer(),
-    shard_count: Type.Integer(),
-    total_items: Type.Integer({ description: "How many items the shard has." }),
-  }),
+  shard: Type.Object(
+    {
+      shard_index: Type.Integer({ description: "The part that was looked in." }),
+      shard_count: Type.Integer({ description: "Into how many parts the items are divided." }),
+      total_items: Type.Integer({ description: "How many items the shard has." }),
+    },
+    { description: "The part of the items that was looked in." },
+  ),
 });
 export type LookupPage = Static<typeof LookupPage>;

@@ -115,7 +115,12 @@ export function webhookOperations(services: WebhookServices): Operation[] {
       bodies: {
         "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
         "application/x-www-form-urlencoded": {
-          schema: Type.Object({ payload: Type.Optional(Type.String()) }),
+          schema: Type.Object({
+            payload: Type.Optional(
+              Type.String({ description: "The payload as JSON, as GitHub's forms carry it." }),
+            ),
+          }),
+          example: { payload: '{"action":"opened","number":7}' },
         },
         "*/*": { schema: Type.String() },
       },

@@ -34,29 +34,31 @@ export const WebhookHeaders = Type.Object({
 /** The headers that may carry the idempotency key, in their order of precedence. */
 export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 
-const Uuid = Type.String({ format: "uuid" });
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const text = (description: string) => Type.String({ description });
+const moment = (description: string) => Type.String({ format: "date-time", description });
 
 export const WebhookEventResult = Type.Object(
   {
-    webhook_event_id: Uuid,
-    webhook_definition_id: Uuid,
-    project_id: Uuid,
-    conversation_id: Uuid,
-    message_id: Uuid,
-    run_id: Type.String(),
-    canonical_run_id: Uuid,
+    webhook_event_id: uuid("The event that keeps the delivery."),
+    webhook_definition_id: uuid("The webhook that took it."),
+    project_id: uuid("The webhook's project."),
+    conversation_id: uuid("The conversation that it goes to."),
+    message_id: uuid("The message that carries its payload."),
+    run_id: text("The run that it starts."),
+    canonical_run_id: uuid("The same run's id."),
     latest_event_id: Type.Integer({
       minimum: 0,
       description: "Counts the events of the conversation.",
     }),
     status: Type.String({ description: "`accepted`." }),
     duplicate: Type.Boolean({ description: "True when the delivery had been taken before." }),
-    error_code: Type.Optional(Type.String()),
-    error_message: Type.Optional(Type.String()),
+    error_code: Type.Optional(text("What went wrong later, as a code.")),
+    error_message: Type.Optional(text("What went wrong later.")),
     invoked_by: Type.String({ description: "`webhook`." }),
-    manual_invoked_by_user_id: Type.Optional(Uuid),
-    received_at: Type.String({ format: "date-time" }),
-    completed_at: Type.Optional(Type.String({ format: "date-time" })),
+    manual_invoked_by_user_id: Type.Optional(uuid("The user who started it by hand.")),
+    received_at: moment("When it came."),
+    completed_at: Type.Optional(moment("When it was dealt with.")),
     payload: Type.Unknown({ description: "The payload as it was sent; text where it is no JSON." }),
   },
   { description: "What became of a delivery." },
@@ -67,7 +69,7 @@ export type WebhookEventResult = Static<typeof WebhookEventResult>;
 export const WebhookProblemBody = Type.Object(
   {
     ...ProblemBody.properties,
-    detail: Type.String(),
+    detail: text("What happened this time."),
     error: Type.String({ description: "The slug." }),
     message: Type.String({ description: "The same text as `detail`." }),
   },
