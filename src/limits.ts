@@ -235,12 +235,12 @@ export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 /** A line is held whole, so this bounds the memory that one record can take. */
 export const IMPORT_LINE_MAX_BYTES = 67_108_864;
 /** A batch ends at whichever comes first: this many bytes of lines, or this many rows to write. */
-export const IMPORT_BATCH_BYTES = 8_388_608;
+export const IMPORT_BATCH_BYTES = 2_097_152;
 export const IMPORT_BATCH_ROWS = 5_000;
 /** Rows and bytes of parameters that one statement writes. */
 export const IMPORT_STATEMENT_ROWS = 2_000;
-export const IMPORT_STATEMENT_BYTES = 8_388_608;
-export const IMPORT_READ_BYTES = 1_048_576;
+export const IMPORT_STATEMENT_BYTES = 2_097_152;
+export const IMPORT_READ_BYTES = 262_144;
 /** Rows that an import remembers from one batch to the next. */
 export const IMPORT_REMEMBERED_ROWS = 100_000;
 /** Faults that one line's report names; the rest is the same mistake in most files. */
