@@ -72,14 +72,15 @@ fetch_bun() {
 
 # --- dependencies ------------------------------------------------------------------------------
 
+installed_stamp=node_modules/.tessera-installed
+installed_from() { echo "$(fingerprint package.json bun.lock) $bun_version $(uname -sm)"; }
+
 install_dependencies() {
-  wanted="$(fingerprint package.json bun.lock) $bun_version $(uname -sm)"
-  stamp=node_modules/.tessera-installed
-  is_current "$stamp" "$wanted" && return
+  is_current "$installed_stamp" "$(installed_from)" && return
   say "installing the dependencies"
   # The postinstall step would build the addon inside this step; it has its own, with its own words.
   TESSERA_SETUP=1 quietly "$cache/install.log" "$bun" install --frozen-lockfile || explain_install
-  printf '%s' "$wanted" >"$stamp"
+  installed_from >"$installed_stamp"
 }
 
 explain_install() {
@@ -95,21 +96,51 @@ explain_install() {
 
 # --- native addon ------------------------------------------------------------------------------
 
+built_stamp=native/build/.tessera-built
+built_from() {
+  find native -type f ! -path 'native/build/*' -exec cat {} + | cksum
+  cat "$installed_stamp" 2>/dev/null || true
+}
+
 # The build script knows what is current and says itself what is missing.
 build_addon() {
-  wanted="$(find native -type f ! -path 'native/build/*' -exec cat {} + | cksum) $(cat node_modules/.tessera-installed 2>/dev/null || true)"
-  stamp=native/build/.tessera-built
-  is_current "$stamp" "$wanted" && return
+  # Taken before the build: what changes while it runs is built next time.
+  wanted=$(built_from)
+  is_current "$built_stamp" "$wanted" && return
   say "preparing the native addon (compiles for some seconds when its sources are new)"
   "$bun" native/build.ts >&2 || exit 1
   mkdir -p native/build
-  printf '%s' "$wanted" >"$stamp"
+  printf '%s\n' "$wanted" >"$built_stamp"
 }
 
 setup() {
   find_bun
+  is_set_up && return
+  take_lock
   install_dependencies
   build_addon
+  release_lock
+}
+
+is_set_up() {
+  is_current "$installed_stamp" "$(installed_from)" && is_current "$built_stamp" "$(built_from)"
+}
+
+# Two commands at once on a fresh clone: the second waits for the first. The link names its maker,
+# so that the lock of a killed one is taken over.
+take_lock() {
+  mkdir -p "$cache"
+  until ln -s "$$" "$cache/setup.lock" 2>/dev/null; do
+    kill -0 "$(readlink "$cache/setup.lock" || echo 0)" 2>/dev/null || rm -f "$cache/setup.lock"
+    sleep 0.2
+  done
+  trap release_lock EXIT
+  trap 'exit 130' INT TERM HUP
+}
+
+release_lock() {
+  rm -f "$cache/setup.lock"
+  trap - EXIT INT TERM HUP
 }
 
 command=${1:-}

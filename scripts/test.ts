@@ -12,6 +12,8 @@ import { SERVER_VARIABLE, startPostgres } from "../test/support/postgres.ts";
 const PARALLEL = 2;
 /** Files that share a process: more save start-ups, fewer balance the load. */
 const FILES_PER_PROCESS = 8;
+/** A test measures what is true, not how fast: only one that hangs ends here; in milliseconds. */
+const TEST_TIMEOUT_MS = 120_000;
 /** A process that does not end is a failure, not an endless run; in milliseconds. */
 const PROCESS_TIMEOUT_MS = 540_000;
 
@@ -107,6 +109,7 @@ function testProcess(
         [
           "test",
           "--only-failures",
+          `--timeout=${TEST_TIMEOUT_MS}`,
           "--reporter=junit",
           `--reporter-outfile=${report}`,
           ...files.map((file) => `./${file}`),
