@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { startApiProcess, type TestApi } from "../support/api.ts";
+import { dataFolder } from "../support/embedded.ts";
+import { IndexWorld, untilReady } from "../support/index-world.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { startProxy } from "../support/proxy.ts";
+
+const ROUNDS = 4;
+
+type Service = Awaited<ReturnType<typeof startApiProcess>>;
+
+async function killed(service: Service): Promise<void> {
+  service.server.kill("SIGKILL");
+  await service.server.exited;
+}
+
+describe("a service that is killed", () => {
+  test("in the middle of indexing answers exactly after the next start", async () => {
+    const folder = dataFolder();
+    let service = await startApiProcess({ env: { DATA_DIR: folder } });
+    const world = await IndexWorld.create(service);
+    for (let round = 0; round < ROUNDS; round++) {
+      const writing = world.write(30, `round-${round % 2}`);
+      await Bun.sleep(Math.random() * 400);
+      await killed(service);
+      await writing;
+      service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
+      await world.agrees(service.url);
+    }
+  });
+
+  test("in the middle of its last snapshots answers exactly after the next start", async () => {
+    const folder = dataFolder();
+    let service = await startApiProcess({ env: { DATA_DIR: folder } });
+    const world = await IndexWorld.create(service);
+    for (let round = 0; round < ROUNDS; round++) {
+      await world.write(20, `round-${round}`);
+      await world.agrees(service.url);
+      service.server.kill("SIGTERM");
+      await Bun.sleep(Math.random() * 60);
+      await killed(service);
+      service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
+      await untilReady(service.url);
+      await world.agrees(service.url);
+    }
+  });
+});
+
+describe("a service whose database goes away", () => {
+  async function behindProxy() {
+    const database = await createTestDatabase();
+    const address = new URL(database.url);
+    const proxy = startProxy(address.hostname, Number(address.port));
+    const through = new URL(database.url);
+    through.hostname = "127.0.0.1";
+    through.port = String(proxy.port);
+    // A second service on the same database, which only makes the world.
+    const direct = await startApiProcess({
+      beside: { sql: database.sql, databaseUrl: database.url } as TestApi,
+    });
+    const world = await IndexWorld.create(direct);
+    await direct.stop();
+    const service = await startApiProcess({
+      beside: { sql: database.sql, databaseUrl: through.href } as TestApi,
+    });
+    return { proxy, world, service };
+  }
+
+  test("tells so with 503, and sees what was written meanwhile once it is back", async () => {
+    const { proxy, world, service } = await behindProxy();
+    await world.write(3);
+    await world.agrees(service.url);
+    proxy.cut();
+    const deadline = Date.now() + 10_000;
+    let status = 200;
+    while (status === 200 && Date.now() < deadline) {
+      status = (await world.search(service.url)).status;
+      await Bun.sleep(20);
+    }
+    expect(status).toBe(503);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    await world.write(2, "meanwhile");
+    proxy.restore();
+    await world.agrees(service.url);
+    await untilReady(service.url);
+  });
+
+  test("in the middle of loading goes on where it was", async () => {
+    const { proxy, world, service } = await behindProxy();
+    const writing = world.write(40);
+    for (let i = 0; i < 5; i++) {
+      await Bun.sleep(150);
+      proxy.cut();
+      await Bun.sleep(50);
+      proxy.restore();
+    }
+    await writing;
+    await world.agrees(service.url);
+  });
+
+  test("still stops when it is told to", async () => {
+    const { proxy, world, service } = await behindProxy();
+    await world.write(3);
+    await world.agrees(service.url);
+    proxy.cut();
+    service.server.kill("SIGTERM");
+    expect(await service.server.exited).toBe(0);
+  });
+});
