@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { startApi } from "../support/api.ts";
+
+const api = await startApi();
+const user = await api.user();
+const key = await api.key(user);
+const PATH = "/errors/unauthorized";
+
+describe("every operation", () => {
+  test("takes an API key as bearer and in X-API-Key, a token as bearer alone", async () => {
+    const token = user.headers["authorization"]?.slice("Bearer ".length) as string;
+    const statusOf = async (headers: Record<string, string>) =>
+      (await api.send("GET", PATH, { headers })).status;
+    expect(await statusOf({ "x-api-key": key.key })).toBe(200);
+    expect(await statusOf({ authorization: `Bearer ${key.key}` })).toBe(200);
+    expect(await statusOf({ authorization: `bearer ${token}` })).toBe(200);
+    expect(await statusOf({ "x-api-key": token })).toBe(401);
+  });
+
+  test("answers under the caller's request id where it is harmless, else under a new one", async () => {
+    const mine = await api.get(PATH, user, { "x-request-id": "my-request.1" });
+    expect(mine.headers.get("x-request-id")).toBe("my-request.1");
+    for (const odd of ["a b", "x".repeat(65), '"<script>"']) {
+      const other = await api.get("/conversations/none", user, { "x-request-id": odd });
+      const id = other.headers.get("x-request-id");
+      expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(other.body.instance).toBe(`urn:request:${id}`);
+    }
+  });
+
+  test("judges credential, permission and parameters in this order", async () => {
+    const path = "/projects/none/branches/none/eligibility";
+    expect((await api.get(path)).status).toBe(401);
+    const scoped = await api.key(user, { scopes: ["chunks.read"] });
+    expect((await api.get(path, scoped)).status).toBe(403);
+    expect((await api.get(path, user)).status).toBe(400);
+  });
+
+  test("that reads answers HEAD with the headers alone", async () => {
+    const head = await api.send("HEAD", PATH, { as: user });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    const get = await api.get(PATH, user);
+    expect(head.headers.get("etag")).toBe(get.headers.get("etag") as string);
+  });
+});
+
+describe("a request that no operation takes", () => {
+  test("answers 404 route-not-found for an unknown path", async () => {
+    for (const path of [
+      "/",
+      "/v1/projects",
+      "/conversations",
+      "/projects/a/chunks/b",
+      "/%2e%2e/",
+    ]) {
+      const answer = await api.get(path, user);
+      expect(answer.status, path).toBe(404);
+      expect(answer.body.slug).toBe("route-not-found");
+    }
+  });
+
+  test("answers 405 with Allow for a known path with another method", async () => {
+    for (const [method, path, allow] of [
+      ["DELETE", `/api-keys/${key.id}`, "GET, HEAD"],
+      ["GET", "/projects", "POST"],
+      ["PUT", "/api-keys", "POST"],
+      ["PATCH", PATH, "GET, HEAD"],
+    ] as const) {
+      const answer = await api.send(method, path, { as: user });
+      expect(answer.status, path).toBe(405);
+      expect(answer.body.slug).toBe("method-not-allowed");
+      expect(answer.headers.get("allow")).toBe(allow);
+    }
+  });
+
+  test("answers a path that does not decode like any other unknown one", async () => {
+    for (const path of ["/errors/%", "/errors/%ff", "/conversations/%c3%28"]) {
+      const answer = await api.get(path, user);
+      expect(answer.status, path).toBeOneOf([400, 404]);
+    }
+  });
+});

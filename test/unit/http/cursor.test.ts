@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { CursorSigner, openCursorSigner } from "../../../src/http/cursor.ts";
+import { CURSOR_MAX_CHARS } from "../../../src/limits.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+
+const signer = new CursorSigner(new Uint8Array(32).fill(7));
+const refused = (open: () => unknown) => {
+  expect(open).toThrow(expect.objectContaining({ slug: "invalid-cursor" }));
+};
+
+describe("a cursor", () => {
+  test("opens to the position that it was made of, under its binding alone", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), fc.string(), (position, binding, other) => {
+        const cursor = signer.seal(binding, position);
+        expect(signer.open(binding, cursor)).toEqual(JSON.parse(JSON.stringify(position)));
+        if (other !== binding) refused(() => signer.open(other, cursor));
+      }),
+    );
+  });
+
+  test("is safe in a URL as it stands", () => {
+    const cursor = signer.seal("b", { path: "é ?&=/+\0" });
+    expect(encodeURIComponent(cursor)).toBe(cursor);
+  });
+
+  test("is refused when any of its characters is another", () => {
+    const cursor = signer.seal("b", [50, true, "docs/a.md"]);
+    for (let place = 0; place < cursor.length; place++) {
+      const other = cursor[place] === "A" ? "B" : "A";
+      refused(() => signer.open("b", cursor.slice(0, place) + other + cursor.slice(place + 1)));
+    }
+  });
+
+  test("is refused when it is cut, longer, padded, made up or far too long", () => {
+    const cursor = signer.seal("b", 1);
+    const forged = Buffer.concat([Buffer.alloc(32), Buffer.from("1")]).toString("base64url");
+    for (const odd of [
+      "",
+      "A",
+      cursor.slice(1),
+      cursor.slice(0, -2),
+      `${cursor}AAAA`,
+      `${cursor}=`,
+    ]) {
+      refused(() => signer.open("b", odd));
+    }
+    for (const odd of [forged, `${cursor}\n`, "é", "A".repeat(CURSOR_MAX_CHARS + 1)]) {
+      refused(() => signer.open("b", odd));
+    }
+  });
+
+  test("of one database opens in every process of it, and in no other database", async () => {
+    const [one, other] = [await createTestDatabase(), await createTestDatabase()];
+    await other.sql`UPDATE service_secrets SET secret = sha256('another') WHERE name = 'cursor'`;
+    const cursor = (await openCursorSigner(one.sql)).seal("b", "position");
+    expect((await openCursorSigner(one.sql)).open("b", cursor)).toBe("position");
+    const foreign = await openCursorSigner(other.sql);
+    refused(() => foreign.open("b", cursor));
+  });
+});
