@@ -1,0 +1,257 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { parseKey } from "../../src/auth/key-format.ts";
+import { createEmptyDatabase } from "../support/postgres.ts";
+import { runCommand } from "../support/process.ts";
+import { dump, FRAME, openCli, type TestCli } from "./support.ts";
+
+let cli: TestCli;
+beforeEach(async () => {
+  cli = await openCli();
+});
+
+describe("the command line", () => {
+  const COMMANDS = [
+    [],
+    ["serve"],
+    ["import"],
+    ["migrate"],
+    ["keys"],
+    ["keys", "create"],
+    ["index"],
+    ["index", "status"],
+    ["index", "rebuild"],
+    ["embed"],
+    ["bench"],
+  ];
+
+  test("explains every command, with examples for those that do something", async () => {
+    for (const command of COMMANDS) {
+      const result = await cli.run([...command, "--help"]);
+      expect(result, command.join(" ")).toMatchObject({ status: 0, stderr: "" });
+      expect(result.stdout).toContain("Usage: tessera");
+      const group = command.length === 0 || ["keys", "index"].includes(command.join(" "));
+      if (!group) expect(result.stdout, command.join(" ")).toMatch(/Examples?:\n {2}\S/);
+    }
+  });
+
+  test("answers wrong usage with status 2, a word about it on standard error, and no change", async () => {
+    const before = await dump(cli.sql);
+    const wrong = [
+      [],
+      ["nonsense"],
+      ["migrate", "--nonsense"],
+      ["migrate", "stray"],
+      ["keys"],
+      ["keys", "create"],
+      ["keys", "create", "--user", "ada@example.com"],
+      ["keys", "create", "--user", "nobody", "--name", "x"],
+      ["keys", "create", "--user", "ada@example.com", "--name", ""],
+      ["keys", "create", "--user", "a@b.c", "--name", "x", "--expires-at", "tomorrow"],
+      ["keys", "create", "--user", "a@b.c", "--name", "x", "--expires-at", "2001-01-01T00:00:00Z"],
+      ["index"],
+      ["import"],
+      ["import", "-", "-"],
+      ["import", "--project", "x", "a.ndjson"],
+      ["import", "--markdown", "docs"],
+      ["import", "--markdown", "docs", "--project", "x", "a.ndjson"],
+      ["import", "--markdown", "docs", "--project", "x", "--embed-url", "http://localhost"],
+      [
+        "import",
+        "--markdown",
+        "docs",
+        "--project",
+        "x",
+        "--embed-url",
+        "ftp://x",
+        "--embed-model",
+        "m",
+      ],
+      ["embed"],
+      ["embed", "text", "--limit", "1000"],
+      ["embed", "text", "--threshold", "x"],
+    ];
+    for (const args of wrong) {
+      const result = await cli.run(args);
+      expect(result, args.join(" ")).toMatchObject({ status: 2, stdout: "" });
+      expect(result.stderr, args.join(" ")).not.toBe("");
+    }
+    expect(await dump(cli.sql)).toEqual(before);
+  }, 60_000);
+
+  test("names all faults of the configuration, and a database that is away, with status 1", async () => {
+    const faulty = await runCommand(["migrate"], { env: { PORT: "x", LOG_LEVEL: "loud" } });
+    expect(faulty).toMatchObject({ status: 1, stdout: "" });
+    expect(faulty.stderr).toContain("PORT must be");
+    expect(faulty.stderr).toContain("LOG_LEVEL must be");
+    const away = await runCommand(["migrate"], {
+      env: { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/x" },
+    });
+    expect(away.status).toBe(1);
+    expect(away.stderr).toContain("check that PostgreSQL runs");
+    expect(away.stderr).not.toContain("hidden");
+  });
+});
+
+describe("migrate", () => {
+  test("applies what is missing, then says that nothing is", async () => {
+    const { url } = await createEmptyDatabase();
+    const env = { DATABASE_URL: url };
+    const first = await runCommand(["migrate"], { env });
+    expect(first.status).toBe(0);
+    expect(first.stdout).toContain("applied 0001_identity\n");
+    const second = await runCommand(["migrate"], { env });
+    expect(second).toEqual({ status: 0, stdout: "the database is up to date\n", stderr: "" });
+  });
+
+  test("refuses a database that is newer than this version", async () => {
+    await cli.sql`INSERT INTO schema_migrations (version, name) VALUES (9999, 'future')`;
+    const result = await cli.run(["migrate"]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain("run the newer version of Tessera");
+  });
+});
+
+describe("keys create", () => {
+  const create = (...options: string[]) =>
+    cli.run(["keys", "create", "--user", "new@example.com", "--name", "laptop", ...options]);
+
+  test("prints a working key alone on the last line, and makes a user who is unknown", async () => {
+    const result = await create();
+    expect(result.status).toBe(0);
+    expect(result.stderr).toBe("tessera: created the user new@example.com\n");
+    const key = result.stdout.trimEnd().split("\n").at(-1) ?? "";
+    const parsed = parseKey(key);
+    expect(parsed).toBeDefined();
+    const [row] =
+      await cli.sql`SELECT k.*, u.email FROM api_keys k JOIN users u ON u.id = k.user_id`;
+    expect(row).toMatchObject({
+      ...{ email: "new@example.com", name: "laptop", key_prefix: parsed?.keyPrefix },
+      ...{ project_id: null, scopes: [], expires_at: null },
+    });
+    expect(Buffer.from(row?.["key_hash"]).equals(Buffer.from(parsed?.hash ?? []))).toBe(true);
+    expect(JSON.stringify(await dump(cli.sql))).not.toContain(key);
+    expect((await create()).stderr).toBe("");
+  });
+
+  test("binds a key to a project, scopes and an end", async () => {
+    await cli.import(FRAME);
+    const result = await cli.run([
+      ...["keys", "create", "--user", "ADA@example.com", "--name", "ci", "--project", "docs"],
+      ...["--scope", "search.query", "--scope", "account.billing.manage"],
+      ...["--expires-at", "2090-01-01T00:00:00Z"],
+    ]);
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    const [row] = await cli.sql`
+      SELECT scopes, expires_at, p.slug FROM api_keys k JOIN projects p ON p.id = k.project_id`;
+    expect(row).toEqual({
+      scopes: ["search.query", "account.billing.manage"],
+      expires_at: new Date("2090-01-01T00:00:00Z"),
+      slug: "docs",
+    });
+  });
+
+  test("warns of a scope that it does not know and of a user who is no member", async () => {
+    await cli.import(FRAME);
+    const result = await create("--project", "docs", "--scope", "serach.query");
+    expect(result.status).toBe(0);
+    expect(result.stderr).toContain('"serach.query" is no permission');
+    expect(result.stderr).toContain("is no member of this project");
+  });
+
+  test("makes nothing for a project that does not exist", async () => {
+    const result = await create("--project", "nope");
+    expect(result).toMatchObject({ status: 1, stdout: "" });
+    expect(result.stderr).toBe('tessera: there is no project "nope"\n');
+    const [row] = await cli.sql`SELECT count(*)::integer AS count FROM users`;
+    expect(row?.["count"]).toBe(0);
+  });
+});
+
+describe("index", () => {
+  test("status shows what servers report, and what they have not read yet", async () => {
+    const nothing = await cli.run(["index", "status"]);
+    expect(nothing.stdout).toBe("change log: at 0\nno running server reports an index\n");
+    await cli.import([
+      ...FRAME,
+      { record: "file", project: "docs", path: "a.md", environments: ["production"] },
+    ]);
+    await cli.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
+      SELECT gen_random_uuid(), id, 768, 0, 120, 100, 4096 FROM projects`;
+    const { status, stdout } = await cli.run(["index", "status"]);
+    expect(status).toBe(0);
+    const [change, header, row] = stdout.split("\n");
+    expect(change).toStartWith("change log: at 1, ");
+    const cells = row?.split(/ {2,}/) ?? [];
+    const names = header?.split(/ {2,}/).map((name) => name.trim()) ?? [];
+    const shown = Object.fromEntries(names.map((name, i) => [name, cells[i]]));
+    expect(shown).toMatchObject({
+      project: "docs",
+      dimension: "768",
+      vectors: "120",
+      pending: "1",
+    });
+  });
+
+  test("rebuild leaves a request for each project in the change log", async () => {
+    await cli.import([...FRAME, { ...FRAME[1], slug: "other" }]);
+    expect((await cli.run(["index", "rebuild", "--project", "docs"])).status).toBe(0);
+    const all = await cli.run(["index", "rebuild"]);
+    expect(all.status).toBe(0);
+    expect(all.stdout).toContain("docs: no server reports it");
+    const rows = await cli.sql`
+      SELECT kind, slug FROM change_log c JOIN projects p ON p.id = c.project_id ORDER BY seq`;
+    expect(rows.map(({ kind, slug }) => `${kind} ${slug}`)).toEqual([
+      "rebuild docs",
+      "rebuild docs",
+      "rebuild other",
+    ]);
+  });
+
+  test("rebuild waits until the servers that hold the project have done it", async () => {
+    await cli.import(FRAME);
+    await cli.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
+      SELECT gen_random_uuid(), id, 768, 0, 0, 0, 0 FROM projects`;
+    let ended = false;
+    const running = cli.run(["index", "rebuild"]).then((result) => {
+      ended = true;
+      return result;
+    });
+    const requested = async () => (await cli.sql`SELECT 1 FROM change_log`).length > 0;
+    while (!(await requested())) await Bun.sleep(20);
+    await Bun.sleep(300);
+    expect(ended).toBe(false);
+    await cli.sql`
+      UPDATE index_state SET seq = (SELECT max(seq) FROM change_log), updated_at = now()`;
+    const result = await running;
+    expect(result).toMatchObject({ status: 0, stdout: "docs: rebuilt by 1 running server(s)\n" });
+  });
+
+  test("rebuild of a project that does not exist fails", async () => {
+    const result = await cli.run(["index", "rebuild", "--project", "nope"]);
+    expect(result).toMatchObject({ status: 1, stderr: 'tessera: there is no project "nope"\n' });
+  });
+});
+
+describe("embed and bench", () => {
+  test("embed prints the body of a search", async () => {
+    const { status, stdout } = await cli.run(["embed", "how do snapshots work", "--array"]);
+    expect(status).toBe(0);
+    const body = JSON.parse(stdout);
+    expect(body).toMatchObject({ dimension: 768, limit: 10 });
+    expect(body.vector).toHaveLength(768);
+    const short = JSON.parse((await cli.run(["embed", "how do snapshots work"])).stdout);
+    const bytes = new Uint8Array(Buffer.from(short.vector, "base64"));
+    expect([...new Float32Array(bytes.buffer)]).toEqual([...Float32Array.from(body.vector)]);
+  });
+
+  test("bench lists the benchmarks, and does not know any other", async () => {
+    const { status, stdout } = await cli.run(["bench"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^micro\/native-search {2,}\S/m);
+    const unknown = await cli.run(["bench", "nope"]);
+    expect(unknown.status).toBe(1);
+    expect(unknown.stderr).toContain('there is no benchmark "nope"');
+  });
+});

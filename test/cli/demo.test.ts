@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { dataFolder } from "../support/embedded.ts";
+import { PROJECT_ROOT, runCommand, startServer } from "../support/process.ts";
+
+const KEY = /tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/;
+const VISIBLE_WITHIN_MS = 30_000;
+
+/** Runs a printed line in a shell until it finds something, as a person would who tries again. */
+async function hitsOf(line: string): Promise<{ score: number }[]> {
+  const deadline = Date.now() + VISIBLE_WITHIN_MS;
+  for (;;) {
+    const shell = Bun.spawn(["sh", "-c", line], { cwd: PROJECT_ROOT, stderr: "ignore" });
+    const answer = JSON.parse(await new Response(shell.stdout).text());
+    if (answer.data?.length > 0 || Date.now() > deadline) return answer.data ?? [];
+    await Bun.sleep(100);
+  }
+}
+
+describe("the first start with an empty embedded database", () => {
+  test("prints a key and a curl line that finds something, once; commands work beside it", async () => {
+    // A folder whose name a shell would take apart.
+    const env = { DEMO: "auto", DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
+    const server = await startServer({ env });
+    while (!server.logs().includes("DEMO=off")) await Bun.sleep(20);
+    const key = server.logs().match(KEY)?.[0] ?? "";
+    const line = server.logs().match(/^ {2}(curl .*)$/m)?.[1] ?? "";
+    expect(line).toContain(key);
+    const hits = await hitsOf(line);
+    expect(hits.length).toBeGreaterThan(0);
+    for (const { score } of hits) expect(score).toBeGreaterThanOrEqual(0.7);
+
+    const authorized = { headers: { "x-api-key": key } };
+    const release = await fetch(`${server.url}/projects/demo/chunks?limit=1`, authorized);
+    expect(release.status).toBe(200);
+    const command = await runCommand(["index", "status"], { env });
+    expect(command.status).toBe(0);
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+
+    const again = await startServer({ env });
+    expect(again.logs()).not.toMatch(KEY);
+    const still = await fetch(`${again.url}/projects/demo/chunks?limit=1`, authorized);
+    expect(still.status).toBe(200);
+    again.kill("SIGTERM");
+    expect(await again.exited).toBe(0);
+
+    const alone = await runCommand(["keys", "create", "--user", "demo@localhost", "--name", "x"], {
+      env,
+    });
+    expect(alone.status).toBe(0);
+    expect(alone.stdout).toMatch(KEY);
+  }, 120_000);
+
+  test("makes nothing with DEMO=off", async () => {
+    const server = await startServer({ env: { DEMO: "off" } });
+    const env = { DATA_DIR: server.dataDir };
+    const result = await runCommand(["index", "rebuild"], { env });
+    expect(result.stdout).toBe("there is no project, so there is nothing to rebuild\n");
+    expect(server.logs()).not.toMatch(KEY);
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+  }, 120_000);
+});

@@ -1,0 +1,64 @@
+import { onCleanup } from "../support/cleanup.ts";
+import { vector } from "./support.ts";
+
+export interface EmbeddingRequest {
+  readonly model: string;
+  readonly input: string[];
+  readonly encoding_format?: string;
+  readonly dimensions?: number;
+}
+
+export interface EmbeddingEndpoint {
+  readonly url: string;
+  /** Every request that was answered with vectors, in order. */
+  readonly served: EmbeddingRequest[];
+  readonly authorizations: (string | null)[];
+  /** Answers of the next requests, taken instead of vectors; undefined gives vectors. */
+  readonly next: ((request: EmbeddingRequest) => Response | undefined)[];
+  /** False: an endpoint that knows arrays of numbers alone, and refuses anything else. */
+  base64: boolean;
+  dimension: number;
+}
+
+/** A server that speaks the protocol of OpenAI's /v1/embeddings; its vectors follow from the texts. */
+export function startEmbeddingEndpoint(): EmbeddingEndpoint {
+  const endpoint = {
+    served: [] as EmbeddingRequest[],
+    authorizations: [] as (string | null)[],
+    next: [] as EmbeddingEndpoint["next"],
+    base64: true,
+    dimension: 768,
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (request.method !== "POST" || new URL(request.url).pathname !== "/v1/embeddings") {
+        return new Response("not here", { status: 404 });
+      }
+      endpoint.authorizations.push(request.headers.get("authorization"));
+      const body = (await request.json()) as EmbeddingRequest;
+      const prepared = endpoint.next.shift()?.(body);
+      if (prepared !== undefined) return prepared;
+      const asBase64 = body.encoding_format === "base64";
+      if (asBase64 && !endpoint.base64) {
+        return Response.json({ error: { message: "unknown encoding_format" } }, { status: 400 });
+      }
+      endpoint.served.push(body);
+      const data = body.input.map((text, index) => {
+        const numbers = vectorOf(text, body.dimensions ?? endpoint.dimension);
+        const bytes = Buffer.from(Float32Array.from(numbers).buffer);
+        const embedding = asBase64 ? bytes.toString("base64") : numbers;
+        return { object: "embedding", index, embedding };
+      });
+      // The protocol tells the order by index, so nobody may rely on that of the array.
+      return Response.json({ object: "list", model: body.model, data: data.reverse() });
+    },
+  });
+  onCleanup(() => server.stop(true));
+  return Object.assign(endpoint, { url: `http://127.0.0.1:${server.port}` });
+}
+
+export function vectorOf(text: string, dimension: number): number[] {
+  return vector(dimension, Number(Bun.hash.crc32(text) % 1_000));
+}

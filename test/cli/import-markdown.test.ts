@@ -1,0 +1,252 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { temporaryFolder } from "../support/folders.ts";
+import { runCommand } from "../support/process.ts";
+import { type EmbeddingEndpoint, startEmbeddingEndpoint, vectorOf } from "./embedding-endpoint.ts";
+import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
+
+let cli: TestCli;
+let folder: string;
+beforeEach(async () => {
+  cli = await openCli();
+  folder = temporaryFolder("markdown");
+});
+
+function write(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), content);
+}
+
+const importFolder = (...options: string[]) =>
+  cli.run(["import", "--markdown", folder, "--project", "handbook", ...options]);
+const paths = async (environment = "production") =>
+  Object.keys(await contentsOf(cli.sql, "environment", environment));
+
+const GUIDE = "---\ntitle: Guide\ntags: [a, b]\n---\n\nFirst words.\n\n## Setup\n\nInstall it.\n";
+
+describe("an import of Markdown", () => {
+  test("makes the project and its owner, and stores files with their chunks", async () => {
+    write("guide.md", GUIDE);
+    write("deep/er/more.MDX", "# More\n\nText with 漢字 and 🙂.\n");
+    write("notes.txt", "not Markdown");
+    write(".hidden/x.md", "hidden");
+    write("node_modules/y.md", "foreign");
+    const result = await importFolder();
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    expect(await paths()).toEqual(["deep/er/more.MDX", "guide.md"]);
+    const chunks = await cli.sql`
+      SELECT c.content, c.metadata, c.dimension, v.content AS file, start_offset, end_offset
+      FROM chunks c JOIN file_versions v ON v.id = c.file_version_id
+      WHERE file_path = 'guide.md' ORDER BY index`;
+    expect([...chunks]).toMatchObject([
+      { content: "First words.", metadata: { headings: [] }, dimension: 768, file: GUIDE },
+      { content: "## Setup\n\nInstall it.", metadata: { headings: ["Setup"] }, dimension: 768 },
+    ]);
+    for (const { content, file, start_offset, end_offset } of chunks) {
+      expect(file.slice(start_offset, end_offset)).toBe(content);
+    }
+    const owners = await cli.sql`
+      SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id`;
+    expect([...owners]).toEqual([{ email: "owner@localhost", role: "owner" }]);
+  });
+
+  test("changes nothing when it is repeated", async () => {
+    write("guide.md", GUIDE);
+    await importFolder("--owner", "ada@example.com");
+    const first = await dump(cli.sql);
+    const second = await importFolder("--owner", "somebody@example.com");
+    expect(second.stdout).toContain("nothing changed");
+    expect(await dump(cli.sql)).toEqual(first);
+  });
+
+  test("updates what changed, and leaves what is gone unless told to prune", async () => {
+    write("a.md", "one");
+    write("b.md", "stays");
+    await importFolder("--environment", "staging");
+    const before = await contentsOf(cli.sql, "environment", "staging");
+    write("a.md", "two");
+    rmSync(join(folder, "b.md"));
+    await importFolder("--environment", "staging");
+    const after = await contentsOf(cli.sql, "environment", "staging");
+    expect(after["a.md"]).not.toBe(before["a.md"] as string);
+    expect(after["b.md"]).toBe(before["b.md"] as string);
+    expect((await importFolder("--environment", "staging", "--prune")).status).toBe(0);
+    expect(await paths("staging")).toEqual(["a.md"]);
+    expect(await paths("production")).toEqual([]);
+  });
+
+  test("names each file that is no text, and imports the others", async () => {
+    write("good.md", "good");
+    write("junk.md", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]));
+    write("nul.md", "a\0b");
+    write("huge.md", Buffer.alloc(16_777_217, "x"));
+    symlinkSync("/etc/hostname", join(folder, "link.md"));
+    const result = await importFolder();
+    expect(result.status).toBe(1);
+    expect(result.stderr.trimEnd().split("\n").sort()).toEqual([
+      "huge.md: is larger than 16777216 bytes",
+      "junk.md: is not valid UTF-8",
+      "link.md: is a symbolic link, which is not followed",
+      "nul.md: is not text: it contains NUL bytes",
+    ]);
+    expect(await paths()).toEqual(["good.md"]);
+  });
+
+  test("imports a file without frontmatter that cannot be read, and says why", async () => {
+    const laughs = Array.from({ length: 9 }, (_, i) => {
+      const aliases = Array(9).fill(`*a${i}`).join(",");
+      return `a${i + 1}: &a${i + 1} [${aliases}]`;
+    });
+    write("bomb.md", `---\na0: &a0 lol\n${laughs.join("\n")}\n---\n\nText.\n`);
+    write("deep.md", `---\nx: ${"[".repeat(100_000)}\n---\n\nText.\n`);
+    write("broken.md", '---\ntitle: "unclosed\n---\n\nText.\n');
+    write("open.md", "---\ntitle: never closed\n\nText.\n");
+    write("empty.md", "");
+    const result = await importFolder();
+    expect(result.status).toBe(0);
+    const lines = result.stderr.trimEnd().split("\n");
+    expect(lines.map((line) => line.split(":")[0])).toEqual([
+      "bomb.md",
+      "broken.md",
+      "deep.md",
+      "open.md",
+    ]);
+    for (const line of lines) {
+      expect(line).toContain("frontmatter");
+      expect(line).toEndWith("; imported without it");
+    }
+    expect(await paths()).toHaveLength(5);
+  });
+
+  test("cuts a file of megabytes into many chunks", async () => {
+    write("long.md", `# Long\n\n${"A paragraph of some words.\n\n".repeat(100_000)}`);
+    expect((await importFolder()).status).toBe(0);
+    const [row] = await cli.sql`
+      SELECT chunk_count, (SELECT count(*)::integer FROM chunks) AS chunks FROM file_versions`;
+    expect(row?.["chunk_count"]).toBe(row?.["chunks"]);
+    expect(row?.["chunks"]).toBeGreaterThan(1_000);
+  });
+
+  test("keeps nothing of a strict import with a file that is refused", async () => {
+    const before = await dump(cli.sql);
+    write("good.md", "good");
+    write("nul.md", "a\0b");
+    expect((await importFolder("--strict")).status).toBe(1);
+    expect(await dump(cli.sql)).toEqual(before);
+  });
+
+  test("refuses a folder that is not there or empty, and a slug that is none", async () => {
+    const run = (dir: string, slug: string) =>
+      cli.run(["import", "--markdown", dir, "--project", slug]);
+    expect(await run("/nowhere", "x")).toMatchObject({ status: 1, stdout: "" });
+    const empty = await run(folder, "x");
+    expect(empty.stderr).toBe(`tessera: there is no .md or .mdx file in ${folder}\n`);
+    write("a.md", "a");
+    const slug = await run(folder, "No Slug");
+    expect(slug.status).toBe(1);
+    expect(slug.stderr).toContain("slug: must match");
+  });
+});
+
+describe("an import of Markdown with an embedding endpoint", () => {
+  let endpoint: EmbeddingEndpoint;
+  beforeEach(() => {
+    endpoint = startEmbeddingEndpoint();
+  });
+  const importWithModel = (...options: string[]) =>
+    runCommand(
+      [
+        ...["import", "--markdown", folder, "--project", "handbook"],
+        ...["--embed-url", endpoint.url, "--embed-model", "test-model", ...options],
+      ],
+      { env: { DATABASE_URL: cli.database.url, EMBED_API_KEY: "secret-token" } },
+    );
+  const sections = (count: number) =>
+    Array.from({ length: count }, (_, i) => `## Part ${i}\n\nText ${i}.\n`).join("\n");
+  const stored = async () =>
+    await cli.sql`SELECT content, embedding, dimension FROM chunks ORDER BY file_path, index`;
+
+  test("stores the vector of each chunk, asked for in batches and as base64", async () => {
+    write("a.md", sections(90));
+    write("b.md", sections(50));
+    const result = await importWithModel();
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    expect(endpoint.served.map(({ input }) => input.length)).toEqual([64, 64, 12]);
+    expect(endpoint.served.every((request) => request.encoding_format === "base64")).toBe(true);
+    expect(endpoint.served.every((request) => request.model === "test-model")).toBe(true);
+    expect(new Set(endpoint.authorizations)).toEqual(new Set(["Bearer secret-token"]));
+    const inputs = endpoint.served.flatMap(({ input }) => input);
+    const chunks = await stored();
+    expect(chunks).toHaveLength(140);
+    chunks.forEach((chunk, i) => {
+      expect(inputs[i]).toEndWith(chunk["content"]);
+      const bytes = Buffer.from(Float32Array.from(vectorOf(inputs[i] ?? "", 768)).buffer);
+      expect(Buffer.from(chunk["embedding"]).equals(bytes)).toBe(true);
+    });
+  });
+
+  test("falls back to numbers where the endpoint refuses base64", async () => {
+    endpoint.base64 = false;
+    write("a.md", sections(3));
+    expect((await importWithModel()).status).toBe(0);
+    expect(endpoint.served.map((request) => request.encoding_format)).toEqual(["float"]);
+    expect(await stored()).toHaveLength(3);
+  });
+
+  test("asks again after 429, 503 and a lost connection, and waits as long as it is told", async () => {
+    const moments: number[] = [];
+    const busy = (status: number, headers: Record<string, string>) => () => {
+      moments.push(performance.now());
+      return new Response("busy", { status, headers });
+    };
+    endpoint.next.push(
+      busy(429, { "retry-after": "1" }),
+      busy(503, { "retry-after": new Date(Date.now() - 5_000).toUTCString() }),
+      busy(500, { "retry-after": "0" }),
+    );
+    write("a.md", sections(3));
+    expect((await importWithModel()).status).toBe(0);
+    expect(await stored()).toHaveLength(3);
+    expect((moments[1] ?? 0) - (moments[0] ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test("does not ask again for files that have not changed", async () => {
+    write("a.md", sections(3));
+    write("b.md", sections(2));
+    await importWithModel();
+    endpoint.served.length = 0;
+    write("b.md", sections(1));
+    const result = await importWithModel();
+    expect(result.status).toBe(0);
+    expect(endpoint.served.map(({ input }) => input.length)).toEqual([1]);
+  });
+
+  test("asks for the dimension that is wanted", async () => {
+    write("a.md", sections(1));
+    expect((await importWithModel("--embed-dimension", "1024")).status).toBe(0);
+    expect(endpoint.served[0]?.dimensions).toBe(1024);
+    expect((await stored())[0]?.["dimension"]).toBe(1024);
+  });
+
+  test("fails with the remedy when the endpoint refuses, is wrong, or is not there", async () => {
+    write("a.md", sections(1));
+    const failing = async (answer: Response, text: string) => {
+      endpoint.next.push(() => answer);
+      const result = await importWithModel();
+      expect(result.status).toBe(1);
+      expect(result.stderr).toStartWith("tessera: ");
+      expect(result.stderr).toContain(text);
+      expect(result.stderr).not.toContain("secret-token");
+    };
+    await failing(new Response("no", { status: 401 }), "answered 401 (no): check EMBED_API_KEY");
+    await failing(new Response("no", { status: 404 }), "check --embed-url and --embed-model");
+    await failing(new Response("hello"), "not JSON");
+    await failing(Response.json({ hello: 1 }), "not of the form of /v1/embeddings");
+    await failing(Response.json({ data: [] }), "0 vectors for 1 texts");
+    const vectors = (embedding: unknown) => Response.json({ data: [{ index: 0, embedding }] });
+    await failing(vectors([1, 2, 3]), "3 dimensions, but only 768, 1024, 1536, 3072, 4096");
+    await failing(vectors(Array(768).fill(0)), "zeroes");
+    expect(await paths()).toEqual([]);
+  });
+});
