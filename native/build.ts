@@ -73,6 +73,7 @@ function flags(options: BuildOptions): string[] {
           "-fno-omit-frame-pointer",
           "-fsanitize=address,undefined",
           "-fno-sanitize-recover=undefined",
+          "-DTESSERA_ASAN",
         ]
       : ["-O3", "-DNDEBUG"]),
   ];

@@ -164,11 +164,15 @@ export interface Native {
   lowerThreadPriority(): void;
 }
 
+/** The tests choose the instrumented artefact this way; see test/native/asan.ts. */
+const asan = process.env.TESSERA_NATIVE === "asan";
+
 function ensureBuilt(): string {
-  const path = artefactPath();
-  if (isFresh()) return path;
+  const path = artefactPath({ asan });
+  if (isFresh({ asan })) return path;
   const script = join(import.meta.dir, "build.ts");
-  const result = Bun.spawnSync([process.execPath, script, "--if-stale"]);
+  const variant = asan ? ["--asan"] : [];
+  const result = Bun.spawnSync([process.execPath, script, "--if-stale", ...variant]);
   if (result.success && existsSync(path)) return path;
   throw new Error(`the native search core does not build: ${result.stderr.toString().trim()}`);
 }

@@ -1,7 +1,8 @@
 // Registers the functions with the JavaScript runtime; nothing else.
 #include <napi.h>
 
-#include <system_error>
+#include <stdexcept>
+#include <vector>
 
 #include "calls.hpp"
 
@@ -28,6 +29,16 @@ static void add(Napi::Env env, Napi::Object& exports, const char* name) {
   exports.Set(name, Napi::Function::New<guarded<call>>(env, name));
 }
 
+#ifdef TESSERA_ASAN
+/// Reads one byte behind a block of memory: proves that the sanitizer watches this very artefact.
+static Napi::Value readBeyondEnd(const Napi::CallbackInfo& info) {
+  const auto length = static_cast<size_t>(info[0].As<Napi::Number>().Uint32Value());
+  const std::vector<uint8_t> block(length, 1);
+  const volatile uint8_t* behind = block.data() + length;
+  return Napi::Number::New(info.Env(), *behind);
+}
+#endif
+
 static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<openProject>(env, exports, "openProject");
   add<dropProject>(env, exports, "dropProject");
@@ -48,6 +59,9 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<tryLockFile>(env, exports, "tryLockFile");
   add<unlockFileCall>(env, exports, "unlockFile");
   add<lowerThreadPriorityCall>(env, exports, "lowerThreadPriority");
+#ifdef TESSERA_ASAN
+  add<readBeyondEnd>(env, exports, "readBeyondEnd");
+#endif
   return exports;
 }
 

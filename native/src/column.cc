@@ -4,16 +4,24 @@
 
 namespace tessera {
 
-Column::Column(size_t rowBytes)
-    : rowBytes_(rowBytes), table_(MAX_SLABS * sizeof(std::atomic<uint8_t*>)) {}
+/// Rows from which a column is sure to fill huge pages.
+static constexpr uint32_t LARGE_FROM_ROWS = 2 * SLAB_ROWS;
+
+Column::Column(size_t rowBytes, uint32_t slabRowBits)
+    : rowBytes_(rowBytes),
+      slabRowBits_(slabRowBits),
+      table_(MAX_SLABS * sizeof(std::atomic<uint8_t*>)) {}
 
 void Column::ensure(uint32_t rows) {
   if (rows > MAX_ROWS) throw std::length_error("the index is full");
-  const size_t needed = (size_t{rows} + SLAB_ROWS - 1) / SLAB_ROWS;
+  if (rows > LARGE_FROM_ROWS && !large_) {
+    large_ = true;
+    for (const auto& slab : slabs_) slab->preferLargePages();
+  }
+  const size_t needed = (size_t{rows} + slabRows() - 1) / slabRows();
   while (slabs_.size() < needed) {
-    // The first slab of a small index stays small; once there is a second one, they fill up.
-    const bool large = !slabs_.empty();
-    slabs_.push_back(std::make_unique<Slab>(size_t{SLAB_ROWS} * rowBytes_, large));
+    slabs_.push_back(std::make_unique<Slab>(size_t{slabRows()} * rowBytes_));
+    if (large_) slabs_.back()->preferLargePages();
     table()[slabs_.size() - 1].store(slabs_.back()->data(), std::memory_order_release);
   }
 }

@@ -11,9 +11,12 @@ namespace tessera {
 
 class Column {
  public:
-  explicit Column(size_t rowBytes);
+  /// `slabRowBits` gives the rows of a slab as a power of two. Columns of small rows that searches jump
+  /// about in have large slabs, which the system can back with huge pages.
+  explicit Column(size_t rowBytes, uint32_t slabRowBits = SLAB_ROW_BITS);
 
   size_t rowBytes() const { return rowBytes_; }
+  uint32_t slabRows() const { return 1u << slabRowBits_; }
   size_t slabCount() const { return slabs_.size(); }
   Slab& slab(size_t number) { return *slabs_[number]; }
 
@@ -21,8 +24,8 @@ class Column {
   void ensure(uint32_t rows);
 
   uint8_t* row(uint32_t number) const {
-    uint8_t* base = table()[number >> SLAB_ROW_BITS].load(std::memory_order_acquire);
-    return base + size_t{number & (SLAB_ROWS - 1)} * rowBytes_;
+    uint8_t* base = table()[number >> slabRowBits_].load(std::memory_order_acquire);
+    return base + size_t{number & (slabRows() - 1)} * rowBytes_;
   }
 
  private:
@@ -31,6 +34,8 @@ class Column {
   }
 
   size_t rowBytes_;
+  uint32_t slabRowBits_;
+  bool large_ = false;
   Slab table_;
   std::vector<std::unique_ptr<Slab>> slabs_;
 };

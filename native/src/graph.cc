@@ -15,7 +15,7 @@ static constexpr size_t CACHE_LINE = 64;
 Graph::Graph(const Codebook& codebook, const Column& codes)
     : codebook_(codebook),
       codes_(codes),
-      ground_(GROUND_LINKS * sizeof(Link)),
+      ground_(GROUND_LINKS * sizeof(Link), HOT_SLAB_ROW_BITS),
       upper_(UPPER_LINKS * sizeof(Link)) {}
 
 /// The level of a node depends on its number alone, so that the same data makes the same graph. A
@@ -33,10 +33,9 @@ uint32_t Graph::levelOf(uint32_t node) {
   return level;
 }
 
-static inline void prefetchCode(const uint8_t* code, size_t bytes) {
-  for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) {
-    __builtin_prefetch(code + offset);
-  }
+static inline void prefetch(const void* memory, size_t bytes) {
+  const char* at = static_cast<const char*>(memory);
+  for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) __builtin_prefetch(at + offset);
 }
 
 Graph::Entry Graph::entry() const {
@@ -95,7 +94,11 @@ void Graph::searchLevel(const CodedQuery& query, uint32_t level, size_t expansio
       if (node >= bound || !visit(node)) continue;
       nodes[count] = node;
       codes[count] = code(node);
-      prefetchCode(codes[count++], codeBytes);
+      prefetch(codes[count++], codeBytes);
+    }
+    // Most often the next to be expanded is known before this one's neighbours are.
+    if (const Candidate* next = pool.peekNext()) {
+      prefetch(links(next->node, level), linkCountHere * sizeof(Link));
     }
     codebook_.estimate(query, codes, count, estimates);
     for (size_t i = 0; i < count; i++) pool.offer(estimates[i], nodes[i]);

@@ -13,6 +13,8 @@ inline constexpr uint32_t MAX_DIMENSION = 4096;
 /// Rows of one slab of a column: growth happens slab by slab, so that no row ever moves.
 inline constexpr uint32_t SLAB_ROW_BITS = 12;
 inline constexpr uint32_t SLAB_ROWS = 1u << SLAB_ROW_BITS;
+/// The same for columns that searches jump about in.
+inline constexpr uint32_t HOT_SLAB_ROW_BITS = 16;
 inline constexpr uint32_t MAX_SLABS = 1u << 14;
 inline constexpr uint32_t MAX_ROWS = SLAB_ROWS * MAX_SLABS;
 

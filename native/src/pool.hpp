@@ -35,10 +35,15 @@ class Pool {
     next_ = std::min(next_, position);
   }
 
-  /// The best candidate that was not expanded yet, marked as expanded; null when there is none.
-  const Candidate* expandNext() {
+  /// The best candidate that was not expanded yet; null when there is none.
+  const Candidate* peekNext() {
     while (next_ < entries_.size() && entries_[next_].expanded) next_++;
-    if (next_ == entries_.size()) return nullptr;
+    return next_ == entries_.size() ? nullptr : &entries_[next_];
+  }
+
+  /// The same, marked as expanded.
+  const Candidate* expandNext() {
+    if (peekNext() == nullptr) return nullptr;
     entries_[next_].expanded = true;
     return &entries_[next_];
   }

@@ -20,7 +20,7 @@ class Sketch {
  public:
   explicit Sketch(uint32_t dimension)
       : book(dimension),
-        codes(Codebook::codeBytes(dimension)),
+        codes(Codebook::codeBytes(dimension), HOT_SLAB_ROW_BITS),
         fine(Codebook::fineBytes(dimension)),
         graph(book, codes) {}
 

@@ -18,15 +18,17 @@ static size_t wholePages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-Slab::Slab(size_t capacity, bool large) : capacity_(capacity) {
+Slab::Slab(size_t capacity) : capacity_(capacity) {
   void* memory = mmap(nullptr, wholePages(capacity), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<uint8_t*>(memory);
+}
+
+void Slab::preferLargePages() {
 #ifdef MADV_HUGEPAGE
-  if (large) madvise(memory, wholePages(capacity), MADV_HUGEPAGE);
-#else
-  (void)large;
+  // Only advice: a system without huge pages goes on with small ones.
+  if (!adopted_) madvise(data_, wholePages(capacity_), MADV_HUGEPAGE);
 #endif
 }
 

@@ -17,14 +17,16 @@ struct SlabFile {
 class Slab {
  public:
   /// Reserves zeroed memory; pages cost nothing until they are touched.
-  /// `large` asks for huge pages, for memory that is sure to fill up.
-  explicit Slab(size_t capacity, bool large = false);
+  explicit Slab(size_t capacity);
   ~Slab();
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
   uint8_t* data() const { return data_; }
   size_t capacity() const { return capacity_; }
+
+  /// Asks for huge pages, for memory that is sure to fill up and is read here and there.
+  void preferLargePages();
 
   /// Replaces the memory with a read-only mapping of a file that holds the same bytes. The address
   /// stays, so concurrent readers notice nothing, and the file may be unlinked afterwards.

@@ -1,6 +1,7 @@
 // Reading and writing the parts of a snapshot: bytes, columns, texts.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -9,12 +10,15 @@
 
 namespace tessera {
 
-static uint32_t rowsOfSlab(uint32_t rows, size_t slab) {
-  const uint64_t left = rows - slab * SLAB_ROWS;
-  return static_cast<uint32_t>(left < SLAB_ROWS ? left : SLAB_ROWS);
+/// Rows in use of one slab of a column that has `rows` rows.
+static uint32_t rowsOfSlab(const Column& column, uint32_t rows, size_t slab) {
+  const uint64_t left = rows - slab * column.slabRows();
+  return static_cast<uint32_t>(std::min<uint64_t>(left, column.slabRows()));
 }
 
-static size_t slabsOf(uint32_t rows) { return (size_t{rows} + SLAB_ROWS - 1) / SLAB_ROWS; }
+static size_t slabsOf(const Column& column, uint32_t rows) {
+  return (size_t{rows} + column.slabRows() - 1) / column.slabRows();
+}
 
 SnapshotWriter::SnapshotWriter(const std::string& directory)
     : files{directory, {}, {}}, state_(createState()) {}
@@ -57,10 +61,10 @@ void SnapshotWriter::putSealed(Slab& slab, uint64_t length) {
 }
 
 void SnapshotWriter::putColumn(Column& column, uint32_t rows, bool sealable) {
-  for (size_t slab = 0; slab < slabsOf(rows); slab++) {
-    const uint32_t used = rowsOfSlab(rows, slab);
+  for (size_t slab = 0; slab < slabsOf(column, rows); slab++) {
+    const uint32_t used = rowsOfSlab(column, rows, slab);
     const uint64_t length = uint64_t{used} * column.rowBytes();
-    if (sealable && used == SLAB_ROWS) {
+    if (sealable && used == column.slabRows()) {
       putSealed(column.slab(slab), length);
     } else {
       putBytes(column.slab(slab).data(), length);
@@ -130,10 +134,10 @@ void SnapshotReader::readPart(const Part& part, Slab& slab) {
 
 void SnapshotReader::getColumn(Column& column, uint32_t rows, bool sealable) {
   column.ensure(rows);
-  for (size_t slab = 0; slab < slabsOf(rows); slab++) {
-    const uint32_t used = rowsOfSlab(rows, slab);
+  for (size_t slab = 0; slab < slabsOf(column, rows); slab++) {
+    const uint32_t used = rowsOfSlab(column, rows, slab);
     const Part part = takePart(uint64_t{used} * column.rowBytes());
-    if (part.file != 0 && !(sealable && used == SLAB_ROWS)) {
+    if (part.file != 0 && !(sealable && used == column.slabRows())) {
       throw std::runtime_error("the manifest disagrees with itself");
     }
     readPart(part, column.slab(slab));

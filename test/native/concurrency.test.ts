@@ -33,7 +33,12 @@ test("searches in several threads stay whole and right while one thread writes e
     let snapshots = 0;
     for (let batch = 0; batch < BATCHES; batch++) {
       const first = STABLE + batch * BATCH;
-      appendAll(project, DIMENSION, vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION), first);
+      appendAll(
+        project,
+        DIMENSION,
+        vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION),
+        first,
+      );
       native.setScope(project, "growing", [
         { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
       ]);

@@ -34,7 +34,8 @@ function meaning(bytes: Uint8Array): Plain | null {
     if (decoded.toString("base64") !== vector || decoded.length % 4 !== 0) return null;
     vector = Array.from(new Float32Array(new Uint8Array(decoded).buffer));
   }
-  if (!Array.isArray(vector) || !vector.every((element) => typeof element === "number")) return null;
+  if (!Array.isArray(vector) || !vector.every((element) => typeof element === "number"))
+    return null;
   if (![768, 1024, 1536, 3072, 4096].includes(dimension as number)) return null;
   const floats = Float32Array.from(vector);
   if (floats.length !== dimension) return null;
@@ -47,7 +48,12 @@ function meaning(bytes: Uint8Array): Plain | null {
   const plainLimit = Math.floor(bounded(limit, 1, 100, 10));
   const plainThreshold = bounded(threshold, 0, 1, 0.7);
   if (Number.isNaN(plainLimit) || Number.isNaN(plainThreshold)) return null;
-  return { vector: floats, dimension: dimension as number, limit: plainLimit, threshold: plainThreshold };
+  return {
+    vector: floats,
+    dimension: dimension as number,
+    limit: plainLimit,
+    threshold: plainThreshold,
+  };
 }
 
 const bitsOf = (vector: Float32Array) =>
@@ -58,7 +64,8 @@ function expectSameMeaning(bytes: Uint8Array): boolean {
   const native = parseSearchBody(bytes);
   if (native === null) return false;
   const truth = meaning(bytes);
-  if (truth === null) throw new Error(`taken though invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`);
+  if (truth === null)
+    throw new Error(`taken though invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`);
   expect(bitsOf(native.vector).equals(bitsOf(truth.vector))).toBe(true);
   expect([native.dimension, native.limit, native.threshold]).toEqual([
     truth.dimension,
@@ -92,11 +99,17 @@ const plainBody = fc
     const [a, b, c, d] = spaces;
     const vector = Array.from({ length: DIMENSION }, (_, i) => `${a}${pool[i % pool.length]}${b}`);
     vector[0] = "1";
-    const members = [`${c}"vector"${d}:${a}[${vector.join(",")}]${b}`, `"dimension":${a}${DIMENSION}`];
+    const members = [
+      `${c}"vector"${d}:${a}[${vector.join(",")}]${b}`,
+      `"dimension":${a}${DIMENSION}`,
+    ];
     if (limit !== null) members.push(`"limit"${b}:${limit}`);
     if (threshold !== null) members.push(`"threshold":${c}${threshold}${d}`);
     if (unknown !== null) members.push(`"more":${unknown}`);
-    const turned = [...members.slice(turn % members.length), ...members.slice(0, turn % members.length)];
+    const turned = [
+      ...members.slice(turn % members.length),
+      ...members.slice(0, turn % members.length),
+    ];
     return `${d}{${turned.join(`${b},${c}`)}}${a}`;
   });
 
@@ -118,18 +131,44 @@ describe("search bodies", () => {
       drop: fc.nat(3),
       insert: fc.oneof(
         fc.uint8Array({ maxLength: 4 }),
-        fc.constantFrom("-", ".", "e", "E5", "0", ",", "[", "]", "{", "}", '"', "null", "\\", " ", "\ufeff").map(body),
+        fc
+          .constantFrom(
+            "-",
+            ".",
+            "e",
+            "E5",
+            "0",
+            ",",
+            "[",
+            "]",
+            "{",
+            "}",
+            '"',
+            "null",
+            "\\",
+            " ",
+            "\ufeff",
+          )
+          .map(body),
       ),
     });
     fc.assert(
-      fc.property(plainBody, fc.array(mutation, { minLength: 1, maxLength: 3 }), (text, mutations) => {
-        let bytes = Buffer.from(body(text));
-        for (const { at, drop, insert } of mutations) {
-          const position = Math.floor(at * bytes.length);
-          bytes = Buffer.concat([bytes.subarray(0, position), insert, bytes.subarray(position + drop)]);
-        }
-        expectSameMeaning(new Uint8Array(bytes));
-      }),
+      fc.property(
+        plainBody,
+        fc.array(mutation, { minLength: 1, maxLength: 3 }),
+        (text, mutations) => {
+          let bytes = Buffer.from(body(text));
+          for (const { at, drop, insert } of mutations) {
+            const position = Math.floor(at * bytes.length);
+            bytes = Buffer.concat([
+              bytes.subarray(0, position),
+              insert,
+              bytes.subarray(position + drop),
+            ]);
+          }
+          expectSameMeaning(new Uint8Array(bytes));
+        },
+      ),
       { numRuns: 1500 },
     );
   });
@@ -147,7 +186,10 @@ describe("search bodies", () => {
     fc.assert(
       fc.property(
         fc.array(
-          fc.record({ bits: fc.integer({ min: 0x38000000, max: 0x3f7fffff }), step: fc.integer({ min: -2, max: 2 }) }),
+          fc.record({
+            bits: fc.integer({ min: 0x38000000, max: 0x3f7fffff }),
+            step: fc.integer({ min: -2, max: 2 }),
+          }),
           { minLength: DIMENSION, maxLength: DIMENSION },
         ),
         (points) => {
@@ -156,7 +198,9 @@ describe("search bodies", () => {
             const low = bits.getFloat32(0);
             bits.setUint32(0, point.bits + 1);
             const half = (low + bits.getFloat32(0)) / 2;
-            return (half * (1 + point.step * Number.EPSILON)).toFixed(30).slice(0, 20 + (point.bits % 12));
+            return (half * (1 + point.step * Number.EPSILON))
+              .toFixed(30)
+              .slice(0, 20 + (point.bits % 12));
           });
           expect(expectSameMeaning(withVector(texts.join(",")))).toBe(true);
         },
@@ -170,7 +214,13 @@ describe("search bodies", () => {
     const base64 = Buffer.from(floats.buffer).toString("base64");
     const parsed = parseSearchBody(body(`{"vector":"${base64}","dimension":1024}`));
     expect(parsed?.vector).toEqual(floats);
-    for (const broken of [base64.slice(1), base64.slice(0, -2), base64.replace("A", "!"), `${base64}AAAA`, ""]) {
+    for (const broken of [
+      base64.slice(1),
+      base64.slice(0, -2),
+      base64.replace("A", "!"),
+      `${base64}AAAA`,
+      "",
+    ]) {
       expect(parseSearchBody(body(`{"vector":"${broken}","dimension":1024}`))).toBeNull();
     }
     floats[7] = Number.NaN;
@@ -182,7 +232,10 @@ describe("search bodies", () => {
     const plain = parseSearchBody(withVector(numbers(DIMENSION)));
     expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7 });
     const rest = `"dimension":7.68e2,"limit":99.9,"threshold":null`;
-    expect(parseSearchBody(withVector(numbers(DIMENSION), rest))).toMatchObject({ limit: 99, threshold: 0.7 });
+    expect(parseSearchBody(withVector(numbers(DIMENSION), rest))).toMatchObject({
+      limit: 99,
+      threshold: 0.7,
+    });
   });
 
   test("whatever is doubtful is left to the slow path", () => {
@@ -208,10 +261,15 @@ describe("search bodies", () => {
       "a leading zero": withVector(`${numbers(DIMENSION - 1)},01`),
       "a comma too many": withVector(`${vector},`),
       "invalid UTF-8 in an unknown member": Buffer.concat([
-        body(`{"x":"`), new Uint8Array([0xc3, 0x28]), body(`","vector":[${vector}],"dimension":${DIMENSION}}`),
+        body(`{"x":"`),
+        new Uint8Array([0xc3, 0x28]),
+        body(`","vector":[${vector}],"dimension":${DIMENSION}}`),
       ]),
       "something behind the end": Buffer.concat([withVector(vector), body("x")]),
-      "deep nesting": withVector(vector, `"dimension":${DIMENSION},"x":${"[".repeat(5000)}${"]".repeat(5000)}`),
+      "deep nesting": withVector(
+        vector,
+        `"dimension":${DIMENSION},"x":${"[".repeat(5000)}${"]".repeat(5000)}`,
+      ),
     };
     for (const [name, bytes] of Object.entries(doubtful)) {
       expect([name, parseSearchBody(new Uint8Array(bytes))]).toEqual([name, null]);

@@ -83,7 +83,9 @@ describe("small indexes", () => {
     expect(response.data[0].match_type).toBe("semantic");
     expect(response.total_matches).toBe(response.data.length);
     const truth = native.exactSearch(project, "all", query, dimension, 3, 0);
-    expect(response.data.map((hit: { score: number }) => hit.score)).toEqual(Array.from(truth.scores));
+    expect(response.data.map((hit: { score: number }) => hit.score)).toEqual(
+      Array.from(truth.scores),
+    );
     const same = native.searchVector(project, "all", query, dimension, 3, 0, path) as Uint8Array;
     expect(JSON.parse(decoder.decode(same)).data).toEqual(response.data);
     const bytes = new Uint8Array(query.length * 4 + 1);
@@ -104,7 +106,9 @@ describe("small indexes", () => {
     const project = opened();
     native.setScope(project, "here", []);
     const query = makeVectors("uniform", 1, 768, 5);
-    const body = new TextEncoder().encode(JSON.stringify({ vector: Array.from(query), dimension: 768 }));
+    const body = new TextEncoder().encode(
+      JSON.stringify({ vector: Array.from(query), dimension: 768 }),
+    );
     expect(native.searchJson("nowhere", "here", body, "/")).toBe(native.NOT_RESIDENT);
     expect(native.searchJson(project, "gone", body, "/")).toBe(native.NOT_RESIDENT);
     expect(native.searchJson(project, "here", body.subarray(1), "/")).toBe(native.UNUSUAL);
@@ -150,10 +154,14 @@ describe("small indexes", () => {
     expect(native.append(project, dimension, good)).toBe(0);
     expect(() => setScope(project, "far", dimension, [2])).toThrow(RangeError);
     expect(native.hasScope(project, "far")).toBe(false);
-    expect(() => native.searchVector(project, "far", vectors, dimension, 1, 0, "/")).toThrow(TypeError);
+    expect(() => native.searchVector(project, "far", vectors, dimension, 1, 0, "/")).toThrow(
+      TypeError,
+    );
     const query = at(vectors, dimension, 0);
     for (const limit of [0, 101, 1.5, Number.NaN]) {
-      expect(() => native.searchVector(project, "far", query, dimension, limit, 0, "/")).toThrow(TypeError);
+      expect(() => native.searchVector(project, "far", query, dimension, limit, 0, "/")).toThrow(
+        TypeError,
+      );
     }
     expect(() => native.extendGraph(project, dimension, -1)).toThrow(TypeError);
     expect(() => native.unlockFile(3)).toThrow();
@@ -201,7 +209,12 @@ describe("recall of the planner's answers", () => {
       setScope(project, "all", dimension, upTo(count));
       const near = native.exactSearch(project, "all", query, dimension, 100, -1).ordinals;
       const excluded = new Set(near);
-      setScope(project, "rest", dimension, upTo(count).filter((ordinal) => !excluded.has(ordinal)));
+      setScope(
+        project,
+        "rest",
+        dimension,
+        upTo(count).filter((ordinal) => !excluded.has(ordinal)),
+      );
       const answer = recall(project, "rest", dimension, [query]);
       expect(answer.short).toBe(0);
       found += answer.recall / 20;
@@ -215,7 +228,8 @@ describe("recall of the planner's answers", () => {
     const distinct = makeVectors("clusters", 30, dimension, 10);
     const copies = 200;
     const vectors = new Float32Array(30 * copies * dimension);
-    for (let i = 0; i < 30 * copies; i++) vectors.set(at(distinct, dimension, i % 30), i * dimension);
+    for (let i = 0; i < 30 * copies; i++)
+      vectors.set(at(distinct, dimension, i % 30), i * dimension);
     appendAll(project, dimension, vectors, 0, true);
     buildGraph(project, dimension);
     expect(native.stats(project)?.dimensions[0]).toMatchObject({ vectors: 6000, distinct: 30 });
@@ -291,7 +305,8 @@ describe("memory", () => {
       const project = opened();
       appendAll(project, dimension, vectors);
       setScope(project, "all", dimension, upTo(1500));
-      for (let i = 0; i < 300; i++) native.searchVector(project, "all", query, dimension, 10, 0, "/");
+      for (let i = 0; i < 300; i++)
+        native.searchVector(project, "all", query, dimension, 10, 0, "/");
       native.dropProject(project);
       Bun.gc(true);
     };

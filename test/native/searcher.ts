@@ -30,7 +30,8 @@ self.onmessage = ({ data }: MessageEvent<Assignment>) => {
     const { data: hits, total_matches: total } = JSON.parse(decoder.decode(outcome));
     if (hits.length !== total) faults.push(`${hits.length} hits, ${total} matches`);
     for (const [i, hit] of hits.entries()) {
-      if (hit.chunk.content !== `chunk ${hit.chunk.id} é`) faults.push(`torn chunk ${hit.chunk.id}`);
+      if (hit.chunk.content !== `chunk ${hit.chunk.id} é`)
+        faults.push(`torn chunk ${hit.chunk.id}`);
       if (i > 0 && hit.score > hits[i - 1].score) faults.push("hits out of order");
     }
     return hits.map((hit: { chunk: { id: number } }) => hit.chunk.id);

@@ -1,5 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { makeVectors } from "../../bench/micro/vectors.ts";
@@ -10,7 +20,9 @@ const DIMENSION = 768;
 const COUNT = 9000;
 const META = Uint8Array.from([1, 2, 3, 0, 255]);
 const vectors = makeVectors("clusters", COUNT + 30, DIMENSION, 21);
-const queries = upTo(30).map((i) => vectors.slice((COUNT + i) * DIMENSION, (COUNT + i + 1) * DIMENSION));
+const queries = upTo(30).map((i) =>
+  vectors.slice((COUNT + i) * DIMENSION, (COUNT + i + 1) * DIMENSION),
+);
 const rows = (first: number, last: number) => vectors.slice(first * DIMENSION, last * DIMENSION);
 
 /** A project with a graph, chunks beyond it, sealed slabs, two dimensions and two scopes. */
@@ -21,7 +33,12 @@ function fill(project: string): void {
   appendAll(project, DIMENSION, rows(COUNT - 500, COUNT), COUNT - 500);
   appendAll(project, 1024, makeVectors("uniform", 20, 1024, 22));
   setScope(project, "all", DIMENSION, upTo(COUNT));
-  setScope(project, "some", DIMENSION, upTo(COUNT).filter((ordinal) => ordinal % 7 === 0));
+  setScope(
+    project,
+    "some",
+    DIMENSION,
+    upTo(COUNT).filter((ordinal) => ordinal % 7 === 0),
+  );
 }
 
 const answers = (project: string) =>

@@ -1,0 +1,59 @@
+/**
+ * Runs the addon's tests under AddressSanitizer and UndefinedBehaviorSanitizer:
+ *
+ *   bun test/native/asan.ts
+ *
+ * It builds the instrumented addon, proves that a planted overflow is caught, and then runs every test
+ * of this folder with it. Leaks are not looked for, because the JavaScript engine would be searched,
+ * too; a test of its own watches the memory. Exit status 0 means that all went well.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { artefactPath, build, isFresh } from "../../native/build.ts";
+
+/** The tests that judge speed of growth or recall run elsewhere: here only memory errors count. */
+const SKIPPED = "leave no memory behind";
+const TEST_TIMEOUT_MS = 600_000;
+
+function sanitizerLibrary(): string {
+  const result = Bun.spawnSync([process.env.CXX ?? "g++", "-print-file-name=libasan.so"]);
+  return result.stdout.toString().trim();
+}
+
+const environment = {
+  ...process.env,
+  TESSERA_NATIVE: "asan",
+  LD_PRELOAD: sanitizerLibrary(),
+  // The engine handles some faults itself and reserves huge ranges of addresses.
+  ASAN_OPTIONS: "detect_leaks=0:handle_segv=0:allow_user_segv_handler=1:abort_on_error=0",
+  UBSAN_OPTIONS: "print_stacktrace=1",
+};
+
+function run(command: string[], quiet = false): { code: number; output: string } {
+  const result = Bun.spawnSync([process.execPath, ...command], {
+    cwd: join(import.meta.dir, "..", ".."),
+    env: environment,
+    stdout: quiet ? "pipe" : "inherit",
+    stderr: quiet ? "pipe" : "inherit",
+  });
+  return { code: result.exitCode, output: quiet ? result.stderr.toString() : "" };
+}
+
+if (!isFresh({ asan: true })) await build({ asan: true });
+
+const path = JSON.stringify(artefactPath({ asan: true }));
+const planted = run(["-e", `require(${path}).readBeyondEnd(100)`], true);
+if (planted.code === 0 || !planted.output.includes("heap-buffer-overflow")) {
+  console.error("the planted overflow went unnoticed: the sanitizer does not work here");
+  process.exit(1);
+}
+console.log("a planted overflow is caught");
+
+const tests = readdirSync(import.meta.dir).filter((name) => name.endsWith(".test.ts"));
+const { code } = run([
+  "test",
+  `--timeout=${TEST_TIMEOUT_MS}`,
+  `--test-name-pattern=^(?!.*${SKIPPED})`,
+  ...tests.map((name) => join("test", "native", name)),
+]);
+process.exit(code);
