@@ -8,13 +8,15 @@ RUN apt-get update \
 WORKDIR /app
 # Dependencies change seldom: in a layer of their own they are installed once. The addon comes later.
 COPY package.json bun.lock bunfig.toml ./
+COPY patches ./patches
 COPY scripts ./scripts
 RUN TESSERA_SETUP=1 bun install --frozen-lockfile --production
 COPY native ./native
 RUN bun native/build.ts
 COPY src ./src
 COPY workers ./workers
-COPY demo ./demo
+# The demo project is the handbook.
+COPY fixtures/docs ./fixtures/docs
 COPY LICENSE* README.md ./
 
 # Run: Bun, the service and what it installed, under an account without privileges.
