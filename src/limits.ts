@@ -107,8 +107,8 @@ export const TREE_MAX_MESSAGES = 1_000;
 // Projects.
 /** As long as a reference to a project may be, so that every slug can be used as one. */
 export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
-/** Copying a template's working sets is one statement a table, and may be millions of chunks. */
-export const PROJECT_COPY_TIMEOUT_MS = 120_000;
+/** Copying a template's working sets may take longer than other statements, while somebody waits. */
+export const PROJECT_COPY_TIMEOUT_MS = 25_000;
 
 // Branches.
 export const BRANCH_REQUIRED_APPROVALS_DEFAULT = 1;
@@ -290,6 +290,10 @@ export function assertRelations(): void {
     ],
     [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
     [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit answers first"],
+    [
+      PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+      "a copy that takes too long is answered before the connection is closed",
+    ],
     [LEASE_RENEW_MS * 2 < LEASE_MS, "a lease outlives a lost renewal"],
     [DB_STATEMENT_TIMEOUT_MS < ATTEMPT_TIMEOUT_MS, "PostgreSQL gives up on a statement first"],
     [
