@@ -1,7 +1,8 @@
 import { parseMarkdown } from "../knowledge/markdown/index.ts";
 import { buildSegment, type KnowledgeDocument, openSegment } from "../knowledge/text/index.ts";
-import type { TextMessage } from "../knowledge/views.ts";
-import { TextProject } from "./text-project.ts";
+import type { SharedSegment, TextMessage } from "../knowledge/views.ts";
+import { INDEX_SETTLE_SLICE_MS } from "../limits.ts";
+import { TextProject, type TextSegment } from "./text-project.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 import type { DocumentRow, IndexPart, VersionIndex, VersionReader } from "./version-index.ts";
 
@@ -11,6 +12,10 @@ function documentOf(row: DocumentRow): KnowledgeDocument | null {
   if (row.content === null || !KNOWLEDGE_PATH.test(row.path)) return null;
   const { title, headings, frontmatter, content } = parseMarkdown(row.path, row.content);
   return { id: row.file_version_id, path: row.path, title, headings, frontmatter, content };
+}
+
+function shared({ key, segment }: TextSegment): SharedSegment {
+  return { key, buffer: segment.buffer as SharedArrayBuffer };
 }
 
 /**
@@ -74,16 +79,19 @@ export class TextIndex implements VersionIndex {
 
   settle(projectId: string): boolean {
     const project = this.#projects.get(projectId);
-    const parts = project?.mergeable() ?? [];
-    if (project === undefined || parts.length === 0) return false;
-    const key = crypto.randomUUID();
-    const buffer = project.merge(parts, key);
-    const add = buffer === null ? [] : [{ key, buffer }];
-    this.publish({ type: "segments", projectId, add, remove: [] });
-    for (const scopeId of project.scopes.keys()) this.#publishScope(projectId, project, scopeId);
-    const remove = parts.map((part) => part.key);
-    this.publish({ type: "segments", projectId, add: [], remove });
-    return project.mergeable().length > 0;
+    if (project === undefined) return false;
+    const joined = project.settle(INDEX_SETTLE_SLICE_MS);
+    if (joined !== null) {
+      const { added, removed, scopeIds } = joined;
+      this.publish({
+        type: "segments",
+        projectId,
+        add: added === null ? [] : [shared(added)],
+        remove: removed,
+        scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
+      });
+    }
+    return project.unsettled;
   }
 
   snapshot(projectId: string, directory: string): void {
@@ -94,12 +102,14 @@ export class TextIndex implements VersionIndex {
     const project = readTextSnapshot(directory);
     if (project === null) return false;
     this.#projects.set(projectId, project);
-    const add = [...project.segments.values()].map(({ key, segment }) => ({
-      key,
-      buffer: segment.buffer as SharedArrayBuffer,
-    }));
-    this.publish({ type: "segments", projectId, add, remove: [] });
-    for (const scopeId of project.scopes.keys()) this.#publishScope(projectId, project, scopeId);
+    const scopeIds = [...project.scopes.keys()];
+    this.publish({
+      type: "segments",
+      projectId,
+      add: [...project.segments.values()].map(shared),
+      remove: [],
+      scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
+    });
     return true;
   }
 
@@ -118,7 +128,7 @@ export class TextIndex implements VersionIndex {
   #take(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
     const key = crypto.randomUUID();
     project.addSegment(key, openSegment(buffer, false));
-    this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [] });
+    this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [], scopes: [] });
   }
 
   #publishScope(projectId: string, project: TextProject, scopeId: string): void {

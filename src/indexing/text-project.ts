@@ -1,8 +1,7 @@
 import {
   addToScope,
   emptyScope,
-  inScope,
-  mergeSegments,
+  mergeInSteps,
   nextInScope,
   type OpenSegment,
   openSegment,
@@ -19,7 +18,7 @@ export interface TextSegment {
 }
 
 interface Address {
-  readonly key: string;
+  readonly entry: TextSegment;
   readonly document: number;
 }
 
@@ -27,9 +26,16 @@ interface Address {
 export type ScopeWords = ReadonlyMap<string, Uint32Array>;
 
 function sharedWords(documentCount: number): Uint32Array {
-  const words = emptyScope(documentCount);
-  const shared = new Uint32Array(new SharedArrayBuffer(words.byteLength));
-  return shared;
+  return new Uint32Array(new SharedArrayBuffer(emptyScope(documentCount).byteLength));
+}
+
+/** What joining some segments has changed. */
+export interface Joined {
+  /** The new segment; null when no document was left. */
+  readonly added: TextSegment | null;
+  readonly removed: readonly string[];
+  /** The scopes that held documents of the removed segments. */
+  readonly scopeIds: readonly string[];
 }
 
 /** The text of one project: segments, the file versions in them, and the scopes over them. */
@@ -38,6 +44,7 @@ export class TextProject {
   readonly scopes = new Map<string, ScopeWords>();
   /** Where a version's document stands; null for versions that are not knowledge. */
   readonly #versions = new Map<string, Address | null>();
+  #merge: Merge | null = null;
 
   knows(versionId: string): boolean {
     return this.#versions.has(versionId);
@@ -54,25 +61,32 @@ export class TextProject {
 
   /** Takes a segment in; its documents are known from here on. */
   addSegment(key: string, segment: OpenSegment, dead = emptyScope(segment.documentCount)): void {
-    this.segments.set(key, { key, segment, dead });
+    const entry = { key, segment, dead };
+    this.segments.set(key, entry);
     for (let document = 0; document < segment.documentCount; document++) {
-      this.#versions.set(segment.id(document), { key, document });
+      this.#versions.set(segment.id(document), { entry, document });
     }
   }
 
   /** Replaces the contents of a scope. All versions are known. */
   setScope(scopeId: string, versionIds: readonly string[]): void {
-    const words = new Map<string, Uint32Array>();
+    const members = new Map<TextSegment, Uint32Array>();
     for (const id of versionIds) {
       const address = this.#versions.get(id);
       if (address === undefined) throw new Error("a scope names a file version that was not read");
       if (address === null) continue;
-      const { segment, dead } = this.#segment(address.key);
-      const scope = words.get(address.key) ?? sharedWords(segment.documentCount);
-      words.set(address.key, scope);
-      addToScope(scope, address.document);
-      const word = address.document >>> 5;
-      dead[word] = (dead[word] as number) & ~(1 << (address.document & 31));
+      const { entry, document } = address;
+      let scope = members.get(entry);
+      if (scope === undefined) {
+        scope = sharedWords(entry.segment.documentCount);
+        members.set(entry, scope);
+      }
+      addToScope(scope, document);
+    }
+    const words = new Map<string, Uint32Array>();
+    for (const [{ key, dead }, scope] of members) {
+      for (let w = 0; w < dead.length; w++) dead[w] = (dead[w] as number) & ~(scope[w] as number);
+      words.set(key, scope);
     }
     const before = this.scopes.get(scopeId);
     this.scopes.set(scopeId, words);
@@ -119,72 +133,130 @@ export class TextProject {
   }
 
   /**
-   * Joins segments into one without the documents that no scope holds; those become unknown again.
-   * Returns the new buffer, or null when nothing was left.
+   * Works for about so long on joining segments where that is worth it. Returns what a finished
+   * join has changed; until then nothing changes. The documents that no scope held are left out
+   * and become unknown again.
    */
-  merge(parts: readonly TextSegment[], key: string): SharedArrayBuffer | null {
+  settle(budgetMs: number): Joined | null {
+    const until = performance.now() + budgetMs;
+    this.#merge ??= this.#beginMerge();
+    const merge = this.#merge;
+    while (merge !== null && performance.now() < until) {
+      const step = merge.steps.next();
+      if (!step.done) continue;
+      this.#merge = null;
+      return this.#finishMerge(merge, step.value);
+    }
+    return null;
+  }
+
+  /** True while there is something to join. */
+  get unsettled(): boolean {
+    return this.#merge !== null || this.mergeable().length > 0;
+  }
+
+  #beginMerge(): Merge | null {
+    const parts = this.mergeable();
+    if (parts.length === 0) return null;
     const keeps = parts.map(({ segment, dead }) => ({ segment, keep: complement(segment, dead) }));
     const left = keeps.some(({ segment, keep }) => scopeSize(keep, segment.documentCount) > 0);
+    return { parts, keeps, steps: left ? mergeInSteps(keeps) : nothing() };
+  }
+
+  #finishMerge({ parts, keeps }: Merge, buffer: SharedArrayBuffer | null): Joined | null {
+    // A document that was left out may have come back into a scope meanwhile; then it starts over.
+    const cameBack = parts.some(({ segment, dead }, i) => {
+      const keep = keeps[i]?.keep as Uint32Array;
+      return dead.some((word, w) => (~word & ~(keep[w] as number) & bitsOf(segment, w)) !== 0);
+    });
+    if (cameBack) return null;
     const ids = parts.map(({ segment }) =>
       Array.from({ length: segment.documentCount }, (_, document) => segment.id(document)),
     );
     for (const id of ids.flat()) this.#versions.delete(id);
     for (const part of parts) this.segments.delete(part.key);
-    const buffer = left ? mergeSegments(keeps) : null;
-    if (buffer !== null) this.addSegment(key, openSegment(buffer, false));
+    const added = buffer === null ? null : this.#takeMerged(buffer);
+    const places = ids.map((own) => own.map((id) => this.#versions.get(id)?.document ?? -1));
+    const scopeIds: string[] = [];
     for (const [scopeId, words] of this.scopes) {
-      this.scopes.set(scopeId, this.#moved(words, parts, ids));
+      if (!parts.some((part) => words.has(part.key))) continue;
+      this.scopes.set(scopeId, moved(words, parts, places, added));
+      scopeIds.push(scopeId);
     }
-    return buffer;
+    if (added !== null) this.#buryUnheld(added, added.dead.fill(-1));
+    return { added, removed: parts.map((part) => part.key), scopeIds };
   }
 
-  /** A scope after some segments were replaced by the ones that now hold their documents. */
-  #moved(words: ScopeWords, parts: readonly TextSegment[], ids: readonly string[][]): ScopeWords {
-    const moved = new Map(words);
-    for (const [i, part] of parts.entries()) {
-      const before = moved.get(part.key);
-      moved.delete(part.key);
-      if (before === undefined) continue;
-      const end = part.segment.documentCount;
-      for (let d = nextInScope(before, 0, end); d < end; d = nextInScope(before, d + 1, end)) {
-        const address = this.#versions.get(ids[i]?.[d] as string);
-        if (address === undefined || address === null) continue;
-        const { segment } = this.#segment(address.key);
-        const scope = moved.get(address.key) ?? sharedWords(segment.documentCount);
-        moved.set(address.key, scope);
-        addToScope(scope, address.document);
-      }
-    }
-    return moved;
+  #takeMerged(buffer: SharedArrayBuffer): TextSegment {
+    const key = crypto.randomUUID();
+    this.addSegment(key, openSegment(buffer, false));
+    return this.segments.get(key) as TextSegment;
   }
 
   /** Marks what a scope held and no scope holds any more. */
   #bury(before: ScopeWords): void {
     for (const [key, words] of before) {
       const entry = this.segments.get(key);
-      if (entry === undefined) continue;
-      const end = entry.segment.documentCount;
-      for (let d = nextInScope(words, 0, end); d < end; d = nextInScope(words, d + 1, end)) {
-        const held = [...this.scopes.values()].some((scope) => {
-          const other = scope.get(key);
-          return other !== undefined && inScope(other, d);
-        });
-        if (!held) addToScope(entry.dead, d);
-      }
+      if (entry !== undefined) this.#buryUnheld(entry, words.slice());
     }
   }
 
-  #segment(key: string): TextSegment {
-    const entry = this.segments.get(key);
-    if (entry === undefined) throw new Error("a document stands in a segment that is gone");
-    return entry;
+  /** Marks those candidates as dead that no scope holds; uses the candidates up. */
+  #buryUnheld({ key, segment, dead }: TextSegment, candidates: Uint32Array): void {
+    for (const scope of this.scopes.values()) {
+      const held = scope.get(key);
+      if (held === undefined) continue;
+      for (let w = 0; w < held.length; w++) {
+        candidates[w] = (candidates[w] as number) & ~(held[w] as number);
+      }
+    }
+    for (let w = 0; w < dead.length; w++) {
+      dead[w] = ((dead[w] as number) | (candidates[w] as number)) & bitsOf(segment, w);
+    }
   }
 }
 
-function complement(segment: OpenSegment, dead: Uint32Array): Uint32Array {
-  const keep = emptyScope(segment.documentCount);
-  for (let document = 0; document < segment.documentCount; document++) {
-    if (!inScope(dead, document)) addToScope(keep, document);
+/** A join that is under way. */
+interface Merge {
+  readonly parts: readonly TextSegment[];
+  readonly keeps: ReadonlyArray<{ segment: OpenSegment; keep: Uint32Array }>;
+  readonly steps: Generator<void, SharedArrayBuffer | null, void>;
+}
+
+/** The merge of segments of which no document is left. */
+// biome-ignore lint/correctness/useYield: it takes no step.
+function* nothing(): Generator<void, null, void> {
+  return null;
+}
+
+/** A scope after segments were replaced by the one that now holds their documents. */
+function moved(
+  words: ScopeWords,
+  parts: readonly TextSegment[],
+  places: ReadonlyArray<readonly number[]>,
+  added: TextSegment | null,
+): ScopeWords {
+  const after = new Map(words);
+  for (const part of parts) after.delete(part.key);
+  if (added === null) return after;
+  const scope = sharedWords(added.segment.documentCount);
+  for (const [i, { key, segment }] of parts.entries()) {
+    const before = words.get(key);
+    if (before === undefined) continue;
+    const end = segment.documentCount;
+    for (let d = nextInScope(before, 0, end); d < end; d = nextInScope(before, d + 1, end)) {
+      addToScope(scope, places[i]?.[d] as number);
+    }
   }
-  return keep;
+  return after.set(added.key, scope);
+}
+
+/** The bits of a word that stand for documents; the last word may have others. */
+function bitsOf(segment: OpenSegment, word: number): number {
+  const rest = segment.documentCount - word * 32;
+  return rest >= 32 ? -1 : (1 << rest) - 1;
+}
+
+function complement(segment: OpenSegment, dead: Uint32Array): Uint32Array {
+  return dead.map((word, w) => ~word & bitsOf(segment, w));
 }

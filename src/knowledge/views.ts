@@ -11,6 +11,11 @@ export interface SegmentScope {
   readonly documents: Uint32Array;
 }
 
+export interface ScopeMembers {
+  readonly scopeId: string;
+  readonly members: readonly SegmentScope[];
+}
+
 /** What the text index tells the main thread. Messages arrive in the order of the changes. */
 export type TextMessage =
   | {
@@ -18,13 +23,10 @@ export type TextMessage =
       readonly projectId: string;
       readonly add: readonly SharedSegment[];
       readonly remove: readonly string[];
+      /** The scopes that these segments change. */
+      readonly scopes: readonly ScopeMembers[];
     }
-  | {
-      readonly type: "scope";
-      readonly projectId: string;
-      readonly scopeId: string;
-      readonly members: readonly SegmentScope[];
-    }
+  | ({ readonly type: "scope"; readonly projectId: string } & ScopeMembers)
   | { readonly type: "scope-dropped"; readonly projectId: string; readonly scopeId: string }
   | { readonly type: "project-dropped"; readonly projectId: string };
 
@@ -62,9 +64,10 @@ export class ViewStore {
     const project = this.#project(message.projectId);
     if (message.type === "segments") {
       for (const segment of message.add) project.segments.set(segment.key, segment);
+      for (const scope of message.scopes) this.#replace(project, scope);
       for (const key of message.remove) project.segments.delete(key);
     } else if (message.type === "scope") {
-      project.views.set(message.scopeId, this.#assemble(project, message.members));
+      this.#replace(project, message);
     } else {
       project.views.delete(message.scopeId);
     }
@@ -73,6 +76,10 @@ export class ViewStore {
   /** Forgets everything, for when the thread that told it is gone. */
   clear(): void {
     this.#projects.clear();
+  }
+
+  #replace(project: Project, { scopeId, members }: ScopeMembers): void {
+    project.views.set(scopeId, this.#assemble(project, members));
   }
 
   #assemble(project: Project, members: readonly SegmentScope[]): SharedView {

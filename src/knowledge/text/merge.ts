@@ -3,17 +3,26 @@ import { Numbering } from "./build.ts";
 import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
 import type { OpenSegment } from "./segment.ts";
 import type { Scope } from "./types.ts";
-import { type StagedDocument, writeSegment } from "./writer.ts";
+import { DOCUMENTS_A_STEP, finish, type StagedDocument, writeInSteps } from "./writer.ts";
+
+/** A segment, with the documents of it to keep (`null`: all). */
+export interface MergePart {
+  readonly segment: OpenSegment;
+  readonly keep: Scope;
+}
 
 /**
  * Joins segments into one, without their documents' text. Where two parts hold the same document
  * id, the first wins.
- *
- * @param parts segments, each with the documents to keep (`null`: all)
  */
-export function mergeSegments(
-  parts: ReadonlyArray<{ segment: OpenSegment; keep: Scope }>,
-): SharedArrayBuffer {
+export function mergeSegments(parts: readonly MergePart[]): SharedArrayBuffer {
+  return finish(mergeInSteps(parts));
+}
+
+/** As `mergeSegments`, in steps of some milliseconds. The scopes must not change meanwhile. */
+export function* mergeInSteps(
+  parts: readonly MergePart[],
+): Generator<void, SharedArrayBuffer, void> {
   const terms = new Numbering();
   const keys = new Numbering();
   const documents: StagedDocument[] = [];
@@ -25,6 +34,7 @@ export function mergeSegments(
       const id = segment.id(document);
       if (taken.has(id)) continue;
       taken.add(id);
+      if (taken.size % DOCUMENTS_A_STEP === 0) yield;
       documents.push({
         id,
         path: Buffer.from(segment.pathBytes(document)),
@@ -34,7 +44,7 @@ export function mergeSegments(
       });
     }
   }
-  return writeSegment({ documents, terms: terms.names, keys: keys.names });
+  return yield* writeInSteps({ documents, terms: terms.names, keys: keys.names });
 }
 
 /** Maps a segment's words and marks to the common numbers, numbering each term when it is met. */

@@ -48,16 +48,33 @@ export interface StagedDocuments {
 
 /** Turns staged documents into the one buffer that is a segment. */
 export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
+  return finish(writeInSteps(staged));
+}
+
+/** Takes all steps at once. */
+export function finish<T>(steps: Generator<void, T, void>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** As `writeSegment`, in steps of some milliseconds, for a thread that has other things to do. */
+export function* writeInSteps(staged: StagedDocuments): Generator<void, SharedArrayBuffer, void> {
   if (staged.documents.length > SEGMENT_MAX_DOCUMENTS) {
     throw new RangeError(`a segment holds at most ${SEGMENT_MAX_DOCUMENTS} documents`);
   }
   const documents = [...staged.documents].sort(
     (a, b) => Buffer.compare(a.path, b.path) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
   );
-  const dictionary = sortTerms(staged.terms);
-  const words = joinWords(documents, dictionary.rank);
-  const postings = invert(words, documents.length, dictionary.sorted.length, staged.keys);
+  yield;
+  const dictionary = yield* sortTerms(staged.terms);
+  const sameStem = sameStemCircles(dictionary.sorted);
+  yield;
+  const words = yield* joinWords(documents, dictionary.rank);
+  const postings = yield* invert(words, documents.length, dictionary.sorted.length, staged.keys);
   const text = joinText(documents, staged.keys);
+  yield;
   return assemble(documents.length, dictionary.sorted.length, {
     textStart: text.starts,
     text: text.bytes,
@@ -67,11 +84,14 @@ export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
     termStart: dictionary.starts,
     termChars: dictionary.chars,
     backwards: dictionary.backwards,
-    sameStem: sameStemCircles(dictionary.sorted),
+    sameStem,
     postingStart: postings.starts,
     postings: postings.postings,
   });
 }
+
+/** What a step does until it looks whether there is time for the next. */
+export const DOCUMENTS_A_STEP = 64;
 
 type Sections = Record<SectionName, Uint8Array | Uint16Array | Uint32Array>;
 
@@ -100,7 +120,7 @@ function assemble(documents: number, terms: number, sections: Sections): SharedA
 }
 
 /** Sorted terms, where each provisional number went, and the order by reversed text. */
-function sortTerms(terms: readonly string[]) {
+function* sortTerms(terms: readonly string[]) {
   const order = terms.map((_, i) => i).sort((a, b) => compare(terms[a], terms[b]));
   const sorted = order.map((i) => terms[i] as string);
   const rank = new Uint32Array(terms.length);
@@ -115,10 +135,12 @@ function sortTerms(terms: readonly string[]) {
   sorted.forEach((term, i) => {
     for (let c = 0; c < term.length; c++) chars[(starts[i] as number) + c] = term.charCodeAt(c);
   });
+  yield;
   const reversed = sorted.map(reverse);
   const backwards = Uint32Array.from(
     sorted.map((_, i) => i).sort((a, b) => compare(reversed[a], reversed[b])),
   );
+  yield;
   return { sorted, rank, starts, chars, backwards };
 }
 
@@ -139,14 +161,18 @@ interface JoinedWords {
   words: Uint32Array;
 }
 
-function joinWords(documents: readonly StagedDocument[], rank: Uint32Array): JoinedWords {
+function* joinWords(
+  documents: readonly StagedDocument[],
+  rank: Uint32Array,
+): Generator<void, JoinedWords, void> {
   const starts = new Uint32Array(documents.length + 1);
   documents.forEach((document, i) => {
     starts[i + 1] = (starts[i] as number) + document.words.length;
   });
   const words = new Uint32Array(starts[documents.length] as number);
   let at = 0;
-  for (const document of documents) {
+  for (const [d, document] of documents.entries()) {
+    if (d % DOCUMENTS_A_STEP === 0) yield;
     for (let i = 0; i < document.words.length; i++) {
       const word = document.words[i] as number;
       words[at++] = word >= MARK ? word : (rank[word] as number);
@@ -156,12 +182,13 @@ function joinWords(documents: readonly StagedDocument[], rank: Uint32Array): Joi
 }
 
 /** Postings by term. The first round counts, the second fills. */
-function invert(joined: JoinedWords, documents: number, terms: number, keys: readonly string[]) {
+function* invert(joined: JoinedWords, documents: number, terms: number, keys: readonly string[]) {
   const { words } = joined;
   const weights = fieldWeights(keys);
   const starts = new Uint32Array(terms + 1);
   const seen = new Uint32Array(terms);
   for (let d = 0; d < documents; d++) {
+    if (d % DOCUMENTS_A_STEP === 0) yield;
     for (let i = joined.starts[d] as number; i < (joined.starts[d + 1] as number); i++) {
       const word = words[i] as number;
       if (word >= MARK || seen[word] === d + 1) continue;
@@ -175,6 +202,7 @@ function invert(joined: JoinedWords, documents: number, terms: number, keys: rea
   const postings = new Uint32Array(starts[terms] as number);
   const earned = new Float64Array(terms);
   for (let d = 0; d < documents; d++) {
+    if (d % DOCUMENTS_A_STEP === 0) yield;
     const from = joined.starts[d] as number;
     const to = joined.starts[d + 1] as number;
     weighWords(words, from, to, weights, earned);
