@@ -76,7 +76,7 @@ describe("the command line", () => {
       expect(result.stderr, args.join(" ")).not.toBe("");
     }
     expect(await dump(cli.sql)).toEqual(before);
-  }, 60_000);
+  });
 
   test("names all faults of the configuration, and a database that is away, with status 1", async () => {
     const faulty = await runCommand(["migrate"], { env: { PORT: "x", LOG_LEVEL: "loud" } });

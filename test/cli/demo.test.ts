@@ -51,7 +51,7 @@ describe("the first start with an empty embedded database", () => {
     });
     expect(alone.status).toBe(0);
     expect(alone.stdout).toMatch(KEY);
-  }, 120_000);
+  });
 
   test("makes nothing with DEMO=off", async () => {
     const server = await startServer({ env: { DEMO: "off" } });
@@ -61,5 +61,5 @@ describe("the first start with an empty embedded database", () => {
     expect(server.logs()).not.toMatch(KEY);
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
-  }, 120_000);
+  });
 });
