@@ -2,7 +2,6 @@
 export const FAILPOINTS = [
   "delivery.received",
   "delivery.leased",
-  "delivery.sent",
   "delivery.kept",
   "delivery.released",
   "answer.received",

@@ -82,7 +82,7 @@ export function databaseProblem(error: unknown): Problem | undefined {
     const message = "contains a character that cannot be stored, such as NUL";
     return invalid([{ field: "body", message }]);
   }
-  if (codeOf(error) === STATEMENT_TIMEOUT || isRetryable(error)) {
+  if (codeOf(error) === STATEMENT_TIMEOUT || isLockTimeout(error) || isRetryable(error)) {
     return new Problem("overloaded", { cause: error });
   }
   return undefined;

@@ -2,8 +2,8 @@ import type { Acquired, Coordinator } from "../coordination/coordinator.ts";
 import { LEASE_MS, LEASE_RENEW_MS } from "../limits.ts";
 
 export interface InFlight<T> {
-  /** Runs while nobody else works under this name. `leased` is false when nobody could be asked. */
-  readonly work: (leased: boolean) => Promise<T>;
+  /** Runs while nobody else works under this name, as far as the coordinator can tell. */
+  readonly work: () => Promise<T>;
   /** Runs instead when somebody does, for at most `heldForMs` more unless they renew. */
   readonly busy: (heldForMs: number) => Promise<T>;
 }
@@ -21,13 +21,13 @@ export async function inFlight<T>(
   try {
     acquired = await coordinator.acquire(name, LEASE_MS);
   } catch {
-    return await work(false);
+    return await work();
   }
   if ("heldForMs" in acquired) return await busy(acquired.heldForMs);
   const { lease } = acquired;
   const renewal = setInterval(() => void lease.renew(LEASE_MS), LEASE_RENEW_MS);
   try {
-    return await work(true);
+    return await work();
   } finally {
     clearInterval(renewal);
     // Nobody waits for this: who comes too early is told by the database.

@@ -1,6 +1,6 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
-import { isLockTimeout, uniqueViolation } from "../db/errors.ts";
+import { uniqueViolation } from "../db/errors.ts";
 import type { Step } from "../failpoints.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
 import { inFlight } from "../idempotency/in-flight.ts";
@@ -48,11 +48,11 @@ function mismatch(event: EventRow, baseUrl: string): Problem {
   });
 }
 
-function stillRunning(heldForMs?: number): Problem {
+function stillRunning(heldForMs: number): Problem {
   return inProgress({
     operation: OPERATION,
     detail: "A delivery with this idempotency key is being taken at this moment.",
-    ...(heldForMs === undefined ? {} : { expiresAt: new Date(Date.now() + heldForMs) }),
+    expiresAt: new Date(Date.now() + heldForMs),
     recovery: { available: true, description: "Send the same delivery again: it gets its result." },
   });
 }
@@ -85,12 +85,10 @@ function outcomeOf(event: EventRow, delivery: Delivery, baseUrl: string): Outcom
 }
 
 /** Keeps the delivery or finds the event of its key, however many rivals there are. */
-async function keepOrFind({ sql, step }: DeliveryServices, delivery: Delivery) {
+async function keepOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
   for (let rivals = 0; ; rivals++) {
     try {
-      const keeping = keepDelivery(sql, delivery);
-      step("delivery.sent");
-      return await keeping;
+      return await keepDelivery(sql, delivery);
     } catch (error) {
       if (uniqueViolation(error) === undefined || rivals >= RIVALS_MAX) throw error;
     }
@@ -98,21 +96,14 @@ async function keepOrFind({ sql, step }: DeliveryServices, delivery: Delivery) {
 }
 
 /** Takes the delivery to its end, whatever becomes of the connection on the way. */
-async function take(services: DeliveryServices, delivery: Delivery, leased: boolean) {
-  services.step("delivery.leased");
-  try {
-    const event = await settle(() => keepOrFind(services, delivery), {
-      unknown: (cause) => unknown(delivery.key, cause),
-    });
-    services.step("delivery.kept");
-    if (event === undefined) throw new Problem("webhook-not-found");
-    return outcomeOf(event, delivery, services.baseUrl);
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error;
-    // With the lease in hand no rival has the key, so the conversation itself is busy.
-    if (leased || delivery.key === null) throw new Problem("overloaded", { cause: error });
-    throw stillRunning();
-  }
+async function take({ sql, baseUrl, step }: DeliveryServices, delivery: Delivery) {
+  step("delivery.leased");
+  const event = await settle(() => keepOrFind(sql, delivery), {
+    unknown: (cause) => unknown(delivery.key, cause),
+  });
+  step("delivery.kept");
+  if (event === undefined) throw new Problem("webhook-not-found");
+  return outcomeOf(event, delivery, baseUrl);
 }
 
 /**
@@ -129,11 +120,11 @@ export async function deliver(
   const delivery = newDelivery(definitionId, key, payload);
   step("delivery.received");
   // Without a key there are no rivals.
-  if (key === null) return await take(services, delivery, true);
+  if (key === null) return await take(services, delivery);
   // The id's length keeps the two parts of the name apart.
   const name = `webhook:${definitionId.length}:${definitionId}:${key}`;
   const outcome = await inFlight(coordinator, name, {
-    work: (leased) => take(services, delivery, leased),
+    work: () => take(services, delivery),
     async busy(heldForMs) {
       // A crash leaves its lease behind, and may have left the event as well.
       const event = await readKeptEvent(sql, definitionId, key);

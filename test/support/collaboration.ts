@@ -79,3 +79,25 @@ export async function addInputRequest(
   const path = `/conversations/${conversationId}/input-requests/${id}/responses`;
   return { id, conversationId, path };
 }
+
+/** Holds a table so that nothing can be written to it, until it is let go. */
+export async function holdTable(sql: Sql, table: "runs" | "input_responses") {
+  const holder = await sql.reserve();
+  await holder.unsafe(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  return {
+    /** The server processes that wait for the table, once there are so many of them. */
+    async waiting(count: number): Promise<number[]> {
+      for (;;) {
+        const rows = await sql<{ pid: number }[]>`
+          SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND wait_event = 'relation'`;
+        if (rows.length >= count) return rows.map(({ pid }) => pid);
+        await Bun.sleep(10);
+      }
+    },
+    async letGo(): Promise<void> {
+      await holder.unsafe("ROLLBACK");
+      holder.release();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** Deliveries of which a share repeats earlier ones, sent until every one is acknowledged. */
+export interface Workload {
+  /** The services, all on one database. May be changed while the work goes on. */
+  readonly urls: string[];
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly deliveries: number;
+  /** The share of the deliveries that repeat the key and payload of an earlier one. */
+  readonly repeatShare: number;
+  readonly clients: number;
+  /** Called with the number of acknowledged deliveries after each one. */
+  readonly onProgress?: (acknowledged: number) => void;
+}
+
+export interface Tally {
+  readonly deliveries: number;
+  readonly keys: number;
+  /** Requests sent, those that were sent again included. */
+  requests: number;
+  /** Requests by what came back: a status, a state of the conflict, or `no answer`. */
+  readonly answers: Map<string, number>;
+  /** The event that was acknowledged for each key. */
+  readonly events: Map<string, string>;
+  /** Keys that were acknowledged as new, which may happen once a key. */
+  readonly fresh: Map<string, number>;
+  /** Answers that contradict an earlier one; none is the only good number. */
+  contradictions: number;
+  seconds: number;
+}
+
+const RETRY_PAUSE_MS = 25;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+interface Reply {
+  readonly name: string;
+  readonly body?: { webhook_event_id: string; duplicate: boolean; payload: { key: string } };
+}
+
+function payloadOf(key: string): string {
+  return JSON.stringify({ key, filler: key.repeat(40) });
+}
+
+async function send(workload: Workload, key: string): Promise<Reply> {
+  const { urls, path, headers } = workload;
+  const url = urls[Math.floor(Math.random() * urls.length)];
+  try {
+    const response = await fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", "idempotency-key": key },
+      body: payloadOf(key),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: the service's own tests prove its shape
+    const body = (await response.json()) as any;
+    if (response.status === 200) return { name: "200", body };
+    const state: string | undefined = body.idempotency?.state;
+    return { name: state === undefined ? String(response.status) : `409 ${state}` };
+  } catch {
+    return { name: "no answer" };
+  }
+}
+
+/** Sends one delivery until it is acknowledged, and compares the answer with earlier ones. */
+async function deliver(workload: Workload, tally: Tally, key: string): Promise<void> {
+  for (;;) {
+    const { name, body } = await send(workload, key);
+    tally.requests++;
+    tally.answers.set(name, (tally.answers.get(name) ?? 0) + 1);
+    if (body === undefined) {
+      await Bun.sleep(RETRY_PAUSE_MS * (1 + Math.random()));
+      continue;
+    }
+    const event = body.webhook_event_id;
+    const known = tally.events.get(key) ?? event;
+    tally.events.set(key, known);
+    if (!body.duplicate) tally.fresh.set(key, (tally.fresh.get(key) ?? 0) + 1);
+    if (known !== event || body.payload.key !== key) tally.contradictions++;
+    return;
+  }
+}
+
+/** The keys in their order: a repetition follows closely, often while the first still runs. */
+function keysOf({ deliveries, repeatShare }: Workload): string[] {
+  const keys: string[] = [];
+  for (let at = 0; at < deliveries; at++) {
+    const isRepeat = at > 0 && Math.floor(at * repeatShare) !== Math.floor((at - 1) * repeatShare);
+    const back = 1 + Math.floor(Math.random() * Math.min(at, 20));
+    keys.push(isRepeat ? (keys[at - back] as string) : crypto.randomUUID());
+  }
+  return keys;
+}
+
+/** Sends the whole workload and tells what came back. */
+export async function run(workload: Workload): Promise<Tally> {
+  const keys = keysOf(workload);
+  const tally: Tally = {
+    deliveries: keys.length,
+    keys: new Set(keys).size,
+    requests: 0,
+    answers: new Map(),
+    events: new Map(),
+    fresh: new Map(),
+    contradictions: 0,
+    seconds: 0,
+  };
+  const begun = performance.now();
+  let next = 0;
+  let acknowledged = 0;
+  const client = async () => {
+    while (next < keys.length) {
+      await deliver(workload, tally, keys[next++] as string);
+      workload.onProgress?.(++acknowledged);
+    }
+  };
+  await Promise.all(Array.from({ length: workload.clients }, client));
+  tally.seconds = (performance.now() - begun) / 1_000;
+  return tally;
+}

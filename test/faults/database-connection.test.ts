@@ -1,0 +1,87 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openDatabase } from "../../src/db/client.ts";
+import { isUnavailable } from "../../src/db/errors.ts";
+import { onCleanup } from "../support/cleanup.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+
+setDefaultTimeout(60_000);
+
+const { sql: admin, url } = await createTestDatabase();
+await admin`CREATE TABLE marks (name text)`;
+
+function pool(connections: number) {
+  const sql = openDatabase(url, { connections });
+  onCleanup(() => sql.end({ timeout: 1 }));
+  return sql;
+}
+
+const kill = (pid: number) => admin`SELECT pg_terminate_backend(${pid})`;
+const marks = async () => (await admin`SELECT name FROM marks`).map(({ name }) => name);
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => undefined,
+    (error) => error,
+  );
+}
+
+describe("a connection that breaks", () => {
+  test("in a statement fails that statement alone", async () => {
+    const sql = pool(1);
+    for (let round = 0; round < 3; round++) {
+      const [row] = await sql`SELECT pg_backend_pid() AS pid`;
+      const sleeping = errorOf(sql`SELECT pg_sleep(30)`.then(() => {}));
+      await kill(row?.pid);
+      expect(isUnavailable(await sleeping)).toBe(true);
+      expect((await sql`SELECT 1 AS one`)[0]?.one).toBe(1);
+    }
+  });
+
+  test("in a statement of a transaction fails the transaction and nothing else", async () => {
+    const sql = pool(2);
+    for (let round = 0; round < 3; round++) {
+      const error = await errorOf(
+        sql.begin(async (tx) => {
+          await tx`INSERT INTO marks VALUES ('torn')`;
+          const [row] = await tx`SELECT pg_backend_pid() AS pid`;
+          const sleeping = tx`SELECT pg_sleep(30)`.then(() => {});
+          sleeping.catch(() => {});
+          await kill(row?.pid);
+          await sleeping;
+        }),
+      );
+      expect(isUnavailable(error)).toBe(true);
+    }
+    expect(await marks()).toEqual([]);
+    await sql.begin((tx) => tx`SELECT 1`);
+  });
+
+  test("between the statements of a transaction lets no later one run outside of it", async () => {
+    const sql = pool(1);
+    const error = await errorOf(
+      sql.begin(async (tx) => {
+        const [row] = await tx`SELECT pg_backend_pid() AS pid`;
+        await kill(row?.pid);
+        // The pool takes its connection up again for whoever waits.
+        const [next] = await sql`SELECT pg_backend_pid() AS pid`;
+        expect(next?.pid).not.toBe(row?.pid);
+        await tx`INSERT INTO marks VALUES ('outside')`;
+      }),
+    );
+    expect(isUnavailable(error)).toBe(true);
+    expect(await marks()).toEqual([]);
+    expect((await sql`SELECT 1 AS one`)[0]?.one).toBe(1);
+  });
+
+  test("while it is reserved fails what is asked of it, and the pool goes on", async () => {
+    const sql = pool(1);
+    const reserved = await sql.reserve();
+    const [row] = await reserved`SELECT pg_backend_pid() AS pid`;
+    await kill(row?.pid);
+    const [next] = await sql`SELECT pg_backend_pid() AS pid`;
+    expect(next?.pid).not.toBe(row?.pid);
+    expect(isUnavailable(await errorOf(reserved`SELECT 1`.then(() => {})))).toBe(true);
+    reserved.release();
+    expect((await sql`SELECT 1 AS one`)[0]?.one).toBe(1);
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { run } from "../../bench/webhooks/workload.ts";
+import { startApi, TestApi } from "../support/api.ts";
+import {
+  addInputRequest,
+  addWebhook,
+  holdTable,
+  keptOf,
+  strayRows,
+  type TestWebhook,
+} from "../support/collaboration.ts";
+import { addConversation } from "../support/content.ts";
+import { startOwnPostgres } from "../support/own-postgres.ts";
+import { startServer } from "../support/process.ts";
+import { startRelay } from "../support/relay.ts";
+
+setDefaultTimeout(120_000);
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+
+const deliver = (to: TestApi, webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
+  to.send("POST", webhook.path, {
+    headers: { ...webhook.headers, ...(key === null ? {} : { "idempotency-key": key }) },
+    json,
+  });
+
+async function answersTo(requestId: string) {
+  const [row] = await sql`
+    SELECT r.status, count(a.id)::int AS answers FROM input_requests r
+    LEFT JOIN input_responses a ON a.input_request_id = r.id WHERE r.id = ${requestId} GROUP BY r.id`;
+  return row;
+}
+
+describe("a connection that is cut in the middle of a transaction", () => {
+  for (const key of [randomUUID(), null]) {
+    test(`of a delivery ${key ? "with" : "without"} a key is made good: it is kept once`, async () => {
+      const webhook = await addWebhook(sql, project);
+      const runs = await holdTable(sql, "runs");
+      const sent = deliver(api, webhook, key);
+      for (const pid of await runs.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
+      await runs.letGo();
+      const { status, body } = await sent;
+      expect([status, body.duplicate]).toEqual([200, false]);
+      expect(await keptOf(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
+      expect(await strayRows(sql)).toBe(0);
+    });
+  }
+
+  test("of an answer is made good: it is stored once", async () => {
+    const request = await addInputRequest(sql, await addConversation(sql, member, project));
+    const responses = await holdTable(sql, "input_responses");
+    const sent = api.post(request.path, { values: { note: "a" } }, member);
+    for (const pid of await responses.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
+    await responses.letGo();
+    const { status, body } = await sent;
+    expect([status, body.duplicate]).toEqual([200, false]);
+    expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
+  });
+});
+
+describe("a first attempt that the database is slow to finish", () => {
+  test("leaves the second delivery of its key in progress", async () => {
+    const webhook = await addWebhook(sql, project);
+    const runs = await holdTable(sql, "runs");
+    const key = randomUUID();
+    const first = deliver(api, webhook, key);
+    await runs.waiting(1);
+    const { status, body, headers } = await deliver(api, webhook, key);
+    expect(status).toBe(409);
+    expect(body.idempotency).toMatchObject({
+      ...{ state: "in_progress", operation: "deliverWebhook", retryable: true },
+      ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
+    });
+    expect(headers.get("retry-after")).toBe("1");
+    await runs.letGo();
+    expect((await first).body.duplicate).toBe(false);
+    expect((await deliver(api, webhook, key)).body.duplicate).toBe(true);
+  });
+
+  test("is waited for by one that comes through another process", async () => {
+    const webhook = await addWebhook(sql, project);
+    const beside = await startApi({ beside: api });
+    const runs = await holdTable(sql, "runs");
+    const key = randomUUID();
+    const both = [deliver(api, webhook, key), deliver(beside, webhook, key)];
+    await runs.waiting(2);
+    await runs.letGo();
+    const answers = await Promise.all(both);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(1);
+    expect(await keptOf(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
+    expect(await strayRows(sql)).toBe(0);
+  });
+
+  test("is given up after a while, and a retry takes the delivery", async () => {
+    const webhook = await addWebhook(sql, project);
+    const runs = await holdTable(sql, "runs");
+    const key = randomUUID();
+    const { status, body, headers } = await deliver(api, webhook, key);
+    await runs.letGo();
+    expect([status, body.slug]).toEqual([503, "overloaded"]);
+    expect(headers.has("retry-after")).toBe(true);
+    expect((await deliver(api, webhook, key)).body.duplicate).toBe(false);
+  });
+
+  test("leaves the second answer in progress", async () => {
+    const request = await addInputRequest(sql, await addConversation(sql, member, project));
+    const holder = await sql.reserve();
+    await holder`BEGIN`;
+    await holder`SELECT FROM input_requests WHERE id = ${request.id} FOR UPDATE`;
+    const { status, body } = await api.post(request.path, { values: { note: "a" } }, member);
+    await holder`ROLLBACK`;
+    holder.release();
+    expect(status).toBe(409);
+    expect(body.idempotency).toMatchObject({
+      state: "in_progress",
+      operation: "answerInputRequest",
+    });
+    expect(await answersTo(request.id)).toEqual({ status: "open", answers: 0 });
+  });
+});
+
+describe("a database that is lost at the decisive moment", () => {
+  for (const wasKept of [true, false]) {
+    const moment = wasKept ? "after it has committed" : "before it has committed";
+
+    test(`of a delivery, ${moment}: the outcome is unknown until a retry tells`, async () => {
+      const relay = await startRelay(api.databaseUrl);
+      const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
+      const webhook = await addWebhook(sql, project);
+      await deliver(lost, webhook, null, "warm");
+      const key = randomUUID();
+      const happened = relay.cutAt(...(wasKept ? [key, "SELECT 1"] : [key]));
+      const answer = await deliver(lost, webhook, key);
+      await happened;
+      expect(answer.status).toBe(409);
+      expect(answer.body).toMatchObject({ error: "idempotency-conflict" });
+      expect(answer.body.idempotency).toMatchObject({
+        ...{ state: "outcome_unknown", operation: "deliverWebhook", retryable: true },
+        ...{ retry_after_seconds: 1, expires_at: null, recovery: { available: true } },
+      });
+      expect(answer.headers.get("retry-after")).toBe("1");
+      expect(await keptOf(sql, webhook)).toMatchObject({ events: wasKept ? 2 : 1 });
+      await relay.heal();
+      const again = await deliver(lost, webhook, key);
+      expect([again.status, again.body.duplicate]).toEqual([200, wasKept]);
+      expect(await keptOf(sql, webhook)).toMatchObject({
+        events: 2,
+        messages: 2,
+        runs: 2,
+        keys: 1,
+      });
+      await lost.stop();
+    });
+
+    test(`of an answer, ${moment}: the outcome is unknown until a retry tells`, async () => {
+      const relay = await startRelay(api.databaseUrl);
+      const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
+      const request = await addInputRequest(sql, await addConversation(sql, member, project));
+      const note = `note-${randomUUID()}`;
+      const send = () => lost.post(request.path, { values: { note } }, member);
+      const happened = relay.cutAt(note, wasKept ? "COMMIT" : "INSERT 0 1");
+      const answer = await send();
+      await happened;
+      expect(answer.status).toBe(409);
+      expect(answer.body.idempotency).toMatchObject({
+        ...{ state: "outcome_unknown", operation: "answerInputRequest", retryable: true },
+      });
+      await relay.heal();
+      const again = await send();
+      expect([again.status, again.body.duplicate]).toEqual([200, wasKept]);
+      expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
+      await lost.stop();
+    });
+  }
+
+  test("and stays away answers that it is away, and the delivery is taken later", async () => {
+    const relay = await startRelay(api.databaseUrl);
+    const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
+    const webhook = await addWebhook(sql, project);
+    await deliver(lost, webhook, null, "warm");
+    const happened = relay.cutAt("mark");
+    await deliver(lost, webhook, "mark");
+    await happened;
+    const answer = await deliver(lost, webhook, "k");
+    expect([answer.status, answer.body.slug]).toEqual([503, "dependency-unavailable"]);
+    expect(answer.headers.has("retry-after")).toBe(true);
+    await relay.heal();
+    expect((await deliver(lost, webhook, "k")).body.duplicate).toBe(false);
+    await lost.stop();
+  });
+});
+
+describe("a PostgreSQL that is restarted in the middle of deliveries", () => {
+  for (const fault of ["restart", "crash"] as const) {
+    test(`by a ${fault} loses nothing that was acknowledged and doubles nothing`, async () => {
+      const postgres = await startOwnPostgres();
+      const server = await startServer({
+        env: { DATABASE_URL: postgres.url, LOG_LEVEL: "fatal" },
+      });
+      const own = new TestApi(server.url, postgres.sql, postgres.url, server.stop);
+      const webhook = await addWebhook(own.sql, await own.project(await own.user()));
+      let happening: Promise<void> | undefined;
+      const tally = await run({
+        ...{ urls: [own.url], path: webhook.path, headers: webhook.headers },
+        ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
+        onProgress(acknowledged) {
+          if (acknowledged === 200) happening = postgres[fault]();
+        },
+      });
+      await happening;
+      expect(tally.contradictions).toBe(0);
+      const { keys } = tally;
+      expect(await keptOf(own.sql, webhook)).toEqual({
+        ...{ events: keys, messages: keys, runs: keys, keys },
+      });
+      expect(await strayRows(own.sql)).toBe(0);
+      await server.stop();
+    });
+  }
+});
