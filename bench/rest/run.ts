@@ -13,7 +13,7 @@ const CONNECTIONS = 16;
 const TREE_MESSAGES = 1_000;
 /** Characters of text in a message, about what a long paragraph has. */
 const MESSAGE_CHARS = 300;
-const WARM_UP_MS = 1_000;
+const WARM_UP_MAX_MS = 1_000;
 const [seconds = 2, rounds = 5] = process.argv.slice(2).map(Number);
 
 function median(values: readonly number[]): number {
@@ -40,7 +40,8 @@ async function startBare(
 
 async function compare(name: string, ours: Target, bare: Target): Promise<void> {
   const milliseconds = seconds * 1_000;
-  for (const target of [ours, bare]) await load(target, CONNECTIONS, WARM_UP_MS);
+  const warmUp = Math.min(milliseconds, WARM_UP_MAX_MS);
+  for (const target of [ours, bare]) await load(target, CONNECTIONS, warmUp);
   const pairs: Array<[Load, Load]> = [];
   for (let round = 0; round < rounds; round++) {
     const first = await load(round % 2 === 0 ? ours : bare, CONNECTIONS, milliseconds);

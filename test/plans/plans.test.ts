@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { Glob } from "bun";
 import postgres from "postgres";
 import * as apiKeys from "../../src/api-keys/queries.ts";
+import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
+import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
 import { ensureUser } from "../../src/auth/users.ts";
@@ -12,7 +14,9 @@ import * as conversations from "../../src/conversations/queries.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
 import * as inputRequests from "../../src/input-requests/queries.ts";
 import * as knowledge from "../../src/knowledge/queries.ts";
+import { createLog } from "../../src/observability/log.ts";
 import * as projects from "../../src/projects/queries.ts";
+import { ScopeResolver } from "../../src/search/scopes.ts";
 import * as webhooks from "../../src/webhooks/queries.ts";
 import { fill, idOf } from "../support/filled.ts";
 import type { Json } from "../support/openapi.ts";
@@ -47,6 +51,9 @@ beforeAll(async () => {
   big = new Set(rows.map((row) => row.name));
 }, FILL_TIMEOUT_MS);
 afterAll(() => recording.end());
+
+const KEY = generateKey();
+const KEY_PREFIX = parseKey(KEY)?.keyPrefix as string;
 
 const one = (table: string) => ids[table] as string;
 const caller = (): Principal => ({
@@ -162,10 +169,30 @@ const RUNS: Record<string, Record<string, Run>> = {
     keepDelivery: (tx) => webhooks.keepDelivery(tx as unknown as Sql, delivery()),
     readKeptEvent: (tx) => webhooks.readKeptEvent(tx as unknown as Sql, "hook8", "a key"),
   },
+  "src/search": {
+    ScopeResolver: async (tx) => {
+      const resolver = new ScopeResolver(tx as unknown as Sql);
+      for (const kind of ["environment", "release"] as const) {
+        for (const project of ["p8", one("projects")]) {
+          const reference = { kind, project, name: kind === "release" ? "v7" : "env7" };
+          await Promise.resolve(resolver.resolve(caller(), reference)).catch(() => {});
+          await Promise.resolve(resolver.resolve(bound(), reference)).catch(() => {});
+        }
+      }
+    },
+  },
   "src/auth": {
     findProject: async (tx) => {
       await findProject(tx, caller(), "p8").catch(() => {});
       await findProject(tx, bound(), one("projects")).catch(() => {});
+    },
+    ApiKeyVerifier: async (tx) => {
+      const verifier = new ApiKeyVerifier(tx as unknown as Sql, createLog("silent"));
+      await Promise.resolve(verifier.verify(generateKey())).catch(() => {});
+      await tx`UPDATE api_keys SET key_hash = ${hashKey(KEY)}, key_prefix = ${KEY_PREFIX}
+        WHERE id = ${one("api_keys")}`;
+      await verifier.verify(KEY);
+      await verifier.close();
     },
     ensureUser: (tx) => ensureUser(tx, { ...caller(), userId: randomUUID() }),
   },
