@@ -7,7 +7,8 @@
  * of this folder with it. Leaks are not looked for, because the JavaScript engine would be searched,
  * too; a test of its own watches the memory. Exit status 0 means that all went well.
  */
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { artefactPath, build, isFresh } from "../../native/build.ts";
 
@@ -15,15 +16,28 @@ import { artefactPath, build, isFresh } from "../../native/build.ts";
 const SKIPPED = "leave no memory behind";
 const TEST_TIMEOUT_MS = 600_000;
 
-function sanitizerLibrary(): string {
-  const result = Bun.spawnSync([process.env.CXX ?? "g++", "-print-file-name=libasan.so"]);
-  return result.stdout.toString().trim();
+const folder = mkdtempSync(join(tmpdir(), "tessera-asan-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+/** The libraries to load first: the sanitizer, and what keeps it from tripping over the runtime. */
+function preloaded(): string {
+  const cxx = process.env.CXX ?? "g++";
+  const shim = join(folder, "aligned_sigaltstack.so");
+  const source = join(import.meta.dir, "aligned_sigaltstack.c");
+  const compiled = Bun.spawnSync([cxx, "-x", "c", "-shared", "-fPIC", source, "-o", shim]);
+  if (!compiled.success) throw new Error(compiled.stderr.toString());
+  const library = (name: string) =>
+    Bun.spawnSync([cxx, `-print-file-name=${name}`])
+      .stdout.toString()
+      .trim();
+  // The sanitizer looks for the C++ runtime's functions when it starts, before the addon brings it.
+  return [library("libasan.so"), shim, library("libstdc++.so")].join(":");
 }
 
 const environment = {
   ...process.env,
   TESSERA_NATIVE: "asan",
-  LD_PRELOAD: sanitizerLibrary(),
+  LD_PRELOAD: preloaded(),
   // The engine handles some faults itself and reserves huge ranges of addresses.
   ASAN_OPTIONS: "detect_leaks=0:handle_segv=0:allow_user_segv_handler=1:abort_on_error=0",
   UBSAN_OPTIONS: "print_stacktrace=1",
