@@ -59,8 +59,10 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** Requests waiting for a worker beyond this are answered 503 instead of queued. */
 export const SEARCH_QUEUE_MAX = 1_024;
 export const SEARCH_BATCH_MAX = 8;
-/** A lone search that is known to cost at most this runs on the main thread, without a hand-off. */
+/** A search that is known to cost at most this may run on the main thread, without a hand-off. */
 export const SEARCH_INLINE_MAX_MS = 1;
+/** Searches may take this much of one turn of the main thread's event loop; the rest is handed on. */
+export const SEARCH_TURN_MS = 1;
 /** Scopes whose cost is remembered for that. */
 export const SEARCH_COSTS_REMEMBERED = 10_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
@@ -103,6 +105,10 @@ export const INDEX_STOP_TIMEOUT_MS = 4_000;
 
 // Conversations.
 export const TREE_MAX_MESSAGES = 1_000;
+
+// Users.
+/** The longest address there is; anything longer in a token is not one. */
+export const USER_EMAIL_MAX_CHARS = 320;
 
 // Projects.
 /** As long as a reference to a project may be, so that every slug can be used as one. */

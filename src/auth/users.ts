@@ -1,4 +1,5 @@
 import type { Queryable } from "../db/client.ts";
+import { USER_EMAIL_MAX_CHARS } from "../limits.ts";
 import type { Principal } from "./principal.ts";
 
 function storable(claim: string | null): string | null {
@@ -7,11 +8,13 @@ function storable(claim: string | null): string | null {
 
 /**
  * Makes sure that the caller has a row. Users who come by token are known only by their claims
- * until they write for the first time. An address that somebody else has is left out.
+ * until they write for the first time. An address that somebody else has, or that
+ * is none, is left out.
  */
 export async function ensureUser(sql: Queryable, principal: Principal): Promise<void> {
   const { userId } = principal;
-  const email = storable(principal.email);
+  const claimed = storable(principal.email);
+  const email = claimed !== null && claimed.length <= USER_EMAIL_MAX_CHARS ? claimed : null;
   const name = storable(principal.name) ?? "";
   const inserted = await sql`
     INSERT INTO users (id, email, name) VALUES (${userId}, ${email}, ${name})

@@ -84,6 +84,13 @@ describe("POST /projects", () => {
     ]);
   });
 
+  test("a token whose address is none makes a user without an address", async () => {
+    const odd = await api.token(randomUUID(), { email: "a".repeat(4_000), name: 7 });
+    const { status, body } = await api.post("/projects", { name: "n", slug: newSlug() }, odd);
+    expect(status).toBe(201);
+    expect(body.users).toEqual([{ id: odd.userId, name: "", role: "owner", avatar_src: "" }]);
+  });
+
   test("a taken slug answers 409 and makes nothing", async () => {
     const slug = newSlug();
     await api.post("/projects", { name: "n", slug }, user);
