@@ -14,6 +14,8 @@ export interface Target {
   readonly pid: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What to send instead of a GET of the path with these headers, made anew for each request. */
+  readonly next?: () => string;
 }
 
 /** Both times stand behind the program's name, which may hold anything but ends with a bracket. */
@@ -36,7 +38,8 @@ function responseLength(bytes: Buffer): number | undefined {
 function connection(target: Target, answered: () => boolean): Promise<void> {
   const { hostname, port } = new URL(target.url);
   const lines = Object.entries(target.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const request = `GET ${target.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${lines.join("")}\r\n`;
+  const get = `GET ${target.path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${lines.join("")}\r\n`;
+  const next = target.next ?? (() => get);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let head = Buffer.alloc(0);
   let missing: number | undefined;
@@ -44,7 +47,7 @@ function connection(target: Target, answered: () => boolean): Promise<void> {
     hostname,
     port: Number(port),
     socket: {
-      open: (socket) => void socket.write(request),
+      open: (socket) => void socket.write(next()),
       data(socket, bytes) {
         if (missing === undefined) {
           head = Buffer.concat([head, bytes]);
@@ -57,7 +60,7 @@ function connection(target: Target, answered: () => boolean): Promise<void> {
         if (missing > 0) return;
         head = Buffer.alloc(0);
         missing = undefined;
-        if (answered()) socket.write(request);
+        if (answered()) socket.write(next());
         else socket.end();
       },
       close: () => resolve(),

@@ -21,8 +21,7 @@ export interface DatabaseOptions {
 /**
  * Opens a connection pool. The driver is patched (patches/): as released, a connection that breaks
  * inside a transaction ends the whole process, or lets the rest of the transaction run on the next
- * connection, outside of it.
- * Connections are made on first use, so an absent server shows at the
+ * connection, outside of it. Connections are made on first use, so an absent server shows at the
  * first query and not here. Close it with `sql.end()`.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {

@@ -1,0 +1,64 @@
+/**
+ * The baseline: a bare `Bun.serve` handler that parses the body and makes the same inserts; no
+ * secret, no duplicates, no coordination, no results. Arguments: the database's URL, the ids of the
+ * definition and of its project, and how it inserts: `transaction` sends the statements one after
+ * the other, as handlers are commonly written; `function` calls the service's own function.
+ */
+import { randomUUID } from "node:crypto";
+import { openDatabase } from "../../src/db/client.ts";
+import { keepDelivery } from "../../src/webhooks/queries.ts";
+
+const [, , databaseUrl = "", definitionId = "", projectId = "", way = ""] = process.argv;
+const sql = openDatabase(databaseUrl);
+const FINGERPRINT = new Uint8Array(32);
+
+interface Ids {
+  readonly event: string;
+  readonly conversation: string;
+  readonly message: string;
+  readonly run: string;
+}
+
+async function insertOneByOne(ids: Ids, key: string, payload: unknown): Promise<void> {
+  const parts = [{ type: "webhook", payload }];
+  await sql.begin(async (tx) => {
+    await tx`
+      INSERT INTO conversations (id, project_id, type, message_count, latest_event_id,
+        current_node, created_by, last_message_at)
+      VALUES (${ids.conversation}, ${projectId}, 'webhook', 1, 1, ${ids.message}, 'bare', now())`;
+    await tx`
+      INSERT INTO messages (id, conversation_id, seq, role, parts, created_by, idempotency_key)
+      VALUES (${ids.message}, ${ids.conversation}, 1, 'user', ${tx.json(parts as never)}, 'bare', ${key})`;
+    await tx`
+      INSERT INTO runs (id, conversation_id, message_id)
+      VALUES (${ids.run}, ${ids.conversation}, ${ids.message})`;
+    await tx`
+      INSERT INTO webhook_events (id, webhook_definition_id, project_id, idempotency_key,
+        fingerprint, is_json, conversation_id, message_id, run_id, latest_event_id, payload)
+      VALUES (${ids.event}, ${definitionId}, ${projectId}, ${key}, ${FINGERPRINT as Buffer}, true,
+        ${ids.conversation}, ${ids.message}, ${ids.run}, 1, ${tx.json(payload as never)})`;
+  });
+}
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const payload = await request.json();
+    const key = request.headers.get("idempotency-key") ?? "";
+    const [event, conversation, message, run] = [
+      ...[randomUUID(), randomUUID()],
+      ...[randomUUID(), randomUUID()],
+    ] as [string, string, string, string];
+    const ids = { event, conversation, message, run };
+    if (way === "function") {
+      const json = JSON.stringify(payload);
+      const kept = { json, isJson: true, fingerprint: FINGERPRINT };
+      await keepDelivery(sql, { definitionId, key, payload: kept, ids });
+    } else {
+      await insertOneByOne(ids, key, payload);
+    }
+    return Response.json({ ...ids, payload });
+  },
+});
+process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);
