@@ -93,10 +93,10 @@ export interface Native {
   append(projectId: string, dimension: number, batch: AppendBatch): number;
   /**
    * Inserts up to `maxVectors` pending vectors into the graph and returns how many still pend. Small
-   * indexes have no graph, and the answer is then 0. Called again and again by one indexing thread.
-   * @param threads threads to insert with, 1 by default
+   * indexes have no graph, and the answer is then 0. Called again and again by one indexing thread,
+   * which does all the work itself.
    */
-  extendGraph(projectId: string, dimension: number, maxVectors: number, threads?: number): number;
+  extendGraph(projectId: string, dimension: number, maxVectors: number): number;
   /** Sets the members of a scope, all dimensions at once. RangeError for unknown ordinals. */
   setScope(projectId: string, scopeId: string, ranges: ScopeRanges[]): void;
   /** Forgets a scope; an unknown one is no error. */

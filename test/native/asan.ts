@@ -50,7 +50,7 @@ function run(command: string[], quiet = false): { code: number; output: string }
     stdout: quiet ? "pipe" : "inherit",
     stderr: quiet ? "pipe" : "inherit",
   });
-  return { code: result.exitCode, output: quiet ? result.stderr.toString() : "" };
+  return { code: result.exitCode, output: quiet ? (result.stderr?.toString() ?? "") : "" };
 }
 
 if (!isFresh({ asan: true })) await build({ asan: true });
