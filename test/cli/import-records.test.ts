@@ -432,7 +432,7 @@ describe("a line that cannot be kept", () => {
     [
       "a moment that PostgreSQL lacks",
       { record: "conversation", created_by: "x", created_at: "0000-01-01T00:00:00Z" },
-      "PostgreSQL refuses it: ",
+      "created_at: must be a valid date-time",
     ],
     [
       "two chunks of one index",

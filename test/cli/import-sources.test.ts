@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createWriteStream, statSync } from "node:fs";
+import { createWriteStream, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { onCleanup } from "../support/cleanup.ts";
+import { dataFolder } from "../support/embedded.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { PROJECT_ROOT } from "../support/process.ts";
 import {
@@ -149,6 +150,28 @@ describe("a large import", () => {
     expect((await fresh.run(["import", path])).status).toBe(0);
     expect(await imported()).toBe(800);
     expect(await content(cli)).toEqual(await content(fresh));
+  });
+
+  test("that is interrupted stops the embedded PostgreSQL that it started", async () => {
+    const folder = temporaryFolder("interrupted");
+    const path = join(folder, "large.ndjson");
+    await writeLargeFile(path, 20_000);
+    const DATA_DIR = dataFolder();
+    const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
+      cwd: PROJECT_ROOT,
+      env: { PATH: process.env["PATH"] ?? "", DATA_DIR },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    onCleanup(() => child.kill("SIGKILL"));
+    // The cluster is announced right before the server starts, and the import takes longer.
+    const { value } = await child.stderr.getReader().read();
+    expect(Buffer.from(value ?? []).toString()).toContain("created a PostgreSQL");
+    const pidFile = join(DATA_DIR, "postgres", "cluster", "postmaster.pid");
+    while (!existsSync(pidFile)) await Bun.sleep(5);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(existsSync(pidFile)).toBe(false);
   });
 
   /** Everything but the moments at which rows were made. */

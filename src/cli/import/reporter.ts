@@ -28,6 +28,8 @@ export class Reporter {
       stream: process.stderr,
       hideCursor: true,
       clearOnComplete: true,
+      // The command itself ends cleanly when it is interrupted.
+      gracefulExit: false,
       etaBuffer: 50,
     });
     this.#bar.start(total ?? 1, 0, { records: 0, rate: 0 });
