@@ -35,6 +35,16 @@ export function mediaType(request: Request): string {
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
+/** Refuses a compressed body, which would otherwise be read as it came and called malformed. */
+export function requirePlainBody(request: Request): void {
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return;
+  throw new Problem("unsupported-media-type", {
+    detail: "This operation takes bodies without a content encoding.",
+    headers: { "accept-encoding": "identity" },
+  });
+}
+
 /** True for application/json and every `+json` type. */
 export function isJsonType(type: string): boolean {
   return type === "application/json" || /^application\/[\w.!#$&^-]+\+json$/.test(type);

@@ -7,7 +7,7 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** True for an RFC 3339 date-time that exists in the calendar. */
+/** True for an RFC 3339 date-time that exists in the calendar, within the years 1 to 9999 of UTC. */
 export function isDateTime(value: string): boolean {
   const match = DATE_TIME.exec(value);
   if (!match) return false;
@@ -25,7 +25,10 @@ export function isDateTime(value: string): boolean {
   ];
   if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false;
   if (offsetHour > 23 || offsetMinute > 59) return false;
-  return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return false;
+  // An offset can lead out of the years that four digits write, and that PostgreSQL takes.
+  const yearInUtc = parseDateTime(value).getUTCFullYear();
+  return yearInUtc >= 1 && yearInUtc <= 9999;
 }
 
 /** The moment that an RFC 3339 date-time names. A leap second counts as the last moment before it. */

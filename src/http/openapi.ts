@@ -99,6 +99,7 @@ function problemHeaders(slugs: readonly Slug[]): Json {
   }
   if (slugs.includes("unsupported-media-type")) {
     headers["Accept"] = { $ref: "#/components/headers/Accept" };
+    headers["Accept-Encoding"] = { $ref: "#/components/headers/AcceptEncoding" };
   }
   if (slugs.some(isRetryable)) {
     headers["Retry-After"] = { $ref: "#/components/headers/RetryAfter" };
@@ -241,6 +242,10 @@ const HEADERS = {
   },
   Accept: {
     description: "The content types that the operation takes.",
+    schema: { type: "string" },
+  },
+  AcceptEncoding: {
+    description: "The content encoding that the operation takes, when the body had another one.",
     schema: { type: "string" },
   },
   RetryAfter: {

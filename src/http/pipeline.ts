@@ -4,7 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { Problem } from "../problem/problem.ts";
-import { isJsonType, mediaType, parseJson, readBody } from "./body.ts";
+import { isJsonType, mediaType, parseJson, readBody, requirePlainBody } from "./body.ts";
 import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
 import { json, problemResponse } from "./respond.ts";
@@ -63,6 +63,7 @@ async function jsonBody(request: Request, context: HttpContext): Promise<unknown
       headers: { accept: "application/json" },
     });
   }
+  requirePlainBody(request);
   return parseJson(bytes);
 }
 

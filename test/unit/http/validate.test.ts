@@ -84,4 +84,16 @@ describe("date-times", () => {
       expect(isDateTime(bad)).toBe(false);
     }
   });
+
+  test("lie within the years that four digits write, in UTC", () => {
+    expect(isDateTime("0001-01-01T00:00:00Z")).toBe(true);
+    expect(isDateTime("9999-12-31T23:59:60Z")).toBe(true);
+    for (const bad of [
+      "0000-06-01T00:00:00Z",
+      "0001-01-01T00:00:00+00:01",
+      "9999-12-31T23:59:59-00:01",
+    ]) {
+      expect(isDateTime(bad)).toBe(false);
+    }
+  });
 });
