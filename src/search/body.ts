@@ -1,6 +1,7 @@
 import { parseJson } from "../http/body.ts";
 import { validator } from "../http/validate.ts";
 import {
+  DIMENSIONS,
   PROBLEM_MAX_FIELD_ERRORS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
@@ -18,6 +19,9 @@ export interface CheckedSearch {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
+const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
 
 const checkOptions = validator(SearchOptions);
 
@@ -59,6 +63,10 @@ function checkVector(
 ): Float32Array<ArrayBuffer> | FieldError[] {
   const errors = elementErrors(values);
   if (errors.length > 0) return errors;
+  if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
+    const message = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
+    return [{ field: "vector", message: `${message}, and has ${values.length}` }];
+  }
   if (dimension !== undefined && values.length !== dimension) {
     const message = `must have ${dimension} elements, as dimension says, and has ${values.length}`;
     return [{ field: "vector", message }];

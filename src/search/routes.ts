@@ -1,6 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
-import { isJsonType, mediaType, readBody } from "../http/body.ts";
+import { isJsonType, mediaType, readBody, requirePlainBody } from "../http/body.ts";
 import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
@@ -88,6 +88,7 @@ async function search(
     const type = mediaType(request);
     const body = (await readBody(request, config.maxBodyBytes)) as Uint8Array<ArrayBuffer>;
     requireSearchType(type, body.byteLength === 0);
+    requirePlainBody(request);
     const { path, target } = pathOf(request.url);
     const headers: Record<string, string> = {};
     if (reference.kind === "release") headers["cache-control"] = REVALIDATE;

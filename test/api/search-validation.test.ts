@@ -70,6 +70,12 @@ describe("a body that is not valid answers 400 and names what is wrong", () => {
       { vector: withElement(2, "x"), dimension: 5, limit: 0, threshold: 9 },
       ["vector[2]", "dimension", "limit", "threshold"],
     ],
+    [
+      "too few elements for any dimension",
+      { vector: [1, 2, 3], dimension: 3 },
+      ["vector", "dimension"],
+    ],
+    ["too few elements, and no dimension", { vector: [1, 2, 3] }, ["vector", "dimension"]],
     ["base64 of another length", { vector: "AAAAAAA=", dimension: 768 }, ["vector"]],
     ["base64 of half floats", { vector: "AAAA", dimension: 768 }, ["vector"]],
     ["text that is not base64", { vector: "!".repeat(4096), dimension: 768 }, ["vector"]],
