@@ -35,7 +35,6 @@ export const AUTH_CACHE_MAX_ENTRIES = 50_000;
 /** The promise to callers: a revoked key, a lost membership stop working within this time. */
 export const REVOCATION_BOUND_MS = 1_000;
 export const JWT_CACHE_TTL_MS = 30_000;
-export const JWT_CLOCK_SKEW_SECONDS = 30;
 export const JWKS_COOLDOWN_MS = 5_000;
 export const JWKS_CACHE_MAX_AGE_MS = 600_000;
 export const JWKS_TIMEOUT_MS = 3_000;
@@ -156,6 +155,12 @@ export const SETTLE_TIMEOUT_MS = 4_000;
 export const SETTLE_RETRY_MS = 50;
 export const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+/** An answer waits this long for a rival that is being stored; deliveries do the same in SQL. */
+export const LOCK_TIMEOUT_MS = 5_000;
+/** Rivals of one delivery that come one after another, each in the instant between two statements. */
+export const DELIVERY_RIVALS_MAX = 3;
+/** Exponents of JSON numbers that have more characters are compared as they are spelt. */
+export const EXPONENT_MAX_CHARS = 15;
 
 // Redis.
 export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
@@ -300,6 +305,7 @@ export function assertRelations(): void {
       PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
       "a copy that takes too long is answered before the connection is closed",
     ],
+    [LOCK_TIMEOUT_MS < DB_STATEMENT_TIMEOUT_MS, "a wait for a lock ends as such"],
     [LEASE_RENEW_MS * 2 < LEASE_MS, "a lease outlives a lost renewal"],
     [DB_STATEMENT_TIMEOUT_MS < ATTEMPT_TIMEOUT_MS, "PostgreSQL gives up on a statement first"],
     [

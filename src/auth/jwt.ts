@@ -13,7 +13,6 @@ import {
   JWKS_COOLDOWN_MS,
   JWKS_TIMEOUT_MS,
   JWT_CACHE_TTL_MS,
-  JWT_CLOCK_SKEW_SECONDS,
 } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
 import { isAccountPermission, type Principal } from "./principal.ts";
@@ -123,7 +122,6 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
           timeoutDuration: JWKS_TIMEOUT_MS,
         });
   const checks = {
-    clockTolerance: JWT_CLOCK_SKEW_SECONDS,
     ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
     ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
   };
@@ -144,7 +142,7 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
     try {
       const payload = await claims(token);
       const principal = principalOf(payload);
-      const expires = (payload.exp ?? Number.POSITIVE_INFINITY) + JWT_CLOCK_SKEW_SECONDS;
+      const expires = payload.exp ?? Number.POSITIVE_INFINITY;
       remembered.set(token, {
         principal,
         until: Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000),

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
-import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 
 const SECRET = "a secret of more than enough characters";
@@ -43,10 +42,9 @@ describe("JWTs by shared secret", () => {
   });
 
   test("a token is refused when expired, not yet valid, signed by others, or without a user", async () => {
-    const skew = JWT_CLOCK_SKEW_SECONDS;
     const tokens = await Promise.all([
-      sign({ exp: now() - skew - 5 }),
-      sign({ nbf: now() + skew + 60 }),
+      sign({ exp: now() - 1 }),
+      sign({ nbf: now() + 5 }),
       sign({}, "another secret of enough characters"),
       sign({ sub: undefined }),
       sign({ sub: "not-a-uuid" }),
@@ -54,11 +52,6 @@ describe("JWTs by shared secret", () => {
       Promise.resolve("notatoken"),
     ]);
     for (const token of tokens) expect(await verdict(token)).toBe("unauthorized");
-  });
-
-  test("clocks may differ by the allowed skew", async () => {
-    const token = await sign({ exp: now() - JWT_CLOCK_SKEW_SECONDS + 10 });
-    expect(await verdict(token)).toBeObject();
   });
 
   test("issuer and audience are checked where they are configured", async () => {
@@ -85,7 +78,7 @@ describe("JWTs by shared secret", () => {
 
   test("a remembered token still expires on time", async () => {
     const verify = createJwtVerifier({ ...NONE, secret: SECRET });
-    const token = await sign({ exp: now() - JWT_CLOCK_SKEW_SECONDS + 2 });
+    const token = await sign({ exp: now() + 2 });
     expect(await verify(token)).toBeObject();
     await Bun.sleep(2_100);
     expect(Promise.resolve(verify(token))).rejects.toThrow("not valid");
