@@ -1,6 +1,7 @@
 import { buildApp, type Services } from "./app.ts";
 import { openAuth } from "./auth/open.ts";
 import { type Demo, demoBanner, prepareDemo } from "./cli/demo.ts";
+import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { openCoordinator } from "./coordination/open.ts";
 import { migrate } from "./db/migrate.ts";
@@ -91,6 +92,7 @@ function stopper(listener: Listener, resources: Resources, log: Log): () => Prom
 export async function serve(config: Config): Promise<RunningServer> {
   assertRelations();
   const log = createLog(config.logLevel);
+  for (const warning of configWarnings(config)) log.warn(warning);
   const listener = listen(config.host, config.port);
   const resources = new Resources();
   const stop = stopper(listener, resources, log);

@@ -81,7 +81,7 @@ function readPrices(reader: Reader): Record<string, string> {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
       const entries = Object.entries(parsed);
-      const known = /^(pro|enterprise|server|sandbox)\.(monthly|yearly)$/;
+      const known = /^(free|pro|enterprise|server|sandbox)\.(monthly|yearly)$/;
       if (entries.every(([key, id]) => known.test(key) && typeof id === "string" && id !== "")) {
         return Object.fromEntries(entries) as Record<string, string>;
       }
@@ -90,17 +90,9 @@ function readPrices(reader: Reader): Record<string, string> {
     // Falls through to the fault, which must not repeat the value.
   }
   reader.faults.push(
-    'STRIPE_PRICES must be a JSON object of price ids by "pro|enterprise|server|sandbox.monthly|yearly"',
+    'STRIPE_PRICES must be a JSON object of price ids by "free|pro|enterprise|server|sandbox.monthly|yearly"',
   );
   return {};
-}
-
-function readSecret(reader: Reader): string | undefined {
-  const secret = reader.text("JWT_SECRET");
-  if (secret !== undefined && secret.length < DEFAULTS.jwtSecretMinChars) {
-    reader.faults.push(`JWT_SECRET must have at least ${DEFAULTS.jwtSecretMinChars} characters`);
-  }
-  return secret;
 }
 
 /** Validates the environment; throws a ConfigError that lists every fault. */
@@ -115,7 +107,7 @@ export function loadConfig(env: Environment = process.env): Config {
     databaseUrl: reader.url("DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.url("REDIS_URL", ["redis", "rediss", "unix"]),
     jwt: {
-      secret: readSecret(reader),
+      secret: reader.text("JWT_SECRET"),
       jwksUrl: reader.url("JWT_JWKS_URL", http),
       issuer: reader.text("JWT_ISSUER"),
       audience: reader.text("JWT_AUDIENCE"),
@@ -140,4 +132,12 @@ export function loadConfig(env: Environment = process.env): Config {
   };
   if (reader.faults.length > 0) throw new ConfigError([...new Set(reader.faults)]);
   return Object.freeze(config);
+}
+
+/** What is valid and yet worth a warning at the start, one sentence each. */
+export function configWarnings({ jwt }: Config): string[] {
+  const isShort =
+    jwt.secret !== undefined && Buffer.byteLength(jwt.secret) < DEFAULTS.jwtSecretSafeBytes;
+  if (!isShort) return [];
+  return [`JWT_SECRET is shorter than ${DEFAULTS.jwtSecretSafeBytes} bytes and may be guessed`];
 }

@@ -1,4 +1,4 @@
-import { BODY_DEFAULT_MAX_BYTES, DIMENSIONS } from "../limits.ts";
+import { BODY_DEFAULT_MAX_BYTES } from "../limits.ts";
 
 export type DemoMode = "auto" | "on" | "off";
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
@@ -53,7 +53,7 @@ export const DEFAULTS = {
   maxBodyBytes: BODY_DEFAULT_MAX_BYTES,
   maxPort: 65_535,
   maxWorkers: 256,
-  /** The smallest body limit that still takes a search of the largest dimension as octets. */
-  minBodyBytes: Math.max(...DIMENSIONS) * 4,
-  jwtSecretMinChars: 16,
+  minBodyBytes: 1,
+  /** RFC 7518 wants a key as long as the hash; a shorter one is taken with a warning. */
+  jwtSecretSafeBytes: 32,
 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ConfigError, loadConfig } from "../../../src/config/load.ts";
+import { ConfigError, configWarnings, loadConfig } from "../../../src/config/load.ts";
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -26,7 +26,7 @@ describe("the configuration", () => {
       DATABASE_URL: "mysql://user:hunter2@db",
       REDIS_URL: "hunter2",
       BASE_URL: "ftp://hunter2",
-      JWT_SECRET: "hunter2",
+      JWT_JWKS_URL: "hunter2",
       BILLING_ORIGINS: "https://ok.example.com, hunter2/path",
       STRIPE_PRICES: '{"pro.weekly":"hunter2"}',
       SEARCH_WORKERS: "0",
@@ -39,6 +39,21 @@ describe("the configuration", () => {
       expect(faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
     }
     expect(faults.join()).not.toContain("hunter2");
+  });
+
+  test("a secret of any length is taken, and a short one is warned about without being shown", () => {
+    const short = loadConfig({ JWT_SECRET: "hunter2" });
+    expect(short.jwt.secret).toBe("hunter2");
+    expect(configWarnings(short).join()).toMatch(/^JWT_SECRET (?!.*hunter2)/);
+    expect(configWarnings(loadConfig({ JWT_SECRET: "s".repeat(32) }))).toEqual([]);
+    expect(configWarnings(loadConfig({}))).toEqual([]);
+  });
+
+  test("every tier may have a price, and any body limit above zero will do", () => {
+    const prices = '{"free.monthly":"price_0","pro.yearly":"price_1"}';
+    expect(loadConfig({ STRIPE_PRICES: prices }).billing.prices).toEqual(JSON.parse(prices));
+    expect(loadConfig({ MAX_BODY_BYTES: "1" }).maxBodyBytes).toBe(1);
+    expect(faultsOf({ MAX_BODY_BYTES: "0" })).toHaveLength(1);
   });
 
   test("empty variables count as absent", () => {
