@@ -24,7 +24,7 @@ export const InputResponse = Type.Object(
     input_request_id: uuid("The input request that it answers."),
     conversation_id: uuid("The conversation of both."),
     run_id: Type.Optional(text("The run that asked.")),
-    actor_type: text("`human`, or `api_key` for an answer by API key."),
+    actor_type: text("`human`."),
     actor_id: text("The user who answered."),
     values: document("The answer by field name."),
     created_at: moment("When it was given."),

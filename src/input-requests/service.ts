@@ -19,6 +19,8 @@ import {
 import { type Values, validValues } from "./values.ts";
 
 export const OPERATION = "answerInputRequest";
+/** An API key acts as its user, so whoever answers is a human in either case. */
+const ACTOR_TYPE = "human";
 
 export interface AnswerServices {
   readonly sql: Sql;
@@ -96,9 +98,8 @@ async function attempt(
   if (request.status === "submitted") {
     return (await storedAnswer(tx, request, values, responseId)) ?? mismatch(baseUrl, answer);
   }
-  const actorType = principal.keyId === null ? "human" : "api_key";
   const { response, submittedAt } = await storeResponse(tx, request, {
-    ...{ id: responseId, actorType, actorId: principal.userId, values },
+    ...{ id: responseId, actorType: ACTOR_TYPE, actorId: principal.userId, values },
   });
   step("answer.written");
   const submitted = { ...request, status: "submitted" as const, submitted_at: submittedAt };

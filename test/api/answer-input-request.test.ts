@@ -104,9 +104,9 @@ describe("an answer to an input request", () => {
     expect((await answer(request, values)).body.duplicate).toBe(true);
   });
 
-  test("by API key is told apart from a human's", async () => {
+  test("by API key counts as its user's own", async () => {
     const { body } = await api.post((await ask()).path, valid, await api.key(member, { project }));
-    expect(body.input_response).toMatchObject({ actor_type: "api_key", actor_id: member.userId });
+    expect(body.input_response).toMatchObject({ actor_type: "human", actor_id: member.userId });
   });
 });
 
