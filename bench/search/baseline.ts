@@ -56,15 +56,28 @@ function buildOnce(world: World, file: string): number {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Takes the smallest expansion whose recall is at least `recall`. */
-export function openBaseline(
+/**
+ * Builds the index, and for each recall that is asked for takes the smallest expansion that reaches
+ * it.
+ */
+export function openBaselines(
+  world: World,
+  truth: readonly Set<number>[],
+  recalls: readonly number[],
+  folder: string,
+): Baseline[] {
+  const file = join(folder, `baseline-${world.chunks}-${world.dimension}.usearch`);
+  const buildSeconds = buildOnce(world, file);
+  return recalls.map((recall) => tune(world, truth, recall, file, buildSeconds));
+}
+
+function tune(
   world: World,
   truth: readonly Set<number>[],
   recall: number,
-  folder: string,
+  file: string,
+  buildSeconds: number,
 ): Baseline {
-  const file = join(folder, `baseline-${world.chunks}-${world.dimension}.usearch`);
-  const buildSeconds = buildOnce(world, file);
   let reached = 0;
   let expansion = 0;
   let index = new Index(config(world, EXPANSIONS[0] as number));

@@ -128,20 +128,29 @@ export class ProjectIndexer {
       return true;
     }
     const startedAt = performance.now();
+    let waited = false;
     for (const index of indexes) {
       const unknown = versions.filter((version) => !index.knows(this.id, version));
       for (let at = 0; at < unknown.length; at += INDEX_SLICE_VERSIONS) {
         const slice = unknown.slice(at, at + INDEX_SLICE_VERSIONS);
         await index.add(this.id, slice, this.context.reader);
+        waited = true;
         this.#stopIfClosed();
         this.changes += slice.length;
         const others = this.#pending.size > 0;
         if (others && performance.now() - startedAt > INDEX_SLICE_MS) return false;
       }
     }
+    // Background work may have forgotten versions that no scope held, while others were read.
+    if (waited && !this.#allKnown(versions)) return false;
     for (const index of indexes) index.setScope(this.id, scope.id, versions);
     this.changes++;
     return true;
+  }
+
+  #allKnown(versions: readonly string[]): boolean {
+    const { indexes } = this.context;
+    return indexes.every((index) => versions.every((version) => index.knows(this.id, version)));
   }
 
   #stopIfClosed(): void {

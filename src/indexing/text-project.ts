@@ -183,7 +183,8 @@ export class TextProject {
       this.scopes.set(scopeId, moved(words, parts, places, added));
       scopeIds.push(scopeId);
     }
-    if (added !== null) this.#buryUnheld(added, added.dead.fill(-1));
+    // What is in no scope yet, because it was only just added, is not dead.
+    if (added !== null) carryDead(parts, places, added);
     return { added, removed: parts.map((part) => part.key), scopeIds };
   }
 
@@ -227,6 +228,21 @@ interface Merge {
 // biome-ignore lint/correctness/useYield: it takes no step.
 function* nothing(): Generator<void, null, void> {
   return null;
+}
+
+/** Marks in the new segment what died while it was made. */
+function carryDead(
+  parts: readonly TextSegment[],
+  places: ReadonlyArray<readonly number[]>,
+  added: TextSegment,
+): void {
+  for (const [i, { dead, segment }] of parts.entries()) {
+    const end = segment.documentCount;
+    for (let d = nextInScope(dead, 0, end); d < end; d = nextInScope(dead, d + 1, end)) {
+      const place = places[i]?.[d] as number;
+      if (place >= 0) addToScope(added.dead, place);
+    }
+  }
 }
 
 /** A scope after segments were replaced by the one that now holds their documents. */

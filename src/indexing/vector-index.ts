@@ -158,12 +158,20 @@ export class VectorIndex implements VersionIndex {
 
   stats(projectId: string): readonly IndexPart[] {
     const stats = native.stats(this.nativeName(projectId));
-    return (stats?.dimensions ?? []).map(({ dimension, vectors, distinct, graphed, bytes }) => ({
+    if (stats === null) return [];
+    return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => ({
       dimension,
       entries: vectors,
       // Small indexes have no graph, and then nothing waits for one.
       settled: this.#isSettled(projectId, dimension) ? vectors : vectors - (distinct - graphed),
-      bytes: bytes.codes + bytes.vectors + bytes.graph + bytes.rendered + bytes.ids,
+      // Scopes span the dimensions, so their memory is counted once, with the first.
+      bytes:
+        bytes.codes +
+        bytes.vectors +
+        bytes.graph +
+        bytes.rendered +
+        bytes.ids +
+        (i === 0 ? stats.scopeBytes : 0),
     }));
   }
 

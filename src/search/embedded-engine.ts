@@ -59,7 +59,7 @@ export class EmbeddedEngine implements SearchEngine {
     this.indexer.used(projectId);
     const request = requestOf(query, this.indexer.nativeName(projectId));
     if (!this.indexer.isResident(projectId)) return this.#searchLoaded(query, request);
-    const reply = this.pool.search(request, this.#open === 1);
+    const reply = this.pool.search(request);
     if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
     return this.#answer(query, request, reply);
   }
@@ -94,7 +94,7 @@ export class EmbeddedEngine implements SearchEngine {
       const found = await this.#ensured(projectId, { id, kind }, deadline);
       if (found === undefined) break;
       if (!found) throw notFound(query);
-      const reply = await this.pool.search(attempt, false);
+      const reply = await this.pool.search(attempt);
       // The project may have been dropped again in between; then the body comes back once more.
       if (reply instanceof Uint8Array || reply.reason !== "not-resident") {
         return await this.#answer(query, attempt, reply);

@@ -8,7 +8,12 @@ import type {
   SearchTask,
 } from "../../workers/protocol.ts";
 import { replyTo } from "../../workers/search.ts";
-import { SEARCH_BATCH_MAX, SEARCH_COSTS_REMEMBERED, SEARCH_INLINE_MAX_MS } from "../limits.ts";
+import {
+  SEARCH_BATCH_MAX,
+  SEARCH_COSTS_REMEMBERED,
+  SEARCH_INLINE_MAX_MS,
+  SEARCH_TURN_MS,
+} from "../limits.ts";
 
 interface Waiting {
   readonly request: SearchRequest;
@@ -49,15 +54,18 @@ export function createWorkers(workers: number): Runner & LookupRunner {
 }
 
 /**
- * Hands searches to the workers. A search that is alone and known to be cheap runs right here,
- * which beats any hand-off; under load, whatever came while the workers were busy is split over
- * the free ones, so that one hand-off pays for several searches.
+ * Runs searches here or on the workers. A cheap search runs right here, which beats any hand-off,
+ * as long as this turn of the event loop has time left for it. Whatever comes beyond that in the
+ * same turn, or while the workers were busy, is split over the free ones, so that one hand-off
+ * pays for several searches.
  */
 export class SearchPool {
   readonly #queue: Waiting[] = [];
   /** Recent cost of a search in milliseconds, by scope. */
   readonly #costs = new Map<string, number>();
   #busy = 0;
+  /** Milliseconds that searches took of this turn of the event loop. */
+  #spent = 0;
   #scheduled = false;
 
   constructor(private readonly runner: Runner) {}
@@ -67,18 +75,19 @@ export class SearchPool {
     return this.#queue.length;
   }
 
-  /** @param alone true when no other search is under way */
-  search(request: SearchRequest, alone: boolean): SearchReply | Promise<SearchReply> {
+  search(request: SearchRequest): SearchReply | Promise<SearchReply> {
     const cost = this.#costs.get(request.scopeId) ?? Number.POSITIVE_INFINITY;
-    if (alone && cost <= SEARCH_INLINE_MAX_MS) {
+    this.#atEndOfTurn();
+    if (cost <= SEARCH_INLINE_MAX_MS && this.#spent + cost <= SEARCH_TURN_MS) {
       const startedAt = performance.now();
       const reply = replyTo(request);
-      this.#learn(request.scopeId, performance.now() - startedAt);
+      const took = performance.now() - startedAt;
+      this.#spent += took;
+      this.#learn(request.scopeId, took);
       return reply;
     }
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     this.#queue.push({ request, resolve, reject });
-    this.#schedule();
     return promise;
   }
 
@@ -86,12 +95,13 @@ export class SearchPool {
     return this.runner.close();
   }
 
-  /** Waits for the end of this turn of the event loop: requests tend to come in bursts. */
-  #schedule(): void {
-    if (this.#scheduled || this.#busy === this.runner.workers) return;
+  /** Requests come in bursts, so what one turn has collected is handed on at its end. */
+  #atEndOfTurn(): void {
+    if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      this.#spent = 0;
       this.#flush();
     });
   }

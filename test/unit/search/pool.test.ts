@@ -45,10 +45,10 @@ describe("the search pool", () => {
   test("splits a burst over the free workers, and hands on in batches what came meanwhile", async () => {
     const workers = new HeldWorkers(2);
     const pool = new SearchPool(workers);
-    const first = Array.from({ length: 5 }, (_, i) => pool.search(request(i), false));
+    const first = Array.from({ length: 5 }, (_, i) => pool.search(request(i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
-    const second = Array.from({ length: 20 }, (_, i) => pool.search(request(5 + i), false));
+    const second = Array.from({ length: 20 }, (_, i) => pool.search(request(5 + i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
     expect(pool.queued).toBe(20);
@@ -66,13 +66,13 @@ describe("the search pool", () => {
   test("fails only the searches of a worker that died, and goes on with the others", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
-    const lost = pool.search(request(1), false) as Promise<unknown>;
+    const lost = pool.search(request(1)) as Promise<unknown>;
     const outcome = lost.then(
       () => "answered",
       (error: Error) => error.message,
     );
     await turn();
-    const kept = pool.search(request(2), false);
+    const kept = pool.search(request(2));
     workers.finish(new Error("the worker died"));
     expect(await outcome).toBe("the worker died");
     await turn();
@@ -80,15 +80,15 @@ describe("the search pool", () => {
     expect(await kept).toEqual(Uint8Array.of(2));
   });
 
-  test("runs a lone search without a hand-off only once its scope is known to be cheap", async () => {
+  test("hands on a search whose scope is not known to be cheap, even when nothing else runs", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
-    expect(pool.search(request(1), true)).toBeInstanceOf(Promise);
+    expect(pool.search(request(1))).toBeInstanceOf(Promise);
     await turn();
     workers.finish();
     await turn();
     // It cost five milliseconds, so the next one must not hold up the main thread.
-    expect(pool.search(request(2), true)).toBeInstanceOf(Promise);
+    expect(pool.search(request(2))).toBeInstanceOf(Promise);
   });
 });
 
