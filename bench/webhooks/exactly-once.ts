@@ -1,8 +1,9 @@
 /**
- * Deliveries with repetitions through two processes on one database and one Redis, while a process
- * is killed and replaced and Redis is frozen and restarted empty; then counts what is kept:
- * `bun bench/webhooks/exactly-once.ts [deliveries] [share of repetitions]`. Fails unless there is
- * exactly one event a key and none is lost that was acknowledged.
+ * Deliveries with repetitions, exactly once through two processes while servers fail.
+ *
+ * `bun bench/webhooks/exactly-once.ts [deliveries] [share of repetitions]`. Both processes share a
+ * database and a Redis; one process is killed and replaced, Redis is frozen and restarted empty.
+ * Fails unless there is exactly one event a key and none is lost that was acknowledged.
  */
 import { type ApiOptions, startApiProcess } from "../../test/support/api.ts";
 import { cleanUp } from "../../test/support/cleanup.ts";

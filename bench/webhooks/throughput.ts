@@ -1,5 +1,6 @@
 /**
- * Deliveries a second against bare handlers that make the same inserts, side by side:
+ * Deliveries a second against bare handlers that make the same inserts, side by side.
+ *
  * `bun bench/webhooks/throughput.ts [seconds of one round] [rounds]`. The servers take turns, so
  * that noise of the machine meets all; each ratio is the median of the rounds' ratios.
  */

@@ -1,11 +1,10 @@
-/** Exponents of more digits are compared as they are spelt. */
-const EXPONENT_MAX_DIGITS = 15;
+import { EXPONENT_MAX_CHARS } from "../limits.ts";
 
 /** 12.50e1, 125 and 1.25E2 are one number: digits without outer zeros, and the exponent. */
 function canonicalNumber(source: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) as RegExpExecArray;
-  if (exponent.length > EXPONENT_MAX_DIGITS) return source;
+  if (exponent.length > EXPONENT_MAX_CHARS) return source;
   const digits = whole + fraction;
   let start = 0;
   let end = digits.length;

@@ -38,10 +38,10 @@ export async function settle<T>(attempt: () => Promise<T>, options: SettleOption
   const { attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   let brokenAt: number | undefined;
   for (let count = 1; ; count++) {
-    const left =
-      brokenAt === undefined ? attemptTimeoutMs : brokenAt + settleTimeoutMs - performance.now();
+    const deadline = brokenAt === undefined ? undefined : brokenAt + settleTimeoutMs;
+    const left = deadline === undefined ? attemptTimeoutMs : deadline - performance.now();
     try {
-      const answer = await answeredWithin(attempt(), left);
+      const answer = await answeredWithin(attempt(), Math.max(left, 0));
       if (answer !== SILENT) return answer;
     } catch (error) {
       if (error instanceof Problem) throw error;

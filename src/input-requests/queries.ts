@@ -1,9 +1,7 @@
 import { reachesConversation } from "../auth/conversation-access.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Transaction } from "../db/client.ts";
-
-/** How long an answer waits for a rival that is being stored. */
-const LOCK_TIMEOUT = "5s";
+import { LOCK_TIMEOUT_MS } from "../limits.ts";
 
 export interface RequestRow {
   id: string;
@@ -55,7 +53,7 @@ export async function lockRequest(
 ): Promise<RequestRow | undefined> {
   // Issued together, both take one round trip.
   const [, [row]] = await Promise.all([
-    tx`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
+    tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
     tx<RequestRow[]>`
       SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
         title, description, fields, recommendations, metadata, created_at, expires_at,

@@ -5,14 +5,12 @@ import type { Step } from "../failpoints.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
 import { inFlight } from "../idempotency/in-flight.ts";
 import { settle } from "../idempotency/settle.ts";
+import { DELIVERY_RIVALS_MAX } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, keepDelivery, readKeptEvent } from "./queries.ts";
 
 export const OPERATION = "deliverWebhook";
-
-/** Rivals that come one after another in the instant between two statements. */
-const RIVALS_MAX = 3;
 
 export interface DeliveryServices {
   readonly sql: Sql;
@@ -90,7 +88,7 @@ async function keepOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | unde
     try {
       return await keepDelivery(sql, delivery);
     } catch (error) {
-      if (uniqueViolation(error) === undefined || rivals >= RIVALS_MAX) throw error;
+      if (uniqueViolation(error) === undefined || rivals >= DELIVERY_RIVALS_MAX) throw error;
     }
   }
 }
