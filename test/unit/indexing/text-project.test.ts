@@ -98,6 +98,18 @@ describe("joining segments in steps", () => {
     expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
   });
 
+  test("forgets nothing that was added and is not in a scope yet", () => {
+    const project = new TextProject();
+    const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
+    for (const id of ids) {
+      add(project, [id]);
+      while (project.unsettled) project.settle(LONG_MS);
+    }
+    expect(ids.filter((id) => !project.knows(id))).toEqual([]);
+    project.setScope("s", ids);
+    expect(idsIn(project, "s")).toEqual(ids);
+  });
+
   test("starts over when a document that it left out comes back meanwhile", () => {
     const project = new TextProject();
     const ids = Array.from({ length: 8 }, (_, i) => `d${i}`);
