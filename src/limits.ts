@@ -285,6 +285,10 @@ export const INDEX_STATE_FRESH_SECONDS = 15;
 // Shutdown.
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
+/** Requests that were sent before the signal are still read for this long at most. */
+export const DRAIN_GRACE_MS = 200;
+/** No new request within this time means that all of them have been read. */
+export const DRAIN_QUIET_MS = 20;
 
 /** Fails at start-up when two bounds that depend on one another were changed apart. */
 export function assertRelations(): void {
@@ -294,6 +298,7 @@ export function assertRelations(): void {
     [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],
     [API_KEY_SECRET_CHARS >= API_KEY_SECRET_MIN_CHARS, "generated secrets are long enough"],
     [API_KEY_PREFIX_CHARS >= API_KEY_PREFIX_MIN_CHARS, "generated prefixes are long enough"],
+    [DRAIN_GRACE_MS < DRAIN_REQUESTS_MS, "what is read during the grace can be answered"],
     [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process must be gone"],
     [
       EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,

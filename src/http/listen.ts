@@ -1,4 +1,9 @@
-import { BODY_TRANSPORT_MAX_BYTES, IDLE_TIMEOUT_SECONDS } from "../limits.ts";
+import {
+  BODY_TRANSPORT_MAX_BYTES,
+  DRAIN_GRACE_MS,
+  DRAIN_QUIET_MS,
+  IDLE_TIMEOUT_SECONDS,
+} from "../limits.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -39,10 +44,12 @@ function listenError(error: unknown, host: string, port: number): unknown {
 export function listen(host: string, port: number): Listener {
   let handler: Handler = starting;
   let running = 0;
+  let taken = 0;
   let draining = false;
 
   async function counted(request: Request): Promise<Response> {
     running++;
+    taken++;
     try {
       const response = await handler(request);
       // Keep-alive connections would otherwise bring new requests to a server that goes away.
@@ -50,6 +57,15 @@ export function listen(host: string, port: number): Listener {
       return response;
     } finally {
       running--;
+    }
+  }
+
+  /** Stopping resets connections with an unread request, so those that were sent are read first. */
+  async function readWhatWasSent(): Promise<void> {
+    const end = performance.now() + DRAIN_GRACE_MS;
+    for (let before = -1; before !== taken && performance.now() < end; ) {
+      before = taken;
+      await Bun.sleep(DRAIN_QUIET_MS);
     }
   }
 
@@ -75,6 +91,7 @@ export function listen(host: string, port: number): Listener {
     async drain(deadlineMs) {
       draining = true;
       const deadline = performance.now() + deadlineMs;
+      await readWhatWasSent();
       const stopped = server.stop();
       while (running > 0 && performance.now() < deadline) await Bun.sleep(5);
       await Promise.race([stopped, Bun.sleep(Math.min(100, deadlineMs))]);
