@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { startApiProcess } from "../support/api.ts";
+import { KnowledgeWorld } from "../support/knowledge-world.ts";
+import { startRedis } from "../support/redis.ts";
+
+const ITEMS = 30;
+
+async function worldWithRedis() {
+  const redis = await startRedis();
+  const service = await startApiProcess({ env: { REDIS_URL: redis.url } });
+  const world = await KnowledgeWorld.create(service);
+  await world.write(ITEMS);
+  await world.agrees(service.url);
+  return { redis, service, world };
+}
+
+describe("a cursor", () => {
+  test("given by one process goes on at another one beside it", async () => {
+    const { redis, service, world } = await worldWithRedis();
+    const other = await startApiProcess({ beside: service, env: { REDIS_URL: redis.url } });
+    await world.agrees(other.url);
+    for (const question of [{}, { query: "common words" }]) {
+      const paths: string[] = [];
+      const urls = [service.url, other.url];
+      let body: object | null = { ...question, limit: 7 };
+      for (let page = 0; body !== null; page++) {
+        const answer = await world.ask(urls[page % 2] as string, body);
+        expect(answer.status).toBe(200);
+        for (const item of answer.body.data) paths.push(item.path);
+        const { next } = answer.body.page_info;
+        body = next === null ? null : { cursor: next };
+      }
+      expect(paths).toEqual(await world.paths(service.url, question));
+      expect(new Set(paths).size).toBe(ITEMS);
+    }
+  });
+
+  test("cannot be followed while Redis is away, and is unknown to one that came back empty", async () => {
+    const { redis, service, world } = await worldWithRedis();
+    const first = await world.ask(service.url, { limit: 5 });
+    const cursor = first.body.page_info.next;
+    expect((await world.ask(service.url, { cursor })).status).toBe(200);
+
+    await redis.kill();
+    for (const body of [{ cursor }, { limit: 5 }, { query: "common words", limit: 5 }]) {
+      const away = await world.ask(service.url, body);
+      expect(away.status).toBe(503);
+      expect(away.body.slug).toBe("dependency-unavailable");
+      expect(Number(away.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+
+    await redis.restart();
+    const deadline = Date.now() + 20_000;
+    let back = await world.ask(service.url, { cursor });
+    while (back.status === 503 && Date.now() < deadline) {
+      await Bun.sleep(50);
+      back = await world.ask(service.url, { cursor });
+    }
+    expect(back.status).toBe(400);
+    expect(back.body.slug).toBe("invalid-cursor");
+    expect(await world.paths(service.url, { limit: 5 })).toHaveLength(ITEMS);
+  });
+
+  test("is not needed, and neither is Redis, for an answer that fits on one page", async () => {
+    const { redis, service } = await worldWithRedis();
+    const small = await KnowledgeWorld.create(service);
+    await small.write(3);
+    await small.agrees(service.url);
+    await redis.kill();
+    expect(await small.paths(service.url, {})).toHaveLength(3);
+    expect(await small.paths(service.url, { query: "common words" })).toHaveLength(3);
+  });
+});
