@@ -81,6 +81,8 @@ export const INDEX_SLICE_VERSIONS = 64;
 export const INDEX_SLICE_MS = 200;
 /** Graph work holds up changes for about this long at a time. */
 export const INDEX_SETTLE_SLICE_MS = 20;
+/** While changes are taken in, graph work rests this many times as long as it runs. */
+export const INDEX_SETTLE_REST = 3;
 export const INDEX_RETRY_BASE_MS = 200;
 export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is written to its snapshot after this time, or this many file versions. */
@@ -186,6 +188,8 @@ export const HEADING_MAX_CHARS = 512;
 export const CHUNK_TARGET_CHARS = 1_200;
 export const CHUNK_MAX_CHARS = 2_000;
 export const EMBED_DEFAULT_DIMENSION = 768;
+/** Hashed features of related texts are this alike; a model's embeddings are far more. */
+export const EMBED_HASHING_THRESHOLD = 0.2;
 
 // Knowledge text: index and lookup.
 /** Longer words are cut; nobody types them and they are mostly encoded data. */

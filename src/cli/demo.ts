@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
+import { EMBED_HASHING_THRESHOLD } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import { searchBody } from "./embed.ts";
 import { createKey } from "./keys.ts";
@@ -83,7 +84,10 @@ async function writeQuery(dataDir: string): Promise<string> {
   const vector = await hashingEmbedder().embedQuery(QUERY);
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, QUERY_FILE);
-  writeFileSync(file, `${JSON.stringify(searchBody(vector, { limit: QUERY_LIMIT }))}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify(searchBody(vector, { limit: QUERY_LIMIT, threshold: EMBED_HASHING_THRESHOLD }))}\n`,
+  );
   return file;
 }
 

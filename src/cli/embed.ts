@@ -1,5 +1,10 @@
 import { Command } from "commander";
-import { DIMENSIONS, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";
+import {
+  DIMENSIONS,
+  EMBED_HASHING_THRESHOLD,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+} from "../limits.ts";
 import { CommandError } from "./command-error.ts";
 import { embeddingOf } from "./import/embedding.ts";
 import { chooseEmbedder } from "./markdown/import-markdown.ts";
@@ -19,7 +24,11 @@ export function embedCommand(): Command {
     .description("Print the body of a vector search for a text.")
     .argument("<text>", "what to search for")
     .option("--limit <n>", "results to ask for", Number, SEARCH_LIMIT_DEFAULT)
-    .option("--threshold <score>", "the least score of a result, 0 to 1", Number)
+    .option(
+      "--threshold <score>",
+      `the least score of a result, 0 to 1 (${EMBED_HASHING_THRESHOLD} without --embed-url)`,
+      Number,
+    )
     .option("--array", "print the vector as an array of numbers instead of base64")
     .option("--embed-url <url>", "an OpenAI-compatible endpoint, as for import --markdown", url)
     .option("--embed-model <name>", "the model to ask for; needed with --embed-url")
@@ -48,7 +57,8 @@ Examples:
     }
     if (text.trim() === "") throw new CommandError("there is no text to embed");
     const vector = await chooseEmbedder(options).embedQuery(text);
-    process.stdout.write(`${JSON.stringify(searchBody(vector, options))}\n`);
+    const hashed = options.embedUrl === undefined ? { threshold: EMBED_HASHING_THRESHOLD } : {};
+    process.stdout.write(`${JSON.stringify(searchBody(vector, { ...hashed, ...options }))}\n`);
   });
 }
 
