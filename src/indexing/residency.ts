@@ -117,6 +117,14 @@ export class Residency {
     return false;
   }
 
+  /** True while some project has changes that searches do not see yet. */
+  isTakingIn(): boolean {
+    for (const { indexer } of this.#projects.values()) {
+      if (indexer.oldestPending !== undefined) return true;
+    }
+    return false;
+  }
+
   /** Writes the snapshot of the first project that `due` picks; true when there was one. */
   snapshotOne(due: (changes: number, dirtyMs: number) => boolean): boolean {
     const now = performance.now();

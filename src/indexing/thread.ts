@@ -9,6 +9,7 @@ import {
   INDEX_MEMORY_SHARE,
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RETRY_BASE_MS,
+  INDEX_SETTLE_REST,
   INDEX_SNAPSHOT_INTERVAL_MS,
   INDEX_SNAPSHOT_VERSIONS,
   INDEX_STOP_BUDGET_MS,
@@ -34,7 +35,8 @@ import type { Publish, VersionIndex } from "./version-index.ts";
 
 /**
  * The indexing thread: the composition root of everything that follows the change log. It has its
- * own connections, runs behind all other threads, and is the only one that changes indexes.
+ * own connections and is the only one that changes indexes. It runs at the priority of all others:
+ * behind them, a busy machine would keep it from showing changes in time.
  */
 const options = workerData as IndexerOptions;
 const port = parentPort as NonNullable<typeof parentPort>;
@@ -72,7 +74,6 @@ async function untilAnswered<T>(what: string, query: () => Promise<T>): Promise<
 }
 
 async function main(): Promise<void> {
-  native.lowerThreadPriority();
   // A thread that crashed before this one may have left projects whose versions nobody knows now.
   for (const name of native.projects()) {
     if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
@@ -123,11 +124,16 @@ async function main(): Promise<void> {
     return { behind: reason, lag, projects: residency.ids().length, ...residency.totals() };
   }
 
-  // Graph work runs in slices, and each slice lets changes that came meanwhile go first.
+  // Graph work runs in slices. While changes are being taken in, it rests for longer than it runs:
+  // what is not in the graph yet is searched all the same, what is not taken in is not.
   async function settleForever(): Promise<void> {
     while (!stopping) {
-      if (residency.settle()) await new Promise((resolve) => setImmediate(resolve));
-      else await Bun.sleep(INDEX_RETRY_BASE_MS);
+      const startedAt = performance.now();
+      const more = residency.settle();
+      const took = performance.now() - startedAt;
+      if (!more) await Bun.sleep(INDEX_RETRY_BASE_MS);
+      else if (residency.isTakingIn()) await Bun.sleep(took * INDEX_SETTLE_REST);
+      else await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
