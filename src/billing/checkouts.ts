@@ -21,7 +21,9 @@ export class Checkouts {
     while (performance.now() < deadline) {
       const stored = await this.store.session(key);
       const open = stored && (await this.#stillOpen(accountId, stored));
-      if (open !== null) return open;
+      // Repeating the attempt that opened it gets the same session again, or the provider's word.
+      if (open === "doubtful") await this.store.doubt(key);
+      else if (open !== null) return open;
       const attempt = await this.store.claim(key, BILLING_CLAIM_MS);
       if (attempt !== null) return await this.#attempt(accountId, checkout, attempt);
       // Somebody else asks for the same upgrade: their session is the answer.
@@ -30,12 +32,14 @@ export class Checkouts {
     throw new ProviderFailure("another request for the same upgrade has not ended yet");
   }
 
-  /** The session if it can still be paid. One that is over is dropped, its customer noted. */
-  async #stillOpen(accountId: string, stored: StoredSession): Promise<Session | null> {
+  /**
+   * The session if it can still be paid, `doubtful` when the provider cannot tell. One that is over
+   * is dropped, its customer noted.
+   */
+  async #stillOpen(accountId: string, stored: StoredSession): Promise<Session | "doubtful" | null> {
     const seen = await this.provider.look(stored.id);
     if (seen === null) {
-      // When the provider cannot tell, what it said when it opened the session still holds.
-      if (stored.expiresAt.getTime() > Date.now()) return stored;
+      if (stored.expiresAt.getTime() > Date.now()) return "doubtful";
     } else if (seen !== "gone") {
       await this.#noteCustomer(accountId, seen);
       if (seen.isOpen) return { ...seen, url: seen.url ?? stored.url };

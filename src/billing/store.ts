@@ -103,6 +103,15 @@ export function createBillingStore(sql: Sql) {
         WHERE s.session_id IS NULL`;
     },
 
+    /** Forgets the session and keeps its attempt, for the next caller to repeat. */
+    async doubt({ accountId, fingerprint }: UpgradeKey): Promise<void> {
+      await sql`
+        UPDATE billing_sessions SET claimed_until = NULL, session_id = NULL, url = NULL,
+          amount_total = NULL, currency = NULL, expires_at = NULL
+        WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
+          AND session_id IS NOT NULL`;
+    },
+
     /** Forgets a session that is over. */
     async drop(accountId: string, sessionId: string): Promise<void> {
       await sql`

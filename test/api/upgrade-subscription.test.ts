@@ -302,11 +302,29 @@ describe("the same upgrade asked again", () => {
     expect(provider.openings).toHaveLength(openings);
   });
 
-  test("returns what is stored when the provider cannot tell whether it is open", async () => {
+  test("returns the same session when the provider cannot tell for a moment whether it is open", async () => {
     const caller = await payer();
     const first = await upgrade(PRO, caller);
     provider.react(() => errorAnswer(500, { type: "api_error", message: "Oops." }));
     expect((await upgrade(PRO, caller)).body).toEqual(first.body);
+  });
+
+  test("is an error when the provider now refuses it, and 500 when it fails for good", async () => {
+    const caller = await payer();
+    await checkoutUrl(PRO, caller);
+    const declined = () =>
+      errorAnswer(402, { type: "card_error", code: "card_declined", message: "Declined." });
+    provider.react(declined, declined);
+    expect((await upgrade(PRO, caller)).body).toMatchObject({
+      status: "error",
+      checkout_url: null,
+    });
+    await checkoutUrl(PRO, caller);
+    const away = () => errorAnswer(500, { type: "api_error", message: "Oops." });
+    provider.react(away, away, away, away);
+    const failed = await upgrade(PRO, caller);
+    expect([failed.status, failed.body.slug]).toEqual([500, "billing-provider-error"]);
+    await checkoutUrl(PRO, caller);
   });
 
   test("is another upgrade when anything of it differs, and both stay", async () => {
