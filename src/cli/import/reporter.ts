@@ -47,7 +47,8 @@ export class Reporter {
 
   readonly error = (where: string, reason: string): void => {
     if (this.#bar !== undefined) process.stderr.write(CLEAR_LINE);
-    process.stderr.write(`${where}: ${reason}\n`);
+    // The name of a file may hold anything, and must not steer the terminal.
+    process.stderr.write(`${where.replace(/\p{Cc}/gu, "?")}: ${reason}\n`);
   };
 
   stop(): void {

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../limits.ts";
 import { CommandError } from "../command-error.ts";
@@ -10,27 +10,50 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 export interface MarkdownFolder {
   /** Relative to the folder, with forward slashes, in byte order. */
   readonly paths: string[];
-  /** Links, which are not followed: they may lead out of the folder or in circles. */
-  readonly links: string[];
+  /** What is left out though it may have been meant, with the reason. */
+  readonly refused: ReadonlyArray<{ readonly path: string; readonly reason: string }>;
 }
+
+/** Links may lead out of the folder or in circles. */
+const LINK = "is a symbolic link, which is not followed";
+const NAME = "has a name that is not valid UTF-8";
 
 /** Finds the Markdown files of a folder. What begins with a dot, and node_modules, is left out. */
 export function findMarkdown(folder: string): MarkdownFolder {
   const paths: string[] = [];
-  const links: string[] = [];
+  const refused: Array<{ path: string; reason: string }> = [];
   const visit = (relative: string) => {
     for (const entry of entriesOf(join(folder, relative), folder)) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
-      if (entry.isDirectory()) visit(path);
-      else if (!MARKDOWN.test(entry.name)) continue;
-      else if (entry.isSymbolicLink()) links.push(path);
-      else if (entry.isFile()) paths.push(path);
+      const named = MARKDOWN.test(entry.name);
+      if (entry.isSymbolicLink()) {
+        if (named || leadsToFolder(join(folder, path))) refused.push({ path, reason: LINK });
+      } else if (entry.isDirectory() || named) {
+        if (isMisnamed(folder, path)) refused.push({ path, reason: NAME });
+        else if (entry.isDirectory()) visit(path);
+        else if (entry.isFile()) paths.push(path);
+        else refused.push({ path, reason: "is no regular file" });
+      }
     }
   };
   visit("");
   paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return { paths, links };
+  return { paths, refused };
+}
+
+function leadsToFolder(link: string): boolean {
+  try {
+    return statSync(link).isDirectory();
+  } catch {
+    // It leads nowhere, or to itself.
+    return false;
+  }
+}
+
+/** Bytes that are no UTF-8 were replaced when the name was read, so nothing is found under it. */
+function isMisnamed(folder: string, path: string): boolean {
+  return path.includes("\ufffd") && !existsSync(join(folder, path));
 }
 
 function entriesOf(folder: string, root: string): Dirent[] {

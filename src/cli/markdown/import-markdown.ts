@@ -34,12 +34,12 @@ export async function importMarkdown(
   folder: string,
   options: MarkdownOptions,
 ): Promise<ImportSummary> {
-  const { paths, links } = findMarkdown(folder);
+  const { paths, refused } = findMarkdown(folder);
   if (paths.length === 0) throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   const embedder = chooseEmbedder(options);
   return await withDatabase(async (sql) => {
     const reporter = new Reporter(paths.length, "files");
-    for (const link of links) reporter.error(link, "is a symbolic link, which is not followed");
+    for (const { path, reason } of refused) reporter.error(path, reason);
     try {
       const summary = await importFolder(
         sql,

@@ -89,14 +89,21 @@ class Endpoint {
   readonly #url: string;
   /** Base64 is a third of the size of numbers as text; an endpoint that refuses it gets numbers. */
   #encoding: "base64" | "float" = "base64";
+  /** What was asked for, or what the first vector has: vectors of others cannot be compared. */
+  #dimension: number | undefined;
 
   constructor(private readonly options: RemoteOptions) {
+    this.#dimension = options.dimension;
     this.#url = embeddingsUrl(options.url);
   }
 
   async embed(inputs: readonly string[]): Promise<Float32Array[]> {
     const vectors = vectorsOf(await this.#ask(inputs), inputs.length);
-    for (const vector of vectors) requireUsable(vector);
+    for (const vector of vectors) {
+      requireUsable(vector);
+      this.#dimension ??= vector.length;
+      if (vector.length !== this.#dimension) throw mixed(this.#dimension, vector.length);
+    }
     return vectors;
   }
 
@@ -198,6 +205,13 @@ function requireUsable(vector: Float32Array): void {
   if (!vector.every(Number.isFinite) || vector.every((element) => element === 0)) {
     throw new CommandError("the model gave a vector of zeroes, or one with elements not finite");
   }
+}
+
+function mixed(wanted: number, given: number): CommandError {
+  return new CommandError(
+    `the model gave a vector of ${given} dimensions where ${wanted} were expected: ` +
+      "check --embed-model and --embed-dimension",
+  );
 }
 
 function retryAfter(header: string | null): number | undefined {
