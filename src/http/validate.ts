@@ -43,10 +43,17 @@ function messageOf(error: ValueError): string {
   return `must be ${text.replace(/^(string|array|number|integer) length /, "of length ")}`;
 }
 
+/** JSON Schema counts characters, TypeBox the UTF-16 units of them, of which there may be more. */
+function isShortEnough({ type, schema, value }: ValueError): boolean {
+  if (type !== ValueErrorType.StringMaxLength || typeof value !== "string") return false;
+  return [...value].length <= (schema["maxLength"] as number);
+}
+
 function fieldErrors(check: TypeCheck<TSchema>, value: unknown, prefix: string): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const error of check.Errors(value)) {
+    if (isShortEnough(error)) continue;
     const path = dotted(error.path);
     const field = prefix + path;
     // One message a field: the first says what to do, the rest repeat it in other words.
@@ -91,6 +98,8 @@ export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<
   return (input) => {
     const value = dropAbsent(schema, input);
     if (check.Check(value)) return value as Static<S>;
-    throw invalid(fieldErrors(check, value, prefix));
+    const errors = fieldErrors(check, value, prefix);
+    if (errors.length === 0) return value as Static<S>;
+    throw invalid(errors);
   };
 }

@@ -60,6 +60,13 @@ describe("validation", () => {
     expect(errorsOf({ name: null })).toHaveProperty("name");
   });
 
+  test("counts characters as JSON Schema does, not the units that encode them", () => {
+    const faces = "\u{1f600}".repeat(5);
+    expect(validate({ name: faces })).toEqual({ name: faces });
+    expect(errorsOf({ name: `${faces}!` })).toHaveProperty("name");
+    expect(Object.keys(errorsOf({ name: faces, count: 0 }))).toEqual(["count"]);
+  });
+
   test("never repeats a rejected value", () => {
     expect(JSON.stringify(errorsOf({ name: "hunter2hunter2" }))).not.toContain("hunter2");
   });
