@@ -166,6 +166,9 @@ function successResponses(operation: Operation): Json {
   return responses;
 }
 
+/** What says who calls, each by itself. */
+const CALLERS = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
+
 function operationObject(operation: Operation): Json {
   const bearer = operation.kind === "json" || operation.credential === "bearer";
   const needs =
@@ -180,7 +183,7 @@ function operationObject(operation: Operation): Json {
     parameters: parametersOf(operation),
     ...(requestBody ? { requestBody } : {}),
     responses: { ...successResponses(operation), ...problemResponses(operation) },
-    security: bearer ? [{ bearerAuth: [] }, { apiKeyAuth: [] }] : [],
+    security: bearer ? CALLERS : [{ webhookSecret: [] }, { webhookSecretInQuery: [] }, ...CALLERS],
   };
 }
 
@@ -271,6 +274,18 @@ export function openApiComponents(): Json {
         in: "header",
         name: "X-API-Key",
         description: "An API key of the form tsr_<prefix>_<secret>.",
+      },
+      webhookSecret: {
+        type: "apiKey",
+        in: "header",
+        name: "X-Service-Webhook-Secret",
+        description: "The secret of the webhook.",
+      },
+      webhookSecretInQuery: {
+        type: "apiKey",
+        in: "query",
+        name: "secret",
+        description: "The secret of the webhook, from providers that send no such header.",
       },
     },
   };

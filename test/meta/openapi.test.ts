@@ -71,8 +71,10 @@ test("the examples in the document are valid against the schemas beside them", a
 test("every operation documents authentication and its failure, the webhook ingress its own", () => {
   for (const { name, operation } of operations) {
     expect(Object.keys(operation.responses), name).toContain("401");
-    if (name === "POST /webhooks/{webhook_id}") continue;
-    expect(operation.security, name).toEqual([{ bearerAuth: [] }, { apiKeyAuth: [] }]);
+    const callers = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
+    const secrets = [{ webhookSecret: [] }, { webhookSecretInQuery: [] }];
+    const isIngress = name === "POST /webhooks/{webhook_id}";
+    expect(operation.security, name).toEqual(isIngress ? [...secrets, ...callers] : callers);
   }
 });
 
