@@ -46,6 +46,9 @@ export const DB_POOL_CONNECTIONS = 16;
 export const DB_CONNECT_TIMEOUT_SECONDS = 5;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+/** A start waits for a database that does not answer, and says so every tenth time. */
+export const DB_WAIT_RETRY_MS = 500;
+export const DB_WAIT_REPORT_ATTEMPTS = 10;
 export const DB_TRANSACTION_ATTEMPTS = 4;
 export const DB_RETRY_BASE_MS = 20;
 export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;

@@ -4,14 +4,23 @@ import { type Demo, demoBanner, prepareDemo } from "./cli/demo.ts";
 import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { openCoordinator } from "./coordination/open.ts";
+import type { Sql } from "./db/client.ts";
+import { isUnavailable } from "./db/errors.ts";
 import { migrate } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
+import { explain } from "./failure.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { type TextMessage, ViewStore } from "./knowledge/views.ts";
 import { Resources } from "./lifecycle.ts";
-import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./limits.ts";
+import {
+  assertRelations,
+  DB_WAIT_REPORT_ATTEMPTS,
+  DB_WAIT_RETRY_MS,
+  DRAIN_DEADLINE_MS,
+  DRAIN_REQUESTS_MS,
+} from "./limits.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
@@ -33,18 +42,37 @@ function baseUrlOf(config: Config, port: number): string {
   return config.baseUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`;
 }
 
+/**
+ * Brings the database to the current schema. One that does not answer yet is waited for: what
+ * starts together need not start in order. Everything else that is wrong with it is thrown.
+ */
+async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSignal): Promise<void> {
+  for (let attempts = 0; ; attempts++) {
+    try {
+      const applied = await migrate(sql);
+      if (applied.length > 0) log.info({ applied }, "migrated the database");
+      return;
+    } catch (error) {
+      if (!isUnavailable(error) || signal.aborted) throw error;
+      if (attempts % DB_WAIT_REPORT_ATTEMPTS === 0) log.warn(`waiting: ${explain(error)}`);
+      await Bun.sleep(DB_WAIT_RETRY_MS);
+    }
+  }
+}
+
 /** Opens everything that the application stands on. Each closer stands beside its opener. */
 async function openServices(
   config: Config,
   baseUrl: string,
   log: Log,
-  resources: Resources,
-): Promise<Services> {
+  { resources, signal }: { resources: Resources; signal: AbortSignal },
+): Promise<{ services: Services; demo: Demo | undefined }> {
   const database = await openConfiguredDatabase(config, (line) => log.info(line));
   resources.push("database", () => database.close());
   const { sql } = database;
-  const applied = await migrate(sql);
-  if (applied.length > 0) log.info({ applied }, "migrated the database");
+  await migrateWhenReachable(sql, log, signal);
+  // Before the indexes are loaded, so that its first search finds it.
+  const demo = await prepareDemo(config, sql, log);
 
   const readiness = new Readiness();
   readiness.add("database", async () => {
@@ -55,12 +83,13 @@ async function openServices(
   resources.push("authentication", () => auth.close());
   const coordinator = await openCoordinator(config, log);
   resources.push("coordination", () => coordinator.close());
-  readiness.add("coordination", () => coordinator.check());
 
   const cursors = await openCursorSigner(sql);
 
   const { authenticator, forgetWith } = auth;
   const metrics = createMetrics();
+  // Without coordination deliveries and searches go on, so it is watched but not waited for.
+  metrics.observeCoordination(() => coordinator.check());
   const { engine, indexer, lookups } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
   readiness.add("index", async () => engine.state().behind);
@@ -69,11 +98,12 @@ async function openServices(
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, (task) => lookups.lookup(task));
   const scopes = new ScopeResolver(sql);
   auth.forgetWith(scopes.cache);
-  return {
+  const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     forgetWith,
     ...{ engine, indexer, scopes, knowledge },
   };
+  return { services, demo };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
@@ -88,8 +118,13 @@ function stopper(listener: Listener, resources: Resources, log: Log): () => Prom
   };
 }
 
-/** Starts the server and resolves when it is ready for requests. */
-export async function serve(config: Config): Promise<RunningServer> {
+const NEVER = new AbortController().signal;
+
+/**
+ * Starts the server and resolves when it takes requests. While the database does not answer, it
+ * waits, alive but not ready; `signal` ends the wait.
+ */
+export async function serve(config: Config, signal = NEVER): Promise<RunningServer> {
   assertRelations();
   const log = createLog(config.logLevel);
   for (const warning of configWarnings(config)) log.warn(warning);
@@ -98,8 +133,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const stop = stopper(listener, resources, log);
   try {
     const baseUrl = baseUrlOf(config, listener.port);
-    const services = await openServices(config, baseUrl, log, resources);
-    const demo = await prepareDemo(config, services.sql, log);
+    const { services, demo } = await openServices(config, baseUrl, log, { resources, signal });
     const app = buildApp(services);
     listener.use((request) => app.fetch(request));
     const host = config.host.includes(":") ? `[${config.host}]` : config.host;
@@ -112,16 +146,24 @@ export async function serve(config: Config): Promise<RunningServer> {
 
 /** Serves until SIGTERM or SIGINT, then drains; resolves with the exit status. */
 export async function serveUntilSignal(config: Config): Promise<number> {
-  const signal = new Promise<void>((resolve) => {
-    // npm repeats to its child what a terminal already sent to the whole group: the second signal
-    // must not end the process in the middle of its drain, which has a deadline of its own.
-    process.on("SIGTERM", () => resolve());
-    process.on("SIGINT", () => resolve());
+  const ending = new AbortController();
+  const ended = new Promise<void>((resolve) => {
+    ending.signal.addEventListener("abort", () => resolve());
   });
-  const server = await serve(config);
+  // npm repeats to its child what a terminal already sent to the whole group: the second signal
+  // must not end the process in the middle of its drain, which has a deadline of its own.
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.abort());
+  let server: RunningServer;
+  try {
+    server = await serve(config, ending.signal);
+  } catch (error) {
+    // Whoever ends a start that waits gets what he asked for.
+    if (ending.signal.aborted) return 0;
+    throw error;
+  }
   process.stdout.write(`listening on ${server.url}\n`);
   if (server.demo) process.stdout.write(demoBanner(server.demo, server.baseUrl));
-  await signal;
+  await ended;
   // A closer that hangs must not keep the process beyond its promise.
   setTimeout(() => process.exit(1), DRAIN_DEADLINE_MS).unref();
   await server.stop();

@@ -35,6 +35,17 @@ export function createMetrics() {
     observeEngine(read: () => EngineFigures): void {
       figures = read;
     },
+    /** Says how to find out whether the coordinator answers; a sentence means that it does not. */
+    observeCoordination(check: () => Promise<string | null>): void {
+      new Gauge({
+        name: "tessera_coordination_up",
+        help: "1 when the server that coordinates processes answers, else 0.",
+        registers,
+        async collect() {
+          this.set((await check()) === null ? 1 : 0);
+        },
+      });
+    },
     registry,
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
