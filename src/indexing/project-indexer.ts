@@ -6,7 +6,7 @@ import {
 } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import type { ChangeLog, Scope } from "./change-log.ts";
-import type { VersionIndex, VersionReader } from "./version-index.ts";
+import { UnknownVersion, type VersionIndex, type VersionReader } from "./version-index.ts";
 
 /** What the indexing of any project stands on. */
 export interface IndexingContext {
@@ -141,16 +141,15 @@ export class ProjectIndexer {
         if (others && performance.now() - startedAt > INDEX_SLICE_MS) return false;
       }
     }
-    // Background work may have forgotten versions that no scope held, while others were read.
-    if (waited && !this.#allKnown(versions)) return false;
-    for (const index of indexes) index.setScope(this.id, scope.id, versions);
+    try {
+      for (const index of indexes) index.setScope(this.id, scope.id, versions);
+    } catch (err) {
+      // Background work may have forgotten a version that no scope held, while others were read.
+      if (waited && err instanceof UnknownVersion) return false;
+      throw err;
+    }
     this.changes++;
     return true;
-  }
-
-  #allKnown(versions: readonly string[]): boolean {
-    const { indexes } = this.context;
-    return indexes.every((index) => versions.every((version) => index.knows(this.id, version)));
   }
 
   #stopIfClosed(): void {

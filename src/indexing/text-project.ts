@@ -9,6 +9,7 @@ import {
 } from "../knowledge/text/index.ts";
 import type { SegmentScope } from "../knowledge/views.ts";
 import { TEXT_MERGE_COUNT, TEXT_MERGE_MAX_DOCUMENTS } from "../limits.ts";
+import { UnknownVersion } from "./version-index.ts";
 
 /** A segment and the documents in it that no scope holds any more. */
 export interface TextSegment {
@@ -68,12 +69,12 @@ export class TextProject {
     }
   }
 
-  /** Replaces the contents of a scope. All versions are known. */
+  /** Replaces the contents of a scope. Throws UnknownVersion, and then changes nothing. */
   setScope(scopeId: string, versionIds: readonly string[]): void {
     const members = new Map<TextSegment, Uint32Array>();
     for (const id of versionIds) {
       const address = this.#versions.get(id);
-      if (address === undefined) throw new Error("a scope names a file version that was not read");
+      if (address === undefined) throw new UnknownVersion();
       if (address === null) continue;
       const { entry, document } = address;
       let scope = members.get(entry);

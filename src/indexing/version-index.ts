@@ -45,6 +45,11 @@ export interface IndexPart {
   readonly bytes: number;
 }
 
+/** A scope names a version that was not read, or was forgotten since because no scope held it. */
+export class UnknownVersion extends Error {
+  override readonly message = "a scope names a file version that is not known";
+}
+
 /**
  * A kind of index that follows the change log. File versions are immutable: each is read once and
  * known from then on. A scope (an environment or a release) is a set of known versions, replaced
@@ -61,7 +66,7 @@ export interface VersionIndex {
   knows(projectId: string, versionId: string): boolean;
   /** Reads versions that are not known yet. A failure leaves the unfinished ones unknown. */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
-  /** Replaces the contents of a scope at once. All versions are known. */
+  /** Replaces the contents of a scope at once. Throws UnknownVersion, and then changes nothing. */
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
