@@ -263,6 +263,8 @@ export const IMPORT_READ_BYTES = 262_144;
 export const IMPORT_REMEMBERED_ROWS = 100_000;
 /** Faults that one line's report names; the rest is the same mistake in most files. */
 export const IMPORT_LINE_FAULTS = 3;
+/** Fields that the format lacks, of which an import tells by name. */
+export const IMPORT_STRAY_FIELDS = 32;
 export const IMPORT_NAME_MAX_CHARS = 255;
 export const IMPORT_EMAIL_MAX_CHARS = 320;
 export const IMPORT_TEXT_MAX_CHARS = 8_192;

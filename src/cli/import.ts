@@ -85,7 +85,7 @@ async function importFiles(files: readonly string[], strict: boolean): Promise<I
   return await withDatabase(async (sql) => {
     const reporter = new Reporter(totalSize(sources), "bytes");
     try {
-      const items = readItems(sources, (bytes) => reporter.advance(bytes));
+      const items = readItems(sources, (bytes) => reporter.advance(bytes), reporter.stray);
       const summary = await importItems(sql, items, {
         strict,
         onError: reporter.error,

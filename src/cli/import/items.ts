@@ -18,6 +18,7 @@ const SHORT_LINE_BYTES = 64;
 export async function* readItems(
   sources: readonly Source[],
   onRead: (bytes: number) => void,
+  onStray: (where: string, field: string) => void,
 ): AsyncGenerator<Item[]> {
   const batch = new Batch();
   for (const source of sources) {
@@ -26,7 +27,7 @@ export async function* readItems(
       for await (const lines of readLines(source.open(onRead), IMPORT_LINE_MAX_BYTES)) {
         for (const line of lines) {
           last = line.number;
-          const item = itemOf(line, source.name);
+          const item = itemOf(line, source.name, onStray);
           if (item === undefined) continue;
           const size = line.bytes?.length ?? 0;
           if (isBarrier(item) && !batch.empty) yield batch.take();
@@ -71,7 +72,11 @@ export class Batch {
   }
 }
 
-function itemOf(line: Line, name: string): Item | undefined {
+function itemOf(
+  line: Line,
+  name: string,
+  onStray: (where: string, field: string) => void,
+): Item | undefined {
   const where = `${name}:${line.number}`;
   if (line.bytes === null) {
     const reason = `is longer than ${IMPORT_LINE_MAX_BYTES} bytes`;
@@ -81,7 +86,7 @@ function itemOf(line: Line, name: string): Item | undefined {
     return undefined;
   }
   try {
-    return { where, entry: parseLine(line.bytes) };
+    return { where, entry: parseLine(line.bytes, (field) => onStray(where, field)) };
   } catch (error) {
     if (error instanceof LineError) return { where, entry: error };
     throw error;

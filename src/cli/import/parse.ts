@@ -4,6 +4,7 @@ import { echo, Problem } from "../../problem/problem.ts";
 import { type PreparedFile, prepareFile } from "./file-record.ts";
 import { LineError } from "./line-error.ts";
 import { type Kind, RECORDS, type RecordOf } from "./records.ts";
+import { type OnStray, withoutStray } from "./stray.ts";
 
 /** A valid record in the form that the importer writes. */
 export type Entry =
@@ -21,9 +22,9 @@ const VALIDATORS = new Map<string, Validator<(typeof RECORDS)[Kind]>>(
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /** Reads one line. Throws a LineError that says what is wrong with it. */
-export function parseLine(bytes: Uint8Array): Entry {
+export function parseLine(bytes: Uint8Array, onStray: OnStray): Entry {
   try {
-    return entryOf(parseJson(bytes));
+    return entryOf(parseJson(bytes), onStray);
   } catch (error) {
     // What walks through values recurses; honest records are not that deep.
     if (error instanceof RangeError) throw new LineError("is nested too deeply");
@@ -31,8 +32,8 @@ export function parseLine(bytes: Uint8Array): Entry {
   }
 }
 
-/** Validates one record. Throws a LineError. */
-export function entryOf(value: unknown): Entry {
+/** Validates one record, apart from fields that no kind of its name has. Throws a LineError. */
+export function entryOf(value: unknown, onStray: OnStray = () => {}): Entry {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new LineError("must be a JSON object");
   }
@@ -43,7 +44,9 @@ export function entryOf(value: unknown): Entry {
     const known = Object.keys(RECORDS).join(", ");
     throw new LineError(`record: "${echo(kind)}" is not known, must be one of ${known}`);
   }
-  const record = validated(validate, kind === "file" ? withoutChunkNulls(value) : value);
+  const schema = RECORDS[kind as Kind];
+  const known = withoutStray(schema, value, (field) => onStray(`${kind}.${field}`)) as object;
+  const record = validated(validate, kind === "file" ? withoutChunkNulls(known) : known);
   if (kind === "file") {
     return { kind: "file", record: prepareFile(record as RecordOf<"file">) };
   }

@@ -1,4 +1,6 @@
 import { SingleBar } from "cli-progress";
+import { IMPORT_STRAY_FIELDS } from "../../limits.ts";
+import { echo } from "../../problem/problem.ts";
 import type { ImportSummary } from "./importer.ts";
 
 const CLEAR_LINE = "\r\x1b[K";
@@ -11,6 +13,7 @@ export class Reporter {
   readonly #started = performance.now();
   readonly #bar: SingleBar | undefined;
   readonly #total: number | null;
+  readonly #stray = new Set<string>();
   #done = 0;
   #records = 0;
 
@@ -47,8 +50,15 @@ export class Reporter {
 
   readonly error = (where: string, reason: string): void => {
     if (this.#bar !== undefined) process.stderr.write(CLEAR_LINE);
-    // The name of a file may hold anything, and must not steer the terminal.
-    process.stderr.write(`${where.replace(/\p{Cc}/gu, "?")}: ${reason}\n`);
+    process.stderr.write(`${withoutControls(where)}: ${reason}\n`);
+  };
+
+  /** Tells of a field that was passed over, where it is first met, so that a misspelt one is noticed. */
+  readonly stray = (where: string, field: string): void => {
+    if (this.#stray.has(field) || this.#stray.size >= IMPORT_STRAY_FIELDS) return;
+    this.#stray.add(field);
+    const place = withoutControls(where);
+    this.error("tessera", `passed over the unknown field ${echo(field)}, first in ${place}`);
   };
 
   stop(): void {
@@ -84,6 +94,11 @@ export class Reporter {
   #seconds(): number {
     return Math.max(0.001, (performance.now() - this.#started) / 1000);
   }
+}
+
+/** The name of a file may hold anything, and must not steer the terminal. */
+function withoutControls(where: string): string {
+  return where.replace(/\p{Cc}/gu, "?");
 }
 
 function plural(number: number, noun: string): string {
