@@ -35,11 +35,21 @@ function optionsOf(value: unknown): SearchOptions | FieldError[] {
   }
 }
 
+/** Bun runs on little-endian machines alone, so the bytes are the numbers; a copy aligns them. */
 function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Float32Array.from({ length: bytes.byteLength >> 2 }, (_, i) =>
-    view.getFloat32(i * 4, true),
-  );
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+/** True when all elements are finite and one is not zero: one quick pass for the usual case. */
+function isSearchable(vector: Float32Array): boolean {
+  let zero = true;
+  let sum = 0;
+  for (const value of vector) {
+    // Times zero, a number that is not finite becomes NaN, and so does the sum.
+    sum += value * 0;
+    if (value !== 0) zero = false;
+  }
+  return sum === 0 && !zero;
 }
 
 /** Elements that are no finite float32 numbers, each by its place. */
@@ -61,6 +71,8 @@ function checkVector(
   values: ArrayLike<unknown>,
   dimension: number | undefined,
 ): Float32Array<ArrayBuffer> | FieldError[] {
+  const isQuick = values instanceof Float32Array && values.length === dimension;
+  if (isQuick && isSearchable(values)) return values as Float32Array<ArrayBuffer>;
   const errors = elementErrors(values);
   if (errors.length > 0) return errors;
   if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
@@ -71,11 +83,9 @@ function checkVector(
     const message = `must have ${dimension} elements, as dimension says, and has ${values.length}`;
     return [{ field: "vector", message }];
   }
-  const vector = Float32Array.from(values as ArrayLike<number>);
-  if (vector.every((value) => value === 0)) {
-    return [{ field: "vector", message: "must not be all zeros" }];
-  }
-  return vector;
+  const narrowed = Float32Array.from(values as ArrayLike<number>);
+  if (isSearchable(narrowed)) return narrowed;
+  return [{ field: "vector", message: "must not be all zeros" }];
 }
 
 function decodeVector(
