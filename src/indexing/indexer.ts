@@ -13,6 +13,7 @@ import {
   nativeNameOf,
   type ToIndexer,
 } from "./messages.ts";
+import { claimSlot, type Slot } from "./snapshots.ts";
 
 const STARTING: IndexerReport = {
   behind: "the indexer is starting",
@@ -45,7 +46,7 @@ export class Indexer {
   #ticket = 0;
   readonly #resident = new Set<string>();
   readonly #used = new Set<string>();
-  readonly #waiting = new Map<number, (found: boolean) => void>();
+  readonly #waiting = new Map<number, { ask: ToIndexer; answer: (found: boolean) => void }>();
   /** What is being asked for, so that many searches ask once. */
   readonly #asked = new Map<string, Promise<boolean>>();
   readonly #subscribers = new Map<string, Subscriber>();
@@ -53,12 +54,17 @@ export class Indexer {
   #stopped = () => {};
 
   readonly #options: IndexerOptions;
+  readonly #slot: Slot;
 
   constructor(
-    options: Omit<IndexerOptions, "instance">,
+    dataDir: string,
+    options: Omit<IndexerOptions, "instance" | "snapshotRoot">,
     private readonly log: Log,
   ) {
-    this.#options = { ...options, instance: claimInstance() };
+    // Held here and not in the thread, so that a thread started again finds its snapshots.
+    this.#slot = claimSlot(dataDir);
+    const snapshotRoot = this.#slot.root;
+    this.#options = { ...options, snapshotRoot, instance: claimInstance() };
     this.#start();
     this.#timer = setInterval(() => this.#tellUsed(), INDEX_REPORT_INTERVAL_MS);
     this.#timer.unref();
@@ -90,11 +96,13 @@ export class Indexer {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const ticket = ++this.#ticket;
     this.#asked.set(key, promise);
-    this.#waiting.set(ticket, (found) => {
+    const ask: ToIndexer = { type: "ensure", ticket, projectId, scope };
+    const answer = (found: boolean) => {
       this.#asked.delete(key);
       resolve(found);
-    });
-    this.#send({ type: "ensure", ticket, projectId, scope });
+    };
+    this.#waiting.set(ticket, { ask, answer });
+    this.#send(ask);
     return promise;
   }
 
@@ -118,6 +126,7 @@ export class Indexer {
     await Promise.race([stopped, Bun.sleep(INDEX_STOP_TIMEOUT_MS)]);
     await this.#worker?.terminate();
     instances.delete(this.#options.instance);
+    this.#slot.release();
   }
 
   #start(): void {
@@ -135,6 +144,8 @@ export class Indexer {
     worker.on("message", (message: FromIndexer) => this.#receive(message));
     worker.on("error", end);
     worker.on("exit", () => end());
+    // What the thread before this one left unanswered.
+    for (const { ask } of this.#waiting.values()) worker.postMessage(ask);
   }
 
   #ended(err: unknown): void {
@@ -144,9 +155,6 @@ export class Indexer {
     this.log.error({ err }, "the indexing thread ended; it is started again");
     this.#resident.clear();
     this.#report = STARTING;
-    // Whoever waits asks again, and then waits for the new thread.
-    for (const answer of this.#waiting.values()) answer(true);
-    this.#waiting.clear();
     setTimeout(() => {
       if (!this.#closing) this.#start();
     }, INDEX_RESTART_DELAY_MS);
@@ -165,7 +173,7 @@ export class Indexer {
         this.#resident.delete(message.projectId);
         break;
       case "ensured":
-        this.#waiting.get(message.ticket)?.(message.found);
+        this.#waiting.get(message.ticket)?.answer(message.found);
         this.#waiting.delete(message.ticket);
         break;
       case "report":

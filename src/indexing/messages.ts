@@ -4,7 +4,8 @@ import type { Scope } from "./change-log.ts";
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
   readonly databaseUrl: string;
-  readonly dataDir: string;
+  /** The folder of this process's snapshots. */
+  readonly snapshotRoot: string;
   readonly logLevel: LogLevel;
   /** Tells the services of one process apart; 0 unless there are several. */
   readonly instance: number;

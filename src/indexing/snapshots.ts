@@ -36,29 +36,33 @@ interface ManifestFile {
 
 const crcOf = (manifest: Manifest) => Bun.hash.crc32(JSON.stringify(manifest));
 
+/** A folder for snapshots that belongs to this process for as long as it lives. */
+export interface Slot {
+  readonly root: string;
+  release(): void;
+}
+
+/** Claims the first free slot, so that processes that share a DATA_DIR never share snapshots. */
+export function claimSlot(dataDir: string): Slot {
+  const parent = join(dataDir, "index");
+  mkdirSync(parent, { recursive: true });
+  for (let slot = 0; slot < INDEX_SLOTS_MAX; slot++) {
+    const lock = tryLockFile(join(parent, `slot-${slot}.lock`));
+    if (lock === null) continue;
+    const root = join(parent, `slot-${slot}`);
+    mkdirSync(root, { recursive: true });
+    return { root, release: () => unlockFile(lock) };
+  }
+  throw new Error(`${INDEX_SLOTS_MAX} processes use ${dataDir} already`);
+}
+
 /**
  * The snapshots of one process: `<DATA_DIR>/index/slot-<n>/<project>/<index>/`, and beside the
- * indexes' folders a manifest, written last. The slot is locked for as long as the process lives,
- * so processes that share a DATA_DIR never share snapshots.
+ * indexes' folders a manifest, written last.
  */
 export class SnapshotStore {
-  private constructor(
-    private readonly root: string,
-    private readonly lock: number,
-  ) {}
-
-  static claim(dataDir: string): SnapshotStore {
-    const parent = join(dataDir, "index");
-    mkdirSync(parent, { recursive: true });
-    for (let slot = 0; slot < INDEX_SLOTS_MAX; slot++) {
-      const lock = tryLockFile(join(parent, `slot-${slot}.lock`));
-      if (lock === null) continue;
-      const root = join(parent, `slot-${slot}`);
-      mkdirSync(root, { recursive: true });
-      return new SnapshotStore(root, lock);
-    }
-    throw new Error(`${INDEX_SLOTS_MAX} processes use ${dataDir} already`);
-  }
+  /** @param root the folder of a claimed slot */
+  constructor(private readonly root: string) {}
 
   /** Projects that have a snapshot, whole or not. */
   projects(): string[] {
@@ -112,9 +116,5 @@ export class SnapshotStore {
     // The manifest goes first: what a crash leaves of the rest is then not a snapshot.
     rmSync(join(this.root, projectId, MANIFEST), { force: true });
     rmSync(join(this.root, projectId), { recursive: true, force: true });
-  }
-
-  close(): void {
-    unlockFile(this.lock);
   }
 }

@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
   }
 
-  const snapshots = SnapshotStore.claim(options.dataDir);
+  const snapshots = new SnapshotStore(options.snapshotRoot);
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered("the database's identity", () => changes.databaseId());
   const reader = createVersionReader(sql);
@@ -161,7 +161,6 @@ async function main(): Promise<void> {
     const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
     while (performance.now() < deadline && residency.snapshotOne(() => true));
     await Promise.race([state.clear().catch(() => {}), Bun.sleep(INDEX_RETRY_BASE_MS)]);
-    snapshots.close();
     await Promise.race([sql.end({ timeout: 1 }), Bun.sleep(INDEX_RETRY_BASE_MS)]);
     post({ type: "stopped" });
   }

@@ -20,7 +20,7 @@ export function openEngine(
   metrics: Metrics,
 ): OpenedEngine {
   const { dataDir, logLevel, failpoints, searchWorkers } = config;
-  const indexer = new Indexer({ databaseUrl, dataDir, logLevel, failpoints }, log);
+  const indexer = new Indexer(dataDir, { databaseUrl, logLevel, failpoints }, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers);
   const engine = new EmbeddedEngine(pool, indexer, () => metrics.overloaded.inc());
