@@ -18,6 +18,21 @@ export interface Listener {
 /** The port is taken, or not ours to take. */
 export class ListenError extends Error {}
 
+/** Elysia looks for a request's path from this place of its address on. */
+const PATH_EARLIEST = "http://host".length;
+
+/**
+ * The request under an address that can be taken apart. Without a Host header, or with a malformed
+ * one, the address is the path alone; with a very short one the path would not be found. Nothing
+ * that is answered depends on the host.
+ */
+function addressed(request: Request): Request {
+  const { url } = request;
+  const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  if (path >= PATH_EARLIEST) return request;
+  return new Request(`http://localhost${url.slice(path)}`, request);
+}
+
 function starting(request: Request): Response {
   if (new URL(request.url).pathname === "/livez") return Response.json({ status: "ok" });
   const body = { status: "not_ready", reasons: { service: "is starting" } };
@@ -51,7 +66,7 @@ export function listen(host: string, port: number): Listener {
     running++;
     taken++;
     try {
-      const response = await handler(request);
+      const response = await handler(addressed(request));
       // Keep-alive connections would otherwise bring new requests to a server that goes away.
       if (draining) response.headers.set("connection", "close");
       return response;
@@ -75,6 +90,7 @@ export function listen(host: string, port: number): Listener {
       hostname: host,
       port,
       reusePort: false,
+      development: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_TRANSPORT_MAX_BYTES,
       fetch: counted,

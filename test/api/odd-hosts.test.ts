@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { startApi } from "../support/api.ts";
+
+const api = await startApi();
+const user = await api.user();
+const port = Number(new URL(api.url).port);
+
+/** The answer to a request as these very bytes. */
+function exchange(lines: readonly string[], body = ""): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = "";
+  const socket = connect(port, "127.0.0.1", () => {
+    socket.write(`${[...lines, "Connection: close", "", ""].join("\r\n")}${body}`);
+  });
+  socket.on("data", (bytes) => {
+    text += bytes;
+  });
+  socket.on("close", () => resolve(text));
+  socket.on("error", reject);
+  return promise;
+}
+
+const HOSTS = ["a", "api", "b:1", "localhost", "", "a b/c?d", "[", "api.example.com:8080"];
+
+test.each(HOSTS)("a request to the host %p is routed by its path alone", async (host) => {
+  expect(await exchange(["GET /livez HTTP/1.1", `Host: ${host}`])).toStartWith("HTTP/1.1 200");
+  const unknown = await exchange(["GET /nowhere HTTP/1.1", `Host: ${host}`]);
+  expect(unknown).toStartWith("HTTP/1.1 404");
+  expect(unknown).toContain('"slug":"route-not-found"');
+});
+
+test.each(HOSTS)("a body sent to the host %p is read whole", async (host) => {
+  const name = "k".repeat(255);
+  const body = JSON.stringify({ name });
+  const answer = await exchange(
+    [
+      "POST /api-keys?from=test HTTP/1.1",
+      `Host: ${host}`,
+      `Authorization: ${user.headers.authorization}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ],
+    body,
+  );
+  expect(answer).toStartWith("HTTP/1.1 201");
+  expect(answer).toContain(`"name":"${name}"`);
+});
+
+test("a request of HTTP/1.0, which needs no host, is answered", async () => {
+  expect(await exchange(["GET /livez HTTP/1.0"])).toStartWith("HTTP/1.1 200");
+  expect(await exchange(["GET /errors/overloaded HTTP/1.0"])).toStartWith("HTTP/1.1 401");
+});
