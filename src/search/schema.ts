@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Chunk } from "../http/chunk.ts";
 import {
   DIMENSIONS,
   SEARCH_LIMIT_DEFAULT,
@@ -96,17 +97,9 @@ function plain(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
 }
 
-const Chunk = Type.Object(
+const FoundChunk = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "The chunk's id." }),
-    file_path: Type.String({ description: "The path of its file." }),
-    file_id: Type.String({ format: "uuid", description: "Its file's id." }),
-    file_version_id: Type.String({ format: "uuid", description: "The version of the file." }),
-    index: Type.Number({ description: "Its number among the chunks of the version, from 0." }),
-    content: Type.String({ description: "Its text." }),
-    start_offset: Type.Number({ description: "Where it starts in the file." }),
-    end_offset: Type.Number({ description: "Where it ends in the file." }),
-    token_count: Type.Number({ description: "How many tokens it has." }),
+    ...Chunk.properties,
     metadata: Type.Object(
       {},
       { additionalProperties: true, description: "Whatever was imported with it." },
@@ -122,7 +115,7 @@ export const SearchResponse = Type.Object(
     data: Type.Array(
       Type.Object(
         {
-          chunk: Chunk,
+          chunk: FoundChunk,
           score: Type.Number({ description: "Cosine similarity, calculated in full precision." }),
           match_type: Type.String({ description: "`semantic`." }),
         },
