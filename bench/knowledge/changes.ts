@@ -4,7 +4,7 @@
  *
  * usage: bun bench/knowledge/changes.ts [CHANGES] [FILES]
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
@@ -19,6 +19,8 @@ const MEBIBYTE = 2 ** 20;
 const PARAGRAPH = "Some words of a paragraph that is as long as they are in life. ".repeat(20);
 
 const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
+// PostgreSQL runs as another account where this one is root, and has to pass.
+chmodSync(dataDir, 0o711);
 const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
 const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
 let server: BenchServer | undefined;

@@ -3,7 +3,7 @@
  *
  * usage: bun bench/knowledge/service.ts [FOLDER] [DOCUMENTS] [TINY ITEMS]
  */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
@@ -228,6 +228,8 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
+// PostgreSQL runs as another account where this one is root, and has to pass.
+chmodSync(dataDir, 0o711);
 const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
 const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
 let server: BenchServer | undefined;
