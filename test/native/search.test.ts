@@ -197,6 +197,33 @@ describe("recall of the planner's answers", () => {
     });
   }
 
+  // The most that memory and time allow of the largest dimension, just above where graphs begin.
+  const limited = [
+    ["clusters", 768, 12_000],
+    ["clusters", 4096, 4300],
+    ["sparse", 1536, 6000],
+  ] as const;
+  for (const [kind, dimension, count] of limited) {
+    test(`${kind} ${dimension}: limits of 1, 50 and 100 are answered in full and near brute force`, () => {
+      const project = opened();
+      const vectors = makeVectors(kind, count + 20, dimension, 17);
+      appendAll(project, dimension, vectors.slice(0, count * dimension));
+      buildGraph(project, dimension);
+      expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
+      const queries = upTo(20).map((i) => at(vectors, dimension, count + i));
+      const random = randomNumbers(18);
+      for (const share of [1, 0.3, 0.1]) {
+        const members = upTo(count).filter(() => random() < share);
+        setScope(project, "some", dimension, members);
+        for (const limit of [1, 50, 100]) {
+          const { recall: found, short } = recall(project, "some", dimension, queries, limit);
+          expect([share, limit, found >= 0.98, short]).toEqual([share, limit, true, 0]);
+        }
+      }
+      native.dropProject(project);
+    }, 120_000);
+  }
+
   test("a scope far from the query is answered in full though the graph leads elsewhere", () => {
     const dimension = 768;
     const count = 6000;

@@ -1,0 +1,9 @@
+/** Loaded before the tests under AddressSanitizer: chooses the instrumented addon in every thread. */
+Reflect.set(globalThis, Symbol.for("tessera.native.asan"), true);
+
+const PlainWorker = globalThis.Worker;
+globalThis.Worker = class extends PlainWorker {
+  constructor(url: string | URL, options?: WorkerOptions) {
+    super(url, { ...options, preload: [import.meta.path] });
+  }
+};

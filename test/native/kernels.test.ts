@@ -1,0 +1,216 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { makeVectors, randomNumbers } from "../../bench/micro/vectors.ts";
+import * as native from "../../native/index.ts";
+import { appendAll, buildGraph, freshProject, recall, setScope, upTo } from "./support.ts";
+
+const DIMENSIONS = [768, 1024, 1536, 3072, 4096];
+const PLANES = 4;
+const sets = native.kernelSets();
+const fastest = sets.at(-1) as string;
+
+const bytesOf = (array: ArrayBufferView<ArrayBuffer>) =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** Bytes of one of the kinds that strain a kernel: all zeros, all ones, or random ones. */
+function makeBytes(kind: string, length: number, random: () => number): Uint8Array<ArrayBuffer> {
+  if (kind === "zeros") return new Uint8Array(length);
+  if (kind === "ones") return new Uint8Array(length).fill(255);
+  return Uint8Array.from({ length }, () => Math.floor(random() * 256));
+}
+
+const kinds = fc.constantFrom("zeros", "ones", "random", "random");
+const seeds = fc.nat(2 ** 31);
+/** Every dimension of the product, and whatever else the kernel's contract allows. */
+const lengths = (step: number, most: number) =>
+  fc.oneof(
+    fc.constantFrom(...DIMENSIONS),
+    fc.integer({ min: 1, max: most / step }).map((steps) => steps * step),
+  );
+
+function onesIn(bytes: Uint8Array): number {
+  let ones = 0;
+  for (let byte of bytes) for (; byte > 0; byte &= byte - 1) ones++;
+  return ones;
+}
+
+const and = (a: Uint8Array, b: Uint8Array) => a.map((byte, i) => byte & (b[i] as number));
+const xor = (a: Uint8Array, b: Uint8Array) => a.map((byte, i) => byte ^ (b[i] as number));
+
+/** Finite floats of all magnitudes. */
+function makeFloats(length: number, magnitude: number, random: () => number) {
+  return Float32Array.from({ length }, () => (random() * 2 - 1) * 10 ** (magnitude * random()));
+}
+
+function hadamard(values: Float32Array): Float32Array {
+  const result = values.slice();
+  for (let half = 1; half < result.length; half *= 2) {
+    for (let i = 0; i < result.length; i++) {
+      if ((i & half) !== 0) continue;
+      const a = result[i] as number;
+      const b = result[i + half] as number;
+      result[i] = Math.fround(a + b);
+      result[i + half] = Math.fround(a - b);
+    }
+  }
+  return result;
+}
+
+afterAll(() => {
+  native.useKernels(fastest);
+  for (const project of native.projects()) native.dropProject(project);
+});
+
+test("the portable kernels run everywhere, and a set that the processor lacks is refused", () => {
+  expect(sets[0]).toBe("portable");
+  if (process.arch === "arm64") expect(sets).toContain("neon");
+  expect(() => native.useKernels("abacus")).toThrow(RangeError);
+  expect(() => native.runKernel("abacus", "dot", new Uint8Array(64), new Uint8Array(64))).toThrow(
+    RangeError,
+  );
+  const odd = new Uint8Array(68);
+  for (const operation of ["dot", "hamming", "dotFine", "sumSelected", "hadamard"] as const) {
+    expect(() => native.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
+  }
+});
+
+for (const set of sets) {
+  describe(`the ${set} kernels compute what plain code computes`, () => {
+    test("hamming: the bits in which two codes differ", () => {
+      fc.assert(
+        fc.property(lengths(64, 4096), kinds, kinds, seeds, (bits, left, right, seed) => {
+          const random = randomNumbers(seed);
+          const a = makeBytes(left, bits / 8, random);
+          const b = makeBytes(right, bits / 8, random);
+          expect(native.runKernel(set, "hamming", a, b)).toBe(onesIn(xor(a, b)));
+        }),
+      );
+    });
+
+    test("sumSelected: the query's elements where a code has a one, for any number of codes", () => {
+      fc.assert(
+        fc.property(
+          lengths(256, 4096),
+          fc.nat(9),
+          fc.array(kinds, { minLength: PLANES, maxLength: PLANES }),
+          kinds,
+          seeds,
+          (bits, count, planeKinds, codeKind, seed) => {
+            const random = randomNumbers(seed);
+            const planes = planeKinds.map((kind) => makeBytes(kind, bits / 8, random));
+            const codes = upTo(count).map(() => makeBytes(codeKind, bits / 8, random));
+            const sums = native.runKernel(
+              set,
+              "sumSelected",
+              new Uint8Array(Buffer.concat(codes)),
+              new Uint8Array(Buffer.concat(planes)),
+            );
+            const truth = codes.map((code) => {
+              const [one, two, four, eight] = planes.map((plane) => onesIn(and(code, plane)));
+              return (one ?? 0) + 2 * (two ?? 0) + 4 * (four ?? 0) - 8 * (eight ?? 0);
+            });
+            expect(Array.from(sums)).toEqual(truth);
+          },
+        ),
+      );
+    });
+
+    test("dotFine: products of nibbles and signed bytes", () => {
+      fc.assert(
+        fc.property(lengths(64, 4096), kinds, seeds, fc.boolean(), (length, kind, seed, most) => {
+          const random = randomNumbers(seed);
+          const code = makeBytes(kind, length / 2, random);
+          const element = () => (most ? (random() < 0.5 ? -127 : 127) : random() * 255 - 127);
+          const query = Int8Array.from({ length }, element);
+          let truth = 0;
+          for (let i = 0; i < length; i++) {
+            const [block, place] = [Math.floor(i / 64), i % 64];
+            const byte = code[block * 32 + (place % 32)] as number;
+            truth += (place < 32 ? byte & 15 : byte >> 4) * (query[i] as number);
+          }
+          expect(native.runKernel(set, "dotFine", code, bytesOf(query))).toBe(truth);
+        }),
+      );
+    });
+
+    test("dot: within the rounding of doubles, and the same to the last bit as every other set", () => {
+      fc.assert(
+        fc.property(
+          lengths(16, 4096),
+          fc.constantFrom(0, 6, 38),
+          fc.constantFrom(0, 6, 38),
+          seeds,
+          (length, left, right, seed) => {
+            const random = randomNumbers(seed);
+            const a = makeFloats(length, left, random);
+            const b = makeFloats(length, right, random);
+            let truth = 0;
+            let magnitude = 0;
+            for (let i = 0; i < length; i++) {
+              truth += (a[i] as number) * (b[i] as number);
+              magnitude += Math.abs((a[i] as number) * (b[i] as number));
+            }
+            const dot = native.runKernel(set, "dot", bytesOf(a), bytesOf(b));
+            expect(Math.abs(dot - truth)).toBeLessThanOrEqual(magnitude * 1e-12);
+            expect(dot).toBe(native.runKernel("portable", "dot", bytesOf(a), bytesOf(b)));
+          },
+        ),
+      );
+    });
+
+    test("hadamard: the transform, rounded as plain code rounds it", () => {
+      fc.assert(
+        fc.property(fc.integer({ min: 5, max: 12 }), fc.constantFrom(0, 30), seeds, (log, m, s) => {
+          const values = makeFloats(2 ** log, m, randomNumbers(s));
+          const result = native.runKernel(set, "hadamard", bytesOf(values), new Uint8Array());
+          expect(result).toEqual(hadamard(values) as Float32Array<ArrayBuffer>);
+        }),
+      );
+    });
+  });
+}
+
+describe("whole searches under each set of kernels", () => {
+  const cases = [
+    ["clusters", 768, 4600],
+    ["sparse", 1536, 4300],
+  ] as const;
+  for (const [kind, dimension, count] of cases) {
+    test(`${kind} ${dimension}: graph, plans and answers are the same to the last bit, and good`, () => {
+      const vectors = makeVectors(kind, count + 12, dimension, 51);
+      const at = (row: number) => vectors.slice(row * dimension, (row + 1) * dimension);
+      const queries = upTo(12).map((i) => at(count + i));
+      const random = randomNumbers(52);
+      const some = upTo(count).filter(() => random() < 0.1);
+      const answersUnder = (set: string) => {
+        native.useKernels(set);
+        const project = freshProject();
+        native.openProject(project);
+        appendAll(project, dimension, vectors.slice(0, count * dimension));
+        buildGraph(project, dimension);
+        setScope(project, "all", dimension, upTo(count));
+        setScope(project, "some", dimension, some);
+        const answers = ["all", "some"].flatMap((scope) =>
+          queries.flatMap((query) =>
+            [10, 100].map((limit) => {
+              const answer = native.searchRaw(project, scope, query, dimension, limit, -1);
+              return { ...answer, milliseconds: 0 };
+            }),
+          ),
+        );
+        const { expansion, graphed } = native.stats(project)?.dimensions[0] ?? {};
+        expect(graphed).toBe(count);
+        expect(recall(project, "all", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
+        expect(recall(project, "some", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
+        native.dropProject(project);
+        return { expansion, answers };
+      };
+      const portable = answersUnder("portable");
+      for (const set of sets.slice(1)) {
+        const { expansion, answers } = answersUnder(set);
+        expect([set, expansion]).toEqual([set, portable.expansion]);
+        expect(answers).toEqual(portable.answers);
+      }
+    }, 120_000);
+  }
+});
