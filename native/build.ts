@@ -1,9 +1,9 @@
 /**
- * Compiles the native search core: `bun native/build.ts [--asan] [--if-stale]`.
+ * Compiles the native search core: `bun native/build.ts [--asan] [--force]`. Nothing happens when the
+ * artefact was built from the sources as they are.
  *
- * It calls the C++ compiler directly, one process a source file and as many at once as there are
- * cores. The artefact runs on any processor of its architecture: files named for an instruction set
- * are compiled for it, and the code picks among them at run time.
+ * It calls the C++ compiler directly. The artefact runs on any processor of its architecture: files
+ * written for an instruction set are compiled for it, and the code picks among them at run time.
  */
 import { createHash } from "node:crypto";
 import {
@@ -17,9 +17,11 @@ import {
 } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { isRunning, locked } from "./lock.ts";
 
 const root = import.meta.dir;
 const sources = join(root, "src");
+const output = join(root, "build");
 const modules = join(root, "..", "node_modules");
 
 /** A build that failed; the message is one line that names the remedy. */
@@ -32,25 +34,51 @@ export interface BuildOptions {
   asan?: boolean;
 }
 
-/** Extra compiler flags for the files that are written for one instruction set. */
-const instructionSets: Record<string, { arch: NodeJS.Architecture; flags: string[] }> = {
-  kernels_avx2: { arch: "x64", flags: ["-mavx2", "-mfma", "-mpopcnt", "-mbmi"] },
-  kernels_avx512: {
-    arch: "x64",
-    flags: [
-      "-mavx2",
-      "-mfma",
-      "-mpopcnt",
-      "-mbmi",
-      "-mavx512f",
-      "-mavx512bw",
-      "-mavx512dq",
-      "-mavx512vl",
-      "-mavx512vpopcntdq",
+/** Source files that one compiler process takes together. */
+interface Unit {
+  name: string;
+  files: readonly string[];
+  /** Only for this architecture. */
+  arch?: NodeJS.Architecture;
+  /** Extensions of the architecture that the processor must have. */
+  extensions?: readonly string[];
+}
+
+const AVX2 = ["avx2", "fma", "popcnt", "bmi"];
+const AVX512 = [...AVX2, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq"];
+
+/**
+ * Most of the time goes into the headers, so files that share them are compiled together; the units
+ * take about as long as each other, the slowest first.
+ */
+const units: readonly Unit[] = [
+  {
+    name: "search",
+    files: [
+      ...["graph", "candidates", "codebook", "sketch", "calibrate", "search", "rotation"],
+      ...["kernels", "body", "json_skip", "number", "base64", "render", "hits"],
     ],
   },
-  kernels_neon: { arch: "arm64", flags: [] },
-};
+  {
+    name: "calls",
+    files: ["arguments", "binding", "calls_kernels", "calls_manage", "calls_search"],
+  },
+  {
+    name: "storage",
+    files: [
+      ...["files", "snapshot", "snapshot_codec", "snapshot_io", "project", "index", "bitmap"],
+      ...["arena", "column", "slab", "checksum", "thread"],
+    ],
+  },
+  { name: "kernels_avx512", files: ["kernels_avx512"], arch: "x64", extensions: AVX512 },
+  { name: "kernels_avx2", files: ["kernels_avx2"], arch: "x64", extensions: AVX2 },
+  { name: "kernels_neon", files: ["kernels_neon"], arch: "arm64" },
+  { name: "kernels_portable", files: ["kernels_portable"] },
+];
+
+/** A C++ condition that the processor has all of the extensions. */
+const processorHas = (extensions: readonly string[]) =>
+  extensions.map((extension) => `__builtin_cpu_supports("${extension}")`).join("&&");
 
 function flags(options: BuildOptions): string[] {
   return [
@@ -62,6 +90,10 @@ function flags(options: BuildOptions): string[] {
     "-Wextra",
     "-DNAPI_VERSION=8",
     "-DNODE_ADDON_API_CPP_EXCEPTIONS",
+    `-DTESSERA_CPU_HAS_AVX2=(${processorHas(AVX2)})`,
+    `-DTESSERA_CPU_HAS_AVX512=(${processorHas(AVX512)})`,
+    "-I",
+    sources,
     "-isystem",
     join(modules, "node-addon-api"),
     "-isystem",
@@ -91,11 +123,13 @@ function compiler(): string {
   throw new BuildError(`no C++ compiler found; install one with: ${remedy}`);
 }
 
-function sourceFiles(): string[] {
-  return readdirSync(sources)
-    .filter((name) => name.endsWith(".cc"))
-    .filter((name) => (instructionSets[name.slice(0, -3)]?.arch ?? process.arch) === process.arch)
-    .sort();
+/** The units for this architecture. A source file that no unit names is an error, not a surprise. */
+function unitsHere(): Unit[] {
+  const named = new Set(units.flatMap(({ files }) => files));
+  const files = readdirSync(sources).filter((name) => name.endsWith(".cc"));
+  const orphan = files.find((name) => !named.has(name.slice(0, -".cc".length)));
+  if (orphan) throw new BuildError(`native/build.ts names no unit for ${orphan}`);
+  return units.filter(({ arch }) => arch === undefined || arch === process.arch);
 }
 
 /** Names everything that the artefact depends on, so that a change of any of it is noticed. */
@@ -115,7 +149,7 @@ function fingerprint(options: BuildOptions): string {
 
 /** Where the artefact lies once it is built. */
 export function artefactPath(options: BuildOptions = {}): string {
-  return join(root, "build", options.asan ? "tessera-asan.node" : "tessera.node");
+  return join(output, options.asan ? "tessera-asan.node" : "tessera.node");
 }
 
 const stampPath = (options: BuildOptions) => `${artefactPath(options)}.stamp`;
@@ -126,25 +160,31 @@ export function isFresh(options: BuildOptions = {}): boolean {
   return readFileSync(stampPath(options), "utf8") === fingerprint(options);
 }
 
-function run(command: string[]): Promise<{ ok: boolean; output: string }> {
-  const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
-  return Promise.all([child.exited, new Response(child.stderr).text()]).then(([code, output]) => ({
-    ok: code === 0,
-    output,
-  }));
+async function run(command: string[], input = ""): Promise<{ ok: boolean; output: string }> {
+  const child = Bun.spawn(command, {
+    stdin: Buffer.from(input),
+    stdout: "ignore",
+    stderr: "pipe",
+    env: { ...process.env, LC_ALL: "C" },
+  });
+  const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+  return { ok: code === 0, output: text };
 }
 
 async function compileAll(cxx: string, folder: string, options: BuildOptions): Promise<string[]> {
-  const pending = sourceFiles();
+  const pending = unitsHere();
   const objects: string[] = [];
   async function worker() {
-    for (let name = pending.shift(); name; name = pending.shift()) {
-      const object = join(folder, name.replace(/\.cc$/, ".o"));
-      const extra = instructionSets[name.slice(0, -3)]?.flags ?? [];
-      const command = [cxx, ...flags(options), ...extra, "-c", join(sources, name), "-o", object];
-      const { ok, output } = await run(command);
-      if (!ok)
-        throw new BuildError(`${name} does not compile with ${cxx} (C++20 is needed):\n${output}`);
+    for (let unit = pending.shift(); unit; unit = pending.shift()) {
+      const object = join(folder, `${unit.name}.o`);
+      const extra = (unit.extensions ?? []).map((extension) => `-m${extension}`);
+      const command = [cxx, ...flags(options), ...extra, "-x", "c++", "-c", "-", "-o", object];
+      const text = unit.files.map((file) => `#include "${file}.cc"\n`).join("");
+      const { ok, output } = await run(command, text);
+      if (!ok) {
+        const reason = `does not compile with ${cxx} (C++20 is needed)`;
+        throw new BuildError(`the unit ${unit.name} ${reason}:\n${output}`);
+      }
       objects.push(object);
     }
   }
@@ -152,45 +192,63 @@ async function compileAll(cxx: string, folder: string, options: BuildOptions): P
   return objects.sort();
 }
 
-/**
- * Builds the addon and returns the path of the artefact. It is written aside and renamed, so that a
- * process that loads it meanwhile sees the old one or the new one.
- */
-export async function build(options: BuildOptions = {}): Promise<string> {
+const OBJECTS = "objects-";
+
+/** Removes the folders of builds that were killed. */
+function cleanLeftovers(): void {
+  for (const name of readdirSync(output)) {
+    if (!name.startsWith(OBJECTS) || isRunning(Number(name.slice(OBJECTS.length)))) continue;
+    rmSync(join(output, name), { recursive: true, force: true });
+  }
+}
+
+/** Compiles aside and renames: who loads the artefact meanwhile sees the old one or the new one. */
+async function compile(options: BuildOptions): Promise<void> {
   const cxx = compiler();
   const stamp = fingerprint(options);
-  const target = artefactPath(options);
-  const folder = join(root, "build", `objects-${process.pid}`);
+  const folder = join(output, `${OBJECTS}${process.pid}`);
+  cleanLeftovers();
   mkdirSync(folder, { recursive: true });
   try {
     const objects = await compileAll(cxx, folder, options);
     const aside = join(folder, "addon.node");
     const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
-    const { ok, output } = await run([
-      cxx,
-      ...linkFlags,
-      ...sanitize,
-      ...objects,
-      "-lpthread",
-      "-o",
-      aside,
-    ]);
+    const link = [cxx, ...linkFlags, ...sanitize, ...objects, "-lpthread", "-o", aside];
+    const { ok, output } = await run(link);
     if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
-    renameSync(aside, target);
+    renameSync(aside, artefactPath(options));
     writeFileSync(stampPath(options), stamp);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return target;
+}
+
+/**
+ * Builds the addon unless it is fresh, and tells whether it did. Processes that find stale sources
+ * at once wait for the first of them.
+ */
+export async function build(options: BuildOptions & { force?: boolean } = {}): Promise<boolean> {
+  const needed = () => options.force === true || !isFresh(options);
+  if (!needed()) return false;
+  let built = false;
+  mkdirSync(output, { recursive: true });
+  await locked(join(output, "lock"), async () => {
+    built = needed();
+    if (built) await compile(options);
+  });
+  return built;
 }
 
 if (import.meta.main) {
-  const options = { asan: process.argv.includes("--asan") };
+  const options = {
+    asan: process.argv.includes("--asan"),
+    force: process.argv.includes("--force"),
+  };
   try {
-    if (process.argv.includes("--if-stale") && isFresh(options)) process.exit(0);
     const started = performance.now();
-    const path = await build(options);
-    console.log(`built ${path} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+    const built = await build(options);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    if (built) console.log(`built ${artefactPath(options)} in ${seconds} s`);
   } catch (error) {
     console.error(error instanceof BuildError ? error.message : error);
     process.exit(1);

@@ -162,17 +162,32 @@ export interface Native {
   unlockFile(handle: number): void;
   /** Lets the calling thread run behind the others (Linux); does nothing elsewhere. */
   lowerThreadPriority(): void;
+  /** The sets of kernels that this processor can run, "portable" first and the fastest last. */
+  kernelSets(): string[];
+  /**
+   * Lets the whole process use another of these sets; RangeError for one that it can't run. The
+   * answers stay the same to the last bit: tests make sure of it.
+   */
+  useKernels(set: string): void;
+  /** Runs one kernel of a set on raw operands (native/src/kernels.hpp says which), for tests. */
+  runKernel(set: string, operation: "dot" | "hamming" | "dotFine", ...operands: Operands): number;
+  runKernel(set: string, operation: "sumSelected", ...operands: Operands): Int32Array<ArrayBuffer>;
+  runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
 }
 
-/** The tests choose the instrumented artefact this way; see test/native/asan.ts. */
-const asan = process.env.TESSERA_NATIVE === "asan";
+type Operands = [left: Uint8Array, right: Uint8Array];
+
+/**
+ * What runs under AddressSanitizer sets this global before the first import, for it must load the
+ * artefact that is instrumented; see scripts/asan.ts.
+ */
+const asan = Reflect.get(globalThis, Symbol.for("tessera.native.asan")) === true;
 
 function ensureBuilt(): string {
   const path = artefactPath({ asan });
   if (isFresh({ asan })) return path;
   const script = join(import.meta.dir, "build.ts");
-  const variant = asan ? ["--asan"] : [];
-  const result = Bun.spawnSync([process.execPath, script, "--if-stale", ...variant]);
+  const result = Bun.spawnSync([process.execPath, script, ...(asan ? ["--asan"] : [])]);
   if (result.success && existsSync(path)) return path;
   throw new Error(`the native search core does not build: ${result.stderr.toString().trim()}`);
 }
@@ -211,4 +226,7 @@ export const {
   tryLockFile,
   unlockFile,
   lowerThreadPriority,
+  kernelSets,
+  useKernels,
+  runKernel,
 } = native;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The one way into this project: `sh scripts/run.sh <start|tessera|test|check|setup> [arguments]`.
+# The one way into this project: `sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # nothing but Node.js and npm, and `bun start` does the same where Bun exists. It brings Bun, the
@@ -158,6 +158,10 @@ test)
   setup
   exec "$bun" scripts/test.ts "$@"
   ;;
+test:asan)
+  setup
+  exec "$bun" scripts/asan.ts "$@"
+  ;;
 check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
@@ -173,7 +177,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]"
   exit 2
   ;;
 esac

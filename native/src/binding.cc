@@ -59,6 +59,9 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<tryLockFile>(env, exports, "tryLockFile");
   add<unlockFileCall>(env, exports, "unlockFile");
   add<lowerThreadPriorityCall>(env, exports, "lowerThreadPriority");
+  add<kernelSets>(env, exports, "kernelSets");
+  add<useKernels>(env, exports, "useKernels");
+  add<runKernel>(env, exports, "runKernel");
 #ifdef TESSERA_ASAN
   add<readBeyondEnd>(env, exports, "readBeyondEnd");
 #endif

@@ -19,6 +19,10 @@ Napi::Value tryLockFile(const Napi::CallbackInfo& info);
 Napi::Value unlockFileCall(const Napi::CallbackInfo& info);
 Napi::Value lowerThreadPriorityCall(const Napi::CallbackInfo& info);
 
+Napi::Value kernelSets(const Napi::CallbackInfo& info);
+Napi::Value useKernels(const Napi::CallbackInfo& info);
+Napi::Value runKernel(const Napi::CallbackInfo& info);
+
 Napi::Value searchJson(const Napi::CallbackInfo& info);
 Napi::Value searchVector(const Napi::CallbackInfo& info);
 Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);

@@ -3,6 +3,8 @@
 #include "bitmap.hpp"
 #include "graph.hpp"
 #include "index.hpp"
+#include "kernels.hpp"
+#include "prefetch.hpp"
 #include "sketch.hpp"
 
 namespace tessera {
@@ -17,13 +19,6 @@ inline float fineMargin(const Sketch& sketch, const CodedQuery& query, uint32_t 
   return ERROR_MARGIN * Codebook::FINE_ERROR * scale * query.residual;
 }
 
-/// Asks for memory that is about to be read.
-inline void prefetch(const void* memory, size_t bytes) {
-  static constexpr size_t CACHE_LINE = 64;
-  const char* at = static_cast<const char*>(memory);
-  for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) __builtin_prefetch(at + offset);
-}
-
 /// Scans codes and keeps every node whose estimate is within its error of the `limit` best ones, and
 /// of the least score wanted: on spread-out data these are few, on crowded data as many as needed.
 class CodeScan {
@@ -32,8 +27,10 @@ class CodeScan {
            std::vector<Candidate>& kept);
 
   void add(uint32_t node) {
+    const uint8_t* code = sketch_.codes.row(node);
+    prefetch(code, sketch_.codes.rowBytes());
     nodes_[waiting_] = node;
-    codes_[waiting_++] = sketch_.codes.row(node);
+    codes_[waiting_++] = code;
     if (waiting_ == BATCH) flush();
   }
   void finish();

@@ -17,8 +17,8 @@ namespace tessera {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-File File::create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+File File::create(const std::string& path, mode_t mode) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
   if (fd < 0) failed("cannot create " + path);
   return {fd, path};
 }

@@ -1,5 +1,7 @@
 // Files: durable writes, checked reads, and the lock that gives a directory one owner.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +12,11 @@ namespace tessera {
 /// A file descriptor that closes itself.
 class File {
  public:
-  static File create(const std::string& path);
+  static constexpr mode_t READ_WRITE = 0600;
+  /// For files that nobody is to open for writing again; this descriptor may write all the same.
+  static constexpr mode_t READ_ONLY = 0400;
+
+  static File create(const std::string& path, mode_t mode = READ_WRITE);
   static File open(const std::string& path);
   static bool exists(const std::string& path, uint64_t size);
   File(File&& other) noexcept : fd_(other.fd_), path_(std::move(other.path_)) { other.fd_ = -1; }

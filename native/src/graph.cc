@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "prefetch.hpp"
+
 namespace tessera {
 
 /// Candidates that an insertion considers.
 static constexpr size_t INSERT_EXPANSION = 96;
 /// Candidates that are kept on the upper levels. One alone gets stuck in the wrong cluster.
 static constexpr size_t DESCENT_EXPANSION = 16;
-/// Cache lines are of 64 bytes on x86-64 and most others; a wrong guess costs only time.
-static constexpr size_t CACHE_LINE = 64;
 
 Graph::Graph(const Codebook& codebook, const Column& codes)
     : codebook_(codebook),
@@ -31,11 +31,6 @@ uint32_t Graph::levelOf(uint32_t node) {
     bits >>= 4;
   }
   return level;
-}
-
-static inline void prefetch(const void* memory, size_t bytes) {
-  const char* at = static_cast<const char*>(memory);
-  for (size_t offset = 0; offset < bytes; offset += CACHE_LINE) __builtin_prefetch(at + offset);
 }
 
 Graph::Entry Graph::entry() const {

@@ -5,10 +5,9 @@
 #include <string_view>
 
 #include "limits.hpp"
+#include "number.hpp"
 
 namespace tessera {
-
-static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 static bool isHex(char c) {
   return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

@@ -1,37 +1,33 @@
 #include "kernels.hpp"
 
+#include <atomic>
+
 namespace tessera {
 
-size_t usableKernels(const Kernels* out[], size_t capacity) {
+size_t usableKernels(const Kernels* out[MAX_KERNELS]) {
   size_t count = 0;
-  const auto add = [&](const Kernels& kernels) {
-    if (count < capacity) out[count++] = &kernels;
-  };
-  add(portableKernels);
+  out[count++] = &portableKernels;
 #if defined(__x86_64__)
+  // The build defines these conditions from the very list of instruction sets that it compiles each
+  // file for, so that none of them can be forgotten here.
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi");
-  if (avx2) add(avx2Kernels);
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512vpopcntdq");
-  if (avx512) add(avx512Kernels);
+  if (TESSERA_CPU_HAS_AVX2) out[count++] = &avx2Kernels;
+  if (TESSERA_CPU_HAS_AVX512) out[count++] = &avx512Kernels;
 #elif defined(__aarch64__)
-  add(neonKernels);
+  out[count++] = &neonKernels;
 #endif
   return count;
 }
 
-static const Kernels& choose() {
-  const Kernels* usable[4];
-  return *usable[usableKernels(usable, 4) - 1];
+static const Kernels* fastest() {
+  const Kernels* usable[MAX_KERNELS];
+  return usable[usableKernels(usable) - 1];
 }
 
-const Kernels& kernels() {
-  static const Kernels& chosen = choose();
-  return chosen;
-}
+static std::atomic<const Kernels*> chosen{fastest()};
+
+const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
+
+void chooseKernels(const Kernels& kernels) { chosen.store(&kernels, std::memory_order_relaxed); }
 
 }  // namespace tessera

@@ -13,8 +13,6 @@ static constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1
 static constexpr int MAX_EXACT_POWER = 22;
 static constexpr int MAX_DIGITS = 19;
 
-static inline bool isDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
 /// True when the eight characters are all digits.
 static inline bool eightDigits(uint64_t chars) {
   return (((chars & 0xf0f0f0f0f0f0f0f0ull) |

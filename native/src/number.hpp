@@ -3,6 +3,8 @@
 
 namespace tessera {
 
+inline bool isDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
 /// Parses one JSON number at `at` and returns the position behind it, or null when the text is not
 /// a JSON number, or is one that the caller had better leave to JSON.parse (out of range).
 const char* parseDouble(const char* at, const char* end, double& value);

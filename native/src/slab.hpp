@@ -29,7 +29,10 @@ class Slab {
   void preferLargePages();
 
   /// Replaces the memory with a read-only mapping of a file that holds the same bytes. The address
-  /// stays, so concurrent readers notice nothing, and the file may be unlinked afterwards.
+  /// stays, so concurrent readers notice nothing, and the file may be unlinked afterwards. It must
+  /// not be cut short while it is mapped: reading beyond its end kills the process (SIGBUS), and a
+  /// handler could only guess at the bytes. Files that are mapped are therefore created read-only,
+  /// in a directory that is locked by its owner, and are replaced by new ones, never written again.
   void adopt(int fd, size_t length);
   bool adopted() const { return adopted_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <system_error>
 
 #include "checksum.hpp"
 #include "snapshot_codec.hpp"
@@ -54,9 +55,12 @@ void writeSnapshot(Project& project, const std::string& directory, std::string_v
     return !ours || named.count(name) > 0;
   });
   for (const auto& [slab, path] : writer.adoptable) {
-    // Should somebody remove the file right now, the memory simply stays where it is.
-    if (!File::exists(path, slab->file.length)) continue;
-    slab->adopt(File::open(path).fd(), slab->file.length);
+    try {
+      const File file = File::open(path);
+      if (file.size() == slab->file.length) slab->adopt(file.fd(), slab->file.length);
+    } catch (const std::system_error&) {
+      // Should somebody remove the file right now, the memory simply stays where it is.
+    }
   }
 }
 

@@ -49,7 +49,7 @@ void SnapshotWriter::putSealed(Slab& slab, uint64_t length) {
                         File::exists(files.directory + "/" + known.name, length);
   if (!reusable) {
     SlabFile fresh{files.directory, freshName("slab"), length, checksum(slab.data(), length)};
-    File file = File::create(files.directory + "/" + fresh.name);
+    File file = File::create(files.directory + "/" + fresh.name, File::READ_ONLY);
     file.write(slab.data(), length);
     file.sync();
     known = fresh;
