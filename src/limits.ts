@@ -35,6 +35,8 @@ export const AUTH_CACHE_MAX_ENTRIES = 50_000;
 /** The promise to callers: a revoked key, a lost membership stop working within this time. */
 export const REVOCATION_BOUND_MS = 1_000;
 export const JWT_CACHE_TTL_MS = 30_000;
+/** How far ahead an issuer's clock may be: tokens are accepted that long before their nbf. */
+export const JWT_CLOCK_SKEW_SECONDS = 5;
 export const JWKS_COOLDOWN_MS = 5_000;
 export const JWKS_CACHE_MAX_AGE_MS = 600_000;
 export const JWKS_TIMEOUT_MS = 3_000;
@@ -220,10 +222,15 @@ export const LOOKUP_SHARDS_MAX = 8;
 export const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random characters of a cursor, which alone lead to its state. */
 export const LOOKUP_CURSOR_BYTES = 18;
-/** Text segments are joined when this many small ones have come together. */
-export const TEXT_MERGE_COUNT = 8;
-/** No merge makes a larger segment, so that none holds up the change log for long. */
-export const TEXT_MERGE_MAX_DOCUMENTS = 4_096;
+/** No merge makes a larger segment: its memory is needed twice while it is made. */
+export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
+/**
+ * When segments are joined: this many of about one size, each at most `ratio` times as large as the
+ * smaller ones together. While documents come in, joins are few; later they tidy up.
+ */
+export const TEXT_MERGE_WHEN_BUSY = { count: 4, ratio: 1 } as const;
+export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
+export const TEXT_MERGE_IDLE_MS = 1_500;
 
 // Embedded PostgreSQL.
 export const EMBEDDED_PASSWORD_BYTES = 24;

@@ -13,6 +13,7 @@ import {
   JWKS_COOLDOWN_MS,
   JWKS_TIMEOUT_MS,
   JWT_CACHE_TTL_MS,
+  JWT_CLOCK_SKEW_SECONDS,
 } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
 import { isAccountPermission, type Principal } from "./principal.ts";
@@ -122,6 +123,8 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
           timeoutDuration: JWKS_TIMEOUT_MS,
         });
   const checks = {
+    // A token may come from a clock that is a little ahead; its end is checked without tolerance.
+    clockTolerance: JWT_CLOCK_SKEW_SECONDS,
     ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
     ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
   };
@@ -143,6 +146,7 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
       const payload = await claims(token);
       const principal = principalOf(payload);
       const expires = payload.exp ?? Number.POSITIVE_INFINITY;
+      if (expires * 1000 <= Date.now()) throw new errors.JWTExpired("expired", payload);
       remembered.set(token, {
         principal,
         until: Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000),

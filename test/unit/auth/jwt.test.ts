@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
+import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 
 const SECRET = "a secret of more than enough characters";
@@ -44,7 +45,7 @@ describe("JWTs by shared secret", () => {
   test("a token is refused when expired, not yet valid, signed by others, or without a user", async () => {
     const tokens = await Promise.all([
       sign({ exp: now() - 1 }),
-      sign({ nbf: now() + 5 }),
+      sign({ nbf: now() + JWT_CLOCK_SKEW_SECONDS + 5 }),
       sign({}, "another secret of enough characters"),
       sign({ sub: undefined }),
       sign({ sub: "not-a-uuid" }),
@@ -52,6 +53,12 @@ describe("JWTs by shared secret", () => {
       Promise.resolve("notatoken"),
     ]);
     for (const token of tokens) expect(await verdict(token)).toBe("unauthorized");
+  });
+
+  test("an issuer's clock may be a little ahead, but nothing is accepted after its end", async () => {
+    const ahead = await sign({ nbf: now() + JWT_CLOCK_SKEW_SECONDS - 2 });
+    expect(await verdict(ahead)).toBeObject();
+    expect(await verdict(await sign({ exp: now() - 1 }))).toBe("unauthorized");
   });
 
   test("issuer and audience are checked where they are configured", async () => {
