@@ -127,7 +127,7 @@ export class TextIndex implements VersionIndex {
 
   #take(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
     const key = crypto.randomUUID();
-    project.addSegment(key, openSegment(buffer, false));
+    project.grow(key, openSegment(buffer, false));
     this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [], scopes: [] });
   }
 

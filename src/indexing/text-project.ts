@@ -8,7 +8,12 @@ import {
   scopeSize,
 } from "../knowledge/text/index.ts";
 import type { SegmentScope } from "../knowledge/views.ts";
-import { TEXT_MERGE_COUNT, TEXT_MERGE_MAX_DOCUMENTS } from "../limits.ts";
+import {
+  TEXT_MERGE_IDLE_MS,
+  TEXT_MERGE_MAX_DOCUMENTS,
+  TEXT_MERGE_WHEN_BUSY,
+  TEXT_MERGE_WHEN_IDLE,
+} from "../limits.ts";
 import { UnknownVersion } from "./version-index.ts";
 
 /** A segment and the documents in it that no scope holds any more. */
@@ -45,6 +50,8 @@ export class TextProject {
   readonly scopes = new Map<string, ScopeWords>();
   /** Where a version's document stands; null for versions that are not knowledge. */
   readonly #versions = new Map<string, Address | null>();
+  /** When documents last came in. */
+  #grownAt = Number.NEGATIVE_INFINITY;
   #merge: Merge | null = null;
 
   knows(versionId: string): boolean {
@@ -60,7 +67,13 @@ export class TextProject {
     for (const id of versionIds) this.#versions.set(id, null);
   }
 
-  /** Takes a segment in; its documents are known from here on. */
+  /** Takes a segment of new documents in. */
+  grow(key: string, segment: OpenSegment): void {
+    this.#grownAt = performance.now();
+    this.addSegment(key, segment);
+  }
+
+  /** Puts a segment in place; its documents are known from here on. */
   addSegment(key: string, segment: OpenSegment, dead = emptyScope(segment.documentCount)): void {
     const entry = { key, segment, dead };
     this.segments.set(key, entry);
@@ -118,19 +131,8 @@ export class TextProject {
       return count > 0 && scopeSize(dead, count) * 2 > count;
     });
     if (wasted !== undefined) return [wasted];
-    // Joining the smallest ones keeps every merge short, and each document is merged few times.
-    const small = all
-      .filter(({ segment }) => segment.documentCount < TEXT_MERGE_MAX_DOCUMENTS / 2)
-      .sort((a, b) => a.segment.documentCount - b.segment.documentCount);
-    if (small.length < TEXT_MERGE_COUNT) return [];
-    const chosen: TextSegment[] = [];
-    let documents = 0;
-    for (const candidate of small) {
-      documents += candidate.segment.documentCount;
-      if (documents > TEXT_MERGE_MAX_DOCUMENTS) break;
-      chosen.push(candidate);
-    }
-    return chosen.length > 1 ? chosen : [];
+    const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
+    return alikeSegments(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
   }
 
   /**
@@ -276,4 +278,30 @@ function bitsOf(segment: OpenSegment, word: number): number {
 
 function complement(segment: OpenSegment, dead: Uint32Array): Uint32Array {
   return dead.map((word, w) => ~word & bitsOf(segment, w));
+}
+
+/**
+ * The smallest segments of about one size that are worth joining: each is at most `ratio` times
+ * as large as all smaller ones of them together, so that no large one is written again for the
+ * sake of a small one. Empty when fewer than `count` are alike.
+ */
+function alikeSegments(
+  all: readonly TextSegment[],
+  { count, ratio }: { readonly count: number; readonly ratio: number },
+): TextSegment[] {
+  const sorted = all.toSorted((a, b) => a.segment.documentCount - b.segment.documentCount);
+  let chosen: TextSegment[] = [];
+  let documents = 0;
+  for (const candidate of sorted) {
+    const more = candidate.segment.documentCount;
+    const fits = documents + more <= TEXT_MERGE_MAX_DOCUMENTS;
+    if (chosen.length > 0 && (more > documents * ratio || !fits)) {
+      if (chosen.length >= count) return chosen;
+      chosen = [];
+      documents = 0;
+    }
+    chosen.push(candidate);
+    documents += more;
+  }
+  return chosen.length >= count ? chosen : [];
 }
