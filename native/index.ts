@@ -145,14 +145,19 @@ export interface Native {
   ): RawAnswer;
   /**
    * Writes the project to a directory of its own: aside, checksummed, durable, then renamed. `meta`
-   * comes back from `restore`. Searches go on; appending waits.
+   * comes back from `restore`. It holds the project as it is in one instant soon after the call;
+   * searches and changes go on meanwhile.
    */
   snapshot(projectId: string, directory: string, meta: Uint8Array): void;
+  /** The same on a thread of the runtime's pool, without holding up the caller's. */
+  snapshotLater(projectId: string, directory: string, meta: Uint8Array): Promise<void>;
   /**
    * Reads what `snapshot` wrote, replaces the project with it and returns its `meta`; null when the
    * directory holds no snapshot. Throws an Error that says what is corrupt, and then changes nothing.
    */
   restore(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null;
+  /** The same, reading on a thread of the runtime's pool. */
+  restoreLater(projectId: string, directory: string): Promise<Uint8Array<ArrayBuffer> | null>;
   /** Counts and bytes of a project; null when it is not open. */
   stats(projectId: string): ProjectStats | null;
   /** The open projects. */
@@ -221,6 +226,8 @@ export const {
   searchRaw,
   snapshot,
   restore,
+  snapshotLater,
+  restoreLater,
   stats,
   projects,
   tryLockFile,

@@ -82,12 +82,17 @@ export const INDEX_DB_CONNECTIONS = 4;
 /** Chunks with their embeddings that are read at once. */
 export const INDEX_READ_BATCH_ROWS = 64;
 /** File versions that are added before other scopes of the project may have their turn. */
-export const INDEX_SLICE_VERSIONS = 64;
+export const INDEX_SLICE_VERSIONS = 128;
+/** A long scope that goes before another one gives way again after this time. */
 export const INDEX_SLICE_MS = 200;
+/** Projects that read more than a slice at once, so that small changes find a free connection. */
+export const INDEX_BULK_READERS = 2;
 /** Graph work holds up changes for about this long at a time. */
 export const INDEX_SETTLE_SLICE_MS = 20;
 /** While changes are taken in, graph work rests this many times as long as it runs. */
 export const INDEX_SETTLE_REST = 3;
+/** Whatever holds the indexing thread for longer is reported at the log level `debug`. */
+export const INDEX_STEP_LONG_MS = 25;
 export const INDEX_RETRY_BASE_MS = 200;
 export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is written to its snapshot after this time, or this many file versions. */
@@ -222,6 +227,8 @@ export const LOOKUP_SHARDS_MAX = 8;
 export const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random characters of a cursor, which alone lead to its state. */
 export const LOOKUP_CURSOR_BYTES = 18;
+/** Text of Markdown that is made into a segment at once. */
+export const TEXT_BUILD_CHARS = 262_144;
 /** No merge makes a larger segment: its memory is needed twice while it is made. */
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 /**

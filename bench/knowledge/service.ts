@@ -124,8 +124,12 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
 }
 
 /** The same lookups in this process, on the segments of the server's own snapshot. */
-function measureInProcess(directory: string, project: BenchProject, queries: readonly string[]) {
-  const text = readTextSnapshot(directory);
+async function measureInProcess(
+  directory: string,
+  project: BenchProject,
+  queries: readonly string[],
+) {
+  const text = await readTextSnapshot(directory);
   if (text === null) throw new Error("the server has left no snapshot");
   const members = text.members(project.environmentId);
   const segments = members.map(({ key }) => ({
@@ -261,7 +265,7 @@ try {
 
   const slot = readdirSync(join(dataDir, "index")).find((name) => !name.endsWith(".lock"));
   const directory = join(dataDir, "index", slot as string, big.id, "text");
-  const baseline = measureInProcess(directory, big, queries);
+  const baseline = await measureInProcess(directory, big, queries);
   await measureLookups(client, apiKey, big, queries, baseline);
   await measureBrowsing(sql, client, tiny);
   console.table(rows);

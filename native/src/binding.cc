@@ -54,6 +54,8 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<searchRaw>(env, exports, "searchRaw");
   add<snapshot>(env, exports, "snapshot");
   add<restore>(env, exports, "restore");
+  add<snapshotLater>(env, exports, "snapshotLater");
+  add<restoreLater>(env, exports, "restoreLater");
   add<stats>(env, exports, "stats");
   add<projects>(env, exports, "projects");
   add<tryLockFile>(env, exports, "tryLockFile");

@@ -13,6 +13,8 @@ Napi::Value dropScope(const Napi::CallbackInfo& info);
 Napi::Value hasScope(const Napi::CallbackInfo& info);
 Napi::Value snapshot(const Napi::CallbackInfo& info);
 Napi::Value restore(const Napi::CallbackInfo& info);
+Napi::Value snapshotLater(const Napi::CallbackInfo& info);
+Napi::Value restoreLater(const Napi::CallbackInfo& info);
 Napi::Value stats(const Napi::CallbackInfo& info);
 Napi::Value projects(const Napi::CallbackInfo& info);
 Napi::Value tryLockFile(const Napi::CallbackInfo& info);

@@ -1,4 +1,6 @@
 // Calls that change, store or describe projects.
+#include <functional>
+
 #include "arguments.hpp"
 #include "calls.hpp"
 #include "files.hpp"
@@ -84,6 +86,70 @@ Napi::Value restore(const Napi::CallbackInfo& info) {
   auto bytes = Napi::Uint8Array::New(info.Env(), meta.size());
   std::copy(meta.begin(), meta.end(), bytes.Data());
   return bytes;
+}
+
+namespace {
+
+/// Work that a thread of the runtime's pool does, and a promise of its end.
+class Later : public Napi::AsyncWorker {
+ public:
+  using Work = std::function<void()>;
+  using Result = std::function<Napi::Value(Napi::Env)>;
+
+  static Napi::Value run(Napi::Env env, Work work, Result result) {
+    auto* later = new Later(env, std::move(work), std::move(result));
+    const Napi::Value promise = later->deferred_.Promise();
+    later->Queue();
+    return promise;
+  }
+
+  void Execute() override { work_(); }
+  void OnOK() override { deferred_.Resolve(result_(Env())); }
+  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
+
+ private:
+  Later(Napi::Env env, Work work, Result result)
+      : Napi::AsyncWorker(env), deferred_(env), work_(std::move(work)),
+        result_(std::move(result)) {}
+
+  Napi::Promise::Deferred deferred_;
+  Work work_;
+  Result result_;
+};
+
+}  // namespace
+
+Napi::Value snapshotLater(const Napi::CallbackInfo& info) {
+  const auto project = projectArgument(info);
+  const std::string directory = stringArgument(info, 1, "directory", MAX_PATH_BYTES);
+  const Bytes bytes = bytesArgument(info, 2, "meta");
+  const std::string meta(reinterpret_cast<const char*>(bytes.data), bytes.length);
+  return Later::run(
+      info.Env(), [=] { writeSnapshot(*project, directory, meta); },
+      [](Napi::Env env) { return env.Undefined(); });
+}
+
+Napi::Value restoreLater(const Napi::CallbackInfo& info) {
+  const std::string id = nameArgument(info, 0, "projectId");
+  const std::string directory = stringArgument(info, 1, "directory", MAX_PATH_BYTES);
+  struct Restored {
+    std::shared_ptr<Project> project;
+    std::string meta;
+  };
+  const auto restored = std::make_shared<Restored>();
+  const auto read = [=] {
+    try {
+      restored->project = readSnapshot(id, directory, restored->meta);
+    } catch (const std::exception& error) {
+      throw std::runtime_error(std::string("the snapshot is corrupt: ") + error.what());
+    }
+  };
+  return Later::run(info.Env(), read, [=](Napi::Env env) -> Napi::Value {
+    if (!restored->project) return env.Null();
+    Registry::instance().replace(std::move(restored->project));
+    return Napi::Buffer<uint8_t>::Copy(
+        env, reinterpret_cast<const uint8_t*>(restored->meta.data()), restored->meta.size());
+  });
 }
 
 Napi::Value stats(const Napi::CallbackInfo& info) {

@@ -32,12 +32,14 @@ uint32_t Index::nodeFor(const float* vector) {
 }
 
 /// Codes the new nodes. While there is no graph yet, an index that has grown a lot gets a new centre
-/// and with it new codes: the first few vectors tell little of the mean of all.
+/// and with it new codes: the first few vectors tell little of the mean of all. Thousands tell enough,
+/// and coding them all again would take long.
 void Index::sketchNodes() {
   static constexpr uint32_t REFIT_GROWTH = 4;
+  static constexpr uint32_t REFIT_BELOW = 2 * GRAPH_MIN;
   const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
   std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
-  const bool outgrown = sketch && sketch->graph.size() == 0 &&
+  const bool outgrown = sketch && sketch->graph.size() == 0 && nodes < REFIT_BELOW &&
                         nodes / REFIT_GROWTH >= sketch->fittedTo;
   if (!sketch || outgrown) {
     sketch = std::make_shared<Sketch>(dimension_);

@@ -45,8 +45,10 @@ class Project {
   std::map<std::string, std::shared_ptr<const Scope>> scopes() const;
   uint64_t scopeBytes();
 
-  /// Held by whoever appends, extends the graph, or writes a snapshot.
+  /// Held by whoever appends, extends the graph, or notes what a snapshot is to hold.
   std::mutex& writer() { return writer_; }
+  /// Held by whoever writes a snapshot; taken before the other.
+  std::mutex& snapshotting() { return snapshotting_; }
 
  private:
   friend class SnapshotCodec;
@@ -55,6 +57,7 @@ class Project {
 
   const std::string id_;
   std::mutex writer_;
+  std::mutex snapshotting_;
   mutable std::shared_mutex view_;
   std::array<std::shared_ptr<Index>, DIMENSION_COUNT> indexes_;
   std::unordered_map<std::string, std::shared_ptr<const Scope>> scopes_;

@@ -9,6 +9,14 @@ namespace tessera {
 /// A sample this large tells the mean well enough.
 static constexpr uint32_t FIT_SAMPLE = 8192;
 
+Sketch::Sketch(uint32_t dimension)
+    : book(dimension),
+      codes(Codebook::codeBytes(dimension), HOT_SLAB_ROW_BITS),
+      fine(Codebook::fineBytes(dimension)),
+      graph(book, codes) {}
+
+Sketch::~Sketch() = default;
+
 void Sketch::fit(const Index& index, uint32_t nodes) {
   std::vector<float>& centre = book.centre();
   const uint32_t dimension = book.dimension();
@@ -37,6 +45,17 @@ void Sketch::encode(const Index& index, uint32_t nodes) {
   }
 }
 
+uint32_t Sketch::calibrate(const Index& index) {
+  // Half as many nodes again may need another expansion.
+  if (!calibration && uint64_t{coded} * 2 < uint64_t{calibratedAt} * 3) return 0;
+  if (!calibration) calibration = std::make_unique<Calibration>(coded);
+  if (!calibration->advance(index, *this)) return 1;
+  expansion.store(calibration->expansion(), std::memory_order_release);
+  calibratedAt = calibration->nodes();
+  calibration.reset();
+  return 0;
+}
+
 uint32_t Sketch::extend(const Index& index, uint32_t most) {
   if (coded < GRAPH_MIN) return 0;
   static thread_local GraphScratch scratch;
@@ -49,12 +68,7 @@ uint32_t Sketch::extend(const Index& index, uint32_t most) {
     graph.insert(query, scratch);
   }
   const uint32_t pending = coded - graph.size();
-  // Half as many nodes again may need another expansion.
-  if (pending == 0 && uint64_t{coded} * 2 >= uint64_t{calibratedAt} * 3) {
-    expansion.store(measureExpansion(index, *this), std::memory_order_release);
-    calibratedAt = coded;
-  }
-  return pending;
+  return pending > 0 ? pending : calibrate(index);
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 // A slab: page-aligned memory of fixed capacity that never moves while it lives.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,13 +37,13 @@ class Slab {
   void adopt(int fd, size_t length);
   bool adopted() const { return adopted_; }
 
-  /// Set and read by the writer alone.
+  /// Set and read by whoever writes a snapshot, one at a time.
   SlabFile file;
 
  private:
   uint8_t* data_;
   size_t capacity_;
-  bool adopted_ = false;
+  std::atomic<bool> adopted_ = false;
 };
 
 }  // namespace tessera

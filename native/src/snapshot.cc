@@ -42,10 +42,13 @@ static std::string assemble(const Project& project, std::string_view meta,
 }
 
 void writeSnapshot(Project& project, const std::string& directory, std::string_view meta) {
-  std::lock_guard lock(project.writer());
+  std::lock_guard alone(project.snapshotting());
   makeDirectory(directory);
   SnapshotWriter writer(directory);
-  SnapshotCodec::putProject(writer, project);
+  {
+    std::lock_guard lock(project.writer());
+    SnapshotCodec::putProject(writer, project);
+  }
   writer.finish();
   replaceFile(directory + "/" + MANIFEST, assemble(project, meta, writer));
   // From here on the snapshot stands; what follows only gives back memory and disk.

@@ -12,7 +12,8 @@
 
 namespace tessera {
 
-/// Writes a snapshot. Searches go on; appending waits.
+/// Writes a snapshot of this instant. Searches go on, and so does appending but for the moment in
+/// which the little that may change is copied. Any thread may call it.
 void writeSnapshot(Project& project, const std::string& directory, std::string_view meta);
 
 /// Reads a snapshot, or returns null when the directory holds none. Throws when anything in it is

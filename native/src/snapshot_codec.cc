@@ -10,18 +10,21 @@ void SnapshotCodec::putIndex(SnapshotWriter& out, Index& index) {
   out.wire.put(index.dimension_);
   out.wire.put(ordinals);
   out.wire.put(nodes);
-  out.putColumn(index.ids_, ordinals, false);
-  out.putColumn(index.places_, ordinals, false);
-  out.putColumn(index.nodeOf_, ordinals, false);
-  out.putColumn(index.next_, ordinals, false);
+  out.putColumn(index.ids_, ordinals, Rows::FINAL);
+  out.putColumn(index.places_, ordinals, Rows::FINAL);
+  out.putColumn(index.nodeOf_, ordinals, Rows::FINAL);
+  out.putColumn(index.next_, ordinals, Rows::FINAL);
   out.putArena(index.texts_);
-  out.putColumn(index.vectors_, nodes, true);
-  out.putColumn(index.inverseNorms_, nodes, false);
-  out.putColumn(index.hashes_, nodes, false);
-  out.putColumn(index.heads_, nodes, false);
+  out.putColumn(index.vectors_, nodes, Rows::SEALABLE);
+  out.putColumn(index.inverseNorms_, nodes, Rows::FINAL);
+  out.putColumn(index.hashes_, nodes, Rows::FINAL);
+  out.putColumn(index.heads_, nodes, Rows::CHANGING);
   const std::shared_ptr<Sketch> sketch = index.sketch_.load();
   out.wire.put(static_cast<uint8_t>(sketch != nullptr));
-  if (sketch) putSketch(out, *sketch);
+  if (!sketch) return;
+  putSketch(out, *sketch);
+  // A new centre would put another one in its place.
+  out.keep(sketch);
 }
 
 void SnapshotCodec::putSketch(SnapshotWriter& out, Sketch& sketch) {
@@ -31,15 +34,15 @@ void SnapshotCodec::putSketch(SnapshotWriter& out, Sketch& sketch) {
   out.wire.put(sketch.expansion.load());
   std::vector<float>& centre = sketch.book.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
-  out.putColumn(sketch.codes, sketch.coded, false);
-  out.putColumn(sketch.fine, sketch.coded, false);
+  out.putColumn(sketch.codes, sketch.coded, Rows::FINAL);
+  out.putColumn(sketch.fine, sketch.coded, Rows::FINAL);
   Graph& graph = sketch.graph;
   out.wire.put(graph.size());
   out.wire.put(graph.upperRows_);
   out.wire.put(graph.entry_.load());
-  out.putColumn(graph.ground_, graph.size(), false);
-  out.putColumn(graph.upperStart_, graph.size(), false);
-  out.putColumn(graph.upper_, graph.upperRows_, false);
+  out.putColumn(graph.ground_, graph.size(), Rows::CHANGING);
+  out.putColumn(graph.upperStart_, graph.size(), Rows::FINAL);
+  out.putColumn(graph.upper_, graph.upperRows_, Rows::CHANGING);
 }
 
 void SnapshotCodec::getSketch(SnapshotReader& in, Sketch& sketch, uint32_t nodes) {
@@ -152,10 +155,10 @@ void SnapshotCodec::putProject(SnapshotWriter& out, Project& project) {
     }
   }
   out.wire.put(static_cast<uint64_t>(table.pages.size()));
-  out.putBytes(table.pages.data(), table.pages.size() * sizeof(Page));
+  out.putCopy(table.pages.data(), table.pages.size() * sizeof(Page));
   out.wire.put(static_cast<uint64_t>(body.bytes().size()));
   out.wire.put(static_cast<uint32_t>(scopes.size()));
-  out.putBytes(body.bytes().data(), body.bytes().size());
+  out.putCopy(body.bytes().data(), body.bytes().size());
 }
 
 /// Bytes of scopes in a snapshot at most, against absurd lengths.

@@ -27,18 +27,34 @@ struct SnapshotFiles {
   std::vector<uint64_t> sizes;
 };
 
+/// What becomes of the rows of a column once they are there.
+enum class Rows {
+  /// They stay as they are.
+  FINAL,
+  /// They stay, and are many: full slabs are kept in files of their own.
+  SEALABLE,
+  /// They may change.
+  CHANGING,
+};
+
+/// Notes what a snapshot is to hold, which is quick, and writes it later. Meanwhile the project may
+/// grow: rows never move, and most never change.
 class SnapshotWriter {
  public:
   explicit SnapshotWriter(const std::string& directory);
 
+  /// Notes bytes that stay where and what they are until `finish` returns.
   void putBytes(const void* data, uint64_t length);
+  /// Copies bytes.
+  void putCopy(const void* data, uint64_t length);
   /// A slab that won't change any more: kept in a file of its own and mapped from there.
   void putSealed(Slab& slab, uint64_t length);
-  /// The rows of a column; `sealable` ones are kept in files of their own, slab by slab.
-  void putColumn(Column& column, uint32_t rows, bool sealable);
+  void putColumn(Column& column, uint32_t rows, Rows kind);
   void putArena(Arena& arena);
+  /// Keeps something alive that noted bytes are a part of.
+  void keep(std::shared_ptr<const void> owner) { kept_.push_back(std::move(owner)); }
 
-  /// Makes the data files durable; then the manifest may name them.
+  /// Writes everything and makes it durable; then the manifest may name the files.
   void finish();
 
   WireWriter wire;
@@ -46,11 +62,26 @@ class SnapshotWriter {
   std::vector<std::pair<Slab*, std::string>> adoptable;
 
  private:
+  /// Something to be written, and the place of its `Part` in `wire`.
+  struct Task {
+    const void* data;
+    uint64_t length;
+    size_t place;
+    /// The slab, if the bytes are a sealed one.
+    Slab* sealed;
+  };
+
   std::string freshName(const char* kind);
   File createState();
+  void note(const void* data, uint64_t length, Slab* sealed);
+  Part writeBytes(const void* data, uint64_t length);
+  Part writeSealed(Slab& slab, uint64_t length);
 
   File state_;
   uint64_t offset_ = 0;
+  std::vector<Task> tasks_;
+  std::deque<std::string> copies_;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 class SnapshotReader {

@@ -37,13 +37,28 @@ File SnapshotWriter::createState() {
   return File::create(files.directory + "/" + files.names[0]);
 }
 
-void SnapshotWriter::putBytes(const void* data, uint64_t length) {
-  if (length > 0) state_.write(data, length);
-  wire.put(Part{0, offset_, length, checksum(data, length)});
-  offset_ += length;
+void SnapshotWriter::note(const void* data, uint64_t length, Slab* sealed) {
+  tasks_.push_back({data, length, wire.bytes().size(), sealed});
+  wire.put(Part{});
 }
 
-void SnapshotWriter::putSealed(Slab& slab, uint64_t length) {
+void SnapshotWriter::putBytes(const void* data, uint64_t length) { note(data, length, nullptr); }
+
+void SnapshotWriter::putCopy(const void* data, uint64_t length) {
+  copies_.emplace_back(static_cast<const char*>(data), length);
+  putBytes(copies_.back().data(), length);
+}
+
+void SnapshotWriter::putSealed(Slab& slab, uint64_t length) { note(slab.data(), length, &slab); }
+
+Part SnapshotWriter::writeBytes(const void* data, uint64_t length) {
+  if (length > 0) state_.write(data, length);
+  const Part part{0, offset_, length, checksum(data, length)};
+  offset_ += length;
+  return part;
+}
+
+Part SnapshotWriter::writeSealed(Slab& slab, uint64_t length) {
   SlabFile& known = slab.file;
   const bool reusable = known.directory == files.directory && known.length == length &&
                         File::exists(files.directory + "/" + known.name, length);
@@ -56,16 +71,18 @@ void SnapshotWriter::putSealed(Slab& slab, uint64_t length) {
   }
   files.names.push_back(known.name);
   files.sizes.push_back(length);
-  wire.put(Part{files.names.size() - 1, 0, length, known.checksum});
   if (!slab.adopted()) adoptable.emplace_back(&slab, files.directory + "/" + known.name);
+  return {files.names.size() - 1, 0, length, known.checksum};
 }
 
-void SnapshotWriter::putColumn(Column& column, uint32_t rows, bool sealable) {
+void SnapshotWriter::putColumn(Column& column, uint32_t rows, Rows kind) {
   for (size_t slab = 0; slab < slabsOf(column, rows); slab++) {
     const uint32_t used = rowsOfSlab(column, rows, slab);
     const uint64_t length = uint64_t{used} * column.rowBytes();
-    if (sealable && used == column.slabRows()) {
+    if (kind == Rows::SEALABLE && used == column.slabRows()) {
       putSealed(column.slab(slab), length);
+    } else if (kind == Rows::CHANGING) {
+      putCopy(column.slab(slab).data(), length);
     } else {
       putBytes(column.slab(slab).data(), length);
     }
@@ -88,6 +105,10 @@ void SnapshotWriter::putArena(Arena& arena) {
 }
 
 void SnapshotWriter::finish() {
+  for (const Task& task : tasks_) {
+    wire.replace(task.place, task.sealed ? writeSealed(*task.sealed, task.length)
+                                         : writeBytes(task.data, task.length));
+  }
   files.sizes[0] = offset_;
   state_.sync();
 }

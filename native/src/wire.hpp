@@ -18,6 +18,11 @@ class WireWriter {
     put(static_cast<uint64_t>(text.size()));
     bytes_ += text;
   }
+  /// Writes over a value that was put at `place`.
+  template <typename T>
+  void replace(size_t place, T value) {
+    std::memcpy(bytes_.data() + place, &value, sizeof value);
+  }
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -1,26 +1,28 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Makes the entries of a folder durable, renames for one. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
   try {
-    fsyncSync(handle);
+    await handle.sync();
   } finally {
-    closeSync(handle);
+    await handle.close();
   }
 }
 
 /** Writes a file that is either there whole after a crash, or as it was before. */
-export function writeDurably(path: string, bytes: Uint8Array): void {
+export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const aside = `${path}.new`;
-  const handle = openSync(aside, "w");
+  const handle = await open(aside, "w");
   try {
-    for (let at = 0; at < bytes.byteLength; ) at += writeSync(handle, bytes, at);
-    fsyncSync(handle);
+    for (let at = 0; at < bytes.byteLength; ) {
+      at += (await handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
+    }
+    await handle.sync();
   } finally {
-    closeSync(handle);
+    await handle.close();
   }
-  renameSync(aside, path);
-  syncFolder(dirname(path));
+  await rename(aside, path);
+  await syncFolder(dirname(path));
 }

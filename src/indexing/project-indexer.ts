@@ -6,6 +6,8 @@ import {
 } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import type { ChangeLog, Scope } from "./change-log.ts";
+import { step } from "./steps.ts";
+import type { Turns } from "./turns.ts";
 import { UnknownVersion, type VersionIndex, type VersionReader } from "./version-index.ts";
 
 /** What the indexing of any project stands on. */
@@ -13,6 +15,8 @@ export interface IndexingContext {
   readonly indexes: readonly VersionIndex[];
   readonly changes: ChangeLog;
   readonly reader: VersionReader;
+  /** Turns of those that read more than a slice. */
+  readonly bulk: Turns;
   readonly log: Log;
 }
 
@@ -20,6 +24,8 @@ interface Pending {
   readonly scope: Scope;
   /** The oldest log entry that this stands for. */
   readonly seq: number;
+  /** True when it changed while another scope was being taken in. */
+  readonly overtakes: boolean;
   readonly waiters: Array<() => void>;
 }
 
@@ -29,12 +35,15 @@ class Closed extends Error {}
 /**
  * Keeps the scopes of one open project as the database has them. Scopes that changed queue up here,
  * each at most once; one after the other is read, its unknown versions are added, and it is
- * replaced as a whole. A long one gives way to the others now and then.
+ * replaced as a whole, so searches see it as it was in one instant. A long one lets those that
+ * change meanwhile go before it, slice by slice.
  */
 export class ProjectIndexer {
   readonly #pending = new Map<string, Pending>();
-  #current: Pending | undefined;
+  /** What is being taken in: a scope, and perhaps one that goes before the rest of it. */
+  readonly #current = new Set<Pending>();
   #running: Promise<void> | undefined;
+  #opened = false;
   #closed = false;
   /** File versions and scopes taken in since `changes` was last reset by a snapshot. */
   changes = 0;
@@ -44,13 +53,30 @@ export class ProjectIndexer {
     private readonly context: IndexingContext,
   ) {}
 
+  /** Tells that the indexes are open; what was marked before has waited for it. */
+  open(): void {
+    this.#opened = true;
+    this.#run();
+  }
+
+  /** Notes scopes to be read in their order. */
+  load(scopes: readonly Scope[], seq: number): void {
+    for (const scope of scopes) this.#note(scope, seq, false, []);
+    this.#run();
+  }
+
   /** Notes that a scope changed, with the log entry that says so. */
   mark(scope: Scope, seq: number, ...waiters: Array<() => void>): void {
+    this.#note(scope, seq, this.#current.size > 0, waiters);
+    this.#run();
+  }
+
+  #note(scope: Scope, seq: number, overtakes: boolean, waiters: Array<() => void>): void {
     const known = this.#pending.get(scope.id);
     const oldest = Math.min(seq, known?.seq ?? seq);
     const all = [...(known?.waiters ?? []), ...waiters];
-    this.#pending.set(scope.id, { scope, seq: oldest, waiters: all });
-    this.#run();
+    const before = overtakes || known?.overtakes === true;
+    this.#pending.set(scope.id, { scope, seq: oldest, overtakes: before, waiters: all });
   }
 
   /** Reads a scope anew and resolves when searches see it; never rejects. */
@@ -65,8 +91,7 @@ export class ProjectIndexer {
 
   /** The oldest log entry that is not taken in yet, or undefined when all are. */
   get oldestPending(): number | undefined {
-    const seqs = [...this.#pending.values()].map((pending) => pending.seq);
-    if (this.#current !== undefined) seqs.push(this.#current.seq);
+    const seqs = [...this.#pending.values(), ...this.#current].map((pending) => pending.seq);
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
 
@@ -79,11 +104,12 @@ export class ProjectIndexer {
   }
 
   #run(): void {
-    if (this.#running !== undefined || this.#closed) return;
+    if (!this.#opened || this.#pending.size === 0 || this.#running !== undefined || this.#closed)
+      return;
     this.#running = this.#drain().finally(() => {
       this.#running = undefined;
       // Something may have been marked between the last look and now.
-      if (this.#pending.size > 0) this.#run();
+      this.#run();
     });
   }
 
@@ -92,24 +118,31 @@ export class ProjectIndexer {
     while (!this.#closed) {
       const next = this.#pending.values().next().value;
       if (next === undefined) return;
-      this.#pending.delete(next.scope.id);
-      this.#current = next;
       try {
-        const done = await this.#refresh(next.scope);
-        if (done) for (const waiter of next.waiters) waiter();
-        else this.#again(next);
+        await this.#takeIn(next, true);
         failures = 0;
       } catch (err) {
-        this.#again(next);
         if (err instanceof Closed) return;
         const wait = Math.min(INDEX_RETRY_MAX_MS, INDEX_RETRY_BASE_MS * 2 ** failures++);
         const fields = { err, project: this.id, scope: next.scope.id };
         if (failures === 1) this.context.log.warn(fields, "a scope is not indexed yet; trying on");
         await Bun.sleep(wait);
-      } finally {
-        this.#current = undefined;
       }
     }
+  }
+
+  /** Takes a scope in, or a part of it; then it stays pending. `first`: it goes before no other. */
+  async #takeIn(pending: Pending, first: boolean): Promise<void> {
+    this.#pending.delete(pending.scope.id);
+    this.#current.add(pending);
+    let done = false;
+    try {
+      done = await this.#refresh(pending.scope, first);
+    } finally {
+      this.#current.delete(pending);
+      if (!done) this.#again(pending);
+    }
+    if (done) for (const waiter of pending.waiters) waiter();
   }
 
   #again(pending: Pending): void {
@@ -118,31 +151,40 @@ export class ProjectIndexer {
     this.#pending.set(pending.scope.id, { ...pending, waiters });
   }
 
-  /** True when the scope is as the database has it; false when it gave way half-done. */
-  async #refresh(scope: Scope): Promise<boolean> {
+  /** Takes in what changed since the scope in hand was begun, each for a while at most. */
+  async #letOthers(): Promise<void> {
+    for (const pending of [...this.#pending.values()]) {
+      const isCurrent = [...this.#current].some(({ scope }) => scope.id === pending.scope.id);
+      if (pending.overtakes && !isCurrent) await this.#takeIn(pending, false);
+    }
+  }
+
+  /** True when the scope is as the database had it; false when it gave way half-done. */
+  async #refresh(scope: Scope, first: boolean): Promise<boolean> {
     const { indexes, changes } = this.context;
+    const startedAt = performance.now();
     const versions = await changes.versionsOf(this.id, scope);
     this.#stopIfClosed();
     if (versions === null) {
       for (const index of indexes) index.dropScope(this.id, scope.id);
       return true;
     }
-    const startedAt = performance.now();
     let waited = false;
     for (const index of indexes) {
-      const unknown = versions.filter((version) => !index.knows(this.id, version));
+      const unknown = step("unknown versions", () =>
+        versions.filter((version) => !index.knows(this.id, version)),
+      );
       for (let at = 0; at < unknown.length; at += INDEX_SLICE_VERSIONS) {
-        const slice = unknown.slice(at, at + INDEX_SLICE_VERSIONS);
-        await index.add(this.id, slice, this.context.reader);
+        if (waited && first) await this.#letOthers();
+        else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
+        await this.#add(index, unknown.slice(at, at + INDEX_SLICE_VERSIONS), unknown.length);
         waited = true;
-        this.#stopIfClosed();
-        this.changes += slice.length;
-        const others = this.#pending.size > 0;
-        if (others && performance.now() - startedAt > INDEX_SLICE_MS) return false;
       }
     }
     try {
-      for (const index of indexes) index.setScope(this.id, scope.id, versions);
+      for (const index of indexes) {
+        step(`setScope ${index.name}`, () => index.setScope(this.id, scope.id, versions));
+      }
     } catch (err) {
       // Background work may have forgotten a version that no scope held, while others were read.
       if (waited && err instanceof UnknownVersion) return false;
@@ -150,6 +192,17 @@ export class ProjectIndexer {
     }
     this.changes++;
     return true;
+  }
+
+  /** Adds the versions that are not known by now. */
+  async #add(index: VersionIndex, slice: readonly string[], ofAll: number): Promise<void> {
+    // A scope that went before may have had some of them.
+    const unknown = slice.filter((version) => !index.knows(this.id, version));
+    if (unknown.length === 0) return;
+    const add = () => index.add(this.id, unknown, this.context.reader);
+    await (ofAll > INDEX_SLICE_VERSIONS ? this.context.bulk.run(add) : add());
+    this.#stopIfClosed();
+    this.changes += unknown.length;
   }
 
   #stopIfClosed(): void {

@@ -18,6 +18,10 @@ interface Resident {
   usedAt: number;
   /** When the first change since the last snapshot was seen. */
   dirtySince: number | undefined;
+  /** What opening its indexes has restored, once they are open. */
+  restored: Restored | undefined;
+  /** Indexes with background work under way. */
+  readonly unsettled: Set<string>;
 }
 
 /** How a snapshot is to be brought up to date. */
@@ -34,6 +38,8 @@ export class Residency {
   readonly #projects = new Map<string, Resident>();
   /** Projects on their way out; loading one again waits for that. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** The snapshot that is being written. */
+  #writing: Promise<void> | undefined;
 
   constructor(
     private readonly context: IndexingContext,
@@ -73,7 +79,15 @@ export class Residency {
     const indexer = new ProjectIndexer(projectId, this.context);
     const { promise: loaded, resolve } = Promise.withResolvers<boolean>();
     const usedAt = performance.now();
-    const resident: Resident = { indexer, loaded, ready: false, usedAt, dirtySince: undefined };
+    const resident: Resident = {
+      indexer,
+      loaded,
+      ready: false,
+      usedAt,
+      dirtySince: undefined,
+      restored: undefined,
+      unsettled: new Set(),
+    };
     this.#projects.set(projectId, resident);
     resolve(await this.#loadUntilDone(resident));
     return await loaded;
@@ -109,9 +123,11 @@ export class Residency {
     for (const [id, resident] of this.#projects) {
       if (!resident.ready) continue;
       for (const index of this.context.indexes) {
-        const before = index.stats(id);
-        if (index.settle(id)) return true;
-        if (before.some((part) => part.settled < part.entries)) resident.indexer.changes++;
+        const more = index.settle(id);
+        if (more) resident.unsettled.add(index.name);
+        // What it has done should not be done again after a restart.
+        else if (resident.unsettled.delete(index.name)) resident.indexer.changes++;
+        if (more) return true;
       }
     }
     return false;
@@ -126,14 +142,14 @@ export class Residency {
   }
 
   /** Writes the snapshot of the first project that `due` picks; true when there was one. */
-  snapshotOne(due: (changes: number, dirtyMs: number) => boolean): boolean {
+  async snapshotOne(due: (changes: number, dirtyMs: number) => boolean): Promise<boolean> {
     const now = performance.now();
     for (const resident of this.#projects.values()) {
       const { changes } = resident.indexer;
       if (!resident.ready || changes === 0) continue;
       resident.dirtySince ??= now;
       if (!due(changes, now - resident.dirtySince)) continue;
-      this.#snapshot(resident);
+      await this.#snapshot(resident);
       return true;
     }
     return false;
@@ -161,7 +177,7 @@ export class Residency {
       .filter((resident) => resident.ready && resident.usedAt < idleSince)
       .sort((a, b) => a.usedAt - b.usedAt)[0];
     if (idle === undefined) return false;
-    if (idle.indexer.changes > 0) this.#snapshot(idle);
+    if (idle.indexer.changes > 0) await this.#snapshot(idle);
     await this.#drop(idle.indexer.id);
     return true;
   }
@@ -171,7 +187,8 @@ export class Residency {
     if (resident === undefined) return this.#leaving.get(projectId) ?? Promise.resolve();
     this.#projects.delete(projectId);
     this.events.evicted(projectId);
-    const leaving = resident.indexer.close().then(() => {
+    const leaving = resident.indexer.close().then(async () => {
+      await this.#writing?.catch(() => {});
       for (const index of this.context.indexes) index.dropProject(projectId);
       this.#leaving.delete(projectId);
     });
@@ -201,15 +218,19 @@ export class Residency {
     return false;
   }
 
-  async #loadOnce({ indexer }: Resident): Promise<boolean> {
+  async #loadOnce(resident: Resident): Promise<boolean> {
+    const { indexer } = resident;
     const { id } = indexer;
     const { changes, indexes } = this.context;
     const seq = this.anchor().seq;
-    const restored = await this.#restore(id);
-    for (const index of indexes) index.openProject(id);
+    if (resident.restored === undefined) {
+      resident.restored = await this.#restore(id);
+      for (const index of indexes) index.openProject(id);
+      indexer.open();
+    }
     const all = await changes.scopesOf(id);
     if (all === null) return false;
-    for (const scope of restored.scopes ?? all) indexer.mark(scope, seq);
+    indexer.load(resident.restored.scopes ?? all, seq);
     await indexer.idle();
     return true;
   }
@@ -232,16 +253,16 @@ export class Residency {
       this.snapshots.discard(id);
       return { scopes: null };
     }
-    return { scopes: this.#restoreIndexes(id) ? since : null };
+    return { scopes: (await this.#restoreIndexes(id)) ? since : null };
   }
 
   /** True when every index has restored the project. */
-  #restoreIndexes(id: string): boolean {
+  async #restoreIndexes(id: string): Promise<boolean> {
     let whole = true;
     for (const index of this.context.indexes) {
       const directory = this.snapshots.directory(id, index.name);
       try {
-        if (!index.restore(id, directory)) whole = false;
+        if (!(await index.restore(id, directory))) whole = false;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         const fields = { project: id, index: index.name, reason };
@@ -269,17 +290,34 @@ export class Residency {
     }
   }
 
-  #snapshot(resident: Resident): void {
-    const { indexer } = resident;
+  /** One at a time, and none is dropped before its snapshot is finished. */
+  async #snapshot(resident: Resident): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing.catch(() => {});
+    this.#writing = this.#writeSnapshot(resident).finally(() => {
+      this.#writing = undefined;
+    });
+    await this.#writing;
+  }
+
+  async #writeSnapshot(resident: Resident): Promise<void> {
+    const { indexer, dirtySince } = resident;
+    if (this.#projects.get(indexer.id) !== resident) return;
+    const { changes } = indexer;
     const anchor = this.anchor();
     const pending = indexer.oldestPending;
     const seq = pending === undefined ? anchor.seq : Math.min(anchor.seq, pending - 1);
-    this.snapshots.prepare(indexer.id);
-    for (const index of this.context.indexes) {
-      index.snapshot(indexer.id, this.snapshots.directory(indexer.id, index.name));
-    }
-    this.snapshots.write(indexer.id, { databaseId: this.databaseId, anchor, seq });
     indexer.changes = 0;
     resident.dirtySince = undefined;
+    try {
+      this.snapshots.prepare(indexer.id);
+      for (const index of this.context.indexes) {
+        await index.snapshot(indexer.id, this.snapshots.directory(indexer.id, index.name));
+      }
+      await this.snapshots.write(indexer.id, { databaseId: this.databaseId, anchor, seq });
+    } catch (err) {
+      indexer.changes += changes;
+      resident.dirtySince = dirtySince;
+      throw err;
+    }
   }
 }

@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockFile, unlockFile } from "../../native/index.ts";
 import { isUuid } from "../http/formats.ts";
 import { INDEX_SLOTS_MAX } from "../limits.ts";
 import type { Anchor } from "./change-log.ts";
+import { writeDurably } from "./durable.ts";
 
 const FORMAT = 1;
 const MANIFEST = "manifest.json";
@@ -92,24 +82,9 @@ export class SnapshotStore {
   }
 
   /** Makes what the indexes have written before the snapshot of the project. */
-  write(projectId: string, manifest: Manifest): void {
-    const folder = join(this.root, projectId);
+  async write(projectId: string, manifest: Manifest): Promise<void> {
     const file: ManifestFile = { format: FORMAT, crc: crcOf(manifest), manifest };
-    const aside = join(folder, `${MANIFEST}.new`);
-    const handle = openSync(aside, "w");
-    try {
-      writeSync(handle, JSON.stringify(file));
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(aside, join(folder, MANIFEST));
-    const directory = openSync(folder, "r");
-    try {
-      fsyncSync(directory);
-    } finally {
-      closeSync(directory);
-    }
+    await writeDurably(join(this.root, projectId, MANIFEST), Buffer.from(JSON.stringify(file)));
   }
 
   discard(projectId: string): void {

@@ -1,7 +1,8 @@
 import { parseMarkdown } from "../knowledge/markdown/index.ts";
 import { buildSegment, type KnowledgeDocument, openSegment } from "../knowledge/text/index.ts";
 import type { SharedSegment, TextMessage } from "../knowledge/views.ts";
-import { INDEX_SETTLE_SLICE_MS } from "../limits.ts";
+import { INDEX_SETTLE_SLICE_MS, TEXT_BUILD_CHARS } from "../limits.ts";
+import { step } from "./steps.ts";
 import { TextProject, type TextSegment } from "./text-project.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 import type { DocumentRow, IndexPart, VersionIndex, VersionReader } from "./version-index.ts";
@@ -45,21 +46,32 @@ export class TextIndex implements VersionIndex {
     versionIds: readonly string[],
     reader: VersionReader,
   ): Promise<void> {
-    const documents: KnowledgeDocument[] = [];
+    const project = this.#project(projectId);
+    const plain = new Set(versionIds);
+    let documents: KnowledgeDocument[] = [];
+    let chars = 0;
+    const build = () => {
+      if (documents.length === 0) return;
+      this.#take(projectId, project, buildSegment(documents));
+      documents = [];
+      chars = 0;
+    };
     for await (const rows of reader.documents(versionIds)) {
       for (const row of rows) {
-        const document = documentOf(row);
-        if (document !== null) documents.push(document);
+        const document = step("parse a document", () => documentOf(row));
+        if (document === null) continue;
+        plain.delete(document.id);
+        documents.push(document);
+        chars += document.content.length;
+        if (chars < TEXT_BUILD_CHARS) continue;
+        step("build a segment", build);
+        // Others may have their turn between one segment and the next.
+        await Bun.sleep(0);
       }
     }
-    const project = this.#project(projectId);
-    const knowledge = new Set(documents.map((document) => document.id));
-    if (documents.length > 0) this.#take(projectId, project, buildSegment(documents));
+    step("build a segment", build);
     // The copy of the id keeps the long string that it was cut out of from staying in memory.
-    const plain = versionIds
-      .filter((id) => !knowledge.has(id))
-      .map((id) => Buffer.from(id).toString());
-    project.addPlain(plain);
+    project.addPlain([...plain].map((id) => Buffer.from(id).toString()));
   }
 
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
@@ -80,7 +92,7 @@ export class TextIndex implements VersionIndex {
   settle(projectId: string): boolean {
     const project = this.#projects.get(projectId);
     if (project === undefined) return false;
-    const joined = project.settle(INDEX_SETTLE_SLICE_MS);
+    const joined = step("join segments", () => project.settle(INDEX_SETTLE_SLICE_MS));
     if (joined !== null) {
       const { added, removed, scopeIds } = joined;
       this.publish({
@@ -94,12 +106,12 @@ export class TextIndex implements VersionIndex {
     return project.unsettled;
   }
 
-  snapshot(projectId: string, directory: string): void {
-    writeTextSnapshot(this.#project(projectId), directory);
+  snapshot(projectId: string, directory: string): Promise<void> {
+    return writeTextSnapshot(this.#project(projectId), directory);
   }
 
-  restore(projectId: string, directory: string): boolean {
-    const project = readTextSnapshot(directory);
+  async restore(projectId: string, directory: string): Promise<boolean> {
+    const project = await readTextSnapshot(directory);
     if (project === null) return false;
     this.#projects.set(projectId, project);
     const scopeIds = [...project.scopes.keys()];

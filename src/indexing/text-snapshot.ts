@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openSegment } from "../knowledge/text/index.ts";
 import { writeDurably } from "./durable.ts";
+import { step } from "./steps.ts";
 import { TextProject } from "./text-project.ts";
 
 const FORMAT = 1;
@@ -49,15 +51,8 @@ function unsealed(file: string): Contents {
   return contents;
 }
 
-/** Writes a project's text durably; segments that stand there already are left as they are. */
-export function writeTextSnapshot(project: TextProject, directory: string): void {
-  mkdirSync(directory, { recursive: true });
-  for (const { key, segment } of project.segments.values()) {
-    const path = join(directory, key + SUFFIX);
-    const bytes = new Uint8Array(segment.buffer);
-    if (existsSync(path) && statSync(path).size === bytes.byteLength) continue;
-    writeDurably(path, bytes);
-  }
+/** The project as it is now; its segments' bytes never change. */
+function contentsOf(project: TextProject): Contents {
   const scopes = [...project.scopes].map(([id, words]) => ({
     id,
     words: [...words].map(([key, bits]): [string, string] => [key, encoded(bits)]),
@@ -66,26 +61,41 @@ export function writeTextSnapshot(project: TextProject, directory: string): void
     key,
     dead: encoded(dead),
   }));
-  const contents = { format: FORMAT, segments, plain: project.plainVersions(), scopes };
-  writeDurably(join(directory, MANIFEST), sealed(contents));
+  return { format: FORMAT, segments, plain: project.plainVersions(), scopes };
+}
+
+/** Writes a project's text durably; segments that stand there already are left as they are. */
+export async function writeTextSnapshot(project: TextProject, directory: string): Promise<void> {
+  const segments = new Map(project.segments);
+  const manifest = step("text manifest", () => sealed(contentsOf(project)));
+  await mkdir(directory, { recursive: true });
+  for (const [key, { segment }] of segments) {
+    const path = join(directory, key + SUFFIX);
+    const bytes = new Uint8Array(segment.buffer);
+    if (existsSync(path) && statSync(path).size === bytes.byteLength) continue;
+    await writeDurably(path, bytes);
+  }
+  await writeDurably(join(directory, MANIFEST), manifest);
   // Only now does no manifest name the older segments.
-  for (const file of readdirSync(directory)) {
-    const stale = file.endsWith(SUFFIX) && !project.segments.has(file.slice(0, -SUFFIX.length));
-    if (stale) rmSync(join(directory, file), { force: true });
+  for (const file of await readdir(directory)) {
+    const stale = file.endsWith(SUFFIX) && !segments.has(file.slice(0, -SUFFIX.length));
+    if (stale) await rm(join(directory, file), { force: true });
   }
 }
 
 /** Reads a project's text; null when there is no snapshot. Throws when it is damaged. */
-export function readTextSnapshot(directory: string): TextProject | null {
+export async function readTextSnapshot(directory: string): Promise<TextProject | null> {
   const path = join(directory, MANIFEST);
   if (!existsSync(path)) return null;
-  const contents = unsealed(readFileSync(path, "utf8"));
+  const contents = unsealed(await readFile(path, "utf8"));
   const project = new TextProject();
   for (const { key, dead } of contents.segments) {
-    const bytes = readFileSync(join(directory, key + SUFFIX));
-    const buffer = new SharedArrayBuffer(bytes.byteLength);
-    new Uint8Array(buffer).set(bytes);
-    project.addSegment(key, openSegment(buffer), decoded(dead));
+    const bytes = await readFile(join(directory, key + SUFFIX));
+    step("restore a segment", () => {
+      const buffer = new SharedArrayBuffer(bytes.byteLength);
+      new Uint8Array(buffer).set(bytes);
+      project.addSegment(key, openSegment(buffer), decoded(dead));
+    });
   }
   project.addPlain(contents.plain);
   for (const { id, words } of contents.scopes) {

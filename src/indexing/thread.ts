@@ -4,6 +4,7 @@ import * as native from "../../native/index.ts";
 import { openDatabase } from "../db/client.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
+  INDEX_BULK_READERS,
   INDEX_DB_CONNECTIONS,
   INDEX_HEARTBEAT_INTERVAL_MS,
   INDEX_MEMORY_SHARE,
@@ -29,14 +30,17 @@ import { NodeState } from "./node-state.ts";
 import { createVersionReader } from "./reader.ts";
 import { Residency } from "./residency.ts";
 import { SnapshotStore } from "./snapshots.ts";
+import { noteStep, step, takeLongSteps } from "./steps.ts";
 import { TextIndex } from "./text-index.ts";
+import { Turns } from "./turns.ts";
 import { VectorIndex } from "./vector-index.ts";
 import type { Publish, VersionIndex } from "./version-index.ts";
 
 /**
  * The indexing thread: the composition root of everything that follows the change log. It has its
  * own connections and is the only one that changes indexes. It runs at the priority of all others:
- * behind them, a busy machine would keep it from showing changes in time.
+ * behind them, a busy machine would keep it from showing changes in time. No step of it takes more
+ * than some tens of milliseconds; files are read and written by other threads.
  */
 const options = workerData as IndexerOptions;
 const port = parentPort as NonNullable<typeof parentPort>;
@@ -62,6 +66,9 @@ const indexes: VersionIndex[] = [
   new TextIndex(publisher("text")),
 ];
 
+/** How often the thread looks whether its timers still run. */
+const STEP_WATCH_MS = 5;
+
 async function untilAnswered<T>(what: string, query: () => Promise<T>): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
@@ -84,7 +91,7 @@ async function main(): Promise<void> {
   const databaseId = await untilAnswered("the database's identity", () => changes.databaseId());
   const reader = createVersionReader(sql);
   const residency: Residency = new Residency(
-    { indexes, changes, reader, log },
+    { indexes, changes, reader, bulk: new Turns(INDEX_BULK_READERS), log },
     snapshots,
     databaseId,
     () => follower.reached,
@@ -138,7 +145,7 @@ async function main(): Promise<void> {
   }
 
   async function upkeep(): Promise<void> {
-    residency.snapshotOne(
+    await residency.snapshotOne(
       (count, dirtyMs) => count >= INDEX_SNAPSHOT_VERSIONS || dirtyMs >= INDEX_SNAPSHOT_INTERVAL_MS,
     );
     if (residency.totals().bytes > memoryBudget) await residency.evictIdle();
@@ -159,10 +166,24 @@ async function main(): Promise<void> {
     stopping = true;
     follower.stop();
     const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
-    while (performance.now() < deadline && residency.snapshotOne(() => true));
+    while (performance.now() < deadline && (await residency.snapshotOne(() => true)));
     await Promise.race([state.clear().catch(() => {}), Bun.sleep(INDEX_RETRY_BASE_MS)]);
     await Promise.race([sql.end({ timeout: 1 }), Bun.sleep(INDEX_RETRY_BASE_MS)]);
     post({ type: "stopped" });
+  }
+
+  /** Tells what held up this thread, in milliseconds; `all` is the time that no timer could run. */
+  function watchSteps(): void {
+    let last = performance.now();
+    setInterval(() => {
+      const now = performance.now();
+      noteStep("all", now - last - STEP_WATCH_MS);
+      last = now;
+    }, STEP_WATCH_MS);
+    setInterval(() => {
+      const steps = takeLongSteps();
+      if (Object.keys(steps).length > 0) log.debug({ steps }, "long steps of the indexing thread");
+    }, INDEX_REPORT_INTERVAL_MS);
   }
 
   port.on("message", async (message: ToIndexer) => {
@@ -171,7 +192,11 @@ async function main(): Promise<void> {
     const { ticket, projectId, scope } = message;
     post({ type: "ensured", ticket, found: await residency.ensure(projectId, scope) });
   });
-  setInterval(() => post({ type: "report", report: report() }), INDEX_REPORT_INTERVAL_MS);
+  setInterval(
+    () => post({ type: "report", report: step("report", report) }),
+    INDEX_REPORT_INTERVAL_MS,
+  );
+  if (log.isLevelEnabled("debug")) watchSteps();
   regularly("looking after snapshots", INDEX_UPKEEP_INTERVAL_MS, upkeep);
   regularly("the heartbeat", INDEX_HEARTBEAT_INTERVAL_MS, () =>
     state.write(residency.ids(), follower.reached.seq),

@@ -1,13 +1,22 @@
 import * as native from "../../native/index.ts";
 import { INDEX_SETTLE_SLICE_MS } from "../limits.ts";
 import { appendBatch, vectorOf } from "./chunk-batch.ts";
-import type { ChunkRow, IndexPart, VersionIndex, VersionReader } from "./version-index.ts";
+import { step } from "./steps.ts";
+import {
+  type ChunkRow,
+  type IndexPart,
+  UnknownVersion,
+  type VersionIndex,
+  type VersionReader,
+} from "./version-index.ts";
 
 /** (dimension, first ordinal, count) triples. Nearly every version has one, or none. */
 type Spans = Uint32Array;
 
 const NO_SPANS: Spans = new Uint32Array(0);
-const FORMAT = 1;
+const FORMAT = 2;
+/** Versions that are noted or read at once. */
+const META_SLICE_VERSIONS = 4_096;
 const FIRST_SLICE_VECTORS = 64;
 
 interface Project {
@@ -26,23 +35,6 @@ function extend(spans: number[], dimension: number, ordinal: number): void {
     }
   }
   spans.push(dimension, ordinal, 1);
-}
-
-/** Sorted (start, count) pairs with neighbours joined. */
-function joinedRanges(pairs: Array<[start: number, count: number]>): Uint32Array {
-  pairs.sort((a, b) => a[0] - b[0]);
-  const ranges = new Uint32Array(pairs.length * 2);
-  let length = 0;
-  for (const [start, count] of pairs) {
-    const last = length - 2;
-    if (length > 0 && (ranges[last] as number) + (ranges[last + 1] as number) === start) {
-      (ranges[last + 1] as number) += count;
-    } else {
-      ranges[length++] = start;
-      ranges[length++] = count;
-    }
-  }
-  return ranges.slice(0, length);
 }
 
 /** The index behind vector search: native memory that all threads of the process search. */
@@ -82,7 +74,8 @@ export class VectorIndex implements VersionIndex {
     reader: VersionReader,
   ): Promise<void> {
     const added = new Map<string, number[]>();
-    for await (const rows of reader.chunks(versionIds)) this.#append(projectId, rows, added);
+    for await (const rows of reader.chunks(versionIds))
+      step("append", () => this.#append(projectId, rows, added));
     const { versions } = this.#project(projectId);
     for (const id of versionIds) {
       const spans = added.get(id);
@@ -93,20 +86,27 @@ export class VectorIndex implements VersionIndex {
 
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
     const { versions } = this.#project(projectId);
-    const pairs = new Map<number, Array<[number, number]>>();
+    const pairs = new Map<number, number[]>();
     for (const id of versionIds) {
       const spans = versions.get(id);
-      if (spans === undefined) throw new Error("a scope names a file version that was not read");
+      if (spans === undefined) throw new UnknownVersion();
       for (let i = 0; i < spans.length; i += 3) {
         const dimension = spans[i] as number;
         const list = pairs.get(dimension) ?? [];
         if (list.length === 0) pairs.set(dimension, list);
-        list.push([spans[i + 1] as number, spans[i + 2] as number]);
+        const start = spans[i + 1] as number;
+        const last = list.length - 2;
+        // Versions that were added together most often stand in a scope together.
+        if (last >= 0 && (list[last] as number) + (list[last + 1] as number) === start) {
+          (list[last + 1] as number) += spans[i + 2] as number;
+        } else {
+          list.push(start, spans[i + 2] as number);
+        }
       }
     }
     const ranges = [...pairs].map(([dimension, list]) => ({
       dimension,
-      ranges: joinedRanges(list),
+      ranges: new Uint32Array(list),
     }));
     native.setScope(this.nativeName(projectId), scopeId, ranges);
   }
@@ -124,35 +124,49 @@ export class VectorIndex implements VersionIndex {
     const dimension = unsettled?.values().next().value;
     if (unsettled === undefined || dimension === undefined) return false;
     const startedAt = performance.now();
-    const left = native.extendGraph(this.nativeName(projectId), dimension, this.#sliceVectors);
+    const left = step("extendGraph", () =>
+      native.extendGraph(this.nativeName(projectId), dimension, this.#sliceVectors),
+    );
     const took = performance.now() - startedAt;
     if (took > INDEX_SETTLE_SLICE_MS) this.#sliceVectors = Math.max(1, this.#sliceVectors >> 1);
-    else if (left > 0 && took < INDEX_SETTLE_SLICE_MS / 2) this.#sliceVectors *= 2;
+    else if (left >= this.#sliceVectors && took < INDEX_SETTLE_SLICE_MS / 2)
+      this.#sliceVectors *= 2;
     if (left === 0) unsettled.delete(dimension);
     return unsettled.size > 0;
   }
 
-  snapshot(projectId: string, directory: string): void {
-    const versions = [...this.#project(projectId).versions].map(([id, spans]) => [id, ...spans]);
-    const meta = new TextEncoder().encode(JSON.stringify({ format: FORMAT, versions }));
-    native.snapshot(this.nativeName(projectId), directory, meta);
+  async snapshot(projectId: string, directory: string): Promise<void> {
+    // Noted before the vectors: whatever versions are named here have theirs in the snapshot.
+    const lines = [JSON.stringify({ format: FORMAT })];
+    const slice: string[] = [];
+    for (const [id, spans] of this.#project(projectId).versions) {
+      slice.push(`${id} ${spans.join(" ")}`);
+      if (slice.length < META_SLICE_VERSIONS) continue;
+      lines.push(slice.splice(0).join("\n"));
+      await Bun.sleep(0);
+    }
+    const meta = new TextEncoder().encode([...lines, ...slice].join("\n"));
+    await native.snapshotLater(this.nativeName(projectId), directory, meta);
   }
 
-  restore(projectId: string, directory: string): boolean {
-    const meta = native.restore(this.nativeName(projectId), directory);
+  async restore(projectId: string, directory: string): Promise<boolean> {
+    const meta = await native.restoreLater(this.nativeName(projectId), directory);
     if (meta === null) return false;
-    const { format, versions } = JSON.parse(new TextDecoder().decode(meta)) as {
-      format: number;
-      versions: [string, ...number[]][];
-    };
+    const [head = "", ...lines] = new TextDecoder().decode(meta).split("\n");
+    const { format } = JSON.parse(head) as { format: number };
     if (format !== FORMAT) {
       native.dropProject(this.nativeName(projectId));
       throw new Error(`format ${format} instead of ${FORMAT}`);
     }
-    const known = new Map(versions.map(([id, ...spans]) => [id, Uint32Array.from(spans)]));
+    const versions = new Map<string, Spans>();
+    for (const line of lines) {
+      const [id = "", ...spans] = line.split(" ");
+      versions.set(Buffer.from(id).toString(), Uint32Array.from(spans.filter(Boolean), Number));
+      if (versions.size % META_SLICE_VERSIONS === 0) await Bun.sleep(0);
+    }
     const dimensions =
       native.stats(this.nativeName(projectId))?.dimensions.map((part) => part.dimension) ?? [];
-    this.#projects.set(projectId, { versions: known, unsettled: new Set(dimensions) });
+    this.#projects.set(projectId, { versions, unsettled: new Set(dimensions) });
     return true;
   }
 

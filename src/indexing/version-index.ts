@@ -53,8 +53,8 @@ export class UnknownVersion extends Error {
 /**
  * A kind of index that follows the change log. File versions are immutable: each is read once and
  * known from then on. A scope (an environment or a release) is a set of known versions, replaced
- * as a whole. One thread calls all of this, one call a project at a time; only `add` may give way
- * to other projects in between.
+ * as a whole. One thread calls all of this, one call a project at a time; only what
+ * returns a promise gives way to other projects in between, and to background work.
  */
 export interface VersionIndex {
   /** Names the index in messages, logs and snapshot folders: lower-case letters. */
@@ -72,13 +72,16 @@ export interface VersionIndex {
   hasScope(projectId: string, scopeId: string): boolean;
   /** Does a slice of background work, some ten milliseconds; true while more is left. */
   settle(projectId: string): boolean;
-  /** Writes the project durably into a directory of this index alone; replaces what is there. */
-  snapshot(projectId: string, directory: string): void;
   /**
-   * Replaces the project with its snapshot. False when there is none; throws when it is damaged or
-   * of another format, and then leaves the project as it was.
+   * Writes the project durably into a directory of this index alone; replaces what is there. It
+   * holds all that was there at the call; what is added meanwhile may be in it or not.
    */
-  restore(projectId: string, directory: string): boolean;
+  snapshot(projectId: string, directory: string): Promise<void>;
+  /**
+   * Opens a project from its snapshot. False when there is none; rejects when it is damaged or of
+   * another format.
+   */
+  restore(projectId: string, directory: string): Promise<boolean>;
   /** One entry a dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }

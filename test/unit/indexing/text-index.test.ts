@@ -137,23 +137,24 @@ describe("a text snapshot", () => {
   test("restores the same scopes, again and again", async () => {
     const folder = temporaryFolder("text");
     const side = await filled();
-    side.index.snapshot(PROJECT, folder);
-    side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder);
     const later = open();
-    expect(later.index.restore(PROJECT, folder)).toBe(true);
+    expect(await later.index.restore(PROJECT, folder)).toBe(true);
     expect(pathsIn(later, "one")).toEqual(["a.md"]);
     expect(pathsIn(later, "both", "words")).toEqual(["a.md", "b.md"]);
     for (const id of ["1", "2", "3"]) expect(later.index.knows(PROJECT, id)).toBe(true);
   });
 
-  test("that is not there restores nothing", () => {
-    expect(open().index.restore(PROJECT, join(temporaryFolder("text"), "none"))).toBe(false);
+  test("that is not there restores nothing", async () => {
+    const folder = join(temporaryFolder("text"), "none");
+    expect(await open().index.restore(PROJECT, folder)).toBe(false);
   });
 
   test("with any byte flipped or any file cut short is refused", async () => {
     const side = await filled();
     const folder = temporaryFolder("text");
-    side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder);
     const files = readdirSync(folder).map((name) => join(folder, name));
     const whole = new Map(files.map((file) => [file, readFileSync(file)]));
     const damage = fc.record({
@@ -161,14 +162,14 @@ describe("a text snapshot", () => {
       at: fc.nat(1_000_000),
       cut: fc.boolean(),
     });
-    fc.assert(
-      fc.property(damage, ({ file, at, cut }) => {
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ file, at, cut }) => {
         const bytes = Buffer.from(whole.get(file) as Buffer);
         const place = at % bytes.length;
         if (!cut) bytes[place] = (bytes[place] as number) ^ 0x10;
         writeFileSync(file, cut ? bytes.subarray(0, place) : bytes);
         const later = open();
-        expect(() => later.index.restore(PROJECT, folder)).toThrow();
+        await expect(later.index.restore(PROJECT, folder)).rejects.toThrow();
         writeFileSync(file, whole.get(file) as Buffer);
       }),
       { numRuns: 150 },
