@@ -8,12 +8,8 @@ import {
   scopeSize,
 } from "../knowledge/text/index.ts";
 import type { SegmentScope } from "../knowledge/views.ts";
-import {
-  TEXT_MERGE_IDLE_MS,
-  TEXT_MERGE_MAX_DOCUMENTS,
-  TEXT_MERGE_WHEN_BUSY,
-  TEXT_MERGE_WHEN_IDLE,
-} from "../limits.ts";
+import { TEXT_MERGE_IDLE_MS, TEXT_MERGE_WHEN_BUSY, TEXT_MERGE_WHEN_IDLE } from "../limits.ts";
+import { alikeSegments } from "./text-merge-policy.ts";
 import { UnknownVersion } from "./version-index.ts";
 
 /** A segment and the documents in it that no scope holds any more. */
@@ -278,30 +274,4 @@ function bitsOf(segment: OpenSegment, word: number): number {
 
 function complement(segment: OpenSegment, dead: Uint32Array): Uint32Array {
   return dead.map((word, w) => ~word & bitsOf(segment, w));
-}
-
-/**
- * The smallest segments of about one size that are worth joining: each is at most `ratio` times
- * as large as all smaller ones of them together, so that no large one is written again for the
- * sake of a small one. Empty when fewer than `count` are alike.
- */
-function alikeSegments(
-  all: readonly TextSegment[],
-  { count, ratio }: { readonly count: number; readonly ratio: number },
-): TextSegment[] {
-  const sorted = all.toSorted((a, b) => a.segment.documentCount - b.segment.documentCount);
-  let chosen: TextSegment[] = [];
-  let documents = 0;
-  for (const candidate of sorted) {
-    const more = candidate.segment.documentCount;
-    const fits = documents + more <= TEXT_MERGE_MAX_DOCUMENTS;
-    if (chosen.length > 0 && (more > documents * ratio || !fits)) {
-      if (chosen.length >= count) return chosen;
-      chosen = [];
-      documents = 0;
-    }
-    chosen.push(candidate);
-    documents += more;
-  }
-  return chosen.length >= count ? chosen : [];
 }
