@@ -149,15 +149,17 @@ export interface Native {
    * searches and changes go on meanwhile.
    */
   snapshot(projectId: string, directory: string, meta: Uint8Array): void;
-  /** The same on a thread of the runtime's pool, without holding up the caller's. */
-  snapshotLater(projectId: string, directory: string, meta: Uint8Array): Promise<void>;
+  /** The same on a thread of its own; returns a job for `finishJob`. */
+  beginSnapshot(projectId: string, directory: string, meta: Uint8Array): number;
   /**
    * Reads what `snapshot` wrote, replaces the project with it and returns its `meta`; null when the
    * directory holds no snapshot. Throws an Error that says what is corrupt, and then changes nothing.
    */
   restore(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null;
-  /** The same, reading on a thread of the runtime's pool. */
-  restoreLater(projectId: string, directory: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** The same, reading on a thread of its own; returns a job for `finishJob`. */
+  beginRestore(projectId: string, directory: string): number;
+  /** Undefined while the job runs; then once what the call without `begin` returns or throws. */
+  finishJob(job: number): Uint8Array<ArrayBuffer> | null | undefined;
   /** Counts and bytes of a project; null when it is not open. */
   stats(projectId: string): ProjectStats | null;
   /** The open projects. */
@@ -226,8 +228,6 @@ export const {
   searchRaw,
   snapshot,
   restore,
-  snapshotLater,
-  restoreLater,
   stats,
   projects,
   tryLockFile,
@@ -237,3 +237,31 @@ export const {
   useKernels,
   runKernel,
 } = native;
+
+/** How often a job is asked whether it has ended. */
+const JOB_POLL_MS = 5;
+
+async function untilFinished(job: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  for (;;) {
+    const result = native.finishJob(job);
+    if (result !== undefined) return result;
+    await Bun.sleep(JOB_POLL_MS);
+  }
+}
+
+/** `snapshot` on a thread of its own, which goes on even when the calling one is terminated. */
+export async function snapshotLater(
+  projectId: string,
+  directory: string,
+  meta: Uint8Array,
+): Promise<void> {
+  await untilFinished(native.beginSnapshot(projectId, directory, meta));
+}
+
+/** `restore`, reading on a thread of its own. */
+export async function restoreLater(
+  projectId: string,
+  directory: string,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  return await untilFinished(native.beginRestore(projectId, directory));
+}

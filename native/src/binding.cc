@@ -54,8 +54,9 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<searchRaw>(env, exports, "searchRaw");
   add<snapshot>(env, exports, "snapshot");
   add<restore>(env, exports, "restore");
-  add<snapshotLater>(env, exports, "snapshotLater");
-  add<restoreLater>(env, exports, "restoreLater");
+  add<beginSnapshot>(env, exports, "beginSnapshot");
+  add<beginRestore>(env, exports, "beginRestore");
+  add<finishJob>(env, exports, "finishJob");
   add<stats>(env, exports, "stats");
   add<projects>(env, exports, "projects");
   add<tryLockFile>(env, exports, "tryLockFile");

@@ -1,5 +1,9 @@
 // Calls that change, store or describe projects.
+#include <atomic>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "arguments.hpp"
 #include "calls.hpp"
@@ -90,66 +94,85 @@ Napi::Value restore(const Napi::CallbackInfo& info) {
 
 namespace {
 
-/// Work that a thread of the runtime's pool does, and a promise of its end.
-class Later : public Napi::AsyncWorker {
- public:
-  using Work = std::function<void()>;
+/// Work on a thread of its own. It is asked for its end, and belongs to no JavaScript thread: the one
+/// that began it may be terminated at any time.
+struct Job {
   using Result = std::function<Napi::Value(Napi::Env)>;
-
-  static Napi::Value run(Napi::Env env, Work work, Result result) {
-    auto* later = new Later(env, std::move(work), std::move(result));
-    const Napi::Value promise = later->deferred_.Promise();
-    later->Queue();
-    return promise;
-  }
-
-  void Execute() override { work_(); }
-  void OnOK() override { deferred_.Resolve(result_(Env())); }
-  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
-
- private:
-  Later(Napi::Env env, Work work, Result result)
-      : Napi::AsyncWorker(env), deferred_(env), work_(std::move(work)),
-        result_(std::move(result)) {}
-
-  Napi::Promise::Deferred deferred_;
-  Work work_;
-  Result result_;
+  std::atomic<bool> done = false;
+  std::string error;
+  Result result;
 };
+
+std::mutex jobsMutex;
+uint32_t lastJob = 0;
+std::map<uint32_t, std::shared_ptr<Job>>& jobs() {
+  static auto* map = new std::map<uint32_t, std::shared_ptr<Job>>();
+  return *map;
+}
+
+/// Begins `work`, which returns what makes its result, and returns the number of the job.
+Napi::Value begin(Napi::Env env, std::function<Job::Result()> work) {
+  const auto job = std::make_shared<Job>();
+  std::lock_guard lock(jobsMutex);
+  std::thread([job, work = std::move(work)] {
+    try {
+      job->result = work();
+    } catch (const std::exception& error) {
+      job->error = error.what();
+    }
+    job->done = true;
+  }).detach();
+  jobs()[++lastJob] = job;
+  return Napi::Number::New(env, lastJob);
+}
 
 }  // namespace
 
-Napi::Value snapshotLater(const Napi::CallbackInfo& info) {
+Napi::Value beginSnapshot(const Napi::CallbackInfo& info) {
   const auto project = projectArgument(info);
   const std::string directory = stringArgument(info, 1, "directory", MAX_PATH_BYTES);
   const Bytes bytes = bytesArgument(info, 2, "meta");
   const std::string meta(reinterpret_cast<const char*>(bytes.data), bytes.length);
-  return Later::run(
-      info.Env(), [=] { writeSnapshot(*project, directory, meta); },
-      [](Napi::Env env) { return env.Undefined(); });
+  return begin(info.Env(), [=]() -> Job::Result {
+    writeSnapshot(*project, directory, meta);
+    return [](Napi::Env env) { return env.Null(); };
+  });
 }
 
-Napi::Value restoreLater(const Napi::CallbackInfo& info) {
+Napi::Value beginRestore(const Napi::CallbackInfo& info) {
   const std::string id = nameArgument(info, 0, "projectId");
   const std::string directory = stringArgument(info, 1, "directory", MAX_PATH_BYTES);
-  struct Restored {
-    std::shared_ptr<Project> project;
+  return begin(info.Env(), [=]() -> Job::Result {
     std::string meta;
-  };
-  const auto restored = std::make_shared<Restored>();
-  const auto read = [=] {
+    std::shared_ptr<Project> project;
     try {
-      restored->project = readSnapshot(id, directory, restored->meta);
+      project = readSnapshot(id, directory, meta);
     } catch (const std::exception& error) {
       throw std::runtime_error(std::string("the snapshot is corrupt: ") + error.what());
     }
-  };
-  return Later::run(info.Env(), read, [=](Napi::Env env) -> Napi::Value {
-    if (!restored->project) return env.Null();
-    Registry::instance().replace(std::move(restored->project));
-    return Napi::Buffer<uint8_t>::Copy(
-        env, reinterpret_cast<const uint8_t*>(restored->meta.data()), restored->meta.size());
+    return [=](Napi::Env env) -> Napi::Value {
+      if (!project) return env.Null();
+      Registry::instance().replace(project);
+      auto bytes = Napi::Uint8Array::New(env, meta.size());
+      std::copy(meta.begin(), meta.end(), bytes.Data());
+      return bytes;
+    };
   });
+}
+
+Napi::Value finishJob(const Napi::CallbackInfo& info) {
+  const uint32_t number = integerArgument(info, 0, "job", 1, 0xffffffff);
+  std::shared_ptr<Job> job;
+  {
+    std::lock_guard lock(jobsMutex);
+    const auto entry = jobs().find(number);
+    if (entry == jobs().end()) throw std::invalid_argument("there is no such job");
+    if (!entry->second->done) return info.Env().Undefined();
+    job = std::move(entry->second);
+    jobs().erase(entry);
+  }
+  if (!job->error.empty()) throw std::runtime_error(job->error);
+  return job->result(info.Env());
 }
 
 Napi::Value stats(const Napi::CallbackInfo& info) {

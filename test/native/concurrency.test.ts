@@ -91,3 +91,64 @@ test("a project dropped and restored under running searches answers or says that
   worker.terminate();
   native.dropProject(project);
 }, 60_000);
+
+test("a snapshot that is written while the project grows is whole, and of one instant", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 33);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  await inFolderAsync(async (folder) => {
+    let written = 0;
+    let writing = true;
+    const meta = () => Uint8Array.of(written);
+    const snapshots = (async () => {
+      while (writing) {
+        await native.snapshotLater(project, folder, meta());
+        written++;
+      }
+    })();
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const first = STABLE + batch * BATCH;
+      const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
+      appendAll(project, DIMENSION, more, first);
+      native.extendGraph(project, DIMENSION, 700);
+      await Bun.sleep(1);
+    }
+    const search = () =>
+      native.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
+    const before = search();
+    // The last one began before the end of all this, and the graph grows under it.
+    while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
+    writing = false;
+    await snapshots;
+    native.dropProject(project);
+    expect(await native.restoreLater(project, folder)).toEqual(Uint8Array.of(written - 1));
+    expect(search().ids).toEqual(before.ids);
+    const [part] = native.stats(project)?.dimensions ?? [];
+    expect(part?.vectors).toBe(STABLE + BATCH * BATCHES);
+    await expect(native.restoreLater(project, `${folder}/none`)).resolves.toBeNull();
+  });
+  native.dropProject(project);
+}, 60_000);
+
+test("a thread that ends while its snapshot is written takes nothing down with it", async () => {
+  const project = freshProject();
+  native.openProject(project);
+  appendAll(project, DIMENSION, makeVectors("clusters", STABLE, DIMENSION, 34));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  await inFolderAsync(async (folder) => {
+    for (let round = 0; round < 5; round++) {
+      const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
+      await new Promise((resolve) => {
+        worker.onmessage = resolve;
+        worker.postMessage({ project, folder: join(folder, `${round}`) });
+      });
+      worker.terminate();
+    }
+    // A snapshot waits for those of the ended threads, which write on.
+    await native.snapshotLater(project, join(folder, "last"), new Uint8Array());
+    expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
+  });
+  native.dropProject(project);
+}, 60_000);
