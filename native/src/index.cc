@@ -1,5 +1,6 @@
 #include "index.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -31,25 +32,43 @@ uint32_t Index::nodeFor(const float* vector) {
   return node;
 }
 
+/// Nodes that an append codes for the next sketch, beside its own.
+static constexpr uint32_t RECODE_ROWS = 256;
+
 /// Codes the new nodes. While there is no graph yet, an index that has grown a lot gets a new centre
-/// and with it new codes: the first few vectors tell little of the mean of all. Thousands tell enough,
-/// and coding them all again would take long.
+/// and with it new codes: the first few vectors tell little of the mean of all. Coding thousands of
+/// nodes takes long, so that goes bit by bit, aside.
 void Index::sketchNodes() {
   static constexpr uint32_t REFIT_GROWTH = 4;
-  static constexpr uint32_t REFIT_BELOW = 2 * GRAPH_MIN;
   const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
   std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
-  const bool outgrown = sketch && sketch->graph.size() == 0 && nodes < REFIT_BELOW &&
+  const bool outgrown = sketch && sketch->graph.size() == 0 &&
                         nodes / REFIT_GROWTH >= sketch->fittedTo;
-  if (!sketch || outgrown) {
+  if (!sketch) {
     sketch = std::make_shared<Sketch>(dimension_);
     sketch->fit(*this, nodes);
+  } else if (outgrown && !nextSketch_) {
+    nextSketch_ = std::make_shared<Sketch>(dimension_);
+    nextSketch_->fit(*this, nodes);
   }
   sketch->encode(*this, nodes);
   sketch_.store(std::move(sketch), std::memory_order_release);
+  if (nextSketch_) recode(RECODE_ROWS);
+}
+
+/// Codes up to `most` nodes more for the next sketch and puts it in place once it has them all.
+/// Returns how many it lacks.
+uint32_t Index::recode(uint32_t most) {
+  const uint32_t nodes = nodes_.load(std::memory_order_relaxed);
+  nextSketch_->encode(*this, std::min(nodes, nextSketch_->coded + most));
+  const uint32_t lacking = nodes - nextSketch_->coded;
+  if (lacking == 0) sketch_.store(std::move(nextSketch_), std::memory_order_release);
+  return lacking;
 }
 
 uint32_t Index::extendGraph(uint32_t most) {
+  // A graph over codes that are about to be replaced would be built in vain.
+  if (nextSketch_ && recode(most) > 0) return nodes() - nextSketch_->coded;
   const std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
   return sketch ? sketch->extend(*this, most) : 0;
 }

@@ -76,6 +76,7 @@ class Index {
 
   uint32_t nodeFor(const float* vector);
   void sketchNodes();
+  uint32_t recode(uint32_t most);
   void rememberNode(uint32_t node) { byHash_.emplace(hashes_.at(node), node); }
 
   uint32_t dimension_;
@@ -94,6 +95,8 @@ class Index {
   ColumnOf<std::atomic<uint32_t>> heads_;
   std::unordered_multimap<uint64_t, uint32_t> byHash_;
   std::atomic<std::shared_ptr<Sketch>> sketch_;
+  /// With a better centre; takes the place of the other once it codes all nodes. The writer's alone.
+  std::shared_ptr<Sketch> nextSketch_;
 };
 
 }  // namespace tessera
