@@ -78,7 +78,7 @@ export const CHANGE_VISIBLE_BOUND_MS = 1_000;
 export const CHANGE_BATCH_MAX = 1_000;
 export const CHANGE_LOG_RETENTION_DAYS = 7;
 export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
-export const INDEX_DB_CONNECTIONS = 4;
+export const INDEX_DB_CONNECTIONS = 6;
 /** Chunks with their embeddings that are read at once. */
 export const INDEX_READ_BATCH_ROWS = 64;
 /** File versions that are added before other scopes of the project may have their turn. */

@@ -34,6 +34,8 @@ uint32_t Index::nodeFor(const float* vector) {
 
 /// Nodes that an append codes for the next sketch, beside its own.
 static constexpr uint32_t RECODE_ROWS = 256;
+/// Nodes that are coded in less than the time of one insertion into the graph.
+static constexpr uint32_t CODED_AN_INSERTION = 4;
 
 /// Codes the new nodes. While there is no graph yet, an index that has grown a lot gets a new centre
 /// and with it new codes: the first few vectors tell little of the mean of all. Coding thousands of
@@ -68,7 +70,7 @@ uint32_t Index::recode(uint32_t most) {
 
 uint32_t Index::extendGraph(uint32_t most) {
   // A graph over codes that are about to be replaced would be built in vain.
-  if (nextSketch_ && recode(most) > 0) return nodes() - nextSketch_->coded;
+  if (nextSketch_ && recode(most * CODED_AN_INSERTION) > 0) return nodes() - nextSketch_->coded;
   const std::shared_ptr<Sketch> sketch = sketch_.load(std::memory_order_relaxed);
   return sketch ? sketch->extend(*this, most) : 0;
 }

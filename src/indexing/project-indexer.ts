@@ -170,16 +170,13 @@ export class ProjectIndexer {
       return true;
     }
     let waited = false;
-    for (const index of indexes) {
-      const unknown = step("unknown versions", () =>
-        versions.filter((version) => !index.knows(this.id, version)),
-      );
-      for (let at = 0; at < unknown.length; at += INDEX_SLICE_VERSIONS) {
-        if (waited && first) await this.#letOthers();
-        else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
-        await this.#add(index, unknown.slice(at, at + INDEX_SLICE_VERSIONS), unknown.length);
-        waited = true;
-      }
+    const unknown = step("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
+    for (let at = 0; at < unknown.length; at += INDEX_SLICE_VERSIONS) {
+      if (waited && first) await this.#letOthers();
+      else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
+      const add = () => this.#add(unknown.slice(at, at + INDEX_SLICE_VERSIONS));
+      await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk.run(add) : add());
+      waited = true;
     }
     try {
       for (const index of indexes) {
@@ -194,15 +191,22 @@ export class ProjectIndexer {
     return true;
   }
 
-  /** Adds the versions that are not known by now. */
-  async #add(index: VersionIndex, slice: readonly string[], ofAll: number): Promise<void> {
-    // A scope that went before may have had some of them.
-    const unknown = slice.filter((version) => !index.knows(this.id, version));
-    if (unknown.length === 0) return;
-    const add = () => index.add(this.id, unknown, this.context.reader);
-    await (ofAll > INDEX_SLICE_VERSIONS ? this.context.bulk.run(add) : add());
+  #isKnown(version: string): boolean {
+    return this.context.indexes.every((index) => index.knows(this.id, version));
+  }
+
+  /** Adds versions to the indexes that do not know them by now; one works while another reads. */
+  async #add(versions: readonly string[]): Promise<void> {
+    const adding = this.context.indexes.map(async (index) => {
+      const unknown = versions.filter((version) => !index.knows(this.id, version));
+      if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
+    });
+    // Nothing may still run when a failure makes the scope start over.
+    const results = await Promise.allSettled(adding);
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
     this.#stopIfClosed();
-    this.changes += unknown.length;
+    this.changes += versions.length;
   }
 
   #stopIfClosed(): void {
