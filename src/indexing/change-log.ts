@@ -1,5 +1,6 @@
 import type { Sql } from "../db/client.ts";
 import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../limits.ts";
+import { step } from "./steps.ts";
 
 export type ScopeKind = "environment" | "release";
 
@@ -99,7 +100,8 @@ export class ChangeLog {
           FROM releases s LEFT JOIN release_files f ON f.release_id = s.id
           WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`);
     if (row === undefined) return null;
-    return row.versions === null ? [] : row.versions.split(" ");
+    const { versions } = row;
+    return versions === null ? [] : step("split versions", () => versions.split(" "));
   }
 
   /** Projects that the log mentions, the last changed first. */
