@@ -82,9 +82,10 @@ export const INDEX_DB_CONNECTIONS = 6;
 /** Chunks with their embeddings that are read at once. */
 export const INDEX_READ_BATCH_ROWS = 64;
 /** File versions that are added before other scopes of the project may have their turn. */
-export const INDEX_SLICE_VERSIONS = 128;
-/** A long scope that goes before another one gives way again after this time. */
-export const INDEX_SLICE_MS = 200;
+export const INDEX_SLICE_MIN_VERSIONS = 16;
+export const INDEX_SLICE_VERSIONS = 256;
+/** So long may adding them take, and a long scope that goes before another one. */
+export const INDEX_SLICE_MS = 150;
 /** Projects that read more than a slice at once, so that small changes find a free connection. */
 export const INDEX_BULK_READERS = 2;
 /** Graph work holds up changes for about this long at a time. */

@@ -1,6 +1,7 @@
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
+  INDEX_SLICE_MIN_VERSIONS,
   INDEX_SLICE_MS,
   INDEX_SLICE_VERSIONS,
 } from "../limits.ts";
@@ -43,6 +44,8 @@ export class ProjectIndexer {
   /** What is being taken in: a scope, and perhaps one that goes before the rest of it. */
   readonly #current = new Set<Pending>();
   #running: Promise<void> | undefined;
+  /** Versions that lately took about INDEX_SLICE_MS, within bounds. */
+  #sliceVersions = INDEX_SLICE_MIN_VERSIONS;
   #opened = false;
   #closed = false;
   /** File versions and scopes taken in since `changes` was last reset by a snapshot. */
@@ -171,11 +174,13 @@ export class ProjectIndexer {
     }
     let waited = false;
     const unknown = step("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
-    for (let at = 0; at < unknown.length; at += INDEX_SLICE_VERSIONS) {
+    for (let at = 0; at < unknown.length; ) {
       if (waited && first) await this.#letOthers();
       else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
-      const add = () => this.#add(unknown.slice(at, at + INDEX_SLICE_VERSIONS));
+      const slice = unknown.slice(at, at + this.#sliceVersions);
+      const add = () => this.#add(slice);
       await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk.run(add) : add());
+      at += slice.length;
       waited = true;
     }
     try {
@@ -197,6 +202,7 @@ export class ProjectIndexer {
 
   /** Adds versions to the indexes that do not know them by now; one works while another reads. */
   async #add(versions: readonly string[]): Promise<void> {
+    const startedAt = performance.now();
     const adding = this.context.indexes.map(async (index) => {
       const unknown = versions.filter((version) => !index.knows(this.id, version));
       if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
@@ -207,6 +213,13 @@ export class ProjectIndexer {
     if (failure !== undefined) throw failure.reason;
     this.#stopIfClosed();
     this.changes += versions.length;
+    // Versions differ in their chunks, machines in their speed: the next slice is to take its time.
+    const took = performance.now() - startedAt;
+    if (took > INDEX_SLICE_MS) {
+      this.#sliceVersions = Math.max(INDEX_SLICE_MIN_VERSIONS, this.#sliceVersions >> 1);
+    } else if (took < INDEX_SLICE_MS / 2 && versions.length === this.#sliceVersions) {
+      this.#sliceVersions = Math.min(INDEX_SLICE_VERSIONS, this.#sliceVersions * 2);
+    }
   }
 
   #stopIfClosed(): void {
