@@ -1,7 +1,8 @@
 import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../limits.ts";
 import type { Anchor, Scope } from "./change-log.ts";
 import { type IndexingContext, ProjectIndexer } from "./project-indexer.ts";
-import type { Manifest, SnapshotStore } from "./snapshots.ts";
+import { type Restored, restoreProject } from "./restore.ts";
+import type { SnapshotStore } from "./snapshots.ts";
 
 export interface ResidencyEvents {
   /** Searches may use the project from now on. */
@@ -22,12 +23,6 @@ interface Resident {
   restored: Restored | undefined;
   /** Indexes with background work under way. */
   readonly unsettled: Set<string>;
-}
-
-/** How a snapshot is to be brought up to date. */
-interface Restored {
-  /** Scopes to read; null for every scope of the project. */
-  readonly scopes: Scope[] | null;
 }
 
 /**
@@ -224,7 +219,7 @@ export class Residency {
     const { changes, indexes } = this.context;
     const seq = this.anchor().seq;
     if (resident.restored === undefined) {
-      resident.restored = await this.#restore(id);
+      resident.restored = await restoreProject(id, this.context, this.snapshots, this.databaseId);
       for (const index of indexes) index.openProject(id);
       indexer.open();
     }
@@ -233,61 +228,6 @@ export class Residency {
     indexer.load(resident.restored.scopes ?? all, seq);
     await indexer.idle();
     return true;
-  }
-
-  /** Reads the snapshot, as far as there is one that can be trusted. */
-  async #restore(id: string): Promise<Restored> {
-    const manifest = this.snapshots.read(id);
-    if (manifest === null) {
-      this.snapshots.discard(id);
-      return { scopes: null };
-    }
-    const worth =
-      manifest.databaseId === this.databaseId
-        ? await this.context.changes.judge(manifest.anchor)
-        : "foreign";
-    const since = worth === "kept" ? await this.#scopesSince(id, manifest) : null;
-    if (worth === "foreign" || since === "rebuild") {
-      const reason = worth === "foreign" ? "of another database" : "older than a rebuild";
-      this.context.log.info({ project: id }, `an index snapshot is ${reason} and not used`);
-      this.snapshots.discard(id);
-      return { scopes: null };
-    }
-    return { scopes: (await this.#restoreIndexes(id)) ? since : null };
-  }
-
-  /** True when every index has restored the project. */
-  async #restoreIndexes(id: string): Promise<boolean> {
-    let whole = true;
-    for (const index of this.context.indexes) {
-      const directory = this.snapshots.directory(id, index.name);
-      try {
-        if (!(await index.restore(id, directory))) whole = false;
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        const fields = { project: id, index: index.name, reason };
-        this.context.log.warn(fields, "an index snapshot is damaged; it is made anew");
-        this.snapshots.discard(id);
-        whole = false;
-      }
-    }
-    return whole;
-  }
-
-  /** The scopes that changed since a snapshot, or `rebuild` when its index was to be made anew. */
-  async #scopesSince(id: string, manifest: Manifest): Promise<Scope[] | "rebuild"> {
-    const scopes = new Map<string, Scope>();
-    let seq = manifest.seq;
-    for (;;) {
-      const changes = await this.context.changes.after(seq, id);
-      for (const { kind, ref } of changes) {
-        if (kind === "rebuild") return "rebuild";
-        if (kind !== "project") scopes.set(ref, { id: ref, kind });
-      }
-      const last = changes.at(-1);
-      if (last === undefined) return [...scopes.values()];
-      seq = last.seq;
-    }
   }
 
   /** One at a time, and none is dropped before its snapshot is finished. */

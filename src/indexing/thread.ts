@@ -198,13 +198,14 @@ async function main(): Promise<void> {
   );
   if (log.isLevelEnabled("debug")) watchSteps();
   regularly("looking after snapshots", INDEX_UPKEEP_INTERVAL_MS, upkeep);
-  regularly("the heartbeat", INDEX_HEARTBEAT_INTERVAL_MS, () =>
-    state.write(residency.ids(), follower.reached.seq),
-  );
+  const beat = () => state.write(residency.ids(), follower.reached.seq);
+  regularly("the heartbeat", INDEX_HEARTBEAT_INTERVAL_MS, beat);
   regularly("pruning the change log", CHANGE_LOG_PRUNE_INTERVAL_MS, () => changes.prune());
   void settleForever();
   await loadAtStart();
   post({ type: "report", report: report() });
+  // Whoever asks for the state right after the start is told of it.
+  await beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
 }
 
 await main();
