@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { isUuid } from "../http/formats.ts";
+import { isStorable, isUuid } from "../http/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
 import type { Principal } from "./principal.ts";
@@ -19,7 +19,7 @@ export async function findProject(
   principal: Principal,
   reference: string,
 ): Promise<string> {
-  if (reference.length > REFERENCE_MAX_CHARS || reference.includes("\0"))
+  if (reference.length > REFERENCE_MAX_CHARS || !isStorable(reference))
     throw new Problem("project-not-found");
   const id = referenceId(reference);
   const [row] = await sql<{ id: string }[]>`

@@ -7,6 +7,11 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
+/** True for text that PostgreSQL can hold: no NUL, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
 /** True for an RFC 3339 date-time that exists in the calendar, within the years 1 to 9999 of UTC. */
 export function isDateTime(value: string): boolean {
   const match = DATE_TIME.exec(value);

@@ -106,6 +106,21 @@ export class Indexer {
     return promise;
   }
 
+  /** As `ensure`, but undefined when it takes longer than `timeoutMs`. */
+  async ensureWithin(
+    projectId: string,
+    scope: Scope,
+    timeoutMs: number,
+  ): Promise<boolean | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, timeoutMs, undefined);
+    try {
+      return await Promise.race([this.ensure(projectId, scope), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Receives what the index of this name publishes; one subscriber an index. */
   subscribe(index: string, subscriber: Subscriber): void {
     this.#subscribers.set(index, subscriber);

@@ -8,11 +8,12 @@ import type { ViewStore } from "./views.ts";
 export interface ProjectLoader {
   isResident(projectId: string): boolean;
   used(projectId: string): void;
-  /** False when there is no such scope. */
-  ensure(
+  /** False when there is no such scope, undefined when it takes longer than `timeoutMs`. */
+  ensureWithin(
     projectId: string,
     scope: { id: string; kind: "environment" | "release" },
-  ): Promise<boolean>;
+    timeoutMs: number,
+  ): Promise<boolean | undefined>;
 }
 
 /** Bounds how many requests may wait for threads. */
@@ -44,8 +45,8 @@ export class EmbeddedKnowledge implements KnowledgeEngine {
     const { projectId, id, kind } = scope;
     const view = this.views.view(projectId, id);
     if (view !== undefined && this.loader.isResident(projectId)) return view;
-    const timeout = Bun.sleep(SEARCH_LOAD_TIMEOUT_MS).then(() => undefined);
-    const found = await Promise.race([this.loader.ensure(projectId, { id, kind }), timeout]);
+    const wanted = { id, kind };
+    const found = await this.loader.ensureWithin(projectId, wanted, SEARCH_LOAD_TIMEOUT_MS);
     const loaded = this.views.view(projectId, id);
     if (loaded !== undefined) return loaded;
     if (found === false) {

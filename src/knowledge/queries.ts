@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { isUuid } from "../http/formats.ts";
+import { isStorable, isUuid } from "../http/formats.ts";
 import { Problem } from "../problem/problem.ts";
 import type { LookupScope } from "./engine.ts";
 import type { LookupTarget } from "./schema.ts";
@@ -8,9 +8,6 @@ interface EnvironmentRow {
   id: string;
   active_release_id: string | null;
 }
-
-/** Names that PostgreSQL cannot hold name nothing. */
-const isStorable = (name: string) => !name.includes("\0") && name.isWellFormed();
 
 async function environmentScope(
   sql: Queryable,
@@ -48,6 +45,7 @@ export async function findLookupScope(
   target: LookupTarget | null,
 ): Promise<LookupScope> {
   if (target !== null && "release" in target) {
+    // A name that cannot be held names nothing.
     if (!isStorable(target.release)) throw new Problem("release-not-found");
     return await releaseScope(sql, projectId, target.release);
   }

@@ -91,7 +91,8 @@ export class EmbeddedEngine implements SearchEngine {
     const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
     let attempt = request;
     while (performance.now() < deadline) {
-      const found = await this.#ensured(projectId, { id, kind }, deadline);
+      const left = deadline - performance.now();
+      const found = await this.indexer.ensureWithin(projectId, { id, kind }, left);
       if (found === undefined) break;
       if (!found) throw notFound(query);
       const reply = await this.pool.search(attempt);
@@ -102,19 +103,5 @@ export class EmbeddedEngine implements SearchEngine {
       attempt = { ...attempt, body: reply.body };
     }
     throw notLoaded();
-  }
-
-  async #ensured(
-    projectId: string,
-    scope: { id: string; kind: "environment" | "release" },
-    deadline: number,
-  ): Promise<boolean | undefined> {
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, deadline - performance.now(), undefined);
-    try {
-      return await Promise.race([this.indexer.ensure(projectId, scope), late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { referenceId } from "../auth/project-access.ts";
 import { TimedCache } from "../auth/timed-cache.ts";
 import type { Sql } from "../db/client.ts";
-import { isUuid } from "../http/formats.ts";
+import { isStorable, isUuid } from "../http/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
 import type { SearchScope } from "./engine.ts";
@@ -23,7 +23,7 @@ interface ScopeRow {
 
 /** Text that PostgreSQL takes, of a length that any name can have. */
 function isPossible(text: string): boolean {
-  return text.length <= REFERENCE_MAX_CHARS && !text.includes("\0") && text.isWellFormed();
+  return text.length <= REFERENCE_MAX_CHARS && isStorable(text);
 }
 
 function notFound(kind: ScopeReference["kind"]): Problem {
