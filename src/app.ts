@@ -24,9 +24,9 @@ import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import type { Readiness } from "./observability/readiness.ts";
 import { projectOperations } from "./projects/routes.ts";
+import type { ScopeResolver } from "./scopes/resolver.ts";
 import type { SearchEngine } from "./search/engine.ts";
 import { searchOperations } from "./search/routes.ts";
-import type { ScopeResolver } from "./search/scopes.ts";
 import { webhookOperations } from "./webhooks/routes.ts";
 
 /** Everything that the routes stand on, opened and closed by the composition root. */

@@ -1,6 +1,5 @@
 import { buildApp, type Services } from "./app.ts";
 import { openAuth } from "./auth/open.ts";
-import { type Demo, demoBanner, prepareDemo } from "./cli/demo.ts";
 import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import { openCoordinator } from "./coordination/open.ts";
@@ -8,24 +7,25 @@ import type { Sql } from "./db/client.ts";
 import { isUnavailable } from "./db/errors.ts";
 import { migrate } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
+import { type Demo, demoBanner, prepareDemo } from "./demo/demo.ts";
 import { explain } from "./failure.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
-import { type TextMessage, ViewStore } from "./knowledge/views.ts";
-import { Resources } from "./lifecycle.ts";
+import { createLog, type Log } from "./observability/log.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { Readiness } from "./observability/readiness.ts";
+import { ScopeResolver } from "./scopes/resolver.ts";
+import { openEngine } from "./search/open.ts";
+import { Resources } from "./shared/lifecycle.ts";
 import {
   assertRelations,
   DB_WAIT_REPORT_ATTEMPTS,
   DB_WAIT_RETRY_MS,
   DRAIN_DEADLINE_MS,
   DRAIN_REQUESTS_MS,
-} from "./limits.ts";
-import { createLog, type Log } from "./observability/log.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { Readiness } from "./observability/readiness.ts";
-import { openEngine } from "./search/open.ts";
-import { ScopeResolver } from "./search/scopes.ts";
+} from "./shared/limits.ts";
+import { type TextMessage, ViewStore } from "./text/views.ts";
 
 export interface RunningServer {
   readonly url: string;

@@ -1,3 +1,4 @@
+import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../src/shared/limits.ts";
 import {
   browse,
   countItems,
@@ -6,9 +7,8 @@ import {
   openSegment,
   search,
   type View,
-} from "../src/knowledge/text/index.ts";
-import type { SharedView } from "../src/knowledge/views.ts";
-import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../src/limits.ts";
+} from "../src/text/index.ts";
+import type { SharedView } from "../src/text/views.ts";
 import type { LookupItem, LookupResult, LookupTask } from "./protocol.ts";
 
 interface OpenView extends View {

@@ -1,5 +1,5 @@
 import MiniSearch, { type SearchOptions } from "minisearch";
-import type { KnowledgeDocument } from "../../src/knowledge/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 
 const FIELDS = ["path", "title", "headings", "frontmatter", "content"];

@@ -10,7 +10,7 @@ import {
   openSegment,
   search,
   type View,
-} from "../../src/knowledge/text/index.ts";
+} from "../../src/text/index.ts";
 import { readCorpus } from "./corpus.ts";
 import { quantile } from "./measure.ts";
 import { knownItemQueries } from "./queries.ts";

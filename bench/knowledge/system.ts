@@ -1,9 +1,4 @@
-import {
-  buildSegment,
-  type KnowledgeDocument,
-  openSegment,
-  search,
-} from "../../src/knowledge/text/index.ts";
+import { buildSegment, type KnowledgeDocument, openSegment, search } from "../../src/text/index.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 
 /** The text core as a system under measurement: all documents in one segment and one shard. */

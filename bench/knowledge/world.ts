@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
-import type { KnowledgeDocument } from "../../src/knowledge/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 
 const BATCH_DOCUMENTS = 500;
 

@@ -6,7 +6,7 @@
 import type { Principal } from "../../src/auth/principal.ts";
 import { readConversation, readMessage, readMessages } from "../../src/conversations/queries.ts";
 import { openDatabase } from "../../src/db/client.ts";
-import { TREE_MAX_MESSAGES } from "../../src/limits.ts";
+import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 
 const [, , databaseUrl = "", userId = ""] = process.argv;
 const sql = openDatabase(databaseUrl);

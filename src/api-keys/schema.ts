@@ -1,6 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { STORABLE } from "../http/formats.ts";
-import { API_KEY_NAME_MAX_CHARS, API_KEY_SCOPE_MAX_CHARS, API_KEY_SCOPES_MAX } from "../limits.ts";
+import { STORABLE } from "../shared/formats.ts";
+import {
+  API_KEY_NAME_MAX_CHARS,
+  API_KEY_SCOPE_MAX_CHARS,
+  API_KEY_SCOPES_MAX,
+} from "../shared/limits.ts";
 
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });

@@ -5,9 +5,9 @@ import { findProject } from "../auth/project-access.ts";
 import { ensureUser } from "../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { parseDateTime, timestamp } from "../http/formats.ts";
-import { omitNulls } from "../http/omit-nulls.ts";
 import { echo, invalid, Problem } from "../problem/problem.ts";
+import { parseDateTime, timestamp } from "../shared/formats.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import { insertApiKey, lockKeyInUse, readApiKey } from "./queries.ts";
 import type { ApiKey, CreatedApiKey, NewApiKey } from "./schema.ts";
 

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sql } from "../db/client.ts";
-import { KEY_LAST_USED_FLUSH_MS, KEY_LAST_USED_INTERVAL_MS } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import { Problem } from "../problem/problem.ts";
+import { KEY_LAST_USED_FLUSH_MS, KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
+import { TimedCache } from "../shared/timed-cache.ts";
 import { type ParsedKey, parseKey } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
-import { TimedCache } from "./timed-cache.ts";
 
 interface KeyRow {
   id: string;

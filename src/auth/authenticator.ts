@@ -1,5 +1,5 @@
-import { CREDENTIAL_MAX_CHARS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { CREDENTIAL_MAX_CHARS } from "../shared/limits.ts";
 import type { ApiKeyVerifier } from "./api-keys.ts";
 import type { createJwtVerifier } from "./jwt.ts";
 import { looksLikeKey } from "./key-format.ts";

@@ -6,7 +6,8 @@ import {
   jwtVerify,
 } from "jose";
 import type { Config } from "../config/schema.ts";
-import { isUuid } from "../http/formats.ts";
+import { Problem } from "../problem/problem.ts";
+import { isUuid } from "../shared/formats.ts";
 import {
   AUTH_CACHE_MAX_ENTRIES,
   JWKS_CACHE_MAX_AGE_MS,
@@ -14,8 +15,7 @@ import {
   JWKS_TIMEOUT_MS,
   JWT_CACHE_TTL_MS,
   JWT_CLOCK_SKEW_SECONDS,
-} from "../limits.ts";
-import { Problem } from "../problem/problem.ts";
+} from "../shared/limits.ts";
 import { isAccountPermission, type Principal } from "./principal.ts";
 
 /** Algorithms by the kind of key that may verify them. Mixing them up is a known attack. */

@@ -6,7 +6,7 @@ import {
   API_KEY_SECRET_MIN_CHARS,
   API_KEY_TAG,
   CREDENTIAL_MAX_CHARS,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** The largest multiple of 62 below 256: bytes above it are drawn again, or low digits would be likelier. */

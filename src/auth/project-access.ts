@@ -1,7 +1,7 @@
 import type { Queryable } from "../db/client.ts";
-import { isStorable, isUuid } from "../http/formats.ts";
-import { REFERENCE_MAX_CHARS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { isStorable, isUuid } from "../shared/formats.ts";
+import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
 
 /** The id that a project reference may mean, or null when it can only be a slug. */

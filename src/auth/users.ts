@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { USER_EMAIL_MAX_CHARS } from "../limits.ts";
+import { USER_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
 
 function storable(claim: string | null): string | null {

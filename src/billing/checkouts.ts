@@ -2,7 +2,7 @@ import {
   BILLING_CLAIM_MS,
   BILLING_CLAIM_POLL_MS,
   BILLING_EARLIER_SESSIONS_MAX,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 import type { Checkout } from "./checkout.ts";
 import { type Provider, ProviderFailure } from "./provider.ts";
 import type { Session } from "./session.ts";

@@ -4,7 +4,7 @@ import {
   BILLING_ERROR_MAX_CHARS,
   BILLING_LOOK_TIMEOUT_MS,
   BILLING_RETRIES,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 import type { CheckoutParams } from "./checkout.ts";
 import { type Session, sessionOf } from "./session.ts";
 import { guardedFetch } from "./wire.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { BILLING_QUANTITY_MAX, BILLING_URL_MAX_CHARS } from "../limits.ts";
+import { BILLING_QUANTITY_MAX, BILLING_URL_MAX_CHARS } from "../shared/limits.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
 
 const addOn = (what: string) =>

@@ -1,8 +1,8 @@
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import { BILLING_DEADLINE_MS } from "../limits.ts";
 import type { Log } from "../observability/log.ts";
 import { Problem } from "../problem/problem.ts";
+import { BILLING_DEADLINE_MS } from "../shared/limits.ts";
 import { decimalAmount, formattedAmount } from "./amounts.ts";
 import { checkoutOf } from "./checkout.ts";
 import { Checkouts } from "./checkouts.ts";

@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import { BILLING_SESSION_LIFE_SECONDS } from "../limits.ts";
+import { BILLING_SESSION_LIFE_SECONDS } from "../shared/limits.ts";
 
 /** A checkout session, as far as it matters here. */
 export interface Session {

@@ -1,4 +1,4 @@
-import { BILLING_ANSWER_MAX_BYTES } from "../limits.ts";
+import { BILLING_ANSWER_MAX_BYTES } from "../shared/limits.ts";
 
 /** Headers of an answer that the SDK acts on; others never reach it, nor its warnings. */
 const KEPT_HEADERS = ["request-id", "stripe-should-retry"];

@@ -1,4 +1,4 @@
-import { BRANCH_REQUIRED_APPROVALS_DEFAULT } from "../limits.ts";
+import { BRANCH_REQUIRED_APPROVALS_DEFAULT } from "../shared/limits.ts";
 import type { Approval, Blocker, StatusCheck } from "./schema.ts";
 
 export interface Protection {

@@ -1,9 +1,9 @@
 import type { Principal } from "../auth/principal.ts";
 import { findProject } from "../auth/project-access.ts";
 import type { Queryable } from "../db/client.ts";
-import { timestamp } from "../http/formats.ts";
-import { omitNulls } from "../http/omit-nulls.ts";
 import { Problem } from "../problem/problem.ts";
+import { timestamp } from "../shared/formats.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import { blockersOf, protectionOf } from "./merge-rules.ts";
 import { type ApprovalRow, readBranch, type StatusCheckRow } from "./queries.ts";
 import type { Approval, Eligibility, StatusCheck } from "./schema.ts";

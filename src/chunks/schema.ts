@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Chunk } from "../http/chunk.ts";
-import { PageInfo } from "../http/page-info.ts";
-import { CHUNK_PAGE_DEFAULT, CHUNK_PAGE_MAX } from "../limits.ts";
+import { Chunk } from "../shared/chunk.ts";
+import { CHUNK_PAGE_DEFAULT, CHUNK_PAGE_MAX } from "../shared/limits.ts";
+import { PageInfo } from "../shared/page-info.ts";
 
 export const ChunkListParams = Type.Object({
   project_reference: Type.String({ description: "The project's id or slug." }),

@@ -2,8 +2,8 @@ import type { Principal } from "../auth/principal.ts";
 import { findProject } from "../auth/project-access.ts";
 import type { Queryable } from "../db/client.ts";
 import type { CursorSigner } from "../http/cursor.ts";
-import { CHUNK_PAGE_DEFAULT } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { CHUNK_PAGE_DEFAULT } from "../shared/limits.ts";
 import { type ChunkPosition, type ChunkRow, chunksAfter, chunksBefore } from "./queries.ts";
 import type { ChunkPage } from "./schema.ts";
 

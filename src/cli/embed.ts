@@ -1,13 +1,13 @@
 import { Command } from "commander";
+import { chooseEmbedder } from "../import/markdown/import-markdown.ts";
+import { embeddingOf } from "../import/placement/embedding.ts";
 import {
   DIMENSIONS,
   EMBED_HASHING_THRESHOLD,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
-import { embeddingOf } from "./import/embedding.ts";
-import { chooseEmbedder } from "./markdown/import-markdown.ts";
 import { url } from "./options.ts";
 
 interface Options {

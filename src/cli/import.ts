@@ -1,10 +1,10 @@
 import { Command } from "commander";
+import { type ImportSummary, importItems } from "../import/importer.ts";
+import { importMarkdown, type MarkdownOptions } from "../import/markdown/import-markdown.ts";
+import { readItems } from "../import/placement/items.ts";
+import { findSources, type Source } from "../import/records/source.ts";
+import { Reporter } from "../import/reporter.ts";
 import { withDatabase } from "./database.ts";
-import { type ImportSummary, importItems } from "./import/importer.ts";
-import { readItems } from "./import/items.ts";
-import { Reporter } from "./import/reporter.ts";
-import { findSources, type Source } from "./import/source.ts";
-import { importMarkdown, type MarkdownOptions } from "./markdown/import-markdown.ts";
 import { email, url } from "./options.ts";
 
 interface Options extends Partial<MarkdownOptions> {

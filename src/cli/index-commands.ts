@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../limits.ts";
 import { echo } from "../problem/problem.ts";
+import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { formatTable } from "./table.ts";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import { isDateTime } from "../http/formats.ts";
-import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../limits.ts";
+import { isDateTime } from "../shared/formats.ts";
+import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
 /** Gathers an option that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {

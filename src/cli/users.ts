@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { derivedId } from "./import/ids.ts";
+import { derivedId } from "../import/placement/ids.ts";
 
 /** The id of the user with this address, who is created when there is none. */
 export async function findOrCreateUser(

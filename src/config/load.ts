@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { resolve } from "node:path";
-import { BODY_TRANSPORT_MAX_BYTES } from "../limits.ts";
+import { BODY_TRANSPORT_MAX_BYTES } from "../shared/limits.ts";
 import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { BODY_DEFAULT_MAX_BYTES } from "../limits.ts";
+import { BODY_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 
 export type DemoMode = "auto" | "on" | "off";
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";

@@ -1,8 +1,8 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Queryable } from "../db/client.ts";
-import { isUuid, timestamp } from "../http/formats.ts";
-import { TREE_MAX_MESSAGES } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { isUuid, timestamp } from "../shared/formats.ts";
+import { TREE_MAX_MESSAGES } from "../shared/limits.ts";
 import {
   type ConversationRow,
   type MessageRow,

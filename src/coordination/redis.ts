@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
+import type { Log } from "../observability/log.ts";
+import { Problem } from "../problem/problem.ts";
 import {
   REDIS_COMMAND_TIMEOUT_MS,
   REDIS_CONNECT_TIMEOUT_MS,
   REDIS_RECONNECT_MS,
   REDIS_REST_MS,
-} from "../limits.ts";
-import type { Log } from "../observability/log.ts";
-import { Problem } from "../problem/problem.ts";
+} from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
 
 /** Nothing when the lease is taken now, else the milliseconds for which it is held. */

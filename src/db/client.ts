@@ -4,7 +4,7 @@ import {
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   DB_POOL_CONNECTIONS,
   DB_STATEMENT_TIMEOUT_MS,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;

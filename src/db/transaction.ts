@@ -1,4 +1,4 @@
-import { DB_RETRY_BASE_MS, DB_TRANSACTION_ATTEMPTS } from "../limits.ts";
+import { DB_RETRY_BASE_MS, DB_TRANSACTION_ATTEMPTS } from "../shared/limits.ts";
 import type { Sql, Transaction } from "./client.ts";
 import { isRetryable } from "./errors.ts";
 

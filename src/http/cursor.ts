@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sql } from "../db/client.ts";
-import { CURSOR_MAX_CHARS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { CURSOR_MAX_CHARS } from "../shared/limits.ts";
 
 const DIGEST_BYTES = 32;
 

@@ -3,7 +3,7 @@ import {
   DRAIN_GRACE_MS,
   DRAIN_QUIET_MS,
   IDLE_TIMEOUT_SECONDS,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 

@@ -1,5 +1,5 @@
-import { IDEMPOTENCY_RETRY_AFTER_SECONDS } from "../limits.ts";
 import { type Idempotency, Problem } from "../problem/problem.ts";
+import { IDEMPOTENCY_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
 
 type Recovery = NonNullable<Idempotency["recovery"]>;
 

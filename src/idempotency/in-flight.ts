@@ -1,5 +1,5 @@
 import type { Acquired, Coordinator } from "../coordination/coordinator.ts";
-import { LEASE_MS, LEASE_RENEW_MS } from "../limits.ts";
+import { LEASE_MS, LEASE_RENEW_MS } from "../shared/limits.ts";
 
 export interface InFlight<T> {
   /** Runs while nobody else works under this name, as far as the coordinator can tell. */

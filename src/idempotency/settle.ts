@@ -1,12 +1,12 @@
 import { isRetryable, isUnavailable, neverRan } from "../db/errors.ts";
+import { Problem } from "../problem/problem.ts";
 import {
   ATTEMPT_TIMEOUT_MS,
   DB_RETRY_BASE_MS,
   DB_TRANSACTION_ATTEMPTS,
   SETTLE_RETRY_MS,
   SETTLE_TIMEOUT_MS,
-} from "../limits.ts";
-import { Problem } from "../problem/problem.ts";
+} from "../shared/limits.ts";
 
 export interface SettleOptions {
   /** The problem to throw when the outcome cannot be told. */

@@ -1,5 +1,5 @@
 import type { Sql } from "../db/client.ts";
-import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../limits.ts";
+import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../shared/limits.ts";
 import { step } from "./steps.ts";
 
 export type ScopeKind = "environment" | "release";

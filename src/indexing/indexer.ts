@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
+import type { Log } from "../observability/log.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RESTART_DELAY_MS,
   INDEX_STOP_TIMEOUT_MS,
-} from "../limits.ts";
-import type { Log } from "../observability/log.ts";
+} from "../shared/limits.ts";
 import type { Scope } from "./change-log.ts";
 import {
   type FromIndexer,

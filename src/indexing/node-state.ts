@@ -1,5 +1,5 @@
 import type { Sql } from "../db/client.ts";
-import { INDEX_NODE_EXPIRY_SECONDS } from "../limits.ts";
+import { INDEX_NODE_EXPIRY_SECONDS } from "../shared/limits.ts";
 import type { VersionIndex } from "./version-index.ts";
 
 interface StateRow {

@@ -1,11 +1,11 @@
+import type { Log } from "../observability/log.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
   INDEX_SLICE_MIN_VERSIONS,
   INDEX_SLICE_MS,
   INDEX_SLICE_VERSIONS,
-} from "../limits.ts";
-import type { Log } from "../observability/log.ts";
+} from "../shared/limits.ts";
 import type { ChangeLog, Scope } from "./change-log.ts";
 import { step } from "./steps.ts";
 import type { Turns } from "./turns.ts";

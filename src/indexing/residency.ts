@@ -1,4 +1,4 @@
-import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../limits.ts";
+import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../shared/limits.ts";
 import type { Anchor, Scope } from "./change-log.ts";
 import { type IndexingContext, ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockFile, unlockFile } from "../../native/index.ts";
-import { isUuid } from "../http/formats.ts";
-import { INDEX_SLOTS_MAX } from "../limits.ts";
+import { isUuid } from "../shared/formats.ts";
+import { INDEX_SLOTS_MAX } from "../shared/limits.ts";
 import type { Anchor } from "./change-log.ts";
 import { writeDurably } from "./durable.ts";
 

@@ -1,4 +1,4 @@
-import { INDEX_STEP_LONG_MS } from "../limits.ts";
+import { INDEX_STEP_LONG_MS } from "../shared/limits.ts";
 
 /** Step by name, with the milliseconds of its longest run since it was last asked for. */
 const longest = new Map<string, number>();

@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import * as native from "../../native/index.ts";
 import { openDatabase } from "../db/client.ts";
+import { createLog } from "../observability/log.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
   INDEX_BULK_READERS,
@@ -15,8 +16,7 @@ import {
   INDEX_SNAPSHOT_VERSIONS,
   INDEX_STOP_BUDGET_MS,
   INDEX_UPKEEP_INTERVAL_MS,
-} from "../limits.ts";
-import { createLog } from "../observability/log.ts";
+} from "../shared/limits.ts";
 import { type Change, ChangeLog } from "./change-log.ts";
 import { Follower } from "./follower.ts";
 import {
@@ -31,9 +31,9 @@ import { createVersionReader } from "./reader.ts";
 import { Residency } from "./residency.ts";
 import { SnapshotStore } from "./snapshots.ts";
 import { noteStep, step, takeLongSteps } from "./steps.ts";
-import { TextIndex } from "./text-index.ts";
+import { TextIndex } from "./text/text-index.ts";
 import { Turns } from "./turns.ts";
-import { VectorIndex } from "./vector-index.ts";
+import { VectorIndex } from "./vector/vector-index.ts";
 import type { Publish, VersionIndex } from "./version-index.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { reachesConversation } from "../auth/conversation-access.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Transaction } from "../db/client.ts";
-import { LOCK_TIMEOUT_MS } from "../limits.ts";
+import { LOCK_TIMEOUT_MS } from "../shared/limits.ts";
 
 export interface RequestRow {
   id: string;

@@ -1,10 +1,10 @@
 import { referenceId } from "../auth/project-access.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import { createSteps } from "../failpoints.ts";
-import { timestamp } from "../http/formats.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../problem/problem.ts";
+import { createSteps } from "../shared/failpoints.ts";
+import { timestamp } from "../shared/formats.ts";
 import type { RequestRow, ResponseRow } from "./queries.ts";
 import {
   AnswerBody,

@@ -2,11 +2,11 @@ import type { Principal } from "../auth/principal.ts";
 import type { Sql, Transaction } from "../db/client.ts";
 import { isLockTimeout } from "../db/errors.ts";
 import { transaction } from "../db/transaction.ts";
-import type { Step } from "../failpoints.ts";
-import { canonicalJson } from "../idempotency/canonical.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
 import { settle } from "../idempotency/settle.ts";
 import { Problem } from "../problem/problem.ts";
+import { canonicalJson } from "../shared/canonical-json.ts";
+import type { Step } from "../shared/failpoints.ts";
 import {
   lockRequest,
   markExpired,

@@ -1,6 +1,6 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
-import { LOOKUP_CURSOR_BYTES, LOOKUP_CURSOR_TTL_SECONDS } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import { LOOKUP_CURSOR_BYTES, LOOKUP_CURSOR_TTL_SECONDS } from "../shared/limits.ts";
 import type { LookupTarget } from "./schema.ts";
 
 /** What a lookup asks for; a cursor goes on with exactly this. */

@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/client.ts";
-import { isStorable, isUuid } from "../http/formats.ts";
 import { Problem } from "../problem/problem.ts";
+import { isStorable, isUuid } from "../shared/formats.ts";
 import type { LookupScope } from "./engine.ts";
 import type { LookupTarget } from "./schema.ts";
 

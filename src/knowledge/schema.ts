@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { PageInfo } from "../http/page-info.ts";
 import {
   CURSOR_MAX_CHARS,
   LOOKUP_LIMIT_MAX,
   LOOKUP_QUERY_MAX_CHARS,
   LOOKUP_SHARDS_MAX,
   REFERENCE_MAX_CHARS,
-} from "../limits.ts";
+} from "../shared/limits.ts";
+import { PageInfo } from "../shared/page-info.ts";
 
 export const LookupParams = Type.Object({
   project_reference: Type.String({ description: "The project's id or slug." }),

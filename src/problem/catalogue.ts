@@ -1,4 +1,4 @@
-import { DEPENDENCY_RETRY_AFTER_SECONDS, OVERLOAD_RETRY_AFTER_SECONDS } from "../limits.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, OVERLOAD_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
 
 export type Category =
   | "AUTH"

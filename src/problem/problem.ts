@@ -1,5 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ECHO_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS, PROBLEM_MAX_FIELD_ERRORS } from "../limits.ts";
+import {
+  ECHO_MAX_CHARS,
+  PROBLEM_DETAIL_MAX_CHARS,
+  PROBLEM_MAX_FIELD_ERRORS,
+} from "../shared/limits.ts";
 import { CATALOGUE, codeOf, type ErrorType, type Slug } from "./catalogue.ts";
 
 export const FieldError = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { STORABLE } from "../http/formats.ts";
-import { PROJECT_SLUG_MAX_CHARS } from "../limits.ts";
+import { STORABLE } from "../shared/formats.ts";
+import { PROJECT_SLUG_MAX_CHARS } from "../shared/limits.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });

@@ -4,10 +4,10 @@ import { ensureUser } from "../auth/users.ts";
 import type { Sql, Transaction } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
 import { transaction } from "../db/transaction.ts";
-import { timestamp } from "../http/formats.ts";
-import { omitNulls } from "../http/omit-nulls.ts";
-import { PROJECT_COPY_TIMEOUT_MS } from "../limits.ts";
 import { invalid, Problem } from "../problem/problem.ts";
+import { timestamp } from "../shared/formats.ts";
+import { PROJECT_COPY_TIMEOUT_MS } from "../shared/limits.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import {
   copyEnvironments,
   copyWorkingSets,

@@ -1,12 +1,12 @@
 import { parseJson } from "../http/body.ts";
 import { validator } from "../http/validate.ts";
+import { type FieldError, invalid, Problem } from "../problem/problem.ts";
 import {
   DIMENSIONS,
   PROBLEM_MAX_FIELD_ERRORS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
-} from "../limits.ts";
-import { type FieldError, invalid, Problem } from "../problem/problem.ts";
+} from "../shared/limits.ts";
 import { SearchOptions } from "./schema.ts";
 
 /** A search that was checked in every respect. */

@@ -1,11 +1,11 @@
 import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
 import type { Indexer } from "../indexing/indexer.ts";
+import { Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
   SEARCH_QUEUE_MAX,
-} from "../limits.ts";
-import { Problem } from "../problem/problem.ts";
+} from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import type { SearchPool } from "./pool.ts";
 

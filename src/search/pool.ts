@@ -13,7 +13,7 @@ import {
   SEARCH_COSTS_REMEMBERED,
   SEARCH_INLINE_MAX_MS,
   SEARCH_TURN_MS,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 
 interface Waiting {
   readonly request: SearchRequest;

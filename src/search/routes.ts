@@ -5,6 +5,7 @@ import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { Problem } from "../problem/problem.ts";
+import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import type { SearchEngine, SearchScope } from "./engine.ts";
@@ -18,7 +19,6 @@ import {
   SearchQueryParameters,
   SearchResponse,
 } from "./schema.ts";
-import type { ScopeReference, ScopeResolver } from "./scopes.ts";
 
 const OCTETS_TYPE = "application/octet-stream";
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Chunk } from "../http/chunk.ts";
+import { Chunk } from "../shared/chunk.ts";
 import {
   DIMENSIONS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
-} from "../limits.ts";
+} from "../shared/limits.ts";
 
 const project_reference = Type.String({ description: "The project's id or slug." });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isUuid } from "../http/formats.ts";
+import { isUuid } from "../shared/formats.ts";
 
 /** The namespace of definitions whose ids are no UUIDs. It must never change. */
 const NAMESPACE = "7c0f5ec3-9d5b-4f0c-8f0e-3a1d8b6e2c54";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isJsonType } from "../http/body.ts";
-import { canonicalJson } from "../idempotency/canonical.ts";
-import { JSON_MAX_DEPTH } from "../limits.ts";
 import { invalid } from "../problem/problem.ts";
+import { canonicalJson } from "../shared/canonical-json.ts";
+import { JSON_MAX_DEPTH } from "../shared/limits.ts";
 
 /** What a delivery carried. */
 export interface Payload {

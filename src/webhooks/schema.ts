@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../limits.ts";
 import { ProblemBody } from "../problem/problem.ts";
+import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../shared/limits.ts";
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({

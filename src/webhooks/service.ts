@@ -1,12 +1,12 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
-import type { Step } from "../failpoints.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
 import { inFlight } from "../idempotency/in-flight.ts";
 import { settle } from "../idempotency/settle.ts";
-import { DELIVERY_RIVALS_MAX } from "../limits.ts";
 import { Problem } from "../problem/problem.ts";
+import type { Step } from "../shared/failpoints.ts";
+import { DELIVERY_RIVALS_MAX } from "../shared/limits.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, keepDelivery, readKeptEvent } from "./queries.ts";
 

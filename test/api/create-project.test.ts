@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { PROJECT_SLUG_MAX_CHARS } from "../../src/limits.ts";
+import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
 import { startApi } from "../support/api.ts";
 import { addFile } from "../support/content.ts";
 import { refusesBadCredentials } from "../support/guards.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { TREE_MAX_MESSAGES } from "../../src/limits.ts";
+import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 import { startApi } from "../support/api.ts";
 import { addConversation, addMessages } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";

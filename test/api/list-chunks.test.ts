@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { CHUNK_PAGE_DEFAULT } from "../../src/limits.ts";
+import { CHUNK_PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { type Caller, startApi, startApiProcess, type TestProject } from "../support/api.ts";
 import { addChunks, addFile } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { CHANGE_VISIBLE_BOUND_MS, LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../src/limits.ts";
+import {
+  CHANGE_VISIBLE_BOUND_MS,
+  LOOKUP_LIMIT_MAX,
+  LOOKUP_SHARDS_MAX,
+} from "../../src/shared/limits.ts";
 import { startApi, type TestProject } from "../support/api.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
 import { addEnvironment, addRelease, publishTexts, writeTexts } from "../support/knowledge.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { generateKey } from "../../src/auth/key-format.ts";
-import { IMPORT_STRAY_FIELDS } from "../../src/limits.ts";
+import { IMPORT_STRAY_FIELDS } from "../../src/shared/limits.ts";
 import {
   ADA,
   base64Of,

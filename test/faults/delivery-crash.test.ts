@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { FAILPOINTS } from "../../src/failpoints.ts";
+import { FAILPOINTS } from "../../src/shared/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../support/api.ts";
 import {
   addInputRequest,

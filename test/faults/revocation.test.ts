@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { REVOCATION_BOUND_MS } from "../../src/limits.ts";
+import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
 import { type Caller, startApiProcess, type TestApi } from "../support/api.ts";
 import { startRedis } from "../support/redis.ts";
 

@@ -20,6 +20,9 @@ const LAYERS = {
     "search",
     "knowledge",
     "indexing",
+    "scopes",
+    "import",
+    "demo",
   ],
   shared: [
     "http",
@@ -30,9 +33,9 @@ const LAYERS = {
     "coordination",
     "idempotency",
     "observability",
-    "lifecycle.ts",
-    "limits.ts",
-    "failpoints.ts",
+    "text",
+    "markdown",
+    "shared",
   ],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -40,7 +43,7 @@ type Layer = keyof typeof LAYERS;
 const ORDER = Object.keys(LAYERS) as Layer[];
 
 /** Code that worker threads share with the main thread: it knows nothing of the service around it. */
-const PURE_CORES = ["src/limits.ts", "src/knowledge/text/", "src/knowledge/views.ts"];
+const PURE_CORES = ["src/shared/limits.ts", "src/text/", "src/text/views.ts"];
 
 /** What is started from outside; everything else must be reachable from here. */
 const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];

@@ -16,7 +16,7 @@ import * as inputRequests from "../../src/input-requests/queries.ts";
 import * as knowledge from "../../src/knowledge/queries.ts";
 import { createLog } from "../../src/observability/log.ts";
 import * as projects from "../../src/projects/queries.ts";
-import { ScopeResolver } from "../../src/search/scopes.ts";
+import { ScopeResolver } from "../../src/scopes/resolver.ts";
 import * as webhooks from "../../src/webhooks/queries.ts";
 import { fill, idOf } from "../support/filled.ts";
 import type { Json } from "../support/openapi.ts";

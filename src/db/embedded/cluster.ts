@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { EMBEDDED_PASSWORD_BYTES } from "../../limits.ts";
+import { EMBEDDED_PASSWORD_BYTES } from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { EMBEDDED_LOG_TAIL_CHARS } from "../../limits.ts";
+import { EMBEDDED_LOG_TAIL_CHARS } from "../../shared/limits.ts";
 
 /** A reason why the embedded PostgreSQL cannot serve, in one line that names the remedy. */
 export class EmbeddedDatabaseError extends Error {

@@ -1,4 +1,4 @@
-import { EMBEDDED_GUARD_INTERVAL_MS, EMBEDDED_GUARD_RETRY_MS } from "../../limits.ts";
+import { EMBEDDED_GUARD_INTERVAL_MS, EMBEDDED_GUARD_RETRY_MS } from "../../shared/limits.ts";
 import { isAlive } from "./processes.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   EMBEDDED_START_ATTEMPTS,
   EMBEDDED_START_TIMEOUT_SECONDS,
   EMBEDDED_STOP_TIMEOUT_SECONDS,
-} from "../../limits.ts";
+} from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { DATABASE_USER, giveToAccount } from "./cluster.ts";
 import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";

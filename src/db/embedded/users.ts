@@ -4,7 +4,7 @@ import {
   EMBEDDED_LOCK_REPORT_MS,
   EMBEDDED_LOCK_RETRY_MS,
   EMBEDDED_LOCK_TIMEOUT_MS,
-} from "../../limits.ts";
+} from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 import { startMark } from "./processes.ts";

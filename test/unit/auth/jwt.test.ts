@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
-import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/shared/limits.ts";
 
 const SECRET = "a secret of more than enough characters";
 const USER = "5f0c1a52-9d3e-4b7a-8d5e-0a1b2c3d4e5f";

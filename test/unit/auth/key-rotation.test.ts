@@ -1,7 +1,11 @@
 import { afterAll, afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
-import { JWKS_CACHE_MAX_AGE_MS, JWKS_COOLDOWN_MS, JWT_CACHE_TTL_MS } from "../../../src/limits.ts";
+import {
+  JWKS_CACHE_MAX_AGE_MS,
+  JWKS_COOLDOWN_MS,
+  JWT_CACHE_TTL_MS,
+} from "../../../src/shared/limits.ts";
 
 const USER = "7b2d4e68-9a4c-4d2e-8f0a-9b8c5c3f1a90";
 const START = Date.parse("2026-01-05T09:00:00Z");

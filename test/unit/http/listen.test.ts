@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { listen } from "../../../src/http/listen.ts";
-import { DRAIN_REQUESTS_MS } from "../../../src/limits.ts";
+import { DRAIN_REQUESTS_MS } from "../../../src/shared/limits.ts";
 
 const CLIENTS = 20;
 

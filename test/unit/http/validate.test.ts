@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { isDateTime } from "../../../src/http/formats.ts";
 import { validator } from "../../../src/http/validate.ts";
-import { PROBLEM_MAX_FIELD_ERRORS } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import { isDateTime } from "../../../src/shared/formats.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../../../src/shared/limits.ts";
 
 const Body = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 5 }),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Indexer } from "../../../src/indexing/indexer.ts";
-import { SEARCH_BATCH_MAX } from "../../../src/limits.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
 import { type Runner, SearchPool } from "../../../src/search/pool.ts";
+import { SEARCH_BATCH_MAX } from "../../../src/shared/limits.ts";
 import type { SearchRequest, SearchResult, SearchTask } from "../../../workers/protocol.ts";
 
 const request = (number: number): SearchRequest => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { JSON_MAX_DEPTH } from "../../../src/limits.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import { JSON_MAX_DEPTH } from "../../../src/shared/limits.ts";
 import { definitionUuid } from "../../../src/webhooks/definition-uuid.ts";
 import { isSamePayload, readPayload } from "../../../src/webhooks/payload.ts";
 

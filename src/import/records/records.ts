@@ -1,0 +1,254 @@
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import {
+  API_KEY_NAME_MAX_CHARS,
+  API_KEY_SCOPE_MAX_CHARS,
+  API_KEY_SCOPES_MAX,
+  CREDENTIAL_MAX_CHARS,
+  IMPORT_EMAIL_MAX_CHARS,
+  IMPORT_INTEGER_MAX,
+  IMPORT_NAME_MAX_CHARS,
+  IMPORT_TEXT_MAX_CHARS,
+  WEBHOOK_ID_MAX_CHARS,
+} from "../../shared/limits.ts";
+
+// One schema a record kind: it validates the lines and types the code, and the reference page
+// docs/import-format.md describes the same fields.
+
+const Id = Type.String({ format: "uuid" });
+const Name = Type.String({ minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS });
+const Email = Type.String({
+  minLength: 3,
+  maxLength: IMPORT_EMAIL_MAX_CHARS,
+  pattern: "^[^\\s@]+@[^\\s@]+$",
+  errorMessage: "must be an email address",
+});
+const Slug = Type.String({
+  maxLength: IMPORT_NAME_MAX_CHARS,
+  pattern: "^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
+  errorMessage: `must match ^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$, with at most ${IMPORT_NAME_MAX_CHARS} characters`,
+});
+/** The slug or id of a project, the email or id of a user. */
+const Reference = Type.String({ minLength: 1, maxLength: IMPORT_EMAIL_MAX_CHARS });
+const Moment = Type.String({ format: "date-time" });
+const Text = Type.String();
+const ShortText = Type.String({ maxLength: IMPORT_TEXT_MAX_CHARS });
+const Integer = Type.Integer({ minimum: 0, maximum: IMPORT_INTEGER_MAX });
+const Json = Type.Record(Type.String(), Type.Unknown());
+const optional = Type.Optional;
+
+function record<K extends string, P extends TProperties>(kind: K, properties: P) {
+  return Type.Object(
+    { record: Type.Literal(kind), id: optional(Id), ...properties },
+    { additionalProperties: false },
+  );
+}
+
+const UserRecord = record("user", {
+  email: Email,
+  name: ShortText,
+  role: optional(Name),
+  avatar_src: optional(ShortText),
+});
+
+const ApiKeyRecord = record("api_key", {
+  user: Reference,
+  name: Type.String({ minLength: 1, maxLength: API_KEY_NAME_MAX_CHARS }),
+  key: Type.String({ maxLength: CREDENTIAL_MAX_CHARS }),
+  project: optional(Reference),
+  scopes: optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: API_KEY_SCOPE_MAX_CHARS }), {
+      maxItems: API_KEY_SCOPES_MAX,
+    }),
+  ),
+  expires_at: optional(Moment),
+});
+
+const ProjectRecord = record("project", {
+  slug: Slug,
+  name: Type.String({ minLength: 1, maxLength: IMPORT_TEXT_MAX_CHARS }),
+  description: optional(Text),
+  features: optional(Type.Array(ShortText)),
+  config: optional(Json),
+  owner: Reference,
+  members: optional(
+    Type.Array(Type.Object({ user: Reference, role: Name }, { additionalProperties: false })),
+  ),
+});
+
+const EnvironmentRecord = record("environment", {
+  project: Reference,
+  name: Name,
+  protected: optional(Type.Boolean()),
+  domains: optional(Type.Array(ShortText)),
+  environment_variables: optional(Type.Array(Type.Unknown())),
+  server_hostname: optional(ShortText),
+  active_release: optional(Name),
+});
+
+const Chunk = Type.Object(
+  {
+    index: optional(Integer),
+    content: Text,
+    start_offset: optional(Integer),
+    end_offset: optional(Integer),
+    token_count: optional(Integer),
+    metadata: optional(Json),
+    // Checked element by element in embedding.ts, which says exactly where a fault is.
+    embedding: optional(Type.Unknown()),
+  },
+  { additionalProperties: false },
+);
+export type ChunkRecord = Static<typeof Chunk>;
+
+const FileRecord = record("file", {
+  project: Reference,
+  path: Type.String({ minLength: 1 }),
+  environments: optional(Type.Array(Name)),
+  releases: optional(Type.Array(Name)),
+  content: optional(Text),
+  version_key: optional(Name),
+  chunks: optional(Type.Array(Chunk)),
+});
+
+const ReleaseRecord = record("release", {
+  project: Reference,
+  name: Name,
+  environment: optional(Name),
+  export_status: optional(Name),
+  build_status: optional(Name),
+  deploy_status: optional(Name),
+});
+
+const BranchRecord = record("branch", { project: Reference, name: Name });
+
+const BranchApprovalRecord = record("branch_approval", {
+  branch_id: Id,
+  approved_by: Id,
+  approved_at: optional(Moment),
+  comment: optional(Text),
+  dismissed_at: optional(Moment),
+  dismissed_by: optional(Id),
+  dismissed_reason: optional(Text),
+});
+
+const StatusCheckRecord = record("status_check", {
+  branch_id: Id,
+  check_name: Name,
+  status: Type.Union([Type.Literal("pending"), Type.Literal("success"), Type.Literal("failure")]),
+  description: optional(Text),
+  external_url: optional(ShortText),
+  created_at: optional(Moment),
+  updated_at: optional(Moment),
+});
+
+const ConversationRecord = record("conversation", {
+  project_id: optional(Reference),
+  type: optional(Name),
+  status: optional(Name),
+  message_count: optional(Integer),
+  created_by: Reference,
+  created_at: optional(Moment),
+  updated_at: optional(Moment),
+  title: optional(Text),
+  summary: optional(Text),
+  current_node: optional(ShortText),
+  last_message_at: optional(Moment),
+  metadata: optional(Json),
+  agent_id: optional(ShortText),
+  runtime_target_kind: optional(ShortText),
+  runtime_target_environment_id: optional(ShortText),
+  runtime_target_branch_id: optional(ShortText),
+  archived_at: optional(Moment),
+});
+
+const MessageRecord = record("message", {
+  conversation_id: Id,
+  seq: Integer,
+  role: Name,
+  parts: optional(Type.Array(Json)),
+  status: optional(Name),
+  created_at: optional(Moment),
+  parent_id: optional(Id),
+  created_by: optional(ShortText),
+  model: optional(ShortText),
+  token_usage: optional(Json),
+  finish_reason: optional(ShortText),
+  cost_credits: optional(ShortText),
+  edited_at: optional(Moment),
+  idempotency_key: optional(ShortText),
+  metadata: optional(Json),
+  updated_at: optional(Moment),
+});
+
+const InputResponse = Type.Object(
+  {
+    id: optional(Id),
+    input_request_id: optional(Id),
+    conversation_id: optional(Id),
+    run_id: optional(ShortText),
+    actor_type: optional(Name),
+    actor_id: ShortText,
+    values: Json,
+    created_at: optional(Moment),
+  },
+  { additionalProperties: false },
+);
+
+const InputRequestRecord = record("input_request", {
+  conversation_id: Id,
+  run_id: optional(ShortText),
+  tool_call_id: optional(ShortText),
+  kind: optional(Name),
+  status: optional(
+    Type.Union([
+      Type.Literal("open"),
+      Type.Literal("submitted"),
+      Type.Literal("cancelled"),
+      Type.Literal("expired"),
+    ]),
+  ),
+  requested_responder_type: optional(Name),
+  title: optional(Text),
+  description: optional(Text),
+  fields: optional(Type.Array(Json)),
+  recommendations: optional(Json),
+  metadata: optional(Json),
+  created_at: optional(Moment),
+  expires_at: optional(Moment),
+  submitted_at: optional(Moment),
+  cancelled_at: optional(Moment),
+  expired_at: optional(Moment),
+  latest_response: optional(InputResponse),
+});
+
+const WebhookDefinitionRecord = Type.Object(
+  {
+    record: Type.Literal("webhook_definition"),
+    id: Type.String({ minLength: 1, maxLength: WEBHOOK_ID_MAX_CHARS }),
+    project: Reference,
+    secret: Type.String({ minLength: 1, maxLength: IMPORT_TEXT_MAX_CHARS }),
+    enabled: optional(Type.Boolean()),
+    conversation_id: optional(Id),
+  },
+  { additionalProperties: false },
+);
+
+/** The schema of every record kind, by its name. */
+export const RECORDS = {
+  user: UserRecord,
+  api_key: ApiKeyRecord,
+  project: ProjectRecord,
+  environment: EnvironmentRecord,
+  file: FileRecord,
+  release: ReleaseRecord,
+  branch: BranchRecord,
+  branch_approval: BranchApprovalRecord,
+  status_check: StatusCheckRecord,
+  conversation: ConversationRecord,
+  message: MessageRecord,
+  input_request: InputRequestRecord,
+  webhook_definition: WebhookDefinitionRecord,
+} as const satisfies Record<string, TObject>;
+
+export type Kind = keyof typeof RECORDS;
+export type RecordOf<K extends Kind> = Static<(typeof RECORDS)[K]>;

@@ -1,0 +1,132 @@
+import { CHUNK_MAX_CHARS, CHUNK_TARGET_CHARS } from "../shared/limits.ts";
+import { readFrontmatter } from "./frontmatter.ts";
+import { type Heading, scanHeadings } from "./headings.ts";
+import type { MarkdownChunk } from "./types.ts";
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+interface Section extends Span {
+  headings: string[];
+}
+
+/**
+ * Cuts a Markdown file into pieces by heading, and long sections further by paragraph, then line.
+ * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
+ * piece. Frontmatter belongs to no piece; every other character that is not blank to exactly one.
+ */
+export function chunkMarkdown(text: string): MarkdownChunk[] {
+  const { bodyOffset } = readFrontmatter(text);
+  const chunks: MarkdownChunk[] = [];
+  for (const section of sectionsOf(text, bodyOffset)) {
+    for (const span of splitSpan(text, section)) {
+      const content = text.slice(span.start, span.end);
+      chunks.push({
+        content,
+        start_offset: span.start,
+        end_offset: span.end,
+        token_count: countTokens(content),
+        metadata: { headings: section.headings },
+      });
+    }
+  }
+  return chunks;
+}
+
+const CJK = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Thai}";
+const TOKEN = new RegExp(
+  `[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}\\p{M}_])+|[^\\s\\p{L}\\p{N}]`,
+  "gu",
+);
+
+/** A model-free estimate: words, punctuation marks, and single characters of unspaced scripts. */
+export function countTokens(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(TOKEN)) count++;
+  return count;
+}
+
+/** A heading without text of its own joins the section behind it. */
+function sectionsOf(text: string, bodyOffset: number): Section[] {
+  const sections: Section[] = [];
+  const open: Heading[] = [];
+  let current: Section = { headings: [], start: bodyOffset, end: bodyOffset };
+  let bodyStart = bodyOffset;
+  for (const heading of scanHeadings(text, bodyOffset)) {
+    while (open.length > 0 && (open.at(-1) as Heading).level >= heading.level) open.pop();
+    open.push(heading);
+    const headings = open.map((each) => each.text).filter((each) => each !== "");
+    if (isBlank(text, bodyStart, heading.start)) {
+      current = { ...current, headings };
+    } else {
+      sections.push({ ...current, end: heading.start });
+      current = { headings, start: heading.start, end: heading.start };
+    }
+    bodyStart = heading.end;
+  }
+  sections.push({ ...current, end: text.length });
+  return sections;
+}
+
+function isBlank(text: string, start: number, end: number): boolean {
+  return text.slice(start, end).trim() === "";
+}
+
+/** Fills pieces with whole paragraphs up to the target size; one too long is cut by lines. */
+function splitSpan(text: string, section: Span): Span[] {
+  const pieces: Span[] = [];
+  let current: Span | null = null;
+  for (const block of blocksOf(text, section)) {
+    if (current !== null && block.end - current.start <= CHUNK_TARGET_CHARS) {
+      current.end = block.end;
+    } else {
+      if (current !== null) pieces.push(current);
+      current = { ...block };
+    }
+  }
+  if (current !== null) pieces.push(current);
+  return pieces.map((piece) => trimSpan(text, piece)).filter((piece) => piece.end > piece.start);
+}
+
+/** Paragraphs; those longer than a piece may be are cut at line breaks, else at spaces. */
+function blocksOf(text: string, section: Span): Span[] {
+  const blocks: Span[] = [];
+  let start = section.start;
+  const slice = text.slice(section.start, section.end);
+  for (const gap of slice.matchAll(/\n[ \t]*(?:\r?\n[ \t]*)+/g)) {
+    const end = section.start + gap.index + gap[0].length;
+    pushCut(text, { start, end }, blocks);
+    start = end;
+  }
+  pushCut(text, { start, end: section.end }, blocks);
+  return blocks;
+}
+
+function pushCut(text: string, span: Span, blocks: Span[]): void {
+  let { start } = span;
+  while (span.end - start > CHUNK_MAX_CHARS) {
+    const end = cutPoint(text, start, start + CHUNK_MAX_CHARS);
+    blocks.push({ start, end });
+    start = end;
+  }
+  if (span.end > start) blocks.push({ start, end: span.end });
+}
+
+function cutPoint(text: string, start: number, latest: number): number {
+  const earliest = start + CHUNK_MAX_CHARS / 2;
+  for (const separator of ["\n", ". ", " "]) {
+    const at = text.lastIndexOf(separator, latest - separator.length);
+    if (at >= earliest) return at + separator.length;
+  }
+  // Never between the two halves of one character.
+  const unit = text.charCodeAt(latest - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? latest - 1 : latest;
+}
+
+function trimSpan(text: string, span: Span): Span {
+  const slice = text.slice(span.start, span.end);
+  const start = span.start + (slice.length - slice.trimStart().length);
+  return { start, end: Math.max(start, span.start + slice.trimEnd().length) };
+}

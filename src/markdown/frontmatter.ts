@@ -1,0 +1,176 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from "yaml";
+import {
+  FRONTMATTER_MAX_CHARS,
+  FRONTMATTER_MAX_DEPTH,
+  FRONTMATTER_MAX_ENTRIES,
+  FRONTMATTER_MAX_NODES,
+} from "../shared/limits.ts";
+import type { FrontmatterEntry } from "../text/types.ts";
+
+export interface Frontmatter {
+  entries: FrontmatterEntry[];
+  /** Where the body starts in the text, in UTF-16 code units. */
+  bodyOffset: number;
+  /** Why the block was ignored, as one clear sentence; null when all is well. */
+  fault: string | null;
+}
+
+const OPENING_FENCE = /^---[ \t]*(?:\r\n|\n|\r)/;
+const CLOSING_FENCE = /^(?:---|\.\.\.)[ \t]*$/;
+
+/**
+ * Reads the YAML block at the top of a Markdown file. Never throws: a block that cannot be read is
+ * skipped with a reason, and a file whose fence never closes has no frontmatter at all.
+ */
+export function readFrontmatter(text: string): Frontmatter {
+  const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  const opening = OPENING_FENCE.exec(text.slice(start, start + FENCE_WINDOW));
+  if (opening === null) return { entries: [], bodyOffset: start, fault: null };
+
+  const yamlStart = start + opening[0].length;
+  const closing = findClosingFence(text, yamlStart);
+  if (closing === null) {
+    return {
+      entries: [],
+      bodyOffset: start,
+      fault: `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`,
+    };
+  }
+  const bodyOffset = closing.bodyOffset;
+  try {
+    return {
+      entries: parseEntries(text.slice(yamlStart, closing.yamlEnd)),
+      bodyOffset,
+      fault: null,
+    };
+  } catch (cause) {
+    return { entries: [], bodyOffset, fault: faultText(cause) };
+  }
+}
+
+/** Long enough for the opening fence and stray blanks behind it. */
+const FENCE_WINDOW = 80;
+
+function findClosingFence(
+  text: string,
+  from: number,
+): { yamlEnd: number; bodyOffset: number } | null {
+  const horizon = Math.min(text.length, from + FRONTMATTER_MAX_CHARS);
+  let lineStart = from;
+  while (lineStart <= horizon) {
+    let lineEnd = text.indexOf("\n", lineStart);
+    if (lineEnd < 0) lineEnd = text.length;
+    const line = text.slice(lineStart, Math.min(lineEnd, lineStart + FENCE_WINDOW));
+    if (CLOSING_FENCE.test(line.endsWith("\r") ? line.slice(0, -1) : line)) {
+      return { yamlEnd: lineStart, bodyOffset: Math.min(lineEnd + 1, text.length) };
+    }
+    if (lineEnd === text.length) return null;
+    lineStart = lineEnd + 1;
+  }
+  return null;
+}
+
+/** A reason that we found ourselves, as opposed to one of the YAML parser. */
+class FrontmatterFault extends Error {}
+
+function faultText(cause: unknown): string {
+  if (cause instanceof FrontmatterFault) return `frontmatter ${cause.message}`;
+  if (cause instanceof RangeError) return "frontmatter is nested too deeply";
+  return "frontmatter is not valid YAML";
+}
+
+function parseEntries(yaml: string): FrontmatterEntry[] {
+  refuseDeepIndicators(yaml);
+  const lines = new LineCounter();
+  // The core schema knows only JSON's types, so dates and the like stay the text that was written.
+  const document = parseDocument(yaml, {
+    schema: "core",
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    merge: false,
+    logLevel: "silent",
+  });
+  const error = document.errors[0];
+  if (error !== undefined) {
+    // One line for the opening fence, which the parser has not seen.
+    const { line } = lines.linePos(error.pos[0]);
+    throw new FrontmatterFault(`is not valid YAML at line ${line + 1} (${error.code})`);
+  }
+  const root = document.contents as Node | null;
+  if (root === null || (isScalar(root) && root.value === null)) return [];
+  if (!isMap(root)) throw new FrontmatterFault("is not a map of keys to values");
+  if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
+    throw new FrontmatterFault(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
+  }
+  const budget = { nodes: FRONTMATTER_MAX_NODES };
+  return root.items.map((pair) => ({
+    key: plainText(toPlain(pair.key, budget, 0)),
+    value: plainText(toPlain(pair.value, budget, 0)),
+  }));
+}
+
+/**
+ * The YAML parser recurses, so brackets and block indicators nested beyond any honest file are
+ * refused before it sees them.
+ */
+function refuseDeepIndicators(yaml: string): void {
+  let flow = 0;
+  for (const line of yaml.split("\n")) {
+    const indicators = /^[\s?:-]*/.exec(line)?.[0].replace(/[^?:-]/g, "").length ?? 0;
+    let deepest = flow;
+    for (const character of line) {
+      if (character === "[" || character === "{") flow++;
+      else if ((character === "]" || character === "}") && flow > 0) flow--;
+      if (flow > deepest) deepest = flow;
+    }
+    if (deepest > FRONTMATTER_MAX_FLOW_DEPTH || indicators > FRONTMATTER_MAX_FLOW_DEPTH) {
+      throw new FrontmatterFault("is nested too deeply");
+    }
+  }
+}
+
+/** Looser than the depth of values, since brackets inside quoted text are counted as well. */
+const FRONTMATTER_MAX_FLOW_DEPTH = 4 * FRONTMATTER_MAX_DEPTH;
+
+type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
+
+/** Turns a node into JSON values, refusing aliases, excess depth and excess size on the way. */
+function toPlain(node: unknown, budget: { nodes: number }, depth: number): Plain {
+  if (--budget.nodes < 0) throw new FrontmatterFault("has too many values");
+  if (depth > FRONTMATTER_MAX_DEPTH) throw new FrontmatterFault("is nested too deeply");
+  if (isAlias(node)) throw new FrontmatterFault("uses YAML aliases, which are not allowed");
+  if (isScalar(node)) return scalarValue(node.value, node.source);
+  if (!isCollection(node)) return null;
+  if (!isMap(node)) return node.items.map((item) => toPlain(item, budget, depth + 1));
+  // A null prototype keeps a key such as __proto__ an ordinary key.
+  const map: { [key: string]: Plain } = Object.create(null);
+  for (const pair of node.items) {
+    if (!isPair(pair)) continue;
+    map[plainText(toPlain(pair.key, budget, depth + 1))] = toPlain(pair.value, budget, depth + 1);
+  }
+  return map;
+}
+
+/** Numbers keep the way they were written, so `1.10` stays a version and not 1.1. */
+function scalarValue(value: unknown, source: string | undefined): Plain {
+  if (typeof value === "number") {
+    return Number.isFinite(value) && String(value) === source ? value : (source ?? String(value));
+  }
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  return source ?? String(value);
+}
+
+function plainText(value: Plain): string {
+  if (value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

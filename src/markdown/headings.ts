@@ -1,0 +1,103 @@
+import { HEADING_MAX_CHARS } from "../shared/limits.ts";
+
+export interface Heading {
+  /** 1..6 */
+  level: number;
+  /** Plain text, at most HEADING_MAX_CHARS long. */
+  text: string;
+  /** The heading's lines in the file, in UTF-16 code units; `end` is behind the line break. */
+  start: number;
+  end: number;
+}
+
+const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+/** Lines that cannot be the text of an underlined heading: lists, quotes, tables, indented code. */
+const NOT_A_PARAGRAPH = /^(?:\s*$| {4}|\t|\s*(?:[-+*>|#]|\d+[.)] ))/;
+/** No honest heading or fence is longer; beyond it a line is plain text. */
+const LINE_WINDOW = 4 * HEADING_MAX_CHARS;
+
+/** Finds the headings of a Markdown body, outside fenced code, in one pass over its lines. */
+export function scanHeadings(text: string, from: number): Heading[] {
+  const headings: Heading[] = [];
+  let fence: string | null = null;
+  let previous = { line: "", start: from };
+  for (let start = from; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline + 1;
+    const line = text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
+
+    const marker = FENCE.exec(line);
+    if (fence !== null) {
+      if (marker !== null && closes(fence, marker)) fence = null;
+      previous = { line: "", start: end };
+    } else if (marker !== null && opens(marker)) {
+      fence = marker[1] as string;
+      previous = { line: "", start: end };
+    } else {
+      const heading = headingAt(line, previous.line);
+      if (heading === null) {
+        previous = { line, start };
+      } else {
+        const headingStart = heading.underlined ? previous.start : start;
+        headings.push({ level: heading.level, text: heading.text, start: headingStart, end });
+        previous = { line: "", start: end };
+      }
+    }
+    start = end;
+  }
+  return headings;
+}
+
+/** Text such as ```code``` on one line is no fence. */
+function opens(marker: RegExpExecArray): boolean {
+  return !(marker[1] as string).startsWith("`") || !(marker[2] as string).includes("`");
+}
+
+/** A fence is closed by one of the same character, at least as long, with nothing behind it. */
+function closes(fence: string, marker: RegExpExecArray): boolean {
+  const candidate = marker[1] as string;
+  return (
+    candidate[0] === fence[0] &&
+    candidate.length >= fence.length &&
+    (marker[2] as string).trim() === ""
+  );
+}
+
+function headingAt(
+  line: string,
+  previousLine: string,
+): { level: number; text: string; underlined: boolean } | null {
+  const atx = ATX.exec(line);
+  if (atx !== null) {
+    return { level: (atx[1] as string).length, text: plain(atx[2] ?? ""), underlined: false };
+  }
+  const setext = SETEXT.exec(line);
+  if (setext === null || NOT_A_PARAGRAPH.test(previousLine)) return null;
+  const level = (setext[1] as string).startsWith("=") ? 1 : 2;
+  return { level, text: plain(previousLine), underlined: true };
+}
+
+/**
+ * Drops closing hashes, anchors such as {#name} and inline markup, keeping the words. No pattern here
+ * can start over within its own match, so that hostile lines take linear time as well.
+ */
+function plain(raw: string): string {
+  return withoutClosingHashes(raw.trim())
+    .replace(/\{#[^{}]*\}$/, "")
+    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
+    .replace(/[*`~]+/g, "")
+    .replace(/<[^<>]*>/g, "")
+    .trim()
+    .slice(0, HEADING_MAX_CHARS);
+}
+
+function withoutClosingHashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  const before = text[end - 1];
+  return before === undefined || before === " " || before === "\t"
+    ? text.slice(0, end).trimEnd()
+    : text;
+}

@@ -1,0 +1,52 @@
+import { HEADING_MAX_CHARS, TITLE_MAX_CHARS } from "../shared/limits.ts";
+import { readFrontmatter } from "./frontmatter.ts";
+import { type Heading, scanHeadings } from "./headings.ts";
+import type { ParsedMarkdown } from "./types.ts";
+
+/**
+ * Reads one Markdown file. Never throws, whatever the text is.
+ *
+ * @param path decides the title when the file itself names none
+ */
+export function parseMarkdown(path: string, text: string): ParsedMarkdown {
+  const { entries, bodyOffset, fault } = readFrontmatter(text);
+  const headings = scanHeadings(text, bodyOffset);
+  return {
+    title: titleOf(path, entries, headings),
+    headings: headings.map((heading) => heading.text).filter((heading) => heading !== ""),
+    frontmatter: entries,
+    content: withoutHeadings(text, bodyOffset, headings),
+    bodyOffset,
+    fault,
+  };
+}
+
+function titleOf(
+  path: string,
+  entries: ParsedMarkdown["frontmatter"],
+  headings: readonly Heading[],
+): string {
+  const named = entries.find((entry) => entry.key.toLowerCase() === "title")?.value.trim();
+  if (named) return named.slice(0, TITLE_MAX_CHARS);
+  const first = headings.find((heading) => heading.level === 1 && heading.text !== "");
+  return (first?.text ?? fileName(path)).slice(0, TITLE_MAX_CHARS);
+}
+
+function fileName(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return name.replace(/\.(?:md|mdx)$/i, "");
+}
+
+function withoutHeadings(text: string, bodyOffset: number, headings: readonly Heading[]): string {
+  const parts: string[] = [];
+  let from = bodyOffset;
+  for (const heading of headings) {
+    parts.push(text.slice(from, heading.start));
+    // What is cut from an overlong heading is still searchable as content.
+    if (heading.text.length >= HEADING_MAX_CHARS)
+      parts.push(text.slice(heading.start, heading.end));
+    from = heading.end;
+  }
+  parts.push(text.slice(from));
+  return parts.join("");
+}

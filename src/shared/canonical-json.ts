@@ -1,0 +1,40 @@
+import { EXPONENT_MAX_CHARS } from "./limits.ts";
+
+/** 12.50e1, 125 and 1.25E2 are one number: digits without outer zeros, and the exponent. */
+function canonicalNumber(source: string): string {
+  const [, sign, whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) as RegExpExecArray;
+  if (exponent.length > EXPONENT_MAX_CHARS) return source;
+  const digits = whole + fraction;
+  let start = 0;
+  let end = digits.length;
+  while (start < end && digits[start] === "0") start++;
+  while (end > start && digits[end - 1] === "0") end--;
+  if (start === end) return "0";
+  const scale = Number(exponent) + whole.length - end;
+  return `${sign}${digits.slice(start, end)}e${scale}`;
+}
+
+function canonicalObject(members: Record<string, string>): string {
+  const entries = Object.keys(members)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${members[name]}`);
+  return `{${entries.join(",")}}`;
+}
+
+/**
+ * The one form of a JSON document: two texts have the same exactly when they hold the same values,
+ * whatever the order of keys, the white space, the escapes and the spelling of numbers. Numbers
+ * are compared by their digits, so that those beyond a double's precision stay apart.
+ */
+export function canonicalJson(text: string): string {
+  // The reviver works from the leaves up: the members of what it sees are canonical already.
+  const canonical: unknown = JSON.parse(text, (_, value: unknown, context?: { source: string }) => {
+    if (typeof value === "number") return canonicalNumber((context as { source: string }).source);
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    return Array.isArray(value)
+      ? `[${value.join(",")}]`
+      : canonicalObject(value as Record<string, string>);
+  });
+  return canonical as string;
+}

@@ -1,0 +1,65 @@
+import { FUZZY_MAX_TERMS } from "../shared/limits.ts";
+import { findTerm, prefixRange, suffixRange, termLength } from "./dictionary.ts";
+import type { OpenSegment } from "./segment.ts";
+
+/**
+ * Terms that become the word by one typo: a letter too many, too few or wrong, or two neighbours
+ * swapped.
+ *
+ * One typo leaves at least one half of the word intact, so only terms with the same first half or
+ * the same second half are looked at; the sorted dictionaries have them side by side. The swap
+ * across the middle is the one typo that touches both halves.
+ */
+export function termsOneTypoAway(segment: OpenSegment, word: string): number[] {
+  const middle = word.length >>> 1;
+  const found = new Set<number>();
+  const consider = (term: number) => {
+    if (isOneTypo(segment, term, word)) found.add(term);
+  };
+  const forward = prefixRange(segment, word.slice(0, middle));
+  for (let term = forward.from; term < forward.to; term++) consider(term);
+  const backward = suffixRange(segment, word.slice(middle));
+  for (let at = backward.from; at < backward.to; at++) consider(segment.backwards[at] as number);
+  const swapped = findTerm(segment, swap(word, middle - 1));
+  if (swapped >= 0) consider(swapped);
+  return mostFrequent(segment, [...found]);
+}
+
+/** Frequent words are the likelier meaning; ties go to the first in the dictionary. */
+function mostFrequent(segment: OpenSegment, terms: number[]): number[] {
+  const frequency = (term: number) =>
+    (segment.postingStart[term + 1] as number) - (segment.postingStart[term] as number);
+  return terms.sort((a, b) => frequency(b) - frequency(a) || a - b).slice(0, FUZZY_MAX_TERMS);
+}
+
+function swap(word: string, at: number): string {
+  return word.slice(0, at) + word.charAt(at + 1) + word.charAt(at) + word.slice(at + 2);
+}
+
+/** True when the term differs from the word by exactly one typo. */
+function isOneTypo(segment: OpenSegment, term: number, word: string): boolean {
+  const length = termLength(segment, term);
+  const longer = length - word.length;
+  if (longer < -1 || longer > 1) return false;
+  const from = segment.termStart[term] as number;
+  const shorter = Math.min(length, word.length);
+  const letter = (i: number) => segment.termChars[from + i] as number;
+
+  let head = 0;
+  while (head < shorter && letter(head) === word.charCodeAt(head)) head++;
+  let tail = 0;
+  while (
+    tail < shorter - head &&
+    letter(length - 1 - tail) === word.charCodeAt(word.length - 1 - tail)
+  ) {
+    tail++;
+  }
+  const differing = shorter - head - tail;
+  if (longer !== 0) return differing === 0;
+  if (differing === 1) return true;
+  return (
+    differing === 2 &&
+    letter(head) === word.charCodeAt(head + 1) &&
+    letter(head + 1) === word.charCodeAt(head)
+  );
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Line, readLines } from "../../../src/import/records/lines.ts";
+
+const MAX_BYTES = 40;
+
+/** Cuts bytes into pieces at the given places, wherever characters and line breaks happen to be. */
+async function* cut(bytes: Uint8Array, places: readonly number[]): AsyncGenerator<Uint8Array> {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort(
+    (a, b) => a - b,
+  );
+  let from = 0;
+  for (const end of [...ends, bytes.length]) {
+    yield bytes.slice(from, end);
+    from = end;
+  }
+}
+
+async function linesOf(text: string, places: readonly number[] = []): Promise<Line[]> {
+  const lines: Line[] = [];
+  for await (const some of readLines(cut(Buffer.from(text), places), MAX_BYTES)) {
+    lines.push(...some);
+  }
+  return lines;
+}
+
+const textOf = ({ bytes }: Line) => (bytes === null ? null : Buffer.from(bytes).toString());
+
+const line = fc
+  .string({ unit: fc.constantFrom("a", "é", "漢", "🙂", " ", "\t", '"', "\u0000") })
+  .filter((text) => Buffer.byteLength(text) < MAX_BYTES - 2);
+const breaks = fc.constantFrom("\n", "\r\n");
+const places = fc.array(fc.nat(2_000), { maxLength: 60 });
+
+describe("reading lines", () => {
+  test("gives the same lines wherever the stream is cut, with LF or CR LF", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(line, breaks)), places, async (lines, cuts) => {
+        const text = lines.map(([content, end]) => content + end).join("");
+        const read = await linesOf(text, cuts);
+        expect(read.map(textOf)).toEqual(lines.map(([content]) => content));
+        expect(read.map(({ number }) => number)).toEqual(lines.map((_, i) => i + 1));
+      }),
+    );
+  });
+
+  test("gives a last line that no line break ends, and no line where nothing is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line), line, places, async (lines, last, cuts) => {
+        const text = lines.map((content) => `${content}\n`).join("") + last;
+        const read = await linesOf(text, cuts);
+        expect(read.map(textOf)).toEqual(last === "" ? lines : [...lines, last]);
+      }),
+    );
+  });
+
+  test("skips a line that is too long, and counts it, wherever the stream is cut", async () => {
+    const long = fc.integer({ min: MAX_BYTES + 1, max: 4 * MAX_BYTES });
+    await fc.assert(
+      fc.asyncProperty(line, long, line, places, async (before, length, after, cuts) => {
+        const read = await linesOf(`${before}\n${"x".repeat(length)}\n${after}\n`, cuts);
+        expect(read.map(textOf)).toEqual([before, null, after]);
+        expect(read.map(({ number }) => number)).toEqual([1, 2, 3]);
+      }),
+    );
+  });
+
+  test("takes a line of exactly the most bytes, and not one of a byte more", async () => {
+    expect((await linesOf(`${"x".repeat(MAX_BYTES)}\n`)).map(textOf)).toEqual([
+      "x".repeat(MAX_BYTES),
+    ]);
+    expect((await linesOf("x".repeat(MAX_BYTES + 1))).map(textOf)).toEqual([null]);
+  });
+});

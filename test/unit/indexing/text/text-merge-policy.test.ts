@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { alikeSegments, type Sized } from "../../../../src/indexing/text/text-merge-policy.ts";
+import {
+  TEXT_MERGE_MAX_DOCUMENTS,
+  TEXT_MERGE_WHEN_BUSY,
+  TEXT_MERGE_WHEN_IDLE,
+} from "../../../../src/shared/limits.ts";
+
+const sized = (documentCount: number): Sized => ({ segment: { documentCount } });
+const sizes = (all: readonly Sized[]) => all.map(({ segment }) => segment.documentCount);
+const total = (all: readonly Sized[]) => sizes(all).reduce((sum, size) => sum + size, 0);
+
+/** Adds segments of these sizes one by one, joining whenever it is worth it. */
+function grown(added: readonly number[], policy: Parameters<typeof alikeSegments>[1]) {
+  let all: Sized[] = [];
+  let written = 0;
+  for (const size of added) {
+    all.push(sized(size));
+    for (let chosen = alikeSegments(all, policy); chosen.length > 0; ) {
+      all = [...all.filter((one) => !chosen.includes(one)), sized(total(chosen))];
+      written += total(chosen);
+      chosen = alikeSegments(all, policy);
+    }
+  }
+  return { all, written };
+}
+
+describe("joining segments of like size", () => {
+  const additions = fc.array(fc.integer({ min: 1, max: 64 }), { minLength: 1, maxLength: 600 });
+
+  test("keeps few segments, and writes each document few times", () => {
+    fc.assert(
+      fc.property(additions, (added) => {
+        const { all, written } = grown(added, TEXT_MERGE_WHEN_BUSY);
+        const documents = added.reduce((sum, size) => sum + size, 0);
+        const tiers = Math.log2(documents) + 2;
+        expect(all.length).toBeLessThanOrEqual(TEXT_MERGE_WHEN_BUSY.count * tiers);
+        expect(written).toBeLessThanOrEqual(documents * tiers);
+        expect(total(all)).toBe(documents);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("leaves only segments of very different sizes once nothing comes in", () => {
+    fc.assert(
+      fc.property(additions, (added) => {
+        const { all } = grown(added, TEXT_MERGE_WHEN_IDLE);
+        const left = sizes(all).toSorted((a, b) => a - b);
+        for (let i = 1; i < left.length; i++) {
+          const next = (left[i - 1] as number) * TEXT_MERGE_WHEN_IDLE.ratio;
+          expect(left[i]).toBeGreaterThan(next);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("never writes a large segment again for the sake of a small one", () => {
+    expect(alikeSegments([sized(10_000), sized(1)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
+  });
+
+  test("never makes a segment beyond the bound", () => {
+    const half = TEXT_MERGE_MAX_DOCUMENTS / 2 + 1;
+    expect(alikeSegments([sized(half), sized(half)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { TextProject } from "../../../../src/indexing/text/text-project.ts";
+import { buildSegment, inScope, nextInScope, openSegment } from "../../../../src/text/index.ts";
+
+const LONG_MS = 60_000;
+
+/** Takes documents in as one segment. */
+function add(project: TextProject, ids: readonly string[]): void {
+  const documents = ids.map((id) => ({
+    id,
+    path: `${id}.md`,
+    title: id,
+    headings: [],
+    frontmatter: [],
+    content: `words of ${id}`,
+  }));
+  project.addSegment(crypto.randomUUID(), openSegment(buildSegment(documents)));
+}
+
+function idsIn(project: TextProject, scopeId: string): string[] {
+  const ids: string[] = [];
+  for (const [key, words] of project.scopes.get(scopeId) ?? []) {
+    const segment = project.segments.get(key)?.segment;
+    if (segment === undefined) throw new Error("a scope stands on a segment that is gone");
+    const end = segment.documentCount;
+    for (let d = nextInScope(words, 0, end); d < end; d = nextInScope(words, d + 1, end)) {
+      ids.push(segment.id(d));
+    }
+  }
+  return ids.sort();
+}
+
+/** Documents that the project takes for held by no scope. */
+function deadIds(project: TextProject): string[] {
+  return [...project.segments.values()].flatMap(({ segment, dead }) =>
+    Array.from({ length: segment.documentCount }, (_, d) => d)
+      .filter((d) => inScope(dead, d))
+      .map((d) => segment.id(d)),
+  );
+}
+
+describe("joining segments in steps", () => {
+  const change = fc.record({
+    kind: fc.constantFrom("set", "drop", "begin", "finish"),
+    scope: fc.constantFrom("x", "y", "z"),
+    ids: fc.uniqueArray(fc.nat(30), { maxLength: 20 }),
+  });
+
+  test("leaves every scope what it holds, however scopes change in the middle of it", () => {
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 60 }), (changes) => {
+        const project = new TextProject();
+        const expected = new Map<string, string[]>();
+        const check = () => {
+          for (const [scope, ids] of expected) expect(idsIn(project, scope)).toEqual(ids);
+          const held = new Set([...expected.values()].flat());
+          expect(deadIds(project).filter((id) => held.has(id))).toEqual([]);
+        };
+        for (const { kind, scope, ids } of changes) {
+          if (kind === "begin") project.settle(0);
+          if (kind === "finish") project.settle(LONG_MS);
+          if (kind === "drop") {
+            project.dropScope(scope);
+            expected.delete(scope);
+          }
+          if (kind === "set") {
+            const names = ids.map((id) => `d${id}`).sort();
+            // Small segments, so that there is something to join soon.
+            for (const id of names) if (!project.knows(id)) add(project, [id]);
+            project.setScope(scope, names);
+            expected.set(scope, names);
+          }
+          check();
+        }
+        while (project.unsettled) project.settle(LONG_MS);
+        check();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("changes nothing before it is finished, and forgets what no scope holds", () => {
+    const project = new TextProject();
+    const ids = Array.from({ length: 16 }, (_, i) => `d${String(i).padStart(2, "0")}`);
+    for (const id of ids) add(project, [id]);
+    project.setScope("s", ids);
+    project.setScope("s", ids.slice(8));
+    expect(project.settle(0)).toBeNull();
+    expect(project.segments.size).toBe(16);
+    while (project.unsettled) project.settle(LONG_MS);
+    expect(idsIn(project, "s")).toEqual(ids.slice(8));
+    expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
+  });
+
+  test("forgets nothing that was added and is not in a scope yet", () => {
+    const project = new TextProject();
+    const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
+    for (const id of ids) {
+      add(project, [id]);
+      while (project.unsettled) project.settle(LONG_MS);
+    }
+    expect(ids.filter((id) => !project.knows(id))).toEqual([]);
+    project.setScope("s", ids);
+    expect(idsIn(project, "s")).toEqual(ids);
+  });
+
+  test("starts over when a document that it left out comes back meanwhile", () => {
+    const project = new TextProject();
+    const ids = Array.from({ length: 8 }, (_, i) => `d${i}`);
+    add(project, ids);
+    project.setScope("s", ids);
+    project.setScope("s", ids.slice(5));
+    project.settle(0);
+    project.setScope("s", ids);
+    expect(project.settle(LONG_MS)).toBeNull();
+    expect(idsIn(project, "s")).toEqual(ids);
+    expect(project.unsettled).toBe(false);
+  });
+});

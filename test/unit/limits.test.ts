@@ -1,6 +1,0 @@
-import { expect, test } from "bun:test";
-import { assertRelations } from "../../src/limits.ts";
-
-test("the bounds agree with one another", () => {
-  expect(assertRelations).not.toThrow();
-});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { parseMarkdown } from "../../../src/markdown/index.ts";
+import { buildSegment, openSegment } from "../../../src/text/index.ts";
+
+/** Keys that no other key of theirs can be taken for, in any order; some look like numbers. */
+const keys = fc.uniqueArray(
+  fc.oneof(
+    fc.stringMatching(/^[a-z][a-zé検_-]{0,10}$/),
+    fc.constantFrom("10", "9", "__proto__", "constructor", "title", "a b", "on", "null", "~"),
+  ),
+  { maxLength: 12, selector: (key) => key.toLowerCase() },
+);
+const scalar = fc.oneof(fc.string({ unit: "grapheme", maxLength: 30 }), fc.boolean(), fc.integer());
+const value = fc.oneof(
+  scalar,
+  fc.array(scalar, { maxLength: 4 }),
+  fc.array(fc.tuple(fc.stringMatching(/^[a-z]{1,6}$/), scalar), { maxLength: 3 }),
+);
+
+type Value = string | boolean | number | Value[] | Map<string, Value>;
+
+/** Lists of pairs stand for maps, which keep their order as an object would not. */
+function asValue(generated: unknown): Value {
+  const pairs = Array.isArray(generated) && generated.every((each) => Array.isArray(each));
+  return pairs && generated.length > 0
+    ? new Map(generated as Array<[string, Value]>)
+    : (generated as Value);
+}
+
+/** What the lookup answers for a value: plain scalars, compact JSON for anything nested. */
+function shown(of: Value): string {
+  if (of instanceof Map) return JSON.stringify(Object.fromEntries(of));
+  return typeof of === "object" ? JSON.stringify(of) : String(of);
+}
+
+const fields = fc
+  .tuple(keys, fc.array(value, { minLength: 12, maxLength: 12 }))
+  .map(([names, values]) => names.map((key, i) => [key, asValue(values[i])] as const));
+
+describe("frontmatter", () => {
+  test("has the keys of the file in the file's order, with all their values", () => {
+    fc.assert(
+      fc.property(fields, (entries) => {
+        const yaml = stringify(new Map(entries), { schema: "core", aliasDuplicateObjects: false });
+        const parsed = parseMarkdown("a.md", `---\n${yaml}---\ntext\n`);
+        expect(parsed.fault).toBeNull();
+        const expected = entries.map(([key, of]) => ({ key, value: shown(of) }));
+        expect(parsed.frontmatter).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("is the same behind the index as in front of it", () => {
+    const entry = fc.record({ key: fc.string({ maxLength: 20 }), value: fc.string() });
+    fc.assert(
+      fc.property(fc.array(fc.array(entry, { maxLength: 8 }), { maxLength: 6 }), (documents) => {
+        const segment = openSegment(
+          buildSegment(
+            documents.map((frontmatter, i) => ({
+              id: `${i}`,
+              path: `${i}.md`,
+              title: "",
+              headings: [],
+              frontmatter,
+              content: "",
+            })),
+          ),
+        );
+        for (let d = 0; d < segment.documentCount; d++) {
+          expect(segment.frontmatter(d)).toEqual(documents[Number(segment.id(d))] ?? []);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { canonicalJson } from "../../../src/shared/canonical-json.ts";
+
+const same = (a: string, b: string) => canonicalJson(a) === canonicalJson(b);
+
+/** The same value with the keys of every object in another order, spread over lines. */
+function respelt(value: unknown): string {
+  const reversed = (inner: unknown): unknown => {
+    if (typeof inner !== "object" || inner === null) return inner;
+    if (Array.isArray(inner)) return inner.map(reversed);
+    const entries = Object.entries(inner).map(([key, member]) => [key, reversed(member)]);
+    return Object.fromEntries(entries.reverse());
+  };
+  return JSON.stringify(reversed(value), null, 2);
+}
+
+describe("the canonical form of JSON", () => {
+  test("does not depend on the order of keys or on white space", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => same(JSON.stringify(value), respelt(value))));
+  });
+
+  test("differs where the documents differ", () => {
+    const text = fc.jsonValue().map((value) => JSON.stringify(value));
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        // Parsed and spelt in one way, equal texts are equal documents for the platform as well.
+        return same(a, b) === Bun.deepEquals(JSON.parse(a), JSON.parse(b));
+      }),
+    );
+  });
+
+  test("holds no two documents for one", () => {
+    const pairs = [
+      ['["a","b"]', '["a,b"]'],
+      ['{"a":"1"}', '{"a":1}'],
+      ['["1"]', "[1]"],
+      ["[null]", '["null"]'],
+      ["[]", "[[]]"],
+      ["{}", "[]"],
+      ['{"a":{"b":1}}', '{"a":1,"b":1}'],
+      ["9007199254740993", "9007199254740992"],
+      ["1e400", "1e401"],
+      ["0.1", "0.10000000000000000001"],
+      ["-1", "1"],
+      ['{"__proto__":1}', "{}"],
+      ['"\\ud800"', '"\\ufffd"'],
+    ] as const;
+    for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(false);
+  });
+
+  test("holds no spelling of one document for another", () => {
+    const pairs = [
+      ["1", "1.0"],
+      ["100", "1E2"],
+      ["-0", "0.00"],
+      ["1200e-2", "12"],
+      ["0.0012", "12e-4"],
+      ['"\\u00e4\\/"', '"ä/"'],
+      ['{"\\u0062":2,"a":1}', '{"a":1,"b":2}'],
+    ] as const;
+    for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(true);
+  });
+
+  test("of numbers is that of their value", () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(number, (value) =>
+        same(JSON.stringify(value), value.toExponential().replace("e+", "e")),
+      ),
+    );
+  });
+
+  test("of very long numbers is made at once", () => {
+    const zeros = "0".repeat(1_000_000);
+    expect(same(`0.${zeros}1`, `0.${zeros}2`)).toBe(false);
+    expect(same(`1${zeros}`, "1e1000000")).toBe(true);
+  });
+});

@@ -1,0 +1,351 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  explain,
+  type KnowledgeDocument,
+  mergeSegments,
+  openSegment,
+  rankAll,
+  search,
+  type View,
+} from "../../../src/text/index.ts";
+import { tokenize } from "../../../src/text/tokenize.ts";
+import {
+  byteOrder,
+  dealtView,
+  documentOf,
+  pathsOf,
+  someDocuments,
+  viewOf,
+  WHOLE,
+  words,
+} from "./documents.ts";
+
+function find(view: View, query: string): string[] {
+  return pathsOf(view, search(view, { query, ...WHOLE }).hits);
+}
+
+/** Paths, scores and fields, which is all that a caller can see of a ranking. */
+function visible(view: View, query: string) {
+  const { total, hits } = search(view, { query, ...WHOLE });
+  const seen = hits.map((hit) => ({
+    path: view.segments[hit.segment]?.path(hit.document),
+    score: Math.fround(hit.score),
+    fields: hit.matchedFields,
+  }));
+  return { total, seen };
+}
+
+describe("what is found", () => {
+  const view = viewOf([
+    documentOf("guide/backups.md", { title: "Backups", content: "How to restore the database." }),
+    documentOf("guide/caching.md", { title: "Caching", content: "Entries expire after a minute." }),
+    documentOf("ja.md", { content: "データベースを検索する" }),
+    documentOf("de.md", { content: "Die Größe der Straße in Zürich" }),
+    documentOf("names.md", { content: "Call getStaticProps before the page is rendered 🚀" }),
+    documentOf("soft.md", { content: "a hyphen\u00adated word" }),
+  ]);
+
+  test("one typo in a word of four letters or more is forgiven", () => {
+    for (const query of ["databse", "dtaabase", "databasse", "dattbase", "restre", "cachng"]) {
+      expect(find(view, query)).toHaveLength(1);
+    }
+  });
+
+  test("any single edit inside any longer word still finds its document", () => {
+    const letters = fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz");
+    const word = fc.array(letters, { minLength: 5, maxLength: 12 }).map((list) => list.join(""));
+    const edit = fc.tuple(fc.nat(3), fc.nat(), letters);
+    fc.assert(
+      fc.property(word, edit, (original, [kind, place, letter]) => {
+        const at = place % (original.length - 1);
+        const [head, tail] = [original.slice(0, at), original.slice(at)];
+        const misspelt = [
+          head + tail.slice(1),
+          head + letter + tail,
+          head + letter + tail.slice(1),
+          head + tail.charAt(1) + tail.charAt(0) + tail.slice(2),
+        ][kind] as string;
+        expect(find(viewOf([documentOf("a.md", { content: original })]), misspelt)).toEqual([
+          "a.md",
+        ]);
+      }),
+    );
+  });
+
+  test("words of three letters must be spelt right", () => {
+    expect(find(viewOf([documentOf("a.md", { content: "cat" })]), "cot")).toEqual([]);
+  });
+
+  test("a word that exists is not taken for a misspelling of another", () => {
+    const both = viewOf([
+      documentOf("form.md", { content: "form" }),
+      documentOf("from.md", { content: "from" }),
+    ]);
+    expect(find(both, "form")).toEqual(["form.md"]);
+  });
+
+  test("a misspelling is forgiven even if it looks like a form of another word", () => {
+    const both = viewOf([
+      documentOf("a.md", { title: "funcs" }),
+      documentOf("b.md", { title: "functions" }),
+    ]);
+    expect(find(both, "funcions")[0]).toBe("b.md");
+  });
+
+  test("a number with a wrong digit is another number", () => {
+    const number = viewOf([documentOf("a.md", { content: "port 8192" })]);
+    expect(find(number, "8193 x")).toEqual([]);
+  });
+
+  test("a word of another scope does not keep a misspelling from being forgiven", () => {
+    const documents = [
+      documentOf("in.md", { content: "harbour" }),
+      documentOf("out.md", { content: "harbuor" }),
+    ];
+    const scoped = dealtView(
+      documents,
+      () => 0,
+      (path) => path === "in.md",
+    );
+    expect(find(scoped, "harbuor")).toEqual(["in.md"]);
+  });
+
+  test("the last word may be unfinished, the others may not", () => {
+    expect(find(view, "restore data")).toContain("guide/backups.md");
+    expect(find(view, "exp")).toEqual(["guide/caching.md"]);
+    expect(find(view, "exp zzzz")).toEqual([]);
+  });
+
+  test("the finished word comes before words that only start with it", () => {
+    const prefixed = viewOf([
+      documentOf("a.md", { title: "container" }),
+      documentOf("b.md", { title: "contain" }),
+    ]);
+    expect(find(prefixed, "contain")).toEqual(["b.md", "a.md"]);
+  });
+
+  test("other forms of a word are found, behind the word itself", () => {
+    const forms = viewOf([
+      documentOf("a.md", { content: "caches" }),
+      documentOf("b.md", { content: "caching" }),
+    ]);
+    expect(find(forms, "caching results")).toEqual(["b.md", "a.md"]);
+  });
+
+  test("case, accents, ligatures and invisible characters make no difference", () => {
+    expect(find(view, "GROSSE strasse")).toEqual(["de.md"]);
+    expect(find(view, "zurich")).toEqual(["de.md"]);
+    expect(find(view, "hyphenated")).toEqual(["soft.md"]);
+  });
+
+  test("scripts without spaces are found by any part, in half and full width", () => {
+    expect(find(view, "検索")).toEqual(["ja.md"]);
+    expect(find(view, "ﾃﾞｰﾀﾍﾞｰｽ")).toEqual(["ja.md"]);
+    expect(find(view, "索")).toEqual(["ja.md"]);
+    expect(find(view, "る")).toEqual(["ja.md"]);
+  });
+
+  test("pictographs are words, and parts of mixed-case names are found", () => {
+    expect(find(view, "🚀")).toEqual(["names.md"]);
+    expect(find(view, "static props")).toEqual(["names.md"]);
+  });
+
+  test("a query without any word finds nothing", () => {
+    for (const query of ["", "   ", "!?.,;", "\u0000", "\ud800"])
+      expect(find(view, query)).toEqual([]);
+  });
+
+  test("whatever the query is, the search ends without an error", () => {
+    const strange = fc.string({ unit: "binary", maxLength: 500 });
+    fc.assert(
+      fc.property(strange, (query) => {
+        expect(search(view, { query, ...WHOLE }).total).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+describe("how matches are ranked", () => {
+  test("a title counts more than a heading, a heading more than the text", () => {
+    const ranked = viewOf([
+      documentOf("a.md", { content: "lantern" }),
+      documentOf("b.md", { headings: ["lantern"] }),
+      documentOf("c.md", { title: "lantern" }),
+    ]);
+    expect(find(ranked, "lantern")).toEqual(["c.md", "b.md", "a.md"]);
+  });
+
+  test("words that stand together count more than the same words apart", () => {
+    const filler = "and then some more of it ".repeat(4);
+    const ranked = viewOf([
+      documentOf("a.md", { content: `connection ${filler} pool` }),
+      documentOf("b.md", { content: `${filler} connection pool` }),
+    ]);
+    expect(find(ranked, "connection pool")).toEqual(["b.md", "a.md"]);
+  });
+
+  test("equal scores come in byte order of path", () => {
+    const paths = ["b.md", "B.md", "ｚ.md", "𝒳.md", "a/b.md", "a.md", "é.md"];
+    const view = viewOf(paths.map((path) => documentOf(path, { id: path, content: "same" })));
+    const plain = { ...view, segments: view.segments };
+    expect(find(plain, "same")).toEqual([...paths].sort(byteOrder));
+  });
+
+  test("in a long query words that are everywhere do not make a document a match", () => {
+    const documents = Array.from({ length: 20 }, (_, i) =>
+      documentOf(`${i}.md`, { content: `how do you use this thing ${i === 7 ? "quartz" : ""}` }),
+    );
+    expect(find(viewOf(documents), "how do you use quartz")).toEqual(["7.md"]);
+  });
+});
+
+describe("matched fields", () => {
+  test("are named in fixed order: path, title, headings, frontmatter in file order, content", () => {
+    const view = viewOf([
+      documentOf("lantern.md", {
+        title: "The Lantern",
+        headings: ["Other", "A lantern"],
+        frontmatter: [
+          { key: "zeta", value: "lantern" },
+          { key: "none", value: "nothing" },
+          { key: "alpha", value: "lanterns" },
+        ],
+        content: "lantern",
+      }),
+    ]);
+    expect(search(view, { query: "lantern", ...WHOLE }).hits[0]?.matchedFields).toEqual([
+      "path",
+      "title",
+      "headings",
+      "frontmatter.zeta",
+      "frontmatter.alpha",
+      "content",
+    ]);
+  });
+
+  test("are never empty, and can be asked for later", () => {
+    fc.assert(
+      fc.property(someDocuments, words(3), (documents, query) => {
+        const view = viewOf(documents);
+        const { hits } = search(view, { query, ...WHOLE });
+        for (const hit of hits) expect(hit.matchedFields.length).toBeGreaterThan(0);
+        expect(explain(view, query, hits)).toEqual(hits.map((hit) => hit.matchedFields));
+      }),
+    );
+  });
+});
+
+describe("scopes, shards, segments and pages", () => {
+  const scene = fc.record({
+    documents: someDocuments,
+    query: words(4),
+    deal: fc.array(fc.nat(3), { minLength: 24, maxLength: 24 }),
+    hidden: fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }),
+  });
+
+  /** Scopes by path, so that they do not depend on how documents were dealt out. */
+  function visiblePaths(documents: KnowledgeDocument[], hidden: boolean[]): Set<string> {
+    return new Set(documents.filter((_, i) => !hidden[i]).map((document) => document.path));
+  }
+
+  test("the ranking depends on the scope alone, not on segments or on what is out of scope", () => {
+    fc.assert(
+      fc.property(scene, ({ documents, query, deal, hidden }) => {
+        const shown = visiblePaths(documents, hidden);
+        const alone = viewOf(documents.filter((document) => shown.has(document.path)));
+        const dealt = dealtView(
+          documents,
+          (i) => deal[i] ?? 0,
+          (path) => shown.has(path),
+        );
+        expect(visible(dealt, query)).toEqual(visible(alone, query));
+      }),
+    );
+  });
+
+  test("merging segments changes nothing and drops what is not kept", () => {
+    fc.assert(
+      fc.property(scene, ({ documents, query, deal, hidden }) => {
+        const shown = visiblePaths(documents, hidden);
+        const dealt = dealtView(
+          documents,
+          (i) => deal[i] ?? 0,
+          (path) => shown.has(path),
+        );
+        const parts = dealt.segments.map((segment, s) => ({
+          segment,
+          keep: dealt.scopes[s] ?? null,
+        }));
+        const merged = openSegment(mergeSegments(parts));
+        expect(merged.documentCount).toBe(shown.size);
+        expect(visible({ segments: [merged], scopes: [null] }, query)).toEqual(
+          visible(dealt, query),
+        );
+      }),
+    );
+  });
+
+  test("a one-word query matches exactly the documents in scope that hold the word", () => {
+    const word = fc.constantFrom("anchor", "basket", "candle", "quartz");
+    fc.assert(
+      fc.property(someDocuments, word, (documents, query) => {
+        const holding = documents.filter((document) => {
+          const values = document.frontmatter.map((entry) => entry.value);
+          const text = [document.title, ...document.headings, ...values, document.content];
+          return tokenize(text.join("\n")).includes(query);
+        });
+        const found = find(viewOf(documents), query);
+        expect(found.sort(byteOrder)).toEqual(
+          holding.map((document) => document.path).sort(byteOrder),
+        );
+      }),
+    );
+  });
+
+  test("shards are disjoint and together hold every match in the order of the whole", () => {
+    fc.assert(
+      fc.property(scene, fc.integer({ min: 1, max: 8 }), ({ documents, query }, shardCount) => {
+        const view = viewOf(documents);
+        const shards = Array.from({ length: shardCount }, (_, shardIndex) =>
+          search(view, { query, shardIndex, shardCount }),
+        );
+        const whole = search(view, { query, ...WHOLE });
+        const joined = shards.flatMap((shard) => pathsOf(view, shard.hits));
+        expect([...joined].sort()).toEqual(pathsOf(view, whole.hits).sort());
+        expect(shards.reduce((sum, shard) => sum + shard.total, 0)).toBe(whole.total);
+      }),
+    );
+  });
+
+  test("pages joined are the whole ranking", () => {
+    fc.assert(
+      fc.property(scene, fc.integer({ min: 1, max: 12 }), ({ documents, query }, limit) => {
+        const view = viewOf(documents);
+        const whole = search(view, { query, ...WHOLE });
+        const pages: string[] = [];
+        for (let offset = 0; offset < whole.total; offset += limit) {
+          const page = search(view, { query, offset, limit, ...WHOLE });
+          expect(page.total).toBe(whole.total);
+          pages.push(...pathsOf(view, page.hits));
+        }
+        expect(pages).toEqual(pathsOf(view, whole.hits));
+        expect(pathsOf(view, rankAll(view, query, WHOLE))).toEqual(pages);
+      }),
+    );
+  });
+
+  test("pages joined are the whole ranking beyond the documents that are looked at twice", () => {
+    const documents = Array.from({ length: 300 }, (_, i) =>
+      documentOf(`${i}.md`, { content: `lantern ${"oil ".repeat(i % 17)} wick` }),
+    );
+    const view = viewOf(documents);
+    const pages: string[] = [];
+    for (let offset = 0; offset < 300; offset += 12) {
+      const { hits } = search(view, { query: "lantern wick", offset, limit: 12, ...WHOLE });
+      pages.push(...pathsOf(view, hits));
+    }
+    expect(pages).toEqual(find(view, "lantern wick"));
+    expect(new Set(pages).size).toBe(300);
+  });
+});

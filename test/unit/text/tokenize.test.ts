@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { stem } from "../../../src/text/stem.ts";
+import { partsOfIdentifiers, tokenize } from "../../../src/text/tokenize.ts";
+
+describe("words", () => {
+  test("are runs of letters and digits, folded", () => {
+    expect(tokenize("Don't panic: v1.4.0, snake_case & Ünïcode—ＦＵＬＬ ﬁle")).toEqual(
+      "don t panic v1 4 0 snake case unicode full file".split(" "),
+    );
+  });
+
+  test("of scripts without spaces are pairs of neighbours and the last character", () => {
+    expect(tokenize("東京都 tower")).toEqual(["東京", "京都", "都", "tower"]);
+    expect(tokenize("한국어")).toEqual(["한국", "국어", "어"]);
+  });
+
+  test("keep the voicing of Japanese and the letters of other alphabets", () => {
+    expect(tokenize("が か")).toEqual(["が", "か"]);
+    expect(tokenize("Ёлка ΣΊΣΥΦΟΣ")).toEqual(["елка", "σισυφος"]);
+  });
+
+  test("are the same however ASCII text is mixed with other text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
+        const mixed = tokenize(`${text} ü`);
+        expect(mixed).toEqual([...tokenize(text), "u"]);
+      }),
+    );
+  });
+
+  test("are of bounded length, without capitals, and never empty", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        for (const word of tokenize(text)) {
+          expect(word.length).toBeGreaterThan(0);
+          expect(word.length).toBeLessThanOrEqual(WORD_MAX_CHARS);
+        }
+      }),
+    );
+    expect(tokenize("a".repeat(1_000))).toEqual(["a".repeat(WORD_MAX_CHARS)]);
+  });
+});
+
+describe("parts of names", () => {
+  test("are split where the case changes", () => {
+    expect(
+      partsOfIdentifiers("call getStaticProps, HTTPServer or parseXML2 but not plain Words"),
+    ).toEqual(["get", "Static", "Props", "HTTP", "Server", "parse", "XML", "2"]);
+    expect(partsOfIdentifiers("plain words only")).toEqual([]);
+  });
+});
+
+describe("stems", () => {
+  test("bring the forms of a word together", () => {
+    const families = [
+      "cache caches cached caching",
+      "configure configures configured configuring configuration",
+      "query queries queried querying",
+      "index indexes indexed indexing",
+      "box boxes boxed boxing",
+      "stop stops stopped stopping",
+      "organise organize organised organizing organization organisation",
+      "translate translates translated translating translation translator",
+      "page pages paged paging",
+      "render renders rendered rendering renderer",
+      "filter filters filtered filtering",
+      "install installs installed installing installation",
+    ];
+    for (const family of families) {
+      expect(new Set(family.split(" ").map(stem)).size).toBe(1);
+    }
+  });
+
+  test("keep different words apart", () => {
+    for (const [a, b] of [
+      ["thing", "think"],
+      ["string", "strange"],
+      ["class", "clash"],
+      ["status", "state"],
+      ["analysis", "analog"],
+    ] as const) {
+      expect(stem(a)).not.toBe(stem(b));
+    }
+  });
+});
