@@ -1,6 +1,4 @@
-/** The public face of Markdown reading: parse, cut into chunks, embed for demonstrations. */
-
-export { embed, embedPassage } from "../import/embedders/feature-hashing.ts";
+/** Reading Markdown: parsing a file, and cutting it into chunks. */
 export { chunkMarkdown, countTokens } from "./chunk.ts";
 export { parseMarkdown } from "./parse.ts";
 export type * from "./types.ts";

@@ -1,5 +1,5 @@
-import { embed, embedPassage } from "../../markdown/index.ts";
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
+import { embed, embedPassage } from "./feature-hashing.ts";
 
 /** A piece of a document, with the headings above it. */
 export interface Passage {

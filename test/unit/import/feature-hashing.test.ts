@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { embed, embedPassage } from "../../../src/markdown/index.ts";
+import { embed, embedPassage } from "../../../src/import/embedders/feature-hashing.ts";
 
 function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
