@@ -2,7 +2,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api-keys/routes.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
-import type { Forgetful } from "./auth/open.ts";
+import type { Clearable } from "./auth/open.ts";
 import { billingOperations } from "./billing/routes.ts";
 import { branchOperations } from "./branches/routes.ts";
 import { chunkOperations } from "./chunks/routes.ts";
@@ -41,7 +41,7 @@ export interface Services {
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
   /** Lets a cache be emptied whenever access rights change. */
-  forgetWith(cache: Forgetful): void;
+  clearOnAccessChange(cache: Clearable): void;
   readonly engine: SearchEngine;
   readonly knowledge: KnowledgeEngine;
   /** For indexes that are searched on the main thread. */

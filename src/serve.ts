@@ -86,7 +86,7 @@ async function openServices(
 
   const cursors = await openCursorSigner(sql);
 
-  const { authenticator, forgetWith } = auth;
+  const { authenticator, clearOnAccessChange } = auth;
   const metrics = createMetrics();
   // Without coordination deliveries and searches go on, so it is watched but not waited for.
   metrics.observeCoordination(() => coordinator.check());
@@ -97,10 +97,10 @@ async function openServices(
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, (task) => lookups.lookup(task));
   const scopes = new ScopeResolver(sql);
-  auth.forgetWith(scopes.cache);
+  auth.clearOnAccessChange(scopes.cache);
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
-    forgetWith,
+    clearOnAccessChange,
     ...{ engine, indexer, scopes, knowledge },
   };
   return { services, demo };

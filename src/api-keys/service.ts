@@ -5,7 +5,8 @@ import { findProject } from "../auth/project-access.ts";
 import { ensureUser } from "../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { echo, invalid, Problem } from "../problem/problem.ts";
+import { invalid, Problem } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { parseDateTime, timestamp } from "../shared/formats.ts";
 import { omitNulls } from "../shared/omit-nulls.ts";
 import { insertApiKey, lockKeyInUse, readApiKey } from "./queries.ts";
@@ -16,7 +17,7 @@ function scopesOf(principal: Principal, requested: readonly string[] = []): stri
   const lacking = requested.find((scope) => !holds(principal, scope));
   if (lacking !== undefined) {
     throw new Problem("permission-denied", {
-      detail: `A key cannot hold the permission ${echo(lacking)}, which its creator lacks.`,
+      detail: `A key cannot hold the permission ${abbreviate(lacking)}, which its creator lacks.`,
     });
   }
   return requested.length > 0 ? [...new Set(requested)] : [...(principal.scopes ?? [])];

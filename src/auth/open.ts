@@ -6,14 +6,14 @@ import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { createJwtVerifier } from "./jwt.ts";
 
 /** Something that remembers what callers may do, and forgets it when told. */
-export interface Forgetful {
+export interface Clearable {
   clear(): void;
 }
 
 export interface OpenedAuth {
   readonly authenticator: Authenticator;
   /** Lets another cache be emptied whenever access rights change. */
-  forgetWith(cache: Forgetful): void;
+  clearOnAccessChange(cache: Clearable): void;
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ const CHANNEL = "tessera_access";
  */
 export async function openAuth(config: Config, sql: Sql, log: Log): Promise<OpenedAuth> {
   const keys = new ApiKeyVerifier(sql, log);
-  const caches: Forgetful[] = [];
+  const caches: Clearable[] = [];
   const clear = () => {
     keys.clear();
     for (const cache of caches) cache.clear();
@@ -41,7 +41,7 @@ export async function openAuth(config: Config, sql: Sql, log: Log): Promise<Open
   });
   return {
     authenticator: createAuthenticator(keys, createJwtVerifier(config.jwt)),
-    forgetWith: (cache) => caches.push(cache),
+    clearOnAccessChange: (cache) => caches.push(cache),
     async close() {
       await listening?.unlisten().catch(() => {});
       await keys.close();

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { echo } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
@@ -39,7 +39,7 @@ Examples:
       const chosen = benchmarks.find((benchmark) => benchmark.name === name);
       if (chosen === undefined) {
         throw new CommandError(
-          `there is no benchmark "${echo(name)}": \`bun run tessera bench\` lists them`,
+          `there is no benchmark "${abbreviate(name)}": \`bun run tessera bench\` lists them`,
         );
       }
       const child = Bun.spawn([process.execPath, chosen.path, ...args], {

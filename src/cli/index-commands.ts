@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { echo } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
@@ -92,7 +92,7 @@ async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void>
       OR slug = ${slug ?? null} OR id::text = lower(${slug ?? null})
     ORDER BY slug`;
   if (projects.length === 0 && slug !== undefined) {
-    throw new CommandError(`there is no project "${echo(slug)}"`);
+    throw new CommandError(`there is no project "${abbreviate(slug)}"`);
   }
   if (projects.length === 0) {
     process.stdout.write("there is no project, so there is nothing to rebuild\n");

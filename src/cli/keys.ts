@@ -3,7 +3,7 @@ import { generateKey, parseKey } from "../auth/key-format.ts";
 import { PERMISSIONS } from "../auth/principal.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { echo } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { API_KEY_SCOPE_MAX_CHARS, API_KEY_SCOPES_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
@@ -91,13 +91,14 @@ function requireScope(scope: string, tell: (line: string) => void): void {
       `a scope is a permission name of 1 to ${API_KEY_SCOPE_MAX_CHARS} characters without spaces`,
     );
   }
-  if (!(scope in PERMISSIONS)) tell(`"${echo(scope)}" is no permission that this version knows`);
+  if (!(scope in PERMISSIONS))
+    tell(`"${abbreviate(scope)}" is no permission that this version knows`);
 }
 
 async function findProject(sql: Queryable, slug: string): Promise<string> {
   const [row] = await sql<{ id: string }[]>`
     SELECT id FROM projects WHERE slug = ${slug} OR id::text = lower(${slug})`;
-  if (row === undefined) throw new CommandError(`there is no project "${echo(slug)}"`);
+  if (row === undefined) throw new CommandError(`there is no project "${abbreviate(slug)}"`);
   return row.id;
 }
 

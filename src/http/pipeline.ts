@@ -4,11 +4,11 @@ import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { Problem } from "../problem/problem.ts";
+import { type Validator, validator } from "../problem/validate.ts";
 import { isJsonType, mediaType, parseJson, readBody, requirePlainBody } from "./body.ts";
 import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
 import { json, problemResponse } from "./respond.ts";
-import { type Validator, validator } from "./validate.ts";
 
 export interface HttpContext {
   readonly baseUrl: string;

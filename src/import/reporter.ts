@@ -1,5 +1,5 @@
 import { SingleBar } from "cli-progress";
-import { echo } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_STRAY_FIELDS } from "../shared/limits.ts";
 import type { ImportSummary } from "./importer.ts";
 
@@ -58,7 +58,7 @@ export class Reporter {
     if (this.#stray.has(field) || this.#stray.size >= IMPORT_STRAY_FIELDS) return;
     this.#stray.add(field);
     const place = withoutControls(where);
-    this.error("tessera", `passed over the unknown field ${echo(field)}, first in ${place}`);
+    this.error("tessera", `passed over the unknown field ${abbreviate(field)}, first in ${place}`);
   };
 
   stop(): void {

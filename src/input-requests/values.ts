@@ -1,4 +1,5 @@
-import { echo, type FieldError, invalid } from "../problem/problem.ts";
+import { type FieldError, invalid } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -66,14 +67,14 @@ export function validValues(descriptions: readonly unknown[], given: Values): Va
   const errors: FieldError[] = [];
   for (const name of Object.keys(given)) {
     const message = "is not a field of this input request";
-    if (!fields.has(name)) errors.push({ field: `values.${echo(name)}`, message });
+    if (!fields.has(name)) errors.push({ field: `values.${abbreviate(name)}`, message });
   }
   const values = new Map(answered);
   for (const field of fields.values()) {
     const value = values.get(field.name);
     const missing = field.isRequired ? "is required" : undefined;
     const message = value === undefined ? missing : faultOf(field, value);
-    if (message !== undefined) errors.push({ field: `values.${echo(field.name)}`, message });
+    if (message !== undefined) errors.push({ field: `values.${abbreviate(field.name)}`, message });
   }
   if (errors.length > 0) throw invalid(errors);
   return Object.fromEntries(answered);

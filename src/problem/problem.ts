@@ -1,9 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import {
-  ECHO_MAX_CHARS,
-  PROBLEM_DETAIL_MAX_CHARS,
-  PROBLEM_MAX_FIELD_ERRORS,
-} from "../shared/limits.ts";
+import { PROBLEM_DETAIL_MAX_CHARS, PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
 import { CATALOGUE, codeOf, type ErrorType, type Slug } from "./catalogue.ts";
 
 export const FieldError = Type.Object(
@@ -143,13 +139,6 @@ export function invalid(errors: FieldError[], detail?: string): Problem {
     errors: listed,
     ...(text === undefined ? {} : { detail: text }),
   });
-}
-
-/** Shortens a caller's value for use in a message, so that nothing is echoed back at length. */
-export function echo(value: string): string {
-  // Control characters would let a caller forge log lines and terminal output.
-  const clean = value.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
-  return clean.length > ECHO_MAX_CHARS ? `${clean.slice(0, ECHO_MAX_CHARS)}...` : clean;
 }
 
 /** The JSON body of a problem for one request. */

@@ -1,12 +1,13 @@
 import { parseJson } from "../http/body.ts";
-import { validator } from "../http/validate.ts";
 import { type FieldError, invalid, Problem } from "../problem/problem.ts";
+import { validator } from "../problem/validate.ts";
 import {
   DIMENSIONS,
   PROBLEM_MAX_FIELD_ERRORS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../shared/limits.ts";
+import { vectorFault } from "../shared/vector.ts";
 import { SearchOptions } from "./schema.ts";
 
 /** A search that was checked in every respect. */
@@ -40,18 +41,6 @@ function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** True when all elements are finite and one is not zero: one quick pass for the usual case. */
-function isSearchable(vector: Float32Array): boolean {
-  let zero = true;
-  let sum = 0;
-  for (const value of vector) {
-    // Times zero, a number that is not finite becomes NaN, and so does the sum.
-    sum += value * 0;
-    if (value !== 0) zero = false;
-  }
-  return sum === 0 && !zero;
-}
-
 /** Elements that are no finite float32 numbers, each by its place. */
 function elementErrors(values: ArrayLike<unknown>): FieldError[] {
   const errors: FieldError[] = [];
@@ -72,7 +61,7 @@ function checkVector(
   dimension: number | undefined,
 ): Float32Array<ArrayBuffer> | FieldError[] {
   const isQuick = values instanceof Float32Array && values.length === dimension;
-  if (isQuick && isSearchable(values)) return values as Float32Array<ArrayBuffer>;
+  if (isQuick && vectorFault(values) === undefined) return values as Float32Array<ArrayBuffer>;
   const errors = elementErrors(values);
   if (errors.length > 0) return errors;
   if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
@@ -84,7 +73,7 @@ function checkVector(
     return [{ field: "vector", message }];
   }
   const narrowed = Float32Array.from(values as ArrayLike<number>);
-  if (isSearchable(narrowed)) return narrowed;
+  if (vectorFault(narrowed) !== "all-zeros") return narrowed;
   return [{ field: "vector", message: "must not be all zeros" }];
 }
 

@@ -11,8 +11,8 @@ export const BODY_TRANSPORT_MAX_BYTES = 1_073_741_824;
 export const IDLE_TIMEOUT_SECONDS = 30;
 export const PROBLEM_DETAIL_MAX_CHARS = 400;
 export const PROBLEM_MAX_FIELD_ERRORS = 32;
-/** Values named in a message are cut to this, so that nothing is echoed back at length. */
-export const ECHO_MAX_CHARS = 64;
+/** Messages cut the values that they name to this length. */
+export const ABBREVIATED_MAX_CHARS = 64;
 export const REFERENCE_MAX_CHARS = 255;
 export const JSON_MAX_DEPTH = 512;
 

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Forgetful } from "../auth/open.ts";
+import type { Clearable } from "../auth/open.ts";
 import type { Config } from "../config/schema.ts";
 import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
@@ -35,7 +35,7 @@ export interface WebhookServices {
   readonly sql: Sql;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
-  forgetWith(cache: Forgetful): void;
+  clearOnAccessChange(cache: Clearable): void;
 }
 
 /** The first key that the sender gave, or null. Throws `validation-failed` for one that is none. */
@@ -82,7 +82,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config } = services;
   const delivering = { ...services, step: createSteps(config.failpoints) };
   const definitions = new TimedCache<Definition | null>();
-  services.forgetWith(definitions);
+  services.clearOnAccessChange(definitions);
 
   async function enabledDefinition(id: string): Promise<Definition> {
     // No text of PostgreSQL holds a NUL, so neither does any id.

@@ -11,6 +11,7 @@ import {
   EMBED_RETRY_MAX_MS,
   EMBED_TIMEOUT_MS,
 } from "../../shared/limits.ts";
+import { isDimension, vectorFault } from "../../shared/vector.ts";
 import type { Embedder, Passage } from "./embedder.ts";
 
 export interface RemoteOptions {
@@ -196,13 +197,13 @@ function fromBase64(text: string): Float32Array {
 }
 
 function requireUsable(vector: Float32Array): void {
-  if (!(DIMENSIONS as readonly number[]).includes(vector.length)) {
+  if (!isDimension(vector.length)) {
     throw new CommandError(
       `the model gives vectors of ${vector.length} dimensions, but only ${DIMENSIONS.join(", ")} ` +
         "can be searched: choose another model, or --embed-dimension if it can shorten them",
     );
   }
-  if (!vector.every(Number.isFinite) || vector.every((element) => element === 0)) {
+  if (vectorFault(vector) !== undefined) {
     throw new CommandError("the model gave a vector of zeroes, or one with elements not finite");
   }
 }

@@ -3,6 +3,7 @@ import { withDatabase } from "../../cli/database.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Sql } from "../../db/client.ts";
 import { DIMENSIONS } from "../../shared/limits.ts";
+import { isDimension } from "../../shared/vector.ts";
 import { type Embedder, hashingEmbedder } from "../embedders/embedder.ts";
 import { remoteEmbedder } from "../embedders/remote-embedder.ts";
 import { type ImportSummary, importItems } from "../importer.ts";
@@ -66,7 +67,7 @@ export function chooseEmbedder(
   options: Pick<MarkdownOptions, "embedUrl" | "embedModel" | "embedDimension">,
 ): Embedder {
   const { embedUrl: url, embedModel: model, embedDimension: dimension } = options;
-  if (dimension !== undefined && !(DIMENSIONS as readonly number[]).includes(dimension)) {
+  if (dimension !== undefined && !isDimension(dimension)) {
     throw new CommandError(`--embed-dimension must be one of ${DIMENSIONS.join(", ")}`);
   }
   if (url === undefined || model === undefined) return hashingEmbedder(dimension);

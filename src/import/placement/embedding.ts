@@ -1,4 +1,5 @@
 import { DIMENSIONS } from "../../shared/limits.ts";
+import { isDimension, vectorFault } from "../../shared/vector.ts";
 import { LineError } from "../records/line-error.ts";
 
 export interface Embedding {
@@ -9,7 +10,6 @@ export interface Embedding {
 
 const BYTES_PER_ELEMENT = 4;
 const SIZES = DIMENSIONS.join(", ");
-const KNOWN_DIMENSIONS: ReadonlySet<number> = new Set(DIMENSIONS);
 
 /** The stored form of a vector of finite numbers that is not all zeroes. */
 export function embeddingOf(vector: Float32Array): Embedding {
@@ -54,19 +54,16 @@ function fromBase64(text: string, field: string): Embedding {
 }
 
 function requireDimension(length: number, field: string): void {
-  if (!KNOWN_DIMENSIONS.has(length)) {
+  if (!isDimension(length)) {
     throw new LineError(`${field}: has ${length} elements, must have one of ${SIZES}`);
   }
 }
 
 function requireDirection(vector: Float32Array, field: string): void {
-  let zero = true;
-  for (let i = 0; i < vector.length; i++) {
-    const element = vector[i] as number;
-    if (!Number.isFinite(element)) {
-      throw new LineError(`${field}[${i}]: must be a finite number within float32's range`);
-    }
-    if (element !== 0) zero = false;
+  const fault = vectorFault(vector);
+  if (fault === "not-finite") {
+    const index = vector.findIndex((element) => !Number.isFinite(element));
+    throw new LineError(`${field}[${index}]: must be a finite number within float32's range`);
   }
-  if (zero) throw new LineError(`${field}: must not be all zeroes`);
+  if (fault === "all-zeros") throw new LineError(`${field}: must not be all zeroes`);
 }

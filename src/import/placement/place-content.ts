@@ -1,5 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
-import { echo } from "../../problem/problem.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
 import { LineError } from "../records/line-error.ts";
 import type { RecordOf } from "../records/records.ts";
 import type { Known } from "./directory.ts";
@@ -110,7 +110,7 @@ function environmentId(
 ): string {
   const environment = directory.environments.byKey(project, name);
   if (environment === undefined) {
-    throw new LineError(`${field}: the project has no environment "${echo(name)}"`);
+    throw new LineError(`${field}: the project has no environment "${abbreviate(name)}"`);
   }
   return environment.id;
 }
@@ -156,10 +156,12 @@ function admittingReleases(
     if (held === versionId) return;
     if (release && isFrozen(release)) {
       const contents = held === undefined ? "without this path" : "with another version of it";
-      throw new LineError(`releases[${i}]: "${echo(name)}" is frozen ${contents}`);
+      throw new LineError(`releases[${i}]: "${abbreviate(name)}" is frozen ${contents}`);
     }
     if (held !== undefined) {
-      throw new LineError(`releases[${i}]: "${echo(name)}" holds another version of this path`);
+      throw new LineError(
+        `releases[${i}]: "${abbreviate(name)}" holds another version of this path`,
+      );
     }
     if (release !== undefined) admitting.push(release);
   });

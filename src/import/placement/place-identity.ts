@@ -1,5 +1,5 @@
 import { parseKey } from "../../auth/key-format.ts";
-import { echo } from "../../problem/problem.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
 import { isUuid } from "../../shared/formats.ts";
 import { LineError } from "../records/line-error.ts";
 import type { RecordOf } from "../records/records.ts";
@@ -12,7 +12,8 @@ export function userId({ directory }: Placement, reference: string, field: strin
   const user = isUuid(reference)
     ? directory.users.byId(reference.toLowerCase())
     : directory.users.byKey("", reference.toLowerCase());
-  if (user === undefined) throw new LineError(`${field}: there is no user "${echo(reference)}"`);
+  if (user === undefined)
+    throw new LineError(`${field}: there is no user "${abbreviate(reference)}"`);
   return user.id;
 }
 
@@ -22,7 +23,7 @@ export function projectId({ directory }: Placement, reference: string, field = "
   const byId = isUuid(reference) ? projects.byId(reference.toLowerCase()) : undefined;
   const project = byId ?? projects.byKey("", reference);
   if (project === undefined) {
-    throw new LineError(`${field}: there is no project "${echo(reference)}"`);
+    throw new LineError(`${field}: there is no project "${abbreviate(reference)}"`);
   }
   return project.id;
 }

@@ -1,5 +1,6 @@
-import { type Validator, validator } from "../../http/validate.ts";
-import { echo, Problem } from "../../problem/problem.ts";
+import { Problem } from "../../problem/problem.ts";
+import { type Validator, validator } from "../../problem/validate.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
 import { IMPORT_LINE_FAULTS } from "../../shared/limits.ts";
 import { type PreparedFile, prepareFile } from "../placement/file-record.ts";
 import { LineError } from "./line-error.ts";
@@ -42,7 +43,7 @@ export function entryOf(value: unknown, onStray: OnStray = () => {}): Entry {
   const validate = VALIDATORS.get(kind);
   if (validate === undefined) {
     const known = Object.keys(RECORDS).join(", ");
-    throw new LineError(`record: "${echo(kind)}" is not known, must be one of ${known}`);
+    throw new LineError(`record: "${abbreviate(kind)}" is not known, must be one of ${known}`);
   }
   const schema = RECORDS[kind as Kind];
   const known = withoutStray(schema, value, (field) => onStray(`${kind}.${field}`)) as object;
@@ -95,7 +96,7 @@ function validated<T>(validate: Validator<(typeof RECORDS)[Kind]>, value: T): un
     const faults = error.options.errors ?? [];
     const named = faults
       .slice(0, IMPORT_LINE_FAULTS)
-      .map(({ field, message }) => `${echo(field)}: ${message}`);
+      .map(({ field, message }) => `${abbreviate(field)}: ${message}`);
     const more = faults.length - named.length;
     throw new LineError(named.join("; ") + (more > 0 ? `; and ${more} more` : ""));
   }

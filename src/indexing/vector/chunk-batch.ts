@@ -1,4 +1,5 @@
 import type { AppendBatch } from "../../../native/index.ts";
+import { vectorFault } from "../../shared/vector.ts";
 import type { ChunkRow } from "../version-index.ts";
 
 const encoder = new TextEncoder();
@@ -18,13 +19,7 @@ export function vectorOf(row: ChunkRow): Float32Array | null {
   // A copy, because the bytes lie anywhere in the connection's buffer, aligned to nothing.
   const vector = new Float32Array(row.dimension);
   new Uint8Array(vector.buffer).set(row.embedding);
-  let zero = true;
-  for (let i = 0; i < vector.length; i++) {
-    const value = vector[i] as number;
-    if (!Number.isFinite(value)) return null;
-    if (value !== 0) zero = false;
-  }
-  return zero ? null : vector;
+  return vectorFault(vector) === undefined ? vector : null;
 }
 
 /** Chunks of one dimension in the form that the native index takes. */

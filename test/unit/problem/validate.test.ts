@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { validator } from "../../../src/http/validate.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import { validator } from "../../../src/problem/validate.ts";
 import { isDateTime } from "../../../src/shared/formats.ts";
 import { PROBLEM_MAX_FIELD_ERRORS } from "../../../src/shared/limits.ts";
 

@@ -2,9 +2,9 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { FormatRegistry, Kind } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { type FieldError, invalid } from "../problem/problem.ts";
 import { isDateTime, isUri, isUuid } from "../shared/formats.ts";
 import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
+import { type FieldError, invalid } from "./problem.ts";
 
 FormatRegistry.Set("uuid", isUuid);
 FormatRegistry.Set("date-time", isDateTime);

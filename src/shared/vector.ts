@@ -1,0 +1,28 @@
+import { DIMENSIONS } from "./limits.ts";
+
+const KNOWN_DIMENSIONS: ReadonlySet<number> = new Set(DIMENSIONS);
+
+/** Why a vector can be neither stored nor searched for. */
+export type VectorFault = "not-finite" | "all-zeros" | "unknown-dimension";
+
+/** True when vectors may have this many elements. */
+export function isDimension(length: number): boolean {
+  return KNOWN_DIMENSIONS.has(length);
+}
+
+/**
+ * What is wrong with a vector, or undefined: every element must be finite, one must not be zero,
+ * and the length must be a known dimension. Reports faults of elements before that of the length.
+ */
+export function vectorFault(vector: Float32Array): VectorFault | undefined {
+  let zero = true;
+  let sum = 0;
+  // One pass without branches on finiteness: anything that is not finite becomes NaN times zero.
+  for (const value of vector) {
+    sum += value * 0;
+    if (value !== 0) zero = false;
+  }
+  if (sum !== 0) return "not-finite";
+  if (zero) return "all-zeros";
+  return isDimension(vector.length) ? undefined : "unknown-dimension";
+}
