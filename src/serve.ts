@@ -25,7 +25,7 @@ import {
   DRAIN_DEADLINE_MS,
   DRAIN_REQUESTS_MS,
 } from "./shared/limits.ts";
-import { type TextMessage, ViewStore } from "./text/views.ts";
+import { type TextMessage, ViewStore } from "./text/index.ts";
 
 export interface RunningServer {
   readonly url: string;

@@ -1,14 +1,14 @@
 import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../src/shared/limits.ts";
 import {
   browse,
-  countItems,
+  countInShard,
   type DocumentAddress,
-  type OpenSegment,
   openSegment,
+  type SegmentReader,
+  type SharedView,
   search,
   type View,
 } from "../src/text/index.ts";
-import type { SharedView } from "../src/text/views.ts";
 import type { LookupItem, LookupResult, LookupTask } from "./protocol.ts";
 
 interface OpenView extends View {
@@ -34,7 +34,7 @@ function openView(shared: SharedView): OpenView {
   const view = known ?? {
     // The indexing thread has verified the segments when it built or read them.
     segments: shared.segments.map((segment) => openSegment(segment.buffer, false)),
-    scopes: shared.scopes,
+    documentSets: shared.documentSets,
     counts: new Map<string, number>(),
     usedAt: now,
   };
@@ -47,13 +47,13 @@ function openView(shared: SharedView): OpenView {
 
 function shardItems(view: OpenView, task: LookupTask): number {
   const key = `${task.shardIndex}/${task.shardCount}`;
-  const counted = view.counts.get(key) ?? countItems(view, task);
+  const counted = view.counts.get(key) ?? countInShard(view, task);
   view.counts.set(key, counted);
   return counted;
 }
 
-function segmentOf(view: View, { segment }: DocumentAddress): OpenSegment {
-  return view.segments[segment] as OpenSegment;
+function segmentOf(view: View, { segment }: DocumentAddress): SegmentReader {
+  return view.segments[segment] as SegmentReader;
 }
 
 /** Names a path in a cursor's state in 13 characters or less, however long the path is. */

@@ -1,4 +1,4 @@
-import type { SharedView } from "../src/text/views.ts";
+import type { SharedView } from "../src/text/index.ts";
 
 /**
  * What the main thread and the search workers say to each other. A task is a batch of searches, so

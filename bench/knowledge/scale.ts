@@ -32,7 +32,7 @@ function timed<T>(run: () => T): [T, number] {
 
 function viewOf(...buffers: ArrayBufferLike[]): View {
   const segments = buffers.map((buffer) => openSegment(buffer, false));
-  return { segments, scopes: segments.map(() => null) };
+  return { segments, documentSets: segments.map(() => null) };
 }
 
 function latencies(view: View, queries: readonly string[]): string {

@@ -136,7 +136,7 @@ async function measureInProcess(
     key,
     buffer: text.segments.get(key)?.segment.buffer as SharedArrayBuffer,
   }));
-  const view = { number: -1, segments, scopes: members.map((member) => member.documents) };
+  const view = { number: -1, segments, documentSets: members.map((member) => member.documents) };
   const ask = (query: string) =>
     lookup({ view, query, limit: PAGE, shardIndex: 0, shardCount: 1, returned: [], after: null });
   for (const query of queries) ask(query);

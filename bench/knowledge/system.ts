@@ -4,7 +4,7 @@ import { RANKS, type SearchSystem } from "./measure.ts";
 /** The text core as a system under measurement: all documents in one segment and one shard. */
 export function tessera(documents: readonly KnowledgeDocument[]): SearchSystem {
   const segment = openSegment(buildSegment(documents));
-  const view = { segments: [segment], scopes: [null] };
+  const view = { segments: [segment], documentSets: [null] };
   return (query) =>
     search(view, { query, limit: RANKS, shardIndex: 0, shardCount: 1 }).hits.map((hit) =>
       segment.path(hit.document),

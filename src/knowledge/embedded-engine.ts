@@ -1,7 +1,7 @@
 import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
 import { Problem } from "../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS, SEARCH_LOAD_TIMEOUT_MS } from "../shared/limits.ts";
-import type { ViewStore } from "../text/views.ts";
+import type { ViewStore } from "../text/index.ts";
 import type { KnowledgeEngine, LookupRequest, LookupScope } from "./engine.ts";
 
 /** Brings projects into memory and keeps them there while they are used. */

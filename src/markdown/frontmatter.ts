@@ -14,7 +14,7 @@ import {
   FRONTMATTER_MAX_ENTRIES,
   FRONTMATTER_MAX_NODES,
 } from "../shared/limits.ts";
-import type { FrontmatterEntry } from "../text/types.ts";
+import type { FrontmatterEntry } from "../text/index.ts";
 
 export interface Frontmatter {
   entries: FrontmatterEntry[];

@@ -1,4 +1,4 @@
-import type { FrontmatterEntry } from "../text/types.ts";
+import type { FrontmatterEntry } from "../text/index.ts";
 
 /** What a Markdown file says about itself. */
 export interface ParsedMarkdown {

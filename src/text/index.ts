@@ -1,10 +1,19 @@
-/** The public face of the text search core. */
-export { addToScope, emptyScope, inScope, nextInScope, scopeSize } from "./bitset.ts";
-export { browse, countItems } from "./browse.ts";
-export { buildSegment } from "./build.ts";
-export { type MergePart, mergeInSteps, mergeSegments } from "./merge.ts";
-export { explain, rankAll, search } from "./search.ts";
-export { OpenSegment, openSegment, SegmentFault } from "./segment.ts";
-export { pathHash } from "./shard.ts";
-export type * from "./types.ts";
-export type { View } from "./view.ts";
+/** The public API of the text search core, which does no I/O and knows nothing of the service. */
+export { stem } from "./analysis/stem.ts";
+export { splitIdentifiers, tokenize } from "./analysis/tokenize.ts";
+export { browse, countInShard } from "./query/browse.ts";
+export { search } from "./query/search.ts";
+export type * from "./query/types.ts";
+export { buildSegment } from "./segment/build.ts";
+export {
+  addDocument,
+  countDocuments,
+  type DocumentSet,
+  emptyDocumentSet,
+  hasDocument,
+  nextDocument,
+} from "./segment/document-set.ts";
+export { mergeInSteps, mergeSegments } from "./segment/merge.ts";
+export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
+export type { FrontmatterEntry, KnowledgeDocument } from "./segment/types.ts";
+export * from "./views.ts";

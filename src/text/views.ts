@@ -36,7 +36,7 @@ export interface SharedView {
   readonly number: number;
   readonly segments: readonly SharedSegment[];
   /** Same length and order as `segments`. */
-  readonly scopes: readonly Uint32Array[];
+  readonly documentSets: readonly Uint32Array[];
 }
 
 /** Views of all stores of the process are numbered together: a worker may see several stores'. */
@@ -90,7 +90,7 @@ export class ViewStore {
     return {
       number: ++lastNumber,
       segments: known.map((entry) => entry.segment),
-      scopes: known.map((entry) => entry.documents),
+      documentSets: known.map((entry) => entry.documents),
     };
   }
 

@@ -1,6 +1,5 @@
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
-import { stem } from "../../text/stem.ts";
-import { tokenize } from "../../text/tokenize.ts";
+import { stem, tokenize } from "../../text/index.ts";
 
 /**
  * A deterministic embedder for demonstrations; it needs no model and no network.

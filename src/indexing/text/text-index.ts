@@ -1,7 +1,12 @@
 import { parseMarkdown } from "../../markdown/index.ts";
 import { INDEX_SETTLE_SLICE_MS, TEXT_BUILD_CHARS } from "../../shared/limits.ts";
-import { buildSegment, type KnowledgeDocument, openSegment } from "../../text/index.ts";
-import type { SharedSegment, TextMessage } from "../../text/views.ts";
+import {
+  buildSegment,
+  type KnowledgeDocument,
+  openSegment,
+  type SharedSegment,
+  type TextMessage,
+} from "../../text/index.ts";
 import { step } from "../steps.ts";
 import type { DocumentRow, IndexPart, VersionIndex, VersionReader } from "../version-index.ts";
 import { TextProject, type TextSegment } from "./text-project.ts";

@@ -4,22 +4,22 @@ import {
   TEXT_MERGE_WHEN_IDLE,
 } from "../../shared/limits.ts";
 import {
-  addToScope,
-  emptyScope,
+  addDocument,
+  countDocuments,
+  emptyDocumentSet,
   mergeInSteps,
-  nextInScope,
-  type OpenSegment,
+  nextDocument,
   openSegment,
-  scopeSize,
+  type SegmentReader,
+  type SegmentScope,
 } from "../../text/index.ts";
-import type { SegmentScope } from "../../text/views.ts";
 import { UnknownVersion } from "../version-index.ts";
 import { alikeSegments } from "./text-merge-policy.ts";
 
 /** A segment and the documents in it that no scope holds any more. */
 export interface TextSegment {
   readonly key: string;
-  readonly segment: OpenSegment;
+  readonly segment: SegmentReader;
   readonly dead: Uint32Array;
 }
 
@@ -32,7 +32,7 @@ interface Address {
 export type ScopeWords = ReadonlyMap<string, Uint32Array>;
 
 function sharedWords(documentCount: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(emptyScope(documentCount).byteLength));
+  return new Uint32Array(new SharedArrayBuffer(emptyDocumentSet(documentCount).byteLength));
 }
 
 /** What joining some segments has changed. */
@@ -68,13 +68,17 @@ export class TextProject {
   }
 
   /** Takes a segment of new documents in. */
-  grow(key: string, segment: OpenSegment): void {
+  grow(key: string, segment: SegmentReader): void {
     this.#grownAt = performance.now();
     this.addSegment(key, segment);
   }
 
   /** Puts a segment in place; its documents are known from here on. */
-  addSegment(key: string, segment: OpenSegment, dead = emptyScope(segment.documentCount)): void {
+  addSegment(
+    key: string,
+    segment: SegmentReader,
+    dead = emptyDocumentSet(segment.documentCount),
+  ): void {
     const entry = { key, segment, dead };
     this.segments.set(key, entry);
     for (let document = 0; document < segment.documentCount; document++) {
@@ -95,7 +99,7 @@ export class TextProject {
         scope = sharedWords(entry.segment.documentCount);
         members.set(entry, scope);
       }
-      addToScope(scope, document);
+      addDocument(scope, document);
     }
     const words = new Map<string, Uint32Array>();
     for (const [{ key, dead }, scope] of members) {
@@ -128,7 +132,7 @@ export class TextProject {
     const all = [...this.segments.values()];
     const wasted = all.find(({ segment, dead }) => {
       const count = segment.documentCount;
-      return count > 0 && scopeSize(dead, count) * 2 > count;
+      return count > 0 && countDocuments(dead, count) * 2 > count;
     });
     if (wasted !== undefined) return [wasted];
     const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
@@ -162,7 +166,7 @@ export class TextProject {
     const parts = this.mergeable();
     if (parts.length === 0) return null;
     const keeps = parts.map(({ segment, dead }) => ({ segment, keep: complement(segment, dead) }));
-    const left = keeps.some(({ segment, keep }) => scopeSize(keep, segment.documentCount) > 0);
+    const left = keeps.some(({ segment, keep }) => countDocuments(keep, segment.documentCount) > 0);
     return { parts, keeps, steps: left ? mergeInSteps(keeps) : nothing() };
   }
 
@@ -223,7 +227,7 @@ export class TextProject {
 /** A join that is under way. */
 interface Merge {
   readonly parts: readonly TextSegment[];
-  readonly keeps: ReadonlyArray<{ segment: OpenSegment; keep: Uint32Array }>;
+  readonly keeps: ReadonlyArray<{ segment: SegmentReader; keep: Uint32Array }>;
   readonly steps: Generator<void, SharedArrayBuffer | null, void>;
 }
 
@@ -241,9 +245,9 @@ function carryDead(
 ): void {
   for (const [i, { dead, segment }] of parts.entries()) {
     const end = segment.documentCount;
-    for (let d = nextInScope(dead, 0, end); d < end; d = nextInScope(dead, d + 1, end)) {
+    for (let d = nextDocument(dead, 0, end); d < end; d = nextDocument(dead, d + 1, end)) {
       const place = places[i]?.[d] as number;
-      if (place >= 0) addToScope(added.dead, place);
+      if (place >= 0) addDocument(added.dead, place);
     }
   }
 }
@@ -263,19 +267,19 @@ function moved(
     const before = words.get(key);
     if (before === undefined) continue;
     const end = segment.documentCount;
-    for (let d = nextInScope(before, 0, end); d < end; d = nextInScope(before, d + 1, end)) {
-      addToScope(scope, places[i]?.[d] as number);
+    for (let d = nextDocument(before, 0, end); d < end; d = nextDocument(before, d + 1, end)) {
+      addDocument(scope, places[i]?.[d] as number);
     }
   }
   return after.set(added.key, scope);
 }
 
 /** The bits of a word that stand for documents; the last word may have others. */
-function bitsOf(segment: OpenSegment, word: number): number {
+function bitsOf(segment: SegmentReader, word: number): number {
   const rest = segment.documentCount - word * 32;
   return rest >= 32 ? -1 : (1 << rest) - 1;
 }
 
-function complement(segment: OpenSegment, dead: Uint32Array): Uint32Array {
+function complement(segment: SegmentReader, dead: Uint32Array): Uint32Array {
   return dead.map((word, w) => ~word & bitsOf(segment, w));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { browse, countItems } from "../../../src/text/index.ts";
+import { browse, countInShard } from "../../../src/text/index.ts";
 import { byteOrder, dealtView, pathsOf, someDocuments } from "./documents.ts";
 
 const scene = fc.record({
@@ -34,7 +34,7 @@ describe("browsing", () => {
             items.push(...page);
           }
           expect(items).toEqual([...items].sort(byteOrder));
-          expect(countItems(view, shard)).toBe(items.length);
+          expect(countInShard(view, shard)).toBe(items.length);
           all.push(...items);
         }
         expect(all.sort(byteOrder)).toEqual([...shown].sort(byteOrder));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import {
-  addToScope,
+  addDocument,
   buildSegment,
-  emptyScope,
+  emptyDocumentSet,
   type KnowledgeDocument,
   openSegment,
-  type SearchHit,
+  type TextHit,
   type View,
 } from "../../../src/text/index.ts";
 
@@ -21,7 +21,7 @@ export function documentOf(
 
 /** All documents in one segment, all in scope. */
 export function viewOf(documents: readonly KnowledgeDocument[]): View {
-  return { segments: [openSegment(buildSegment(documents))], scopes: [null] };
+  return { segments: [openSegment(buildSegment(documents))], documentSets: [null] };
 }
 
 /** The documents dealt out to several segments, those with these paths in scope. */
@@ -37,17 +37,17 @@ export function dealtView(
     hands[hand].push(document);
   });
   const segments = [...hands].map((hand) => openSegment(buildSegment(hand ?? [])));
-  const scopes = segments.map((segment) => {
-    const scope = emptyScope(segment.documentCount);
+  const documentSets = segments.map((segment) => {
+    const set = emptyDocumentSet(segment.documentCount);
     for (let d = 0; d < segment.documentCount; d++) {
-      if (inScope(segment.path(d))) addToScope(scope, d);
+      if (inScope(segment.path(d))) addDocument(set, d);
     }
-    return scope;
+    return set;
   });
-  return { segments, scopes };
+  return { segments, documentSets };
 }
 
-export function pathsOf(view: View, hits: ReadonlyArray<Pick<SearchHit, "segment" | "document">>) {
+export function pathsOf(view: View, hits: ReadonlyArray<Pick<TextHit, "segment" | "document">>) {
   return hits.map((hit) => view.segments[hit.segment]?.path(hit.document) ?? "");
 }
 

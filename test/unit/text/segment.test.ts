@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   buildSegment,
+  InvalidSegmentError,
   mergeSegments,
   openSegment,
-  pathHash,
-  SegmentFault,
 } from "../../../src/text/index.ts";
+import { pathHash } from "../../../src/text/segment/shard.ts";
 import { byteOrder, documentOf, someDocuments } from "./documents.ts";
 
 function copyOf(buffer: ArrayBufferLike): Uint8Array<ArrayBuffer> {
@@ -56,7 +56,7 @@ describe("segments", () => {
       fc.property(fc.nat(good.length - 1), fc.nat(7), (at, bit) => {
         const bytes = copyOf(good.buffer);
         bytes[at] = (bytes[at] as number) ^ (1 << bit);
-        expect(() => openSegment(bytes.buffer)).toThrow(SegmentFault);
+        expect(() => openSegment(bytes.buffer)).toThrow(InvalidSegmentError);
       }),
     );
   });
@@ -64,17 +64,17 @@ describe("segments", () => {
   test("that are cut short or lengthened are refused", () => {
     const good = copyOf(buildSegment([documentOf("a.md", { content: "some words of text" })]));
     for (let length = 0; length < good.length; length += 8) {
-      expect(() => openSegment(good.slice(0, length).buffer)).toThrow(SegmentFault);
+      expect(() => openSegment(good.slice(0, length).buffer)).toThrow(InvalidSegmentError);
     }
     const longer = new Uint8Array(good.length + 8);
     longer.set(good);
-    expect(() => openSegment(longer.buffer)).toThrow(SegmentFault);
+    expect(() => openSegment(longer.buffer)).toThrow(InvalidSegmentError);
   });
 
   test("that are no segments at all are refused", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
-        expect(() => openSegment(bytes.slice().buffer)).toThrow(SegmentFault);
+        expect(() => openSegment(bytes.slice().buffer)).toThrow(InvalidSegmentError);
       }),
     );
   });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { stem } from "../../../src/text/stem.ts";
-import { partsOfIdentifiers, tokenize } from "../../../src/text/tokenize.ts";
+import { splitIdentifiers, stem, tokenize } from "../../../src/text/index.ts";
 
 describe("words", () => {
   test("are runs of letters and digits, folded", () => {
@@ -46,9 +45,9 @@ describe("words", () => {
 describe("parts of names", () => {
   test("are split where the case changes", () => {
     expect(
-      partsOfIdentifiers("call getStaticProps, HTTPServer or parseXML2 but not plain Words"),
+      splitIdentifiers("call getStaticProps, HTTPServer or parseXML2 but not plain Words"),
     ).toEqual(["get", "Static", "Props", "HTTP", "Server", "parse", "XML", "2"]);
-    expect(partsOfIdentifiers("plain words only")).toEqual([]);
+    expect(splitIdentifiers("plain words only")).toEqual([]);
   });
 });
 

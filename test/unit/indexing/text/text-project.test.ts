@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { TextProject } from "../../../../src/indexing/text/text-project.ts";
-import { buildSegment, inScope, nextInScope, openSegment } from "../../../../src/text/index.ts";
+import {
+  buildSegment,
+  hasDocument,
+  nextDocument,
+  openSegment,
+} from "../../../../src/text/index.ts";
 
 const LONG_MS = 60_000;
 
@@ -24,7 +29,7 @@ function idsIn(project: TextProject, scopeId: string): string[] {
     const segment = project.segments.get(key)?.segment;
     if (segment === undefined) throw new Error("a scope stands on a segment that is gone");
     const end = segment.documentCount;
-    for (let d = nextInScope(words, 0, end); d < end; d = nextInScope(words, d + 1, end)) {
+    for (let d = nextDocument(words, 0, end); d < end; d = nextDocument(words, d + 1, end)) {
       ids.push(segment.id(d));
     }
   }
@@ -35,7 +40,7 @@ function idsIn(project: TextProject, scopeId: string): string[] {
 function deadIds(project: TextProject): string[] {
   return [...project.segments.values()].flatMap(({ segment, dead }) =>
     Array.from({ length: segment.documentCount }, (_, d) => d)
-      .filter((d) => inScope(dead, d))
+      .filter((d) => hasDocument(dead, d))
       .map((d) => segment.id(d)),
   );
 }

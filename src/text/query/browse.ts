@@ -1,14 +1,13 @@
-import { nextInScope } from "./bitset.ts";
-import type { OpenSegment } from "./segment.ts";
-import { inShard } from "./shard.ts";
-import type { BrowseRequest, DocumentAddress, Shard } from "./types.ts";
-import type { View } from "./view.ts";
+import { nextDocument } from "../segment/document-set.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import { inShard, type Shard } from "../segment/shard.ts";
+import type { BrowseQuery, DocumentAddress, View } from "./types.ts";
 
 /**
  * A page of the documents of a view and shard in byte order of path. The start is found by
  * bisection, so a page costs the same wherever it is.
  */
-export function browse(view: View, request: BrowseRequest): DocumentAddress[] {
+export function browse(view: View, request: BrowseQuery): DocumentAddress[] {
   const after = request.after === undefined ? null : Buffer.from(request.after);
   const heads = view.segments.map((segment, s) => {
     const start = after === null ? 0 : firstBehind(segment, after);
@@ -29,12 +28,12 @@ export function browse(view: View, request: BrowseRequest): DocumentAddress[] {
 }
 
 /** How many documents of the view the shard holds. */
-export function countItems(view: View, shard: Shard): number {
+export function countInShard(view: View, shard: Shard): number {
   let count = 0;
   view.segments.forEach((segment, s) => {
-    const scope = view.scopes[s] ?? null;
+    const scope = view.documentSets[s] ?? null;
     const end = segment.documentCount;
-    for (let d = nextInScope(scope, 0, end); d < end; d = nextInScope(scope, d + 1, end)) {
+    for (let d = nextDocument(scope, 0, end); d < end; d = nextDocument(scope, d + 1, end)) {
       if (inShard(segment.pathHashes[d] as number, shard)) count++;
     }
   });
@@ -45,11 +44,11 @@ export function countItems(view: View, shard: Shard): number {
 class Cursor {
   readonly index: number;
   document: number;
-  readonly #segment: OpenSegment;
+  readonly #segment: SegmentReader;
   readonly #view: View;
   readonly #shard: Shard;
 
-  constructor(segment: OpenSegment, index: number, view: View, shard: Shard, start: number) {
+  constructor(segment: SegmentReader, index: number, view: View, shard: Shard, start: number) {
     this.#segment = segment;
     this.index = index;
     this.#view = view;
@@ -70,18 +69,18 @@ class Cursor {
   }
 
   #next(from: number): number {
-    const scope = this.#view.scopes[this.index] ?? null;
+    const scope = this.#view.documentSets[this.index] ?? null;
     const end = this.#segment.documentCount;
-    let document = nextInScope(scope, from, end);
+    let document = nextDocument(scope, from, end);
     while (document < end && !inShard(this.#segment.pathHashes[document] as number, this.#shard)) {
-      document = nextInScope(scope, document + 1, end);
+      document = nextDocument(scope, document + 1, end);
     }
     return document;
   }
 }
 
 /** The first document whose path is behind the given one. */
-function firstBehind(segment: OpenSegment, path: Uint8Array): number {
+function firstBehind(segment: SegmentReader, path: Uint8Array): number {
   let low = 0;
   let high = segment.documentCount;
   while (low < high) {

@@ -1,7 +1,7 @@
-import { RERANK_MAX_WORDS } from "../shared/limits.ts";
-import { FIELD, MARK, PARTS } from "./format.ts";
+import { RERANK_MAX_WORDS } from "../../shared/limits.ts";
+import { FIELD, MARK, PARTS } from "../segment/format.ts";
+import type { SegmentReader } from "../segment/reader.ts";
 import type { Plan, PlannedWord } from "./plan.ts";
-import type { OpenSegment } from "./segment.ts";
 import {
   ENTRY_FIT_BONUS,
   HEADING_FIT_BONUS,
@@ -19,7 +19,7 @@ import {
  * query, and for a title, heading or frontmatter value which is just what was asked for.
  */
 export class Reranker {
-  readonly #segment: OpenSegment;
+  readonly #segment: SegmentReader;
   readonly #plan: Plan;
   readonly #candidates: Candidates;
   /** Per word of the query: where it was last seen, and in which stretch of text. */
@@ -37,7 +37,7 @@ export class Reranker {
   #covered = 0;
   #matching = 0;
 
-  constructor(segment: OpenSegment, index: number, plan: Plan) {
+  constructor(segment: SegmentReader, index: number, plan: Plan) {
     this.#segment = segment;
     this.#plan = plan;
     this.#candidates = new Candidates(segment, index, plan);
@@ -159,7 +159,7 @@ export class Candidates {
   readonly coverOf: Float32Array;
   readonly #terms: number[] = [];
 
-  constructor(segment: OpenSegment, index: number, plan: Plan) {
+  constructor(segment: SegmentReader, index: number, plan: Plan) {
     if (wordOfTerm.length < segment.termCount) {
       wordOfTerm = new Uint8Array(segment.termCount);
       coverOfTerm = new Float32Array(segment.termCount);

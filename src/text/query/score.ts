@@ -1,9 +1,8 @@
-import { inScope } from "./bitset.ts";
-import { POSTING_DOCUMENT_SHIFT, POSTING_IMPACT_MASK } from "./format.ts";
+import { type DocumentSet, hasDocument } from "../segment/document-set.ts";
+import { POSTING_DOCUMENT_SHIFT, POSTING_IMPACT_MASK } from "../segment/format.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import { inShard, type Shard } from "../segment/shard.ts";
 import type { Candidate, Plan, PlannedWord } from "./plan.ts";
-import type { OpenSegment } from "./segment.ts";
-import { inShard } from "./shard.ts";
-import type { Scope, Shard } from "./types.ts";
 
 /** What the documents of one segment that are in scope and shard earn, in no particular order. */
 export interface Scores {
@@ -21,9 +20,9 @@ let best = new Float32Array(0);
 
 /** First pass over one segment: adds up what each document earns, word by word. */
 export function scoreSegment(
-  segment: OpenSegment,
+  segment: SegmentReader,
   index: number,
-  scope: Scope,
+  scope: DocumentSet,
   shard: Shard,
   plan: Plan,
 ): Scores {
@@ -33,7 +32,7 @@ export function scoreSegment(
   }
   const matches: number[] = [];
   const admit = (document: number) =>
-    inScope(scope, document) && inShard(segment.pathHashes[document] as number, shard);
+    hasDocument(scope, document) && inShard(segment.pathHashes[document] as number, shard);
   // Words that decide go first, so that the others know which documents are matches.
   for (const word of plan.words) {
     if (!word.decisive) continue;
@@ -62,7 +61,7 @@ export function scoreSegment(
 
 /** Adds what a term earns to all documents that hold it and that the search may see. */
 function addToAll(
-  segment: OpenSegment,
+  segment: SegmentReader,
   { term, gain }: Candidate,
   admit: (document: number) => boolean,
   matches: number[],
@@ -86,7 +85,7 @@ function addToAll(
  * Adds what a common term earns to those documents that are matches already. When they are few,
  * they are looked up in the postings instead of reading all of these.
  */
-function addToMatches(segment: OpenSegment, { term, gain }: Candidate, matches: number[]): void {
+function addToMatches(segment: SegmentReader, { term, gain }: Candidate, matches: number[]): void {
   const { postings } = segment;
   const scale = gain / POSTING_IMPACT_MASK;
   const from = segment.postingStart[term] as number;
@@ -127,7 +126,7 @@ function findPosting(postings: Uint32Array, from: number, to: number, document: 
 }
 
 /** Clears what documents earned by a word, before the next word is added. */
-function forgetBest(segment: OpenSegment, word: PlannedWord, index: number): void {
+function forgetBest(segment: SegmentReader, word: PlannedWord, index: number): void {
   const { postings } = segment;
   for (const { term } of word.candidates[index] ?? []) {
     const to = segment.postingStart[term + 1] as number;

@@ -1,12 +1,12 @@
-import { RERANK_DOCUMENTS } from "../shared/limits.ts";
-import { BestMatches, type Match, type Order } from "./best.ts";
-import { matchedFields } from "./fields.ts";
+import { RERANK_DOCUMENTS } from "../../shared/limits.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import type { Shard } from "../segment/shard.ts";
+import { matchedFields } from "./matched-fields.ts";
 import { type Plan, planQuery } from "./plan.ts";
 import { Reranker } from "./rerank.ts";
 import { scoreSegment } from "./score.ts";
-import type { OpenSegment } from "./segment.ts";
-import type { DocumentAddress, SearchRequest, SearchResult, Shard } from "./types.ts";
-import type { View } from "./view.ts";
+import { BestMatches, type Match, type Order } from "./top-k.ts";
+import type { DocumentAddress, TextQuery, TextResult, View } from "./types.ts";
 
 /**
  * Finds and ranks the documents of a view and shard that match a query.
@@ -15,7 +15,7 @@ import type { View } from "./view.ts";
  * a word that starts with it; a word of 4 or more letters that is in no document is taken for
  * misspelt. In a long query only the rarer words decide. A query without any word finds nothing.
  */
-export function search(view: View, request: SearchRequest): SearchResult {
+export function search(view: View, request: TextQuery): TextResult {
   const plan = planQuery(view, request.query);
   const from = request.offset ?? 0;
   const to = request.limit === undefined ? Number.POSITIVE_INFINITY : from + request.limit;
@@ -28,28 +28,13 @@ export function search(view: View, request: SearchRequest): SearchResult {
   };
 }
 
-/** Finds the fields that matched in documents which an earlier search of the same query ranked. */
-export function explain(
-  view: View,
-  query: string,
-  addresses: readonly DocumentAddress[],
-): string[][] {
-  return matchedFields(view, planQuery(view, query), addresses);
-}
-
-/** All matches of a query, best first, without the fields; for those who keep a whole ranking. */
-export function rankAll(view: View, query: string, shard: Shard): DocumentAddress[] {
-  const { ranked } = rank(view, planQuery(view, query), shard, Number.POSITIVE_INFINITY);
-  return ranked.map(({ segment, document }) => ({ segment, document }));
-}
-
 /** The first `limit` matches in order, and how many there are in all. */
 function rank(view: View, plan: Plan, shard: Shard, limit: number) {
   const order: Order = (a, b) => b.score - a.score || comparePaths(view, a, b);
   const best = new BestMatches(Math.max(limit, RERANK_DOCUMENTS), order);
   let total = 0;
   view.segments.forEach((segment, s) => {
-    const found = scoreSegment(segment, s, view.scopes[s] ?? null, shard, plan);
+    const found = scoreSegment(segment, s, view.documentSets[s] ?? null, shard, plan);
     total += found.documents.length;
     for (let i = 0; i < found.documents.length; i++) {
       best.offer(s, found.documents[i] as number, found.scores[i] as number);
@@ -77,7 +62,7 @@ function addBonuses(view: View, plan: Plan, matches: Match[]): void {
 /** Byte order of paths; within a segment that is the order of documents. */
 function comparePaths(view: View, a: DocumentAddress, b: DocumentAddress): number {
   if (a.segment === b.segment) return a.document - b.document;
-  const first = (view.segments[a.segment] as OpenSegment).pathBytes(a.document);
-  const second = (view.segments[b.segment] as OpenSegment).pathBytes(b.document);
+  const first = (view.segments[a.segment] as SegmentReader).pathBytes(a.document);
+  const second = (view.segments[b.segment] as SegmentReader).pathBytes(b.document);
   return Buffer.compare(first, second);
 }

@@ -1,4 +1,4 @@
-import { WORD_MAX_CHARS } from "../shared/limits.ts";
+import { WORD_MAX_CHARS } from "../../shared/limits.ts";
 
 /**
  * Cuts text into words the same way for documents and queries.
@@ -17,7 +17,7 @@ export function tokenize(text: string): string[] {
  * The parts of names such as `getStaticProps` or `HTTPServer`, which are one word each: get, Static,
  * Props, HTTP, Server. Each name counts once, however often it occurs.
  */
-export function partsOfIdentifiers(text: string): string[] {
+export function splitIdentifiers(text: string): string[] {
   const names = new Set(text.match(MIXED_CASE));
   return [...names].flatMap((name) => name.match(CASE_PART) ?? []);
 }

@@ -64,7 +64,7 @@ export const HEADER_BYTES = 128;
 export const MARK = 0x80000000;
 /** Between two headings: nothing is near across it. */
 export const BREAK = 0xffffffff;
-/** Before the parts of names that stand in the field before it; see `partsOfIdentifiers`. */
+/** Before the parts of names that stand in the field before it; see `splitIdentifiers`. */
 export const PARTS = 0xfffffffe;
 /** Fields as they are marked in `words`; frontmatter keys follow from `firstKey` on. */
 export const FIELD = { path: 0, title: 1, headings: 2, content: 3, firstKey: 4 } as const;

@@ -1,4 +1,4 @@
-import type { OpenSegment } from "./segment.ts";
+import type { SegmentReader } from "./reader.ts";
 
 /** Half-open range of positions. */
 export interface Range {
@@ -7,36 +7,36 @@ export interface Range {
 }
 
 /** The number of a term, or -1. */
-export function findTerm(segment: OpenSegment, word: string): number {
+export function findTerm(segment: SegmentReader, word: string): number {
   const at = firstTerm(segment, word, false);
   if (at >= segment.termCount || comparePrefix(segment, at, word) !== 0) return -1;
   return termLength(segment, at) === word.length ? at : -1;
 }
 
 /** Terms that start with the prefix: a range of term numbers, since terms are sorted. */
-export function prefixRange(segment: OpenSegment, prefix: string): Range {
+export function prefixRange(segment: SegmentReader, prefix: string): Range {
   return { from: firstTerm(segment, prefix, false), to: firstTerm(segment, prefix, true) };
 }
 
 /** Terms that end with the suffix: a range of positions in `segment.backwards`. */
-export function suffixRange(segment: OpenSegment, suffix: string): Range {
+export function suffixRange(segment: SegmentReader, suffix: string): Range {
   return {
     from: firstBackwards(segment, suffix, false),
     to: firstBackwards(segment, suffix, true),
   };
 }
 
-export function termLength(segment: OpenSegment, term: number): number {
+export function termLength(segment: SegmentReader, term: number): number {
   return (segment.termStart[term + 1] as number) - (segment.termStart[term] as number);
 }
 
 /** The first term that is not below the word, or, `beyond`, that is above all that start with it. */
-function firstTerm(segment: OpenSegment, word: string, beyond: boolean): number {
+function firstTerm(segment: SegmentReader, word: string, beyond: boolean): number {
   const limit = beyond ? 0 : -1;
   return bisect(segment.termCount, (term) => comparePrefix(segment, term, word) > limit);
 }
 
-function firstBackwards(segment: OpenSegment, suffix: string, beyond: boolean): number {
+function firstBackwards(segment: SegmentReader, suffix: string, beyond: boolean): number {
   const limit = beyond ? 0 : -1;
   return bisect(
     segment.termCount,
@@ -57,7 +57,7 @@ function bisect(count: number, holds: (at: number) => boolean): number {
 }
 
 /** Below 0, 0, above 0: the term is before, starts with, is behind the word. */
-function comparePrefix(segment: OpenSegment, term: number, word: string): number {
+function comparePrefix(segment: SegmentReader, term: number, word: string): number {
   const from = segment.termStart[term] as number;
   const length = termLength(segment, term);
   for (let i = 0; i < word.length; i++) {
@@ -69,7 +69,7 @@ function comparePrefix(segment: OpenSegment, term: number, word: string): number
 }
 
 /** The same, read from the end. */
-function compareSuffix(segment: OpenSegment, term: number, suffix: string): number {
+function compareSuffix(segment: SegmentReader, term: number, suffix: string): number {
   const last = (segment.termStart[term + 1] as number) - 1;
   const length = termLength(segment, term);
   for (let i = 0; i < suffix.length; i++) {

@@ -1,6 +1,6 @@
-import { DOCUMENT_MAX_WORDS } from "../shared/limits.ts";
+import { DOCUMENT_MAX_WORDS } from "../../shared/limits.ts";
+import { splitIdentifiers, tokenize } from "../analysis/tokenize.ts";
 import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
-import { partsOfIdentifiers, tokenize } from "./tokenize.ts";
 import type { KnowledgeDocument } from "./types.ts";
 import { type StagedDocument, writeSegment } from "./writer.ts";
 
@@ -44,7 +44,7 @@ function stage(document: KnowledgeDocument, terms: Numbering, keys: Numbering): 
   };
   // Parts of identifiers stand behind the text, where they come between no neighbours.
   const addParts = (text: string) => {
-    const parts = partsOfIdentifiers(text);
+    const parts = splitIdentifiers(text);
     if (parts.length === 0) return;
     words.push(PARTS);
     for (const part of parts) addWords(part);

@@ -1,4 +1,14 @@
 import {
+  CONTENT,
+  type FieldWeight,
+  HEADINGS,
+  keyWeight,
+  PART_SHARE,
+  PATH,
+  SATURATION,
+  TITLE,
+} from "./field-weights.ts";
+import {
   alignUp,
   BREAK,
   checksum,
@@ -15,17 +25,7 @@ import {
   VERSION,
 } from "./format.ts";
 import { hashBytes } from "./shard.ts";
-import { sameStemCircles } from "./stem-circles.ts";
-import {
-  CONTENT,
-  type FieldWeight,
-  HEADINGS,
-  keyWeight,
-  PART_SHARE,
-  PATH,
-  SATURATION,
-  TITLE,
-} from "./weights.ts";
+import { sameStemCircles } from "./stem-groups.ts";
 
 /** A document whose words have provisional term numbers: positions in `StagedDocuments.terms`. */
 export interface StagedDocument {

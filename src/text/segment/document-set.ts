@@ -1,23 +1,27 @@
-import type { Scope } from "./types.ts";
+/**
+ * Documents of one segment: bit d of word d >> 5. `null` means all of them. Bits beyond the last
+ * word count as unset.
+ */
+export type DocumentSet = Uint32Array | null;
 
 /** True when the scope holds the document. Bits beyond the last word count as unset. */
-export function inScope(scope: Scope, document: number): boolean {
+export function hasDocument(scope: DocumentSet, document: number): boolean {
   if (scope === null) return true;
   return (((scope[document >>> 5] ?? 0) >>> (document & 31)) & 1) === 1;
 }
 
 /** An empty set of documents for a segment of this size. */
-export function emptyScope(documentCount: number): Uint32Array {
+export function emptyDocumentSet(documentCount: number): Uint32Array {
   return new Uint32Array((documentCount + 31) >>> 5);
 }
 
-export function addToScope(scope: Uint32Array, document: number): void {
+export function addDocument(scope: Uint32Array, document: number): void {
   const word = document >>> 5;
   scope[word] = (scope[word] as number) | (1 << (document & 31));
 }
 
 /** The first document of the scope at or behind `from`; `count` when there is none. */
-export function nextInScope(scope: Scope, from: number, count: number): number {
+export function nextDocument(scope: DocumentSet, from: number, count: number): number {
   if (scope === null || from >= count) return Math.min(from, count);
   let word = from >>> 5;
   let bits = (scope[word] ?? 0) & (-1 << (from & 31));
@@ -31,7 +35,7 @@ export function nextInScope(scope: Scope, from: number, count: number): number {
 }
 
 /** How many documents below `count` the scope holds. */
-export function scopeSize(scope: Scope, count: number): number {
+export function countDocuments(scope: DocumentSet, count: number): number {
   if (scope === null) return count;
   const whole = Math.min(count >>> 5, scope.length);
   let size = 0;

@@ -1,4 +1,9 @@
-import type { Shard } from "./types.ts";
+/** One of `shardCount` disjoint parts of the documents, divided by the hash of their paths. */
+export interface Shard {
+  /** 0-based, below `shardCount`. */
+  shardIndex: number;
+  shardCount: number;
+}
 
 /**
  * A stable 32-bit hash of a path (FNV-1a over its UTF-8 bytes, then mixed). It is stored in segments

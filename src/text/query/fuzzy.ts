@@ -1,6 +1,6 @@
-import { FUZZY_MAX_TERMS } from "../shared/limits.ts";
-import { findTerm, prefixRange, suffixRange, termLength } from "./dictionary.ts";
-import type { OpenSegment } from "./segment.ts";
+import { FUZZY_MAX_TERMS } from "../../shared/limits.ts";
+import { findTerm, prefixRange, suffixRange, termLength } from "../segment/dictionary.ts";
+import type { SegmentReader } from "../segment/reader.ts";
 
 /**
  * Terms that become the word by one typo: a letter too many, too few or wrong, or two neighbours
@@ -10,7 +10,7 @@ import type { OpenSegment } from "./segment.ts";
  * the same second half are looked at; the sorted dictionaries have them side by side. The swap
  * across the middle is the one typo that touches both halves.
  */
-export function termsOneTypoAway(segment: OpenSegment, word: string): number[] {
+export function termsOneTypoAway(segment: SegmentReader, word: string): number[] {
   const middle = word.length >>> 1;
   const found = new Set<number>();
   const consider = (term: number) => {
@@ -26,7 +26,7 @@ export function termsOneTypoAway(segment: OpenSegment, word: string): number[] {
 }
 
 /** Frequent words are the likelier meaning; ties go to the first in the dictionary. */
-function mostFrequent(segment: OpenSegment, terms: number[]): number[] {
+function mostFrequent(segment: SegmentReader, terms: number[]): number[] {
   const frequency = (term: number) =>
     (segment.postingStart[term + 1] as number) - (segment.postingStart[term] as number);
   return terms.sort((a, b) => frequency(b) - frequency(a) || a - b).slice(0, FUZZY_MAX_TERMS);
@@ -37,7 +37,7 @@ function swap(word: string, at: number): string {
 }
 
 /** True when the term differs from the word by exactly one typo. */
-function isOneTypo(segment: OpenSegment, term: number, word: string): boolean {
+function isOneTypo(segment: SegmentReader, term: number, word: string): boolean {
   const length = termLength(segment, term);
   const longer = length - word.length;
   if (longer < -1 || longer > 1) return false;

@@ -1,10 +1,10 @@
-import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../shared/limits.ts";
-import { inScope, scopeSize } from "./bitset.ts";
-import { POSTING_DOCUMENT_SHIFT } from "./format.ts";
-import { exactAndStem, type Likeness, prefixes, typos } from "./likeness.ts";
-import type { OpenSegment } from "./segment.ts";
-import { isUnspaced, tokenize } from "./tokenize.ts";
-import type { View } from "./view.ts";
+import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../shared/limits.ts";
+import { isUnspaced, tokenize } from "../analysis/tokenize.ts";
+import { countDocuments, hasDocument } from "../segment/document-set.ts";
+import { POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import { exactAndStem, type Likeness, prefixes, typos } from "./expansion.ts";
+import type { View } from "./types.ts";
 import { COMMON_WORD_SHARE, LONG_QUERY_WORDS } from "./weights.ts";
 
 /** A term of a segment that stands for a word of the query. */
@@ -37,15 +37,17 @@ export interface Plan {
  * depends on the scope, but neither on the shard nor on how documents are spread over segments.
  */
 export function planQuery(view: View, query: string): Plan {
-  const sizes = view.segments.map((s, i) => scopeSize(view.scopes[i] ?? null, s.documentCount));
+  const sizes = view.segments.map((s, i) =>
+    countDocuments(view.documentSets[i] ?? null, s.documentCount),
+  );
   const documents = sizes.reduce((sum, size) => sum + size, 0);
   const count: Counter = (segment, term) => {
-    const postings = (view.segments[segment] as OpenSegment).postingsOf(term);
-    const scope = view.scopes[segment] ?? null;
+    const postings = (view.segments[segment] as SegmentReader).postingsOf(term);
+    const scope = view.documentSets[segment] ?? null;
     if (sizes[segment] === view.segments[segment]?.documentCount) return postings.length;
     let found = 0;
     for (let i = 0; i < postings.length; i++) {
-      if (inScope(scope, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) found++;
+      if (hasDocument(scope, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) found++;
     }
     return found;
   };

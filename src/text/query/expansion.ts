@@ -1,9 +1,9 @@
-import { PREFIX_MAX_TERMS } from "../shared/limits.ts";
-import { findTerm, prefixRange, termLength } from "./dictionary.ts";
-import type { OpenSegment } from "./segment.ts";
-import { stem } from "./stem.ts";
-import { termsOneTypoAway } from "./typos.ts";
-import type { View } from "./view.ts";
+import { PREFIX_MAX_TERMS } from "../../shared/limits.ts";
+import { stem } from "../analysis/stem.ts";
+import { findTerm, prefixRange, termLength } from "../segment/dictionary.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import { termsOneTypoAway } from "./fuzzy.ts";
+import type { View } from "./types.ts";
 import {
   PREFIX_COVER,
   PREFIX_MATCH_BASE,
@@ -40,7 +40,7 @@ export function exactAndStem(view: View, word: string): Likeness[] {
 }
 
 /** Words with one stem start alike, up to the last letters of the stem. */
-function anyTermWithStem(segment: OpenSegment, word: string, root: string): number {
+function anyTermWithStem(segment: SegmentReader, word: string, root: string): number {
   const { from, to } = prefixRange(segment, word.slice(0, Math.max(3, root.length - 2)));
   const limit = Math.min(to, from + PREFIX_MAX_TERMS);
   for (let term = from; term < limit; term++) {
@@ -89,7 +89,7 @@ export function typos(view: View, word: string): Likeness[] {
 }
 
 /** The term and all others with its stem. */
-function stemCircle(segment: OpenSegment, start: number): number[] {
+function stemCircle(segment: SegmentReader, start: number): number[] {
   const circle: number[] = [];
   let term = start;
   do {

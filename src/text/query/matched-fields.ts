@@ -1,9 +1,8 @@
-import { FIELD, MARK, PARTS } from "./format.ts";
+import { FIELD, MARK, PARTS } from "../segment/format.ts";
+import type { SegmentReader } from "../segment/reader.ts";
 import type { Plan } from "./plan.ts";
 import { Candidates } from "./rerank.ts";
-import type { OpenSegment } from "./segment.ts";
-import type { DocumentAddress } from "./types.ts";
-import type { View } from "./view.ts";
+import type { DocumentAddress, View } from "./types.ts";
 
 /**
  * Names the fields of each document that hold a word of the query, or a term that stands for one,
@@ -26,7 +25,7 @@ export function matchedFields(
   return fields;
 }
 
-function fieldsOf(segment: OpenSegment, document: number, candidates: Candidates): string[] {
+function fieldsOf(segment: SegmentReader, document: number, candidates: Candidates): string[] {
   const { words } = segment;
   const { wordOf } = candidates;
   const end = segment.wordStart[document + 1] as number;
@@ -50,7 +49,7 @@ function fieldsOf(segment: OpenSegment, document: number, candidates: Candidates
   return [...new Set(names)];
 }
 
-function fieldName(segment: OpenSegment, field: number): string {
+function fieldName(segment: SegmentReader, field: number): string {
   if (field === FIELD.path) return "path";
   if (field === FIELD.title) return "title";
   if (field === FIELD.headings) return "headings";

@@ -1,4 +1,4 @@
-import { stem } from "./stem.ts";
+import { stem } from "../analysis/stem.ts";
 
 /**
  * Links terms with the same stem in circles: following the links from any of them visits all and

@@ -12,7 +12,7 @@ import {
 import type { FrontmatterEntry } from "./types.ts";
 
 /** A buffer that is no segment of ours, or no longer a whole one. The index can be built anew. */
-export class SegmentFault extends Error {}
+export class InvalidSegmentError extends Error {}
 
 /**
  * Opens a segment for reading. Nothing is copied and nothing is made per document or term, so
@@ -20,31 +20,33 @@ export class SegmentFault extends Error {}
  *
  * @param verify whether to check the body's checksum; the header is checked in any case. A thread
  *   that gets a buffer which another has verified may leave it out.
- * @throws SegmentFault
+ * @throws InvalidSegmentError
  */
-export function openSegment(buffer: ArrayBufferLike, verify = true): OpenSegment {
-  if (buffer.byteLength < HEADER_BYTES) throw new SegmentFault("the segment is cut short");
+export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentReader {
+  if (buffer.byteLength < HEADER_BYTES) throw new InvalidSegmentError("the segment is cut short");
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
   const word = (position: number) => header[position] as number;
-  if (word(HEADER.magic) !== MAGIC) throw new SegmentFault("this is not a text segment");
+  if (word(HEADER.magic) !== MAGIC) throw new InvalidSegmentError("this is not a text segment");
   if (word(HEADER.version) !== VERSION) {
-    throw new SegmentFault(`the segment has version ${word(HEADER.version)}, not ${VERSION}`);
+    throw new InvalidSegmentError(
+      `the segment has version ${word(HEADER.version)}, not ${VERSION}`,
+    );
   }
   const headerBytes = new Uint8Array(buffer, 0, HEADER.headerChecksum * 4);
   if (checksum(headerBytes) !== word(HEADER.headerChecksum)) {
-    throw new SegmentFault("the header of the segment is damaged");
+    throw new InvalidSegmentError("the header of the segment is damaged");
   }
   if (word(HEADER.lengthLow) + word(HEADER.lengthHigh) * 2 ** 32 !== buffer.byteLength) {
-    throw new SegmentFault("the segment does not have its whole length");
+    throw new InvalidSegmentError("the segment does not have its whole length");
   }
   if (verify && checksum(new Uint8Array(buffer, HEADER_BYTES)) !== word(HEADER.bodyChecksum)) {
-    throw new SegmentFault("the segment is damaged");
+    throw new InvalidSegmentError("the segment is damaged");
   }
-  return new OpenSegment(buffer);
+  return new SegmentReader(buffer);
 }
 
 /** A verified segment. Made by `openSegment`. */
-export class OpenSegment {
+export class SegmentReader {
   readonly buffer: ArrayBufferLike;
   readonly documentCount: number;
   readonly termCount: number;

@@ -1,27 +1,26 @@
-import { inScope } from "./bitset.ts";
 import { Numbering } from "./build.ts";
+import { type DocumentSet, hasDocument } from "./document-set.ts";
 import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
-import type { OpenSegment } from "./segment.ts";
-import type { Scope } from "./types.ts";
+import type { SegmentReader } from "./reader.ts";
 import { DOCUMENTS_A_STEP, finish, type StagedDocument, writeInSteps } from "./writer.ts";
 
 /** A segment, with the documents of it to keep (`null`: all). */
-export interface MergePart {
-  readonly segment: OpenSegment;
-  readonly keep: Scope;
+export interface MergeInput {
+  readonly segment: SegmentReader;
+  readonly keep: DocumentSet;
 }
 
 /**
  * Joins segments into one, without their documents' text. Where two parts hold the same document
  * id, the first wins.
  */
-export function mergeSegments(parts: readonly MergePart[]): SharedArrayBuffer {
+export function mergeSegments(parts: readonly MergeInput[]): SharedArrayBuffer {
   return finish(mergeInSteps(parts));
 }
 
 /** As `mergeSegments`, in steps of some milliseconds. The scopes must not change meanwhile. */
 export function* mergeInSteps(
-  parts: readonly MergePart[],
+  parts: readonly MergeInput[],
 ): Generator<void, SharedArrayBuffer, void> {
   const terms = new Numbering();
   const keys = new Numbering();
@@ -30,7 +29,7 @@ export function* mergeInSteps(
   for (const { segment, keep } of parts) {
     const renumber = renumbering(segment, terms, keys);
     for (let document = 0; document < segment.documentCount; document++) {
-      if (!inScope(keep, document)) continue;
+      if (!hasDocument(keep, document)) continue;
       const id = segment.id(document);
       if (taken.has(id)) continue;
       taken.add(id);
@@ -49,7 +48,7 @@ export function* mergeInSteps(
 
 /** Maps a segment's words and marks to the common numbers, numbering each term when it is met. */
 function renumbering(
-  segment: OpenSegment,
+  segment: SegmentReader,
   terms: Numbering,
   keys: Numbering,
 ): (word: number) => number {

@@ -1,0 +1,19 @@
+/** One frontmatter entry. A scalar value is plain text, a nested one compact JSON. */
+export interface FrontmatterEntry {
+  key: string;
+  value: string;
+}
+
+/** One knowledge item to index: one version of one Markdown file. */
+export interface KnowledgeDocument {
+  /** Identifies the file version. Unique within a segment and opaque here; a UUID in the service. */
+  id: string;
+  /** Path of the file in its project; decides order and shard. */
+  path: string;
+  title: string;
+  headings: string[];
+  /** In file order. */
+  frontmatter: FrontmatterEntry[];
+  /** The body without frontmatter and without heading lines. */
+  content: string;
+}
