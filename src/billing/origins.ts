@@ -1,29 +1,30 @@
 import { Problem } from "../problem/problem.ts";
 
 /**
- * An absolute http or https address that every parser reads alike: no user name, no backslash and
- * no white space, which browsers and servers are known to take for different things.
+ * An absolute http or https URL that every parser reads the same way: no user name, backslash or
+ * white space, which browsers and servers are known to interpret differently.
  */
 export const REDIRECT_URL_PATTERN =
   "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\/?#@]+(?:[/?#][^\\s\\\\]*)?$";
 
 const BARE_ORIGIN = /^https?:\/\/[^\s\\/?#@]+$/i;
 
-/** Scheme, host and port of an address, as `URL.origin` spells them; null when it has none. */
-export function originOf(address: string): string | null {
-  if (!URL.canParse(address)) return null;
-  const { origin } = new URL(address);
+/** Scheme, host and port of a URL, as `URL.origin` spells them; null when it has no origin. */
+export function originOf(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const { origin } = new URL(url);
   return origin === "null" ? null : origin;
 }
 
-/** The origin that an `Origin` header names; null for `null`, lists and anything with a path. */
+/** The origin in an `Origin` header; null for `null`, lists and anything with a path. */
 export function headerOrigin(header: string): string | null {
   return BARE_ORIGIN.test(header) ? originOf(header) : null;
 }
 
 /**
- * Refuses an upgrade that was started from elsewhere than the allowed origins. Browsers say where
- * in the `Origin` header; without one the redirect URLs tell. A request with neither passes.
+ * Throws `untrusted-billing-origin` unless the upgrade was started from an allowed origin. The
+ * `Origin` header decides when it is present, otherwise all redirect URLs must be of allowed
+ * origins. A request with neither passes.
  */
 export function requireTrustedOrigin(
   allowed: readonly string[],

@@ -6,14 +6,14 @@ import { requireTrustedOrigin } from "./origins.ts";
 import { UpgradeBody, UpgradeHeaders, UpgradeResult } from "./schema.ts";
 import { createBilling } from "./service.ts";
 
-interface Needs {
+interface BillingServices {
   readonly config: Config;
   readonly sql: Sql;
   readonly log: Log;
 }
 
 /** POST /account/subscription/upgrade. The account is the calling user. */
-export function billingOperations({ config, sql, log }: Needs): Operation[] {
+export function billingOperations({ config, sql, log }: BillingServices): Operation[] {
   const billing = createBilling(config.billing, sql, log);
   return [
     operation({
@@ -23,9 +23,10 @@ export function billingOperations({ config, sql, log }: Needs): Operation[] {
       tag: "Billing",
       summary: "Start a subscription upgrade",
       description:
-        "Opens a hosted checkout page at the payment provider. The same upgrade asked again while " +
-        "its page is open returns that page. A refusal of the provider is a result with status " +
-        "`error`; a provider that gives no usable answer is a `billing-provider-error`.",
+        "Opens a hosted checkout page at the payment provider. Repeating the same upgrade while its " +
+        "page is open returns that page. If the provider refuses the upgrade, the result has the " +
+        "status `error`. If it gives no usable answer, the request fails with " +
+        "`billing-provider-error`.",
       permission: "account.billing.manage",
       headers: UpgradeHeaders,
       body: UpgradeBody,

@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { BILLING_QUANTITY_MAX, BILLING_URL_MAX_CHARS } from "../shared/limits.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
 
-const addOn = (what: string) =>
+const addOn = (name: string) =>
   Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: BILLING_QUANTITY_MAX }), Type.Null()], {
-      description: `Recurring ${what} add-ons; none when absent, null or 0.`,
+      description: `The number of recurring ${name} add-ons. Absent, null and 0 mean none.`,
       errorMessage: "must be a whole number of at least 0, or null",
     }),
   );
@@ -16,7 +16,7 @@ const redirect = (when: string) =>
       format: "uri",
       pattern: REDIRECT_URL_PATTERN,
       maxLength: BILLING_URL_MAX_CHARS,
-      description: `Where the customer is sent ${when}.`,
+      description: `Where to send the customer ${when}.`,
       errorMessage:
         "must be an absolute http or https URL without a user name, " +
         `of at most ${BILLING_URL_MAX_CHARS} characters`,
@@ -28,19 +28,19 @@ export const UpgradeBody = Type.Object({
     description: "The tier to upgrade to. `free` needs no checkout.",
   }),
   cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")], {
-    description: "How often it is billed.",
+    description: "The billing period.",
   }),
   quantity: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: BILLING_QUANTITY_MAX,
-      description: "Seats; 1 when absent.",
+      description: "The number of seats. Default: 1.",
     }),
   ),
   server_quantity: addOn("server"),
   sandbox_quantity: addOn("sandbox"),
   success_url: redirect("after the payment"),
-  cancel_url: redirect("after leaving without a payment"),
+  cancel_url: redirect("when they leave without paying"),
 });
 export type Upgrade = Static<typeof UpgradeBody>;
 
@@ -48,8 +48,8 @@ export const UpgradeHeaders = Type.Object({
   Origin: Type.Optional(
     Type.String({
       description:
-        "Where the upgrade was started; must be an allowed billing origin. Without it the " +
-        "origins of `success_url` and `cancel_url` must be.",
+        "Where the upgrade was started. It must be an allowed billing origin. Without this header, " +
+        "the origins of `success_url` and `cancel_url` must be allowed.",
     }),
   ),
 });
@@ -60,15 +60,17 @@ const orNull = (description: string, options: { format?: "uri"; pattern?: string
 export const UpgradeResult = Type.Object({
   status: Type.Union([Type.Literal("ok"), Type.Literal("pending"), Type.Literal("error")], {
     description:
-      "`ok`: done without a checkout. `pending`: the customer has to pay at `checkout_url`. " +
-      "`error`: the provider refused, see `error`.",
+      "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
+      "`error`: the provider refused the upgrade; `error` has the reason.",
   }),
-  checkout_url: orNull("The hosted checkout page of the open session.", { format: "uri" }),
-  amount_decimal: orNull("The exact amount due, when the provider tells it.", {
+  checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
+    format: "uri",
+  }),
+  amount_decimal: orNull("The exact amount due. Null when the provider does not report it.", {
     pattern: "^-?\\d+(?:\\.\\d+)?$",
   }),
-  currency: orNull("The amount's currency, as the provider writes it."),
-  amount: orNull("The amount due, formatted for people."),
-  error: orNull("Why the provider refused."),
+  currency: orNull("The currency of the amount, as the provider spells it."),
+  amount: orNull("The amount due, formatted for display."),
+  error: orNull("Why the provider refused the upgrade."),
 });
 export type UpgradeResult = Static<typeof UpgradeResult>;

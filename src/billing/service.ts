@@ -1,12 +1,13 @@
+import pTimeout from "p-timeout";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
 import { Problem } from "../problem/problem.ts";
 import { BILLING_DEADLINE_MS } from "../shared/limits.ts";
 import { decimalAmount, formattedAmount } from "./amounts.ts";
-import { checkoutOf } from "./checkout.ts";
-import { Checkouts } from "./checkouts.ts";
-import { createProvider, ProviderFailure } from "./provider.ts";
+import { checkoutOf } from "./checkout-parameters.ts";
+import { CheckoutSessions } from "./checkout-sessions.ts";
+import { createProvider, ProviderError } from "./provider.ts";
 import type { Upgrade, UpgradeResult } from "./schema.ts";
 import type { Session } from "./session.ts";
 import { createBillingStore } from "./store.ts";
@@ -27,44 +28,40 @@ function refused(error: string): UpgradeResult {
   return { status: "error", checkout_url: null, ...NOTHING_DUE, error };
 }
 
-/** Rejects when the time is up. The work goes on: what it ends in serves the next request. */
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  const { promise: timeUp, reject } = Promise.withResolvers<never>();
+function timedOut(): never {
   const detail = "The payment provider did not answer in time.";
-  const timer = setTimeout(() => reject(new Problem("billing-provider-error", { detail })), ms);
-  try {
-    return await Promise.race([work, timeUp]);
-  } finally {
-    clearTimeout(timer);
-  }
+  throw new Problem("billing-provider-error", { detail });
 }
 
 export interface Billing {
   /**
-   * Starts an upgrade for an account. A refusal of the provider is a result; throws
-   * `billing-not-configured`, and `billing-provider-error` when no usable answer came in time.
+   * Starts an upgrade of an account. A refusal by the provider is a result with status `error`.
+   * Throws `billing-not-configured`, and `billing-provider-error` when the provider gives no usable
+   * answer in time.
    */
   upgrade(accountId: string, upgrade: Upgrade): Promise<UpgradeResult>;
 }
 
 export function createBilling(config: Config["billing"], sql: Sql, log: Log): Billing {
   const { secretKey, apiBase, prices } = config;
-  const checkouts =
+  const sessions =
     secretKey === undefined
       ? null
-      : new Checkouts(createProvider({ secretKey, apiBase }), createBillingStore(sql));
+      : new CheckoutSessions(createProvider({ secretKey, apiBase }), createBillingStore(sql));
 
   return {
     async upgrade(accountId, upgrade) {
       if (upgrade.type === "free") return DONE;
-      if (checkouts === null) throw new Problem("billing-not-configured");
+      if (sessions === null) throw new Problem("billing-not-configured");
       const checkout = checkoutOf(accountId, upgrade, prices);
       const deadline = performance.now() + BILLING_DEADLINE_MS;
-      const work = checkouts.session(accountId, checkout, deadline);
+      // After a timeout the work continues: the next request uses its outcome.
+      const session = sessions.findOrOpen(accountId, checkout, deadline);
       try {
-        return pending(await within(work, BILLING_DEADLINE_MS));
+        const options = { milliseconds: BILLING_DEADLINE_MS, fallback: timedOut };
+        return pending(await pTimeout(session, options));
       } catch (error) {
-        if (!(error instanceof ProviderFailure)) throw error;
+        if (!(error instanceof ProviderError)) throw error;
         const { refusal, code, status } = error;
         if (refusal === null) throw new Problem("billing-provider-error", { cause: error });
         log.warn({ code, status }, error.message);

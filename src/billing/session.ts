@@ -1,40 +1,43 @@
 import type Stripe from "stripe";
 import { BILLING_SESSION_LIFE_SECONDS } from "../shared/limits.ts";
 
-/** A checkout session, as far as it matters here. */
+/** A checkout session, reduced to the fields that this service uses. */
 export interface Session {
   readonly id: string;
-  /** The hosted page; the provider takes it away when the session is over. */
+  /** The hosted checkout page; null when the session is over. */
   readonly url: string | null;
   readonly isOpen: boolean;
-  /** What is due, in the minor unit of the currency; null when the provider does not tell. */
-  readonly due: Due | null;
-  /** Made by the provider at the latest when the session is paid. */
+  /** The amount due; null when the provider does not report it. */
+  readonly due: AmountDue | null;
+  /** The provider creates the customer by the time the session is paid; null before. */
   readonly customerId: string | null;
   readonly expiresAt: Date;
 }
 
-export interface Due {
+interface AmountDue {
+  /** In the currency's minor unit. */
   readonly minor: bigint;
   readonly currency: string;
 }
 
-type Loose = { readonly [Name in keyof Stripe.Checkout.Session]?: unknown };
+type UntrustedSession = { readonly [Name in keyof Stripe.Checkout.Session]?: unknown };
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
+/** Undefined when the value is malformed. */
 function urlOf(value: unknown): string | null | undefined {
   if (value === null || value === undefined) return null;
   if (!isText(value) || !URL.canParse(value)) return undefined;
   return /^https?:$/.test(new URL(value).protocol) ? value : undefined;
 }
 
-function dueOf({ amount_total: amount, currency }: Loose): Due | null | undefined {
+/** Undefined when a value is malformed. */
+function dueOf({ amount_total: amount, currency }: UntrustedSession): AmountDue | null | undefined {
   const isAbsent = (value: unknown) => value === null || value === undefined;
   if (isAbsent(amount) || isAbsent(currency)) return null;
-  // Beyond the safe integers a JSON number is no longer the amount that was sent.
+  // JSON.parse has already rounded numbers beyond the safe integers.
   if (!Number.isSafeInteger(amount) || !isText(currency)) return undefined;
   if (!/^[A-Za-z]{3}$/.test(currency)) return undefined;
   return { minor: BigInt(amount as number), currency };
@@ -46,7 +49,7 @@ function customerOf(value: unknown): string | null {
   return isText(id) ? id : null;
 }
 
-/** The end of an open session lies ahead; what does not tells nothing about it. */
+/** The reported expiry if it is in the future, otherwise the provider's default. */
 function expiryOf(value: unknown): Date {
   const now = Date.now() / 1_000;
   const isAhead = Number.isSafeInteger(value) && (value as number) > now;
@@ -54,21 +57,21 @@ function expiryOf(value: unknown): Date {
 }
 
 /**
- * The session in an answer, or null when the answer is not one. The SDK's types only say what the
- * provider means to send: nothing of it is taken on trust.
+ * The session in a response of the provider, or null when the response is not a valid session. The
+ * SDK's types state what the provider should send, so every field is checked.
  */
-export function sessionOf(answer: Loose): Session | null {
-  const url = urlOf(answer.url);
-  const due = dueOf(answer);
-  const expiresAt = expiryOf(answer.expires_at);
-  if (!isText(answer.id) || url === undefined || due === undefined) return null;
+export function sessionOf(response: UntrustedSession): Session | null {
+  const url = urlOf(response.url);
+  const due = dueOf(response);
+  const expiresAt = expiryOf(response.expires_at);
+  if (!isText(response.id) || url === undefined || due === undefined) return null;
   if (Number.isNaN(expiresAt.getTime())) return null;
   return {
-    id: answer.id,
+    id: response.id,
     url,
-    isOpen: answer.status !== "complete" && answer.status !== "expired",
+    isOpen: response.status !== "complete" && response.status !== "expired",
     due,
-    customerId: customerOf(answer.customer),
+    customerId: customerOf(response.customer),
     expiresAt,
   };
 }

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/client.ts";
 import type { Session } from "./session.ts";
 
-/** A session that was opened and stored; whether it is still open, only the provider knows. */
+/** A session that was opened and stored. Only the provider knows whether it is still open. */
 export interface StoredSession extends Session {
   readonly url: string;
 }
@@ -27,7 +27,7 @@ function storedSession(row: SessionRow): StoredSession {
   };
 }
 
-/** Which upgrade of which account: the key of what is stored. */
+/** The key of a stored session: an account, and the fingerprint of its upgrade. */
 export interface UpgradeKey {
   readonly accountId: string;
   readonly fingerprint: Uint8Array;
@@ -35,7 +35,7 @@ export interface UpgradeKey {
 
 export type BillingStore = ReturnType<typeof createBillingStore>;
 
-/** What is remembered of accounts at the provider. Every statement stands for itself. */
+/** The stored sessions and customers of accounts. No operation needs a transaction. */
 export function createBillingStore(sql: Sql) {
   return {
     async session({ accountId, fingerprint }: UpgradeKey): Promise<StoredSession | null> {
@@ -46,7 +46,7 @@ export function createBillingStore(sql: Sql) {
       return row === undefined ? null : storedSession(row);
     },
 
-    /** The account's sessions, the last to expire first. */
+    /** The account's sessions, in descending order of expiry. */
     async sessions(accountId: string, limit: number): Promise<StoredSession[]> {
       const rows = await sql<SessionRow[]>`
         SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
@@ -56,8 +56,9 @@ export function createBillingStore(sql: Sql) {
     },
 
     /**
-     * The attempt that the caller may make, for `ttlMs`: a new one, or one that somebody has
-     * left. Null when somebody else is at it, or has just stored a session.
+     * Claims the next attempt to open a session for `ttlMs`. Returns its id: a new one, or that of
+     * an unfinished attempt to repeat. Null while another request holds the claim, or when a
+     * session is already stored.
      */
     async claim({ accountId, fingerprint }: UpgradeKey, ttlMs: number): Promise<string | null> {
       const [row] = await sql<{ attempt: string }[]>`
@@ -70,14 +71,14 @@ export function createBillingStore(sql: Sql) {
       return row?.attempt ?? null;
     },
 
-    /** Lets others continue the attempt at once. */
+    /** Ends the claim, so that others can repeat the attempt at once. */
     async release({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
       await sql`
         UPDATE billing_sessions SET claimed_until = NULL
         WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}`;
     },
 
-    /** Ends the attempt without a session: the next one is new. */
+    /** Deletes an attempt that opened no session: the next claim gets a new id. */
     async abandon({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
       await sql`
         DELETE FROM billing_sessions
@@ -85,8 +86,8 @@ export function createBillingStore(sql: Sql) {
           AND session_id IS NULL`;
     },
 
-    /** Stores what the attempt has opened. Of two the first stays; it is what `session` returns. */
-    async keep(
+    /** Stores the session that the attempt opened, unless one is stored already. */
+    async saveSession(
       { accountId, fingerprint }: UpgradeKey,
       attempt: string,
       { id, url, due, expiresAt }: Session,
@@ -103,8 +104,11 @@ export function createBillingStore(sql: Sql) {
         WHERE s.session_id IS NULL`;
     },
 
-    /** Forgets the session and keeps its attempt, for the next caller to repeat. */
-    async doubt({ accountId, fingerprint }: UpgradeKey): Promise<void> {
+    /**
+     * Deletes a session whose state is unknown, but not its attempt. Repeating the attempt with the
+     * same idempotency key returns the same session or the provider's error.
+     */
+    async resetSession({ accountId, fingerprint }: UpgradeKey): Promise<void> {
       await sql`
         UPDATE billing_sessions SET claimed_until = NULL, session_id = NULL, url = NULL,
           amount_total = NULL, currency = NULL, expires_at = NULL
@@ -112,8 +116,8 @@ export function createBillingStore(sql: Sql) {
           AND session_id IS NOT NULL`;
     },
 
-    /** Forgets a session that is over. */
-    async drop(accountId: string, sessionId: string): Promise<void> {
+    /** Deletes a session that is over, with its attempt. */
+    async deleteSession(accountId: string, sessionId: string): Promise<void> {
       await sql`
         DELETE FROM billing_sessions
         WHERE account_id = ${accountId} AND session_id = ${sessionId}`;
@@ -125,14 +129,14 @@ export function createBillingStore(sql: Sql) {
       return row?.customer_id ?? null;
     },
 
-    /** The first customer of an account stays, so that it does not end up with several. */
-    async noteCustomer(accountId: string, customerId: string): Promise<void> {
+    /** Stores the account's customer. An account keeps its first customer. */
+    async saveCustomer(accountId: string, customerId: string): Promise<void> {
       await sql`
         INSERT INTO billing_customers (account_id, customer_id) VALUES (${accountId}, ${customerId})
         ON CONFLICT (account_id) DO NOTHING`;
     },
 
-    async forgetCustomer(accountId: string, customerId: string): Promise<void> {
+    async deleteCustomer(accountId: string, customerId: string): Promise<void> {
       await sql`
         DELETE FROM billing_customers
         WHERE account_id = ${accountId} AND customer_id = ${customerId}`;

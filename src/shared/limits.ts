@@ -132,28 +132,28 @@ export const PROJECT_COPY_TIMEOUT_MS = 25_000;
 export const BRANCH_REQUIRED_APPROVALS_DEFAULT = 1;
 
 // Billing.
-/** An upgrade is answered within this time, whatever the payment provider does. */
+/** An upgrade is answered within this time, even when the payment provider does not answer. */
 export const BILLING_DEADLINE_MS = 11_500;
-/** What a caller may ever wait for an upgrade, the credential's check included. */
+/** The longest time a caller waits for an upgrade, including the credential check. */
 export const BILLING_BOUND_MS = 15_000;
-/** One attempt of opening a session, from the connection to the last byte of the answer. */
+/** Timeout of one attempt to open a session, from the connection to the last byte. */
 export const BILLING_ATTEMPT_TIMEOUT_MS = 2_800;
 export const BILLING_RETRIES = 2;
-/** The provider's SDK waits this long between attempts when there are so few of them. */
+/** The longest pause of the provider's SDK between so few attempts. */
 export const BILLING_RETRY_WAIT_MS = 500;
-/** Asking whether a session is still open: one attempt, as the stored answer is good enough. */
-export const BILLING_LOOK_TIMEOUT_MS = 1_500;
-/** Whoever opens a session keeps others from trying for this long at most. */
+/** Timeout for checking a session. It is not retried, because the stored session is good enough. */
+export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
+/** A request that opens a session keeps others from opening it for at most this long. */
 export const BILLING_CLAIM_MS = 15_000;
 export const BILLING_CLAIM_POLL_MS = 100;
-/** The provider's own default, for answers that leave the end of a session out. */
+/** The provider's default, for responses without an expiry. */
 export const BILLING_SESSION_LIFE_SECONDS = 86_400;
-/** Earlier sessions of an account that are asked for the customer they made. */
+/** Earlier sessions of an account that are checked for a customer. */
 export const BILLING_EARLIER_SESSIONS_MAX = 3;
 export const BILLING_ANSWER_MAX_BYTES = 1_048_576;
-/** The provider takes no longer ones. */
+/** The provider rejects longer URLs. */
 export const BILLING_URL_MAX_CHARS = 5_000;
-/** JSON carries whole numbers exactly up to here; the provider has limits of its own. */
+/** JSON numbers are exact up to this value. The provider has limits of its own. */
 export const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 export const BILLING_ERROR_MAX_CHARS = 400;
 
@@ -359,7 +359,7 @@ export function assertRelations(): void {
     [
       (BILLING_RETRIES + 1) * BILLING_ATTEMPT_TIMEOUT_MS +
         BILLING_RETRIES * BILLING_RETRY_WAIT_MS +
-        2 * BILLING_LOOK_TIMEOUT_MS <
+        2 * BILLING_RETRIEVE_TIMEOUT_MS <
         BILLING_CLAIM_MS,
       "a claim outlasts the attempts made under it",
     ],

@@ -1,14 +1,6 @@
-import { beforeAll, describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "bun:test";
+import { startApi } from "../support/api.ts";
 import {
-  type Answer,
-  type Caller,
-  startApi,
-  startApiProcess,
-  type TestApi,
-} from "../support/api.ts";
-import {
-  CATALOGUE,
   environment,
   NO_AMOUNT,
   NOTHING,
@@ -16,63 +8,23 @@ import {
   PATH,
   PERMISSION,
   PRO,
-  SECRET_KEY,
+  startBilling,
 } from "../support/billing.ts";
-import { BillingProvider, errorAnswer, type Reaction } from "../support/billing-provider.ts";
 
-let provider: BillingProvider;
-let api: TestApi;
-/** What becomes of upgrades at a provider that never answers: it shows while other tests run. */
-let unanswered: Promise<Answer[]>;
+const { api, provider, payer, upgrade, checkoutUrl } = await startBilling();
 
-/** Somebody with an account of their own who may upgrade it. */
-function payer(): Promise<Caller> {
-  return api.token(randomUUID(), { permissions: [PERMISSION] });
-}
-
-async function upgrade(json: unknown, as?: Caller, headers = {}, at = api): Promise<Answer> {
-  return await at.send("POST", PATH, { json, headers, ...(as ? { as } : {}) });
-}
-
-/** The checkout page of an upgrade that must have succeeded. */
-async function checkoutUrl(json: unknown, as: Caller, at = api): Promise<string> {
-  const { status, body } = await upgrade(json, as, {}, at);
-  expect({ status, state: body.status }).toEqual({ status: 200, state: "pending" });
-  return body.checkout_url;
-}
-
-function sessionAt(url: string): string {
-  return /cs_test_\w+/.exec(url)?.[0] as string;
-}
-
-/** The idempotency keys of the openings from that one on. */
-function keysSince(opening: number): Array<string | null> {
-  return provider.openings.slice(opening).map(({ headers }) => headers.get("idempotency-key"));
-}
-
-beforeAll(async () => {
-  provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
-  api = await startApi({ env: environment(provider) });
-
-  const silent = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
-  silent.hold();
-  const waiting = await startApi({ env: environment(silent), beside: api });
-  const caller = await payer();
-  unanswered = Promise.all([1, 2].map(() => upgrade(PRO, caller, {}, waiting)));
-});
-
-describe("a request to upgrade is judged in order:", () => {
+describe("who may upgrade a subscription", () => {
   const invalid = { type: "gold" };
   const untrusted = { origin: "https://evil.example" };
 
-  test("without a credential it is 401, whatever else is wrong", async () => {
+  test("an upgrade without a credential returns 401 even when the body and the origin are invalid", async () => {
     const answer = await upgrade(invalid, undefined, untrusted);
     expect(answer.status).toBe(401);
     expect(answer.body.slug).toBe("unauthorized");
     expect(answer.headers.has("www-authenticate")).toBe(true);
   });
 
-  test("without the permission it is 403 before the body is looked at", async () => {
+  test("an upgrade without the permission returns 403 before the body is validated", async () => {
     const user = await api.user();
     const callers = [user, await api.key(user), await api.key(user, { scopes: ["search.query"] })];
     for (const caller of callers) {
@@ -81,12 +33,12 @@ describe("a request to upgrade is judged in order:", () => {
     }
   });
 
-  test("with an invalid body it is 400 before its origin is looked at", async () => {
+  test("an upgrade with an invalid body returns 400 before the origin is checked", async () => {
     const answer = await upgrade(invalid, await payer(), untrusted);
     expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
   });
 
-  test("from an untrusted origin it is 403, whatever the tier, and the provider is not asked", async () => {
+  test("an upgrade from an untrusted origin returns 403 for every tier and sends nothing to the provider", async () => {
     const before = provider.received.length;
     for (const type of ["free", "pro", "enterprise"]) {
       const answer = await upgrade({ ...PRO, type }, await payer(), untrusted);
@@ -110,7 +62,7 @@ describe("the origin of an upgrade", () => {
     [{ origin: "http://localhost:5173" }, {}],
     [{}, { success_url: `${ORIGIN}/done`, cancel_url: "http://localhost:5173/no" }],
     [{}, {}],
-  ])("%j with %j is trusted", async (headers, urls) => {
+  ])("an upgrade with headers %j and URLs %j is trusted", async (headers, urls) => {
     const answer = await upgrade({ ...PRO, ...urls }, await payer(), headers);
     expect([answer.status, answer.body.status]).toEqual([200, "pending"]);
   });
@@ -123,13 +75,13 @@ describe("the origin of an upgrade", () => {
     [{ origin: "https://evil.example" }, { success_url: `${ORIGIN}/done` }],
     [{}, { success_url: `${ORIGIN}.evil.example/done` }],
     [{}, { success_url: `${ORIGIN}/done`, cancel_url: "https://evil.example/" }],
-  ])("%j with %j is not", async (headers, urls) => {
+  ])("an upgrade with headers %j and URLs %j returns 403", async (headers, urls) => {
     const answer = await upgrade({ ...PRO, ...urls }, await payer(), headers);
     expect([answer.status, answer.body.slug]).toEqual([403, "untrusted-billing-origin"]);
   });
 });
 
-describe("an upgrade is refused with 400 and changes nothing", () => {
+describe("validation of an upgrade", () => {
   test.each([
     ["type", { cycle: "monthly" }],
     ["type", { ...PRO, type: "gold" }],
@@ -149,15 +101,18 @@ describe("an upgrade is refused with 400 and changes nothing", () => {
     ["cancel_url", { ...PRO, cancel_url: `https://user@app.example.com/` }],
     ["cancel_url", { ...PRO, cancel_url: `${ORIGIN}/${"x".repeat(5_000)}` }],
     ["body", []],
-  ])("when %s is wrong: %j", async (field, body) => {
-    const before = provider.received.length;
-    const answer = await upgrade(body, await payer());
-    expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
-    expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
-    expect(provider.received).toHaveLength(before);
-  });
+  ])(
+    "an upgrade with an invalid %s returns 400 and sends nothing to the provider: %j",
+    async (field, body) => {
+      const before = provider.received.length;
+      const answer = await upgrade(body, await payer());
+      expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
+      expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
+      expect(provider.received).toHaveLength(before);
+    },
+  );
 
-  test("when the body is no JSON, and with 415 when it says so itself", async () => {
+  test("an upgrade with malformed JSON returns 400, with another content type 415", async () => {
     const as = await payer();
     const headers = { "content-type": "application/json" };
     expect((await api.send("POST", PATH, { as, body: "{", headers })).status).toBe(400);
@@ -168,15 +123,15 @@ describe("an upgrade is refused with 400 and changes nothing", () => {
   });
 });
 
-describe("a checkout", () => {
-  test("has the tier, the seats and the add-ons as line items, and names the account", async () => {
+describe("the checkout of an upgrade", () => {
+  test("a checkout has the tier, seats and add-ons as line items and names the account", async () => {
     const caller = await payer();
     const sent = {
       ...PRO,
       quantity: 5,
       server_quantity: 2,
       sandbox_quantity: 7,
-      // The provider fills the braces in; strictly read, they make it a template and no URI.
+      // The provider replaces the braces. Strictly read, they make this a template, not a URI.
       success_url: `${ORIGIN}/done?session={CHECKOUT_SESSION_ID}&x=ä`,
       cancel_url: `${ORIGIN}/billing#plans`,
       unknown_field: "is ignored",
@@ -218,7 +173,7 @@ describe("a checkout", () => {
     });
   });
 
-  test("without numbers is for one seat and no add-on; null and 0 add none either", async () => {
+  test("a checkout without quantities is for one seat and no add-ons, as with add-ons of null and 0", async () => {
     const caller = await payer();
     const url = await checkoutUrl(PRO, caller);
     const { form } = provider.lastOpening;
@@ -230,7 +185,7 @@ describe("a checkout", () => {
     }
   });
 
-  test("takes null for an absent number of seats and for absent addresses", async () => {
+  test("null seats and null redirect URLs count as absent", async () => {
     const nulls = { quantity: null, success_url: null, cancel_url: null };
     const caller = await payer();
     const body = JSON.stringify({ ...PRO, ...nulls });
@@ -243,19 +198,22 @@ describe("a checkout", () => {
     ["pro", "monthly", "19.99", "usd", "$19.99"],
     ["pro", "yearly", "4900", "jpy", "¥4,900"],
     ["enterprise", "monthly", "12.340", "kwd", "KWD\u00a012.340"],
-  ])("for %s, %s is due with %s %s", async (type, cycle, amount_decimal, currency, amount) => {
-    const { body } = await upgrade({ type, cycle }, await payer());
-    expect(body).toMatchObject({ amount_decimal, currency, amount });
-  });
+  ])(
+    "the amount of %s, billed %s, is %s %s, formatted as %s",
+    async (type, cycle, amount_decimal, currency, amount) => {
+      const { body } = await upgrade({ type, cycle }, await payer());
+      expect(body).toMatchObject({ amount_decimal, currency, amount });
+    },
+  );
 
-  test("has no amount where the provider tells none", async () => {
+  test("a checkout has no amount when the provider reports none", async () => {
     const quiet = { id: "cs_test_quiet", url: "https://checkout.example.com/q", currency: "usd" };
     provider.react(() => Response.json({ ...quiet, amount_total: null }));
     const { body } = await upgrade(PRO, await payer());
     expect(body).toMatchObject({ status: "pending", ...NO_AMOUNT });
   });
 
-  test("is not needed for the free tier: nothing is asked of the provider", async () => {
+  test("an upgrade to the free tier needs no checkout and sends nothing to the provider", async () => {
     const before = provider.received.length;
     const { body } = await upgrade({ ...PRO, type: "free" }, await payer());
     expect(body).toEqual({ ...NOTHING, status: "ok" });
@@ -263,261 +221,8 @@ describe("a checkout", () => {
   });
 });
 
-const declined = () => errorAnswer(402, { type: "card_error", message: "Your card was declined." });
-const failing = () => errorAnswer(500, { type: "api_error", message: "Something broke." });
-
-describe("the same upgrade asked again", () => {
-  test("returns the same open session with the amount that the provider tells now", async () => {
-    const caller = await payer();
-    const first = await upgrade(PRO, caller);
-    const openings = provider.openings.length;
-    const id = sessionAt(first.body.checkout_url);
-    const session = provider.sessions.get(id);
-    if (session) provider.sessions.set(id, { ...session, amount_total: 1_499 });
-    const again = await upgrade(PRO, caller);
-    expect(again.body).toEqual({
-      ...first.body,
-      amount_decimal: "14.99",
-      amount: "$14.99",
-    });
-    expect(provider.openings).toHaveLength(openings);
-  });
-
-  test("returns the same session when the provider cannot tell for a moment whether it is open", async () => {
-    const caller = await payer();
-    const first = await upgrade(PRO, caller);
-    provider.react(failing);
-    expect((await upgrade(PRO, caller)).body).toEqual(first.body);
-  });
-
-  test("is an error when the provider now refuses it, and 500 when it fails for good", async () => {
-    const caller = await payer();
-    await checkoutUrl(PRO, caller);
-    provider.react(declined, declined);
-    expect((await upgrade(PRO, caller)).body.status).toBe("error");
-    await checkoutUrl(PRO, caller);
-    provider.react(failing, failing, failing, failing);
-    expect((await upgrade(PRO, caller)).body.slug).toBe("billing-provider-error");
-  });
-
-  test("is another upgrade when anything of it differs, and both stay", async () => {
-    const caller = await payer();
-    const bodies = [
-      PRO,
-      { ...PRO, quantity: 2 },
-      { ...PRO, server_quantity: 1 },
-      { ...PRO, cycle: "yearly" },
-      { ...PRO, type: "enterprise" },
-      { ...PRO, success_url: `${ORIGIN}/` },
-      { ...PRO, cancel_url: `${ORIGIN}/` },
-    ];
-    const urls: string[] = [];
-    for (const body of bodies) urls.push(await checkoutUrl(body, caller));
-    expect(new Set(urls).size).toBe(bodies.length);
-    for (const [index, body] of bodies.entries()) {
-      expect(await checkoutUrl(body, caller)).toBe(urls[index] as string);
-    }
-  });
-
-  test("by another account is a session of that account", async () => {
-    expect(await checkoutUrl(PRO, await payer())).not.toBe(await checkoutUrl(PRO, await payer()));
-  });
-
-  test("opens a new session when the first has expired at the provider or by the clock", async () => {
-    const caller = await payer();
-    const first = await checkoutUrl(PRO, caller);
-    provider.expire(sessionAt(first));
-    const second = await checkoutUrl(PRO, caller);
-    expect(second).not.toBe(first);
-    await api.sql`
-      UPDATE billing_sessions SET expires_at = now() - interval '1 second'
-      WHERE account_id = ${caller.userId}`;
-    provider.react(() => errorAnswer(500, { type: "api_error", message: "Oops." }));
-    const third = await checkoutUrl(PRO, caller);
-    expect(new Set([first, second, third]).size).toBe(3);
-  });
-
-  test("opens a new session when the provider no longer knows the first", async () => {
-    const caller = await payer();
-    const first = await checkoutUrl(PRO, caller);
-    provider.sessions.delete(sessionAt(first));
-    expect(await checkoutUrl(PRO, caller)).not.toBe(first);
-  });
-
-  test("opens a new session for the same customer when the first was paid", async () => {
-    const caller = await payer();
-    const first = await checkoutUrl(PRO, caller);
-    expect(provider.lastOpening.form["customer"]).toBeUndefined();
-    const customer = provider.complete(sessionAt(first));
-    expect(await checkoutUrl(PRO, caller)).not.toBe(first);
-    expect(provider.lastOpening.form["customer"]).toBe(customer);
-  });
-
-  test("by many at once opens one session, for all of them the same", async () => {
-    const caller = await payer();
-    const before = provider.openings.length;
-    const letGo = provider.hold();
-    const asked = Array.from({ length: 8 }, () => checkoutUrl(PRO, caller));
-    await provider.hasReceived(provider.received.length + 1);
-    letGo();
-    expect(new Set(await Promise.all(asked)).size).toBe(1);
-    expect(provider.openings).toHaveLength(before + 1);
-  });
-
-  test("continues an attempt that broke off, so that the provider opens no second session", async () => {
-    const caller = await payer();
-    // The provider has opened the session, but its answers never arrive.
-    const breakOff: Reaction = () => new Response("cut off on the way", { status: 200 });
-    const opening = provider.openings.length;
-    provider.react(breakOff);
-    const failed = await upgrade(PRO, caller);
-    expect([failed.status, failed.body.slug]).toEqual([500, "billing-provider-error"]);
-    await checkoutUrl(PRO, caller);
-    const keys = keysSince(opening);
-    expect(keys).toHaveLength(2);
-    expect(keys[0]).toBe(keys[1] as string);
-  });
-
-  test("takes over from a process that died at it", async () => {
-    const caller = await payer();
-    await checkoutUrl(PRO, caller);
-    // What a process leaves that dies before the provider's answer, some time later.
-    await api.sql`
-      UPDATE billing_sessions SET session_id = NULL, url = NULL, expires_at = NULL,
-        amount_total = NULL, currency = NULL, claimed_until = now() - interval '1 second'
-      WHERE account_id = ${caller.userId}`;
-    const sessions = provider.sessions.size;
-    await checkoutUrl(PRO, caller);
-    expect(provider.sessions.size).toBe(sessions);
-  });
-});
-
-describe("beside other processes on the same database", () => {
-  test("the same upgrade is the same session, one after the other and at once", async () => {
-    const other = await startApiProcess({ env: environment(provider), beside: api });
-    const caller = await payer();
-    const first = await checkoutUrl(PRO, caller);
-    expect(await checkoutUrl(PRO, caller, other)).toBe(first);
-
-    const before = provider.openings.length;
-    const letGo = provider.hold();
-    const body = { ...PRO, quantity: 3 };
-    const asked = [api, other, api, other].map((at) => checkoutUrl(body, caller, at));
-    await provider.hasReceived(provider.received.length + 1);
-    letGo();
-    expect(new Set(await Promise.all(asked)).size).toBe(1);
-    expect(provider.openings).toHaveLength(before + 1);
-  });
-});
-
-describe("the customer of an account", () => {
-  test("is learnt from an earlier upgrade that was paid, and used for every other", async () => {
-    const caller = await payer();
-    const paid = await checkoutUrl(PRO, caller);
-    await checkoutUrl({ ...PRO, quantity: 2 }, caller);
-    const customer = provider.complete(sessionAt(paid));
-    await checkoutUrl({ ...PRO, quantity: 3 }, caller);
-    expect(provider.lastOpening.form["customer"]).toBe(customer);
-    await checkoutUrl({ ...PRO, quantity: 4 }, caller);
-    expect(provider.lastOpening.form["customer"]).toBe(customer);
-  });
-
-  test("is forgotten when the provider has deleted it", async () => {
-    const caller = await payer();
-    provider.complete(sessionAt(await checkoutUrl(PRO, caller)));
-    await checkoutUrl({ ...PRO, quantity: 2 }, caller);
-    provider.customers.delete(provider.lastOpening.form["customer"] as string);
-    await checkoutUrl({ ...PRO, quantity: 3 }, caller);
-    expect(provider.lastOpening.form["customer"]).toBeUndefined();
-  });
-
-  test("is never another account's", async () => {
-    provider.complete(sessionAt(await checkoutUrl(PRO, await payer())));
-    await checkoutUrl(PRO, await payer());
-    expect(provider.lastOpening.form["customer"]).toBeUndefined();
-  });
-});
-
-describe("when the provider", () => {
-  test.each([
-    ["declines", declined, "Your card was declined."],
-    ["limits the rate", () => errorAnswer(429, { code: "rate_limit", message: "x" }), "try again"],
-    ["gives no reason", () => errorAnswer(400, { type: "invalid_request_error" }), "refused"],
-    ["refuses the key", () => errorAnswer(401, { message: "Invalid key" }), "credentials"],
-  ])(
-    "%s, the result is an error with the reason, and a retry is a new attempt",
-    async (_, reaction, reason) => {
-      const caller = await payer();
-      const opening = provider.openings.length;
-      provider.react(reaction);
-      const answer = await upgrade(PRO, caller);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toEqual({
-        ...NOTHING,
-        status: "error",
-        error: expect.stringContaining(reason),
-      });
-      await checkoutUrl(PRO, caller);
-      const keys = keysSince(opening);
-      expect(new Set(keys).size).toBe(2);
-    },
-  );
-
-  test("does not know a price, the result is an error with the reason", async () => {
-    const { status, body } = await upgrade({ type: "enterprise", cycle: "yearly" }, await payer());
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ status: "error", error: "No such price: 'price_retired'" });
-  });
-
-  test("fails for a moment, the upgrade succeeds by the same idempotency key", async () => {
-    const opening = provider.openings.length;
-    provider.react(failing, failing);
-    await checkoutUrl(PRO, await payer());
-    const keys = keysSince(opening);
-    expect(keys).toHaveLength(3);
-    expect(new Set(keys).size).toBe(1);
-  });
-
-  test("keeps failing, it is 500 without the provider's words, and the next one works", async () => {
-    const caller = await payer();
-    provider.react(failing, failing, failing);
-    const answer = await upgrade(PRO, caller);
-    expect([answer.status, answer.body.slug]).toEqual([500, "billing-provider-error"]);
-    expect(answer.text).not.toContain("Something broke.");
-    await checkoutUrl(PRO, caller);
-  });
-
-  test.each(["5", '"text"', "null", "[]", "<html>", ""])(
-    "answers %p, it is 500 and the service lives on",
-    async (text) => {
-      const caller = await payer();
-      provider.react(() => new Response(text));
-      const answer = await upgrade(PRO, caller);
-      expect([answer.status, answer.body.slug]).toEqual([500, "billing-provider-error"]);
-      await checkoutUrl(PRO, caller);
-    },
-  );
-
-  test("is away, it is 500; the free tier needs it not", async () => {
-    const gone = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
-    await gone.stop();
-    const lonely = await startApi({ env: environment(gone), beside: api });
-    const caller = await payer();
-    const answer = await upgrade(PRO, caller, {}, lonely);
-    expect([answer.status, answer.body.slug]).toEqual([500, "billing-provider-error"]);
-    const free = await upgrade({ ...PRO, type: "free" }, caller, {}, lonely);
-    expect(free.body.status).toBe("ok");
-  });
-});
-
-test("a provider that never answers is given up, by whoever asked it and whoever waits for them", async () => {
-  for (const { status, body } of await unanswered) {
-    expect([status, body.slug]).toEqual([500, "billing-provider-error"]);
-  }
-});
-
-describe("without configuration", () => {
-  test("an upgrade that needs a checkout is 500 billing-not-configured, the free tier is ok", async () => {
+describe("an incomplete billing configuration", () => {
+  test("without a provider, a paid tier returns 500 billing-not-configured and the free tier succeeds", async () => {
     const bare = await startApi({ beside: api });
     const caller = await payer();
     const answer = await upgrade(PRO, caller, {}, bare);
@@ -526,7 +231,7 @@ describe("without configuration", () => {
     expect([free.status, free.body.status]).toEqual([200, "ok"]);
   });
 
-  test("of a price, only what needs it is 500 billing-not-configured", async () => {
+  test("without a price, only upgrades that need it return 500 billing-not-configured", async () => {
     const caller = await payer();
     const before = provider.received.length;
     const answer = await upgrade({ ...PRO, cycle: "yearly", server_quantity: 1 }, caller);
@@ -535,44 +240,11 @@ describe("without configuration", () => {
     await checkoutUrl({ ...PRO, cycle: "yearly" }, caller);
   });
 
-  test("of an allowlist, nothing with an origin is trusted", async () => {
+  test("without an allowlist, no origin is trusted", async () => {
     const env = { ...environment(provider), BILLING_ORIGINS: undefined };
     const closed = await startApi({ env, beside: api });
     const answer = await upgrade(PRO, await payer(), { origin: ORIGIN }, closed);
     expect(answer.body.slug).toBe("untrusted-billing-origin");
     await checkoutUrl(PRO, await payer(), closed);
   });
-});
-
-test("the secret key is in no answer and in nothing that the service prints", async () => {
-  const env = { ...environment(provider), LOG_LEVEL: "trace" };
-  const noisy = await startApiProcess({ env, beside: api });
-  const say = (status: number, text = ""): Reaction => {
-    return ({ headers }) => {
-      const key = headers.get("authorization") ?? "";
-      const error = { type: "invalid_request_error", code: key, param: key };
-      return Response.json(
-        { error: { ...error, message: `${text} ${key}` } },
-        { status, headers: { "request-id": key, "stripe-notice": key, "x-key": key } },
-      );
-    };
-  };
-  const answers = [await upgrade(PRO, await payer(), {}, noisy)];
-  for (const status of [400, 401, 402, 403, 404, 409, 429]) {
-    const times = status === 409 ? 3 : 1;
-    provider.react(...Array.from({ length: times }, () => say(status, `status ${status}`)));
-    answers.push(await upgrade(PRO, await payer(), {}, noisy));
-  }
-  provider.react(say(500), say(502), say(503));
-  answers.push(await upgrade(PRO, await payer(), {}, noisy));
-  provider.react(({ headers }) => new Response(headers.get("authorization")));
-  answers.push(await upgrade(PRO, await payer(), {}, noisy));
-  noisy.server.kill("SIGTERM");
-  await noisy.server.exited;
-
-  // The service did print about these requests, and it did so without the key.
-  expect(noisy.server.logs()).toContain("billing-provider-error");
-  expect(noisy.server.logs()).toContain("status 402");
-  expect(noisy.server.logs()).not.toContain(SECRET_KEY);
-  for (const { text } of answers) expect(text).not.toContain(SECRET_KEY);
 });

@@ -38,6 +38,10 @@ export function errorAnswer(status: number, error: Fields): Response {
   return Response.json({ error }, { status, headers: { "request-id": "req_test" } });
 }
 
+export const declined = () =>
+  errorAnswer(402, { type: "card_error", message: "Your card was declined." });
+export const failing = () => errorAnswer(500, { type: "api_error", message: "Something broke." });
+
 const missing = (what: string, id: string, param: string) =>
   errorAnswer(400, {
     type: "invalid_request_error",

@@ -1,4 +1,7 @@
-import type { BillingProvider } from "./billing-provider.ts";
+import { expect } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { type Answer, type Caller, startApi } from "./api.ts";
+import { BillingProvider } from "./billing-provider.ts";
 
 export const PATH = "/account/subscription/upgrade";
 export const PERMISSION = "account.billing.manage";
@@ -30,5 +33,33 @@ export function environment(provider: BillingProvider): Record<string, string> {
     STRIPE_SECRET_KEY: SECRET_KEY,
     STRIPE_API_BASE: provider.url,
     STRIPE_PRICES: JSON.stringify(PRICES),
+  };
+}
+
+/** A service with a provider of its own, and functions that send upgrades to it. */
+export async function startBilling() {
+  const provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
+  const api = await startApi({ env: environment(provider) });
+
+  async function upgrade(json: unknown, as?: Caller, headers = {}, at = api): Promise<Answer> {
+    return await at.send("POST", PATH, { json, headers, ...(as ? { as } : {}) });
+  }
+
+  return {
+    provider,
+    api,
+    upgrade,
+    /** A user with an account of its own, who may upgrade it. */
+    payer: (): Promise<Caller> => api.token(randomUUID(), { permissions: [PERMISSION] }),
+    /** The checkout page of an upgrade that must succeed. */
+    async checkoutUrl(json: unknown, as: Caller, at = api): Promise<string> {
+      const { status, body } = await upgrade(json, as, {}, at);
+      expect({ status, state: body.status }).toEqual({ status: 200, state: "pending" });
+      return body.checkout_url;
+    },
+    /** The idempotency keys of the opening requests from index `start` on. */
+    keysSince(start: number): Array<string | null> {
+      return provider.openings.slice(start).map(({ headers }) => headers.get("idempotency-key"));
+    },
   };
 }

@@ -16,17 +16,17 @@ describe("amounts of the payment provider", () => {
     [1234567n, "krw", "1234567", "₩1,234,567"],
     [5120n, "kwd", "5.120", "KWD\u00a05.120"],
     [7n, "bhd", "0.007", "BHD\u00a00.007"],
-    // Whole units that the provider nevertheless counts in hundredths, and the other way round.
+    // The provider's decimals differ from ISO 4217 for these currencies.
     [500n, "isk", "5.00", "ISK\u00a05.00"],
     [500n, "ugx", "5.00", "UGX\u00a05.00"],
     [500n, "mga", "500", "MGA\u00a0500"],
     [9007199254740993n, "usd", "90071992547409.93", "$90,071,992,547,409.93"],
-  ])("%p minor units of %s are %s, written %s", (amount, code, decimal, formatted) => {
+  ])("%p minor units of %s are %s, formatted as %s", (amount, code, decimal, formatted) => {
     expect(decimalAmount(amount, code)).toBe(decimal);
     expect(formattedAmount(amount, code)).toBe(formatted);
   });
 
-  test("the decimal is exact: its digits are the minor units again", () => {
+  test("a decimal amount has exactly the digits of its minor units", () => {
     fc.assert(
       fc.property(minor, currency, (amount, code) => {
         const decimal = decimalAmount(amount, code);
@@ -38,7 +38,7 @@ describe("amounts of the payment provider", () => {
     );
   });
 
-  test("the formatted amount has every digit of the decimal", () => {
+  test("a formatted amount has every digit of the decimal amount", () => {
     fc.assert(
       fc.property(minor, currency, (amount, code) => {
         const digits = (text: string) => text.replace(/[^\d.-]/g, "");
@@ -47,7 +47,7 @@ describe("amounts of the payment provider", () => {
     );
   });
 
-  test("the code's case does not matter", () => {
+  test("the case of a currency code does not matter", () => {
     fc.assert(
       fc.property(minor, currency, (amount, code) => {
         expect(decimalAmount(amount, code.toLowerCase())).toBe(

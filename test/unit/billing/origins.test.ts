@@ -26,7 +26,7 @@ describe("billing origins", () => {
     "https://app.example.com:443",
     "HTTPS://APP.example.com",
     "http://localhost:5173",
-  ])("an Origin of %s passes", (origin) => {
+  ])("the Origin header %s passes", (origin) => {
     expect(passes(origin)).toBe(true);
   });
 
@@ -50,11 +50,11 @@ describe("billing origins", () => {
     "http://localhost:51730",
     "blob:https://app.example.com/x",
     "file://app.example.com",
-  ])("an Origin of %p is refused", (origin) => {
+  ])("the Origin header %p is refused", (origin) => {
     expect(passes(origin)).toBe(false);
   });
 
-  test("without an Origin both redirect URLs must be of allowed origins", () => {
+  test("without an Origin header, both redirect URLs must be of allowed origins", () => {
     const good = "https://app.example.com/done?x=1#y";
     const bad = "https://app.example.com.evil.example/done";
     expect(passes(null, [good, "http://localhost:5173/"])).toBe(true);
@@ -63,13 +63,13 @@ describe("billing origins", () => {
     expect(passes(null, ["https://good@app.example.com.evil.example/"])).toBe(false);
   });
 
-  test("the Origin decides where there is one, and a request with neither passes", () => {
+  test("the Origin header takes precedence over redirect URLs, and a request with neither passes", () => {
     expect(passes("https://evil.example", ["https://app.example.com/"])).toBe(false);
     expect(passes("https://app.example.com", ["https://shop.example/"])).toBe(true);
     expect(passes(null)).toBe(true);
   });
 
-  test("nothing passes but the scheme, host and port of an allowed origin", () => {
+  test("only the exact scheme, host and port of an allowed origin pass", () => {
     const near = fc.tuple(
       fc.constantFrom("https", "http", "HTTPS"),
       fc.oneof(label, fc.constant("")),
@@ -92,7 +92,7 @@ describe("billing origins", () => {
     );
   });
 
-  test("text never makes it an allowed origin by containing one", () => {
+  test("text that merely contains an allowed origin is not read as that origin", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const text = `${before}https://app.example.com${after}`;
@@ -104,7 +104,7 @@ describe("billing origins", () => {
     );
   });
 
-  test("a redirect URL that is let through is read alike with and without normalising", () => {
+  test("an accepted redirect URL has the same host with and without normalization", () => {
     const pattern = new RegExp(REDIRECT_URL_PATTERN);
     const piece = fc.constantFrom(
       "@",
@@ -123,7 +123,7 @@ describe("billing origins", () => {
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const url = `https://app.example.com${pieces.join("")}`;
         if (!pattern.test(url) || originOf(url) === null) return;
-        // The host as the most naive reader takes it: up to the first delimiter.
+        // The most naive way to read the host: everything up to the first delimiter.
         const naive = /^https:\/\/([^/?#]*)/.exec(url)?.[1] as string;
         expect(new URL(url).host).toBe(naive.replace(/:(443)?$/, ""));
         expect(new URL(url).username).toBe("");
@@ -144,7 +144,7 @@ describe("billing origins", () => {
     "https://app.example.com/a b",
     "/billing",
     "",
-  ])("%p is no redirect URL", (url) => {
+  ])("the redirect URL %p is rejected", (url) => {
     expect(new RegExp(REDIRECT_URL_PATTERN).test(url)).toBe(false);
   });
 });

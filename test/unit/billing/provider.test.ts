@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createProvider, type Provider, ProviderFailure } from "../../../src/billing/provider.ts";
+import { createProvider, type Provider, ProviderError } from "../../../src/billing/provider.ts";
 import { sessionOf } from "../../../src/billing/session.ts";
 import { BillingProvider, type Reaction } from "../../support/billing-provider.ts";
 
@@ -16,14 +16,14 @@ function setUp(attemptTimeoutMs = 2_000): { double: BillingProvider; provider: P
   return { double, provider };
 }
 
-async function failure(work: Promise<unknown>): Promise<ProviderFailure> {
+async function failure(work: Promise<unknown>): Promise<ProviderError> {
   try {
     await work;
   } catch (error) {
-    expect(error).toBeInstanceOf(ProviderFailure);
-    return error as ProviderFailure;
+    expect(error).toBeInstanceOf(ProviderError);
+    return error as ProviderError;
   }
-  throw new Error("it did not fail");
+  throw new Error("expected a ProviderError");
 }
 
 const never: Reaction = () => new Promise(() => {});
@@ -40,18 +40,21 @@ const answering = (text: string, status = 200): Reaction => {
 describe("the payment provider", () => {
   test.each([
     ["never answers", never],
-    ["stalls in the middle of its answer", stalling],
-  ])("that %s is given up after three attempts with one idempotency key", async (_, reaction) => {
-    const { double, provider } = setUp(150);
-    double.react(reaction, reaction, reaction);
-    const { refusal, answered } = await failure(provider.open(PARAMS, "the-key"));
-    expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
-    expect(double.received).toHaveLength(3);
-    for (const { headers } of double.received) {
-      expect(headers.get("idempotency-key")).toBe("the-key");
-    }
-    expect((await provider.open(PARAMS, "the-key")).isOpen).toBe(true);
-  });
+    ["stalls in the middle of its response", stalling],
+  ])(
+    "a provider that %s fails after three attempts with one idempotency key",
+    async (_, reaction) => {
+      const { double, provider } = setUp(150);
+      double.react(reaction, reaction, reaction);
+      const { refusal, answered } = await failure(provider.openSession(PARAMS, "the-key"));
+      expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
+      expect(double.received).toHaveLength(3);
+      for (const { headers } of double.received) {
+        expect(headers.get("idempotency-key")).toBe("the-key");
+      }
+      expect((await provider.openSession(PARAMS, "the-key")).isOpen).toBe(true);
+    },
+  );
 
   test.each([
     "5",
@@ -72,36 +75,39 @@ describe("the payment provider", () => {
     '{"id":"cs_1","url":"https://checkout.example.com/","amount_total":"5","currency":"usd"}',
     '{"id":"cs_1","url":"https://checkout.example.com/","amount_total":5,"currency":"u$d"}',
     '{"id":"cs_1","url":"https://checkout.example.com/","expires_at":9007199254740991}',
-  ])("whose answer is %s has given no usable one, and the next is taken", async (text) => {
-    const { double, provider } = setUp();
-    double.react(answering(text));
-    const { refusal, answered } = await failure(provider.open(PARAMS, "k"));
-    expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
-    expect((await provider.open(PARAMS, "k")).isOpen).toBe(true);
-  });
+  ])(
+    "the response %s is rejected as malformed, and the next valid one is accepted",
+    async (text) => {
+      const { double, provider } = setUp();
+      double.react(answering(text));
+      const { refusal, answered } = await failure(provider.openSession(PARAMS, "k"));
+      expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
+      expect((await provider.openSession(PARAMS, "k")).isOpen).toBe(true);
+    },
+  );
 
-  test("is never followed elsewhere with the secret key", async () => {
+  test("a redirect is never followed with the secret key", async () => {
     const { double, provider } = setUp();
     const other = setUp().double;
     const redirect: Reaction = ({ path }) => Response.redirect(`${other.url}${path}`, 307);
     double.react(redirect, redirect, redirect);
-    expect((await failure(provider.open(PARAMS, "k"))).refusal).toBeNull();
+    expect((await failure(provider.openSession(PARAMS, "k"))).refusal).toBeNull();
     expect(other.received).toHaveLength(0);
   });
 
-  test("cannot fill the memory with an endless answer", async () => {
+  test("an endless response does not exhaust the memory", async () => {
     const { double, provider } = setUp();
     const endless: Reaction = () =>
       new Response(
         new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) }),
       );
     double.react(endless, endless, endless);
-    expect((await failure(provider.open(PARAMS, "k"))).answered).toBe(false);
+    expect((await failure(provider.openSession(PARAMS, "k"))).answered).toBe(false);
   });
 
-  test("repeats nothing of the secret key into its failures", async () => {
+  test("a provider error never contains a secret key", async () => {
     const { double, provider } = setUp();
-    const tell: Reaction = ({ headers }) =>
+    const leak: Reaction = ({ headers }) =>
       Response.json(
         {
           error: {
@@ -113,8 +119,8 @@ describe("the payment provider", () => {
         },
         { status: 400, headers: { "request-id": SECRET } },
       );
-    double.react(tell);
-    const caught = await failure(provider.open(PARAMS, "k"));
+    double.react(leak);
+    const caught = await failure(provider.openSession(PARAMS, "k"));
     expect(caught.refusal).toContain("[redacted]");
     const shown = Bun.inspect(caught) + JSON.stringify(caught) + caught.stack;
     for (const secret of [SECRET, "sk_live_other123", "rk_test_other456"]) {
@@ -122,39 +128,39 @@ describe("the payment provider", () => {
     }
   });
 
-  test("is asked about a session once, and not believed when it cannot tell", async () => {
+  test("retrieving a session is not retried, and returns unknown without a usable answer", async () => {
     const { double, provider } = setUp();
-    const { id } = await provider.open(PARAMS, "k");
-    expect(await provider.look(id)).toMatchObject({ id, isOpen: true });
+    const { id } = await provider.openSession(PARAMS, "k");
+    expect(await provider.retrieveSession(id)).toMatchObject({ id, isOpen: true });
     const before = double.received.length;
     double.react(answering("{}", 500));
-    expect(await provider.look(id)).toBeNull();
+    expect(await provider.retrieveSession(id)).toBe("unknown");
     double.react(answering("[]"));
-    expect(await provider.look(id)).toBeNull();
+    expect(await provider.retrieveSession(id)).toBe("unknown");
     expect(double.received).toHaveLength(before + 2);
-    expect(await provider.look("cs_unknown")).toBe("gone");
+    expect(await provider.retrieveSession("cs_unknown")).toBeNull();
     await double.stop();
-    expect(await provider.look(id)).toBeNull();
+    expect(await provider.retrieveSession(id)).toBe("unknown");
   });
 });
 
-describe("a session in an answer", () => {
+describe("parsing a session", () => {
   const answer = { id: "cs_1", url: "https://checkout.example.com/", status: "open" as const };
 
-  test("may leave out its amount, its currency and its end", () => {
+  test("a session may lack its amount, currency and expiry", () => {
     const session = sessionOf(answer);
     expect(session).toMatchObject({ id: "cs_1", isOpen: true, due: null, customerId: null });
     expect(session?.expiresAt.getTime()).toBeGreaterThan(Date.now());
     expect(sessionOf({ ...answer, amount_total: 5, currency: null })?.due).toBeNull();
   });
 
-  test("names its customer by id or as an object", () => {
+  test("the customer of a session is an id or an object", () => {
     expect(sessionOf({ ...answer, customer: "cus_1" })?.customerId).toBe("cus_1");
     expect(sessionOf({ ...answer, customer: { id: "cus_1" } })?.customerId).toBe("cus_1");
     expect(sessionOf({ ...answer, customer: { deleted: true } })?.customerId).toBeNull();
   });
 
-  test("is over once it is complete or expired, and then needs no page", () => {
+  test("a complete or expired session is not open and needs no URL", () => {
     expect(sessionOf({ ...answer, status: "complete", url: null })?.isOpen).toBe(false);
     expect(sessionOf({ ...answer, status: "expired", url: null })?.isOpen).toBe(false);
   });

@@ -3,13 +3,16 @@ import type Stripe from "stripe";
 import { Problem } from "../problem/problem.ts";
 import type { Upgrade } from "./schema.ts";
 
-export type CheckoutParams = Stripe.Checkout.SessionCreateParams;
-type LineItem = NonNullable<CheckoutParams["line_items"]>[number];
+export type CheckoutParameters = Stripe.Checkout.SessionCreateParams;
+type LineItem = NonNullable<CheckoutParameters["line_items"]>[number];
 
-/** Everything that a checkout is opened with, and what makes two of them the same upgrade. */
+/** A checkout to open at the provider. */
 export interface Checkout {
-  readonly params: CheckoutParams;
-  /** SHA-256 over `params`: another price, number or address is another upgrade. */
+  readonly parameters: CheckoutParameters;
+  /**
+   * SHA-256 of `parameters`. Requests with the same fingerprint are the same upgrade; another
+   * price, quantity or URL makes another upgrade.
+   */
   readonly fingerprint: Uint8Array;
 }
 
@@ -26,15 +29,15 @@ function lineItem(prices: Prices, name: string, quantity: number): LineItem[] {
   return [{ price, quantity }];
 }
 
-/** What the provider is asked for. Throws `billing-not-configured` where a price is missing. */
+/** The checkout of an upgrade. Throws `billing-not-configured` if a price is missing. */
 export function checkoutOf(accountId: string, upgrade: Upgrade, prices: Prices): Checkout {
   const { type, cycle, success_url, cancel_url } = upgrade;
   const metadata = { account_id: accountId, tier: type, cycle };
-  const params: CheckoutParams = {
+  const parameters: CheckoutParameters = {
     mode: "subscription",
     client_reference_id: accountId,
     metadata,
-    // The provider does not copy a session's metadata to the subscription that it ends in.
+    // The provider does not copy a session's metadata to the subscription created from it.
     subscription_data: { metadata },
     line_items: [
       ...lineItem(prices, `${type}.${cycle}`, upgrade.quantity ?? 1),
@@ -44,5 +47,6 @@ export function checkoutOf(accountId: string, upgrade: Upgrade, prices: Prices):
     ...(success_url === undefined ? {} : { success_url }),
     ...(cancel_url === undefined ? {} : { cancel_url }),
   };
-  return { params, fingerprint: createHash("sha256").update(JSON.stringify(params)).digest() };
+  const fingerprint = createHash("sha256").update(JSON.stringify(parameters)).digest();
+  return { parameters, fingerprint };
 }

@@ -1,8 +1,8 @@
 import { BILLING_ANSWER_MAX_BYTES } from "../shared/limits.ts";
 
-/** Headers of an answer that the SDK acts on; others never reach it, nor its warnings. */
-const KEPT_HEADERS = ["request-id", "stripe-should-retry"];
-/** Stands for answers that no API gives: redirects, and statuses that cannot have a body. */
+/** Response headers that the SDK acts on. All others are removed, so that none reaches its logs. */
+const FORWARDED_HEADERS = ["request-id", "stripe-should-retry"];
+/** Replaces statuses that the API never sends: redirects, and statuses without a body. */
 const BAD_GATEWAY = 502;
 
 async function boundedText(response: Response): Promise<string> {
@@ -11,7 +11,7 @@ async function boundedText(response: Response): Promise<string> {
   let length = 0;
   for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
     length += part.byteLength;
-    if (length > BILLING_ANSWER_MAX_BYTES) throw new Error("the answer is too long");
+    if (length > BILLING_ANSWER_MAX_BYTES) throw new Error("the response is too long");
     parts.push(part);
   }
   return Buffer.concat(parts, length).toString("utf8");
@@ -27,9 +27,10 @@ function isJsonObject(text: string): boolean {
 }
 
 /**
- * `fetch` for the provider's SDK. The SDK never settles, and ends the process with an unhandled
- * rejection, when an answer is JSON but no object; it reads answers of any length; and it would
- * follow a redirect with the secret key. So only what it can digest is passed on.
+ * `fetch` for the provider's SDK, which passes on only responses that the SDK can handle. Without
+ * it, a JSON response that is not an object leaves the SDK's promise pending and ends the process
+ * with an unhandled rejection; responses of any length are read; and a redirect is followed with
+ * the secret key.
  */
 export async function guardedFetch(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: "manual" });
@@ -37,7 +38,7 @@ export async function guardedFetch(url: string, init: RequestInit): Promise<Resp
   const { status } = response;
   const usable = status === 200 || status === 201 || status >= 400;
   const headers = new Headers();
-  for (const name of KEPT_HEADERS) {
+  for (const name of FORWARDED_HEADERS) {
     const value = response.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
