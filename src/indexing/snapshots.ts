@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockFile, unlockFile } from "../../native/index.ts";
+import { DISK_FORMATS } from "../shared/disk-formats.ts";
 import { isUuid } from "../shared/formats.ts";
 import { INDEX_SLOTS_MAX } from "../shared/limits.ts";
 import type { Anchor } from "./change-log.ts";
 import { writeDurably } from "./durable.ts";
 
-const FORMAT = 1;
+const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
 
 /** Says what the index snapshots beside it were made from. */

@@ -43,7 +43,7 @@ type Layer = keyof typeof LAYERS;
 const ORDER = Object.keys(LAYERS) as Layer[];
 
 /** Code that worker threads share with the main thread: it knows nothing of the service around it. */
-const PURE_CORES = ["src/shared/limits.ts", "src/text/"];
+const PURE_CORES = ["src/shared/limits.ts", "src/shared/disk-formats.ts", "src/text/"];
 
 /** What is started from outside; everything else must be reachable from here. */
 const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];

@@ -1,12 +1,13 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { openSegment } from "../../text/index.ts";
 import { writeDurably } from "../durable.ts";
 import { step } from "../steps.ts";
 import { TextProject } from "./text-project.ts";
 
-const FORMAT = 1;
+const FORMAT = DISK_FORMATS.textManifest;
 const MANIFEST = "text.json";
 const SUFFIX = ".segment";
 

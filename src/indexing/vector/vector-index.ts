@@ -1,4 +1,5 @@
 import * as native from "../../../native/index.ts";
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { INDEX_SETTLE_SLICE_MS } from "../../shared/limits.ts";
 import { step } from "../steps.ts";
 import {
@@ -14,7 +15,7 @@ import { appendBatch, vectorOf } from "./chunk-batch.ts";
 type Spans = Uint32Array;
 
 const NO_SPANS: Spans = new Uint32Array(0);
-const FORMAT = 2;
+const FORMAT = DISK_FORMATS.vectorVersions;
 /** Versions that are noted or read at once. */
 const META_SLICE_VERSIONS = 4_096;
 const FIRST_SLICE_VECTORS = 64;

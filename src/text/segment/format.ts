@@ -1,3 +1,5 @@
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+
 /**
  * The layout of a segment: a header of 32-bit little-endian words, then sections that start at
  * multiples of 8 bytes. A segment is one buffer without pointers, so the bytes in memory, those in
@@ -40,8 +42,7 @@ export function elementBytes(name: SectionName): number {
 
 /** "TSKS" */
 export const MAGIC = 0x534b5354;
-/** Raise it whenever layout, tokens, stems or impacts change: old snapshots are then rebuilt. */
-export const VERSION = 1;
+export const VERSION = DISK_FORMATS.textSegment;
 
 /** Header words, by position. Element counts of the sections follow from `SECTION_COUNTS` on. */
 export const HEADER = {

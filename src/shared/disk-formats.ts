@@ -1,0 +1,21 @@
+/**
+ * The versions of everything that the service writes to `DATA_DIR/index`. A snapshot with another
+ * version is refused and the index is rebuilt from the database, so an upgrade never reads bytes
+ * that it would misunderstand. Raise a version whenever its layout or meaning changes, and write the
+ * stored snapshot again (test/support/stored-snapshot.ts).
+ */
+export const DISK_FORMATS = {
+  /** `manifest.json` of a project: the database, the place in the change log, the checksum. */
+  projectManifest: 1,
+  /**
+   * The addon's snapshot of a project: `vector/MANIFEST`, its state and slab files, and how the
+   * vectors are coded. C++ states the same number (native/src); a test compares.
+   */
+  nativeSnapshot: 1,
+  /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
+  vectorVersions: 2,
+  /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
+  textManifest: 1,
+  /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
+  textSegment: 1,
+} as const;
