@@ -97,7 +97,7 @@ async function openServices(
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, (task) => lookups.lookup(task));
   const scopes = new ScopeResolver(sql);
-  auth.clearOnAccessChange(scopes.cache);
+  auth.clearOnAccessChange(scopes);
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     clearOnAccessChange,

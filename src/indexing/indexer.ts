@@ -76,7 +76,7 @@ export class Indexer {
   }
 
   /** True when searches of this project see every change within the promised time. */
-  isResident(projectId: string): boolean {
+  isLoaded(projectId: string): boolean {
     return this.#resident.has(projectId);
   }
 

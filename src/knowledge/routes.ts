@@ -1,6 +1,6 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
-import type { Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
+import type { ScopeResolver } from "../scopes/resolver.ts";
 import { LookupCursors } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
 import { LookupBody, LookupPage, LookupParams } from "./schema.ts";
@@ -29,11 +29,11 @@ const EXAMPLE: LookupPage = {
 
 /** Looking project knowledge up by text. */
 export function knowledgeOperations(services: {
-  sql: Sql;
+  scopes: ScopeResolver;
   coordinator: Coordinator;
   knowledge: KnowledgeEngine;
 }): Operation[] {
-  const { sql, knowledge } = services;
+  const { scopes, knowledge } = services;
   const cursors = new LookupCursors(services.coordinator);
   return [
     operation({
@@ -61,7 +61,7 @@ export function knowledgeOperations(services: {
       handle({ request, params, principal, body }) {
         const reference = params.project_reference;
         const self = new URL(request.url).pathname;
-        return lookUp({ sql, knowledge, cursors }, { principal, reference, body, self });
+        return lookUp({ scopes, knowledge, cursors }, { principal, reference, body, self });
       },
     }),
   ];

@@ -1,16 +1,14 @@
 import type { LookupResult } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
-import { findProject } from "../auth/project-access.ts";
-import type { Sql } from "../db/client.ts";
 import { invalid, Problem } from "../problem/problem.ts";
+import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { LOOKUP_LIMIT_MAX } from "../shared/limits.ts";
 import type { LookupCursors, LookupProgress, LookupQuestion, LookupState } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
-import { findLookupScope } from "./queries.ts";
 import type { LookupBody, LookupPage, LookupTarget } from "./schema.ts";
 
 export interface LookupServices {
-  readonly sql: Sql;
+  readonly scopes: ScopeResolver;
   readonly knowledge: KnowledgeEngine;
   readonly cursors: LookupCursors;
 }
@@ -91,16 +89,28 @@ function progressAfter({ question, progress }: LookupState, result: LookupResult
   return { returned: [...progress.returned, ...result.hashes], after: null };
 }
 
+/** The scope that a target means; without a target, the project's default. */
+function referenceOf(project: string, target: LookupTarget | null): ScopeReference {
+  if (target === null) return { project, kind: "default" };
+  return "release" in target
+    ? { project, kind: "release", name: target.release }
+    : { project, kind: "environment", name: target.environment };
+}
+
 /**
  * One page of a project's knowledge. Throws `project-not-found`, `environment-not-found`,
  * `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
 export async function lookUp(services: LookupServices, call: LookupCall): Promise<LookupPage> {
-  const { sql, knowledge, cursors } = services;
-  const projectId = await findProject(sql, call.principal, call.reference);
+  const { scopes, knowledge, cursors } = services;
+  const { principal, reference: project } = call;
+  // A missing project is reported first, then a wrong body, then a missing scope. The query that
+  // finds the project also finds the scope, unless a cursor goes on in another one.
+  const target = call.body.lookup_target ?? null;
+  const projectId = await scopes.projectOf(principal, referenceOf(project, target));
   const state = await stateOf(cursors, projectId, call.body);
   const { question, progress } = state;
-  const scope = await findLookupScope(sql, projectId, question.target);
+  const scope = await scopes.resolve(principal, referenceOf(project, question.target));
   const { query, limit, shardIndex, shardCount } = question;
   const request = { query, limit, shardIndex, shardCount, ...progress };
   const result = await knowledge.lookup(scope, request);

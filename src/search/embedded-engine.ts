@@ -1,11 +1,8 @@
 import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import { Problem } from "../problem/problem.ts";
-import {
-  DEPENDENCY_RETRY_AFTER_SECONDS,
-  SEARCH_LOAD_TIMEOUT_MS,
-  SEARCH_QUEUE_MAX,
-} from "../shared/limits.ts";
+import { whenLoaded } from "../scopes/when-loaded.ts";
+import { SEARCH_QUEUE_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import type { SearchPool } from "./pool.ts";
 
@@ -18,17 +15,6 @@ function requestOf(query: SearchQuery, projectName: string): SearchRequest {
   const whole = body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer;
   const request = { project: projectName, scopeId: scope.id, selfPath, body: whole };
   return vector === undefined ? request : { ...request, vector };
-}
-
-function notFound({ scope }: SearchQuery): Problem {
-  return new Problem(scope.kind === "environment" ? "environment-not-found" : "release-not-found");
-}
-
-function notLoaded(): Problem {
-  return new Problem("dependency-unavailable", {
-    detail: "The project's index is still being loaded.",
-    headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
-  });
 }
 
 /** The engine inside this process: native memory, an indexing thread, and a pool of searchers. */
@@ -58,7 +44,7 @@ export class EmbeddedEngine implements SearchEngine {
     const { projectId } = query.scope;
     this.indexer.used(projectId);
     const request = requestOf(query, this.indexer.nativeName(projectId));
-    if (!this.indexer.isResident(projectId)) return this.#searchLoaded(query, request);
+    if (!this.indexer.isLoaded(projectId)) return this.#searchLoaded(query, request);
     const reply = this.pool.search(request);
     if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
     return this.#answer(query, request, reply);
@@ -86,22 +72,16 @@ export class EmbeddedEngine implements SearchEngine {
   }
 
   /** Waits until the scope is in memory, then searches it. */
-  async #searchLoaded(query: SearchQuery, request: SearchRequest): Promise<SearchAnswer> {
-    const { projectId, id, kind } = query.scope;
-    const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
+  #searchLoaded(query: SearchQuery, request: SearchRequest): Promise<SearchAnswer> {
     let attempt = request;
-    while (performance.now() < deadline) {
-      const left = deadline - performance.now();
-      const found = await this.indexer.ensureWithin(projectId, { id, kind }, left);
-      if (found === undefined) break;
-      if (!found) throw notFound(query);
+    return whenLoaded(this.indexer, query.scope, async () => {
       const reply = await this.pool.search(attempt);
-      // The project may have been dropped again in between; then the body comes back once more.
       if (reply instanceof Uint8Array || reply.reason !== "not-resident") {
         return await this.#answer(query, attempt, reply);
       }
+      // The body was transferred, and comes back for another attempt.
       attempt = { ...attempt, body: reply.body };
-    }
-    throw notLoaded();
+      return undefined;
+    });
   }
 }

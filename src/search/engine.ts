@@ -1,16 +1,8 @@
 import type { VectorOptions } from "../../workers/protocol.ts";
-
-/** An environment's working set or a release, found for a caller who may search it. */
-export interface SearchScope {
-  readonly projectId: string;
-  readonly id: string;
-  readonly kind: "environment" | "release";
-  /** True when its contents will never change. */
-  readonly frozen: boolean;
-}
+import type { Scope } from "../scopes/scope.ts";
 
 export interface SearchQuery {
-  readonly scope: SearchScope;
+  readonly scope: Scope;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
   /** A JSON body; or with `vector`, the little-endian float32 values of a checked vector. */

@@ -6,9 +6,10 @@ import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
+import type { Scope } from "../scopes/scope.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
-import type { SearchEngine, SearchScope } from "./engine.ts";
+import type { SearchEngine } from "./engine.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -44,7 +45,7 @@ function pathOf(url: string): { path: string; target: string } {
 /** The response body of a search; throws what is wrong with the request. */
 async function answer(
   engine: SearchEngine,
-  scope: SearchScope,
+  scope: Scope,
   call: { type: string; path: string; query: SearchCall["query"]; body: Uint8Array<ArrayBuffer> },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { type, path: selfPath, query, body } = call;

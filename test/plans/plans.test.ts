@@ -13,10 +13,9 @@ import * as chunks from "../../src/chunks/queries.ts";
 import * as conversations from "../../src/conversations/queries.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
 import * as inputRequests from "../../src/input-requests/queries.ts";
-import * as knowledge from "../../src/knowledge/queries.ts";
 import { createLog } from "../../src/observability/log.ts";
 import * as projects from "../../src/projects/queries.ts";
-import { ScopeResolver } from "../../src/scopes/resolver.ts";
+import * as scopes from "../../src/scopes/queries.ts";
 import * as webhooks from "../../src/webhooks/queries.ts";
 import { fill, idOf } from "../support/filled.ts";
 import type { Json } from "../support/openapi.ts";
@@ -147,15 +146,6 @@ const RUNS: Record<string, Record<string, Run>> = {
     markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
     storeResponse: answered,
   },
-  "src/knowledge/queries.ts": {
-    findLookupScope: async (tx) => {
-      const targets = [null, { environment: "env7" }, { release: "v7" }, { release: randomUUID() }];
-      for (const target of targets) {
-        // The plan is what counts, whether or not something is found.
-        await knowledge.findLookupScope(tx, one("projects"), target).catch(() => {});
-      }
-    },
-  },
   "src/projects/queries.ts": {
     readTemplates: (tx) => projects.readTemplates(tx, caller(), one("projects"), "p9"),
     insertProject: copied,
@@ -169,14 +159,18 @@ const RUNS: Record<string, Record<string, Run>> = {
     keepDelivery: (tx) => webhooks.keepDelivery(tx as unknown as Sql, delivery()),
     readKeptEvent: (tx) => webhooks.readKeptEvent(tx as unknown as Sql, "hook8", "a key"),
   },
-  "src/search": {
-    ScopeResolver: async (tx) => {
-      const resolver = new ScopeResolver(tx as unknown as Sql);
-      for (const kind of ["environment", "release"] as const) {
+  "src/scopes/queries.ts": {
+    readScope: async (tx) => {
+      const targets = [
+        { kind: "default" },
+        { kind: "environment", name: "env7" },
+        { kind: "release", name: "v7" },
+        { kind: "release", name: randomUUID() },
+      ] as const;
+      for (const target of targets) {
         for (const project of ["p8", one("projects")]) {
-          const reference = { kind, project, name: kind === "release" ? "v7" : "env7" };
-          await Promise.resolve(resolver.resolve(caller(), reference)).catch(() => {});
-          await Promise.resolve(resolver.resolve(bound(), reference)).catch(() => {});
+          await scopes.readScope(tx, caller(), project, target);
+          await scopes.readScope(tx, bound(), project, target);
         }
       }
     },

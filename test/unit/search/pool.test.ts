@@ -93,7 +93,7 @@ describe("the search pool", () => {
 });
 
 describe("the engine", () => {
-  const resident = { isResident: () => true, used() {}, nativeName: (id: string) => id };
+  const loaded = { isLoaded: () => true, used() {}, nativeName: (id: string) => id };
   const query: SearchQuery = {
     scope: { projectId: "p", id: "s", kind: "environment", frozen: false },
     selfPath: "/",
@@ -103,7 +103,7 @@ describe("the engine", () => {
   test("refuses searches beyond its room as overloaded, and takes them again afterwards", async () => {
     const workers = new HeldWorkers(1);
     let refused = 0;
-    const indexer = resident as unknown as Indexer;
+    const indexer = loaded as unknown as Indexer;
     const engine = new EmbeddedEngine(new SearchPool(workers), indexer, () => refused++, 2);
     engine.admit();
     engine.admit();

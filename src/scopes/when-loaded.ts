@@ -1,0 +1,37 @@
+import { Problem } from "../problem/problem.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, SEARCH_LOAD_TIMEOUT_MS } from "../shared/limits.ts";
+import { type Scope, ScopeNotFound, type ScopeRef } from "./scope.ts";
+
+/** Brings projects into memory and keeps them there while they are used. */
+export interface ProjectLoader {
+  /** True when the project's indexes are in memory and up to date. */
+  isLoaded(projectId: string): boolean;
+  /** Notes that the project was searched, which keeps it in memory. */
+  used(projectId: string): void;
+  /** False when there is no such scope, undefined when loading takes longer than `timeoutMs`. */
+  ensureWithin(projectId: string, scope: ScopeRef, timeoutMs: number): Promise<boolean | undefined>;
+}
+
+/**
+ * Waits until the scope is in memory, then runs `attempt`, which returns undefined when the project
+ * was evicted in between; then it waits again. Throws `environment-not-found`, `release-not-found`,
+ * or `dependency-unavailable` after SEARCH_LOAD_TIMEOUT_MS.
+ */
+export async function whenLoaded<T>(
+  loader: ProjectLoader,
+  { projectId, id, kind }: Scope,
+  attempt: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
+  for (let left = SEARCH_LOAD_TIMEOUT_MS; left > 0; left = deadline - performance.now()) {
+    const found = await loader.ensureWithin(projectId, { id, kind }, left);
+    if (found === undefined) break;
+    if (!found) throw new ScopeNotFound(projectId, kind);
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  throw new Problem("dependency-unavailable", {
+    detail: "The project's index is still being loaded.",
+    headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+  });
+}
