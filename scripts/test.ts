@@ -4,9 +4,9 @@
  * arguments narrow the run to the tests below them.
  */
 import { Glob } from "bun";
-import { cleanUp, onCleanup } from "../test/support/cleanup.ts";
-import { temporaryFolder } from "../test/support/folders.ts";
-import { SERVER_VARIABLE, startPostgres } from "../test/support/postgres.ts";
+import { cleanUp, onCleanup } from "../support/cleanup.ts";
+import { temporaryFolder } from "../support/folders.ts";
+import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
 
 /** Test processes at a time; each may start servers of its own. */
 const PARALLEL = 2;

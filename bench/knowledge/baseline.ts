@@ -1,6 +1,6 @@
 import MiniSearch, { type SearchOptions } from "minisearch";
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { RANKS, type SearchSystem } from "./measure.ts";
+import { RANKS, type SearchSystem } from "../../support/relevance/measure.ts";
 
 const FIELDS = ["path", "title", "headings", "frontmatter", "content"];
 

@@ -4,11 +4,12 @@
  *
  * usage: bun bench/knowledge/relevance.ts [FOLDER OF MARKDOWN] [SEED] [QUERIES A KIND]
  */
+
+import { readCorpus } from "../../support/relevance/corpus.ts";
+import { type Measurement, measure } from "../../support/relevance/measure.ts";
+import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
+import { tessera } from "../../support/relevance/tessera.ts";
 import { baselines } from "./baseline.ts";
-import { readCorpus } from "./corpus.ts";
-import { type Measurement, measure } from "./measure.ts";
-import { KINDS, knownItemQueries } from "./queries.ts";
-import { tessera } from "./system.ts";
 
 const folder = process.argv[2] ?? `${import.meta.dir}/../../fixtures/docs`;
 const seed = Number(process.argv[3] ?? 1);

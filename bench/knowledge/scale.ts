@@ -11,10 +11,10 @@ import {
   search,
   type View,
 } from "../../src/text/index.ts";
-import { readCorpus } from "./corpus.ts";
-import { quantile } from "./measure.ts";
-import { knownItemQueries } from "./queries.ts";
-import { synthesise } from "./synthesise.ts";
+import { readCorpus } from "../../support/relevance/corpus.ts";
+import { knownItemQueries } from "../../support/relevance/queries.ts";
+import { synthesise } from "../../support/relevance/synthesise.ts";
+import { quantile } from "../../support/statistics.ts";
 
 const folder = process.argv[2] ?? `${import.meta.dir}/../../fixtures/docs`;
 const documentCount = Number(process.argv[3] ?? 20_000);

@@ -11,12 +11,12 @@ import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
 import { buildSegment } from "../../src/text/index.ts";
+import { readCorpus } from "../../support/relevance/corpus.ts";
+import { knownItemQueries } from "../../support/relevance/queries.ts";
+import { synthesise } from "../../support/relevance/synthesise.ts";
+import { quantile } from "../../support/statistics.ts";
 import { lookup } from "../../workers/lookup.ts";
 import { BenchServer, LoadGenerator, postRequest } from "../search/server.ts";
-import { readCorpus } from "./corpus.ts";
-import { quantile } from "./measure.ts";
-import { knownItemQueries } from "./queries.ts";
-import { synthesise } from "./synthesise.ts";
 import { type BenchProject, sourceOf, writeFiles, writeProject, writeUser } from "./world.ts";
 
 const folder = process.argv[2] || `${import.meta.dir}/../../fixtures/docs`;

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as native from "../../native/index.ts";
-import { type DataKind, makeVectors } from "./vectors.ts";
+import { type DataKind, makeVectors } from "../../support/vectors.ts";
 
 const { values: options } = parseArgs({
   options: {

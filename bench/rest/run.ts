@@ -3,10 +3,11 @@
  * `bun bench/rest/run.ts [seconds of one round] [rounds]`. Rounds alternate between the two, so
  * that noise of the machine meets both; the ratio is the median of the rounds' ratios.
  */
+
+import { cleanUp, onCleanup } from "../../support/cleanup.ts";
+import { addConversation, addMessages } from "../../support/content.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
 import { startApiProcess } from "../../test/support/api.ts";
-import { cleanUp, onCleanup } from "../../test/support/cleanup.ts";
-import { addConversation, addMessages } from "../../test/support/content.ts";
-import { PROJECT_ROOT } from "../../test/support/process.ts";
 import { type Load, load, type Target } from "./load.ts";
 
 const CONNECTIONS = 16;

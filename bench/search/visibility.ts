@@ -18,7 +18,7 @@ import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { makeVectors } from "../micro/vectors.ts";
+import { makeVectors } from "../../support/vectors.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
-import { makeVectors } from "../micro/vectors.ts";
+import { makeVectors } from "../../support/vectors.ts";
 
 /** The project that the benchmark searches: files of ten chunks, and releases that hold some. */
 export interface World {

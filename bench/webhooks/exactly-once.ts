@@ -5,11 +5,12 @@
  * database and a Redis; one process is killed and replaced, Redis is frozen and restarted empty.
  * Fails unless there is exactly one event a key and none is lost that was acknowledged.
  */
+
+import { cleanUp } from "../../support/cleanup.ts";
+import { run } from "../../support/deliveries.ts";
+import { startRedis } from "../../support/redis.ts";
+import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 import { type ApiOptions, startApiProcess } from "../../test/support/api.ts";
-import { cleanUp } from "../../test/support/cleanup.ts";
-import { addWebhook, keptOf, strayRows } from "../../test/support/collaboration.ts";
-import { startRedis } from "../../test/support/redis.ts";
-import { run } from "./workload.ts";
 
 const CLIENTS = 24;
 const [deliveries = 10_000, repeatShare = 0.2] = process.argv.slice(2).map(Number);
@@ -49,7 +50,7 @@ try {
   });
   await Promise.all(happening);
 
-  const kept = await keptOf(sql, webhook);
+  const kept = await storedRows(sql, webhook);
   const rows = await sql<{ key: string; id: string }[]>`
     SELECT idempotency_key AS key, id FROM webhook_events
     WHERE webhook_definition_id = ${webhook.id}`;
@@ -66,7 +67,7 @@ try {
     lost,
     twiceFresh,
     contradictions: tally.contradictions,
-    stray: await strayRows(sql),
+    stray: await orphanRows(sql),
   };
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
   const { keys } = tally;

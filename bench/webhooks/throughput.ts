@@ -5,11 +5,11 @@
  * that noise of the machine meets all; each ratio is the median of the rounds' ratios.
  */
 import examples from "@octokit/webhooks-examples";
+import { cleanUp, onCleanup } from "../../support/cleanup.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
+import { startRedis } from "../../support/redis.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 import { startApiProcess } from "../../test/support/api.ts";
-import { cleanUp, onCleanup } from "../../test/support/cleanup.ts";
-import { addWebhook } from "../../test/support/collaboration.ts";
-import { PROJECT_ROOT } from "../../test/support/process.ts";
-import { startRedis } from "../../test/support/redis.ts";
 import { type Load, load, type Target } from "../rest/load.ts";
 
 const CONNECTIONS = 16;

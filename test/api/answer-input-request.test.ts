@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { addConversation } from "../../support/content.ts";
 import { startApi } from "../support/api.ts";
-import { addInputRequest, FIELDS, type TestInputRequest } from "../support/collaboration.ts";
-import { addConversation } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { addInputRequest, FIELDS, type TestInputRequest } from "../support/input-requests.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
+import { addFile } from "../../support/content.ts";
 import { startApi } from "../support/api.ts";
-import { addFile } from "../support/content.ts";
 import { refusesBadCredentials } from "../support/guards.ts";
 import type { Json } from "../support/openapi.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { addConversation, addMessages } from "../../support/content.ts";
+import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startApi, type TestProject, withoutRequestId } from "../support/api.ts";
-import { addWebhook, keptOf, strayRows, type TestWebhook } from "../support/collaboration.ts";
-import { addConversation, addMessages } from "../support/content.ts";
 import type { Json } from "../support/openapi.ts";
 
 const api = await startApi({ env: { MAX_BODY_BYTES: "65536" } });
@@ -58,7 +58,7 @@ describe("a delivery to POST /webhooks/{webhook_id}", () => {
     const again = await deliver(own, ' {"b":[true,null],\n"a":1.0} ', keyed("k"));
     expect(again.status).toBe(200);
     expect(again.body).toEqual({ ...first.body, duplicate: true });
-    expect(await keptOf(sql, own)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
+    expect(await storedRows(sql, own)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
   });
 
   test("with another payload under a used key is a conflict that no retry mends", async () => {
@@ -82,14 +82,14 @@ describe("a delivery to POST /webhooks/{webhook_id}", () => {
     const { resource_url } = other.body.idempotency.recovery;
     const kept = await api.get(resource_url.slice(api.url.length), member);
     expect(kept.body.id).toBe(first.body.message_id);
-    expect(await keptOf(sql, own)).toMatchObject({ events: 1 });
+    expect(await storedRows(sql, own)).toMatchObject({ events: 1 });
   });
 
   test("without a key is new every time", async () => {
     const own = await addWebhook(sql, project);
     const [a, b] = [await deliver(own, "{}"), await deliver(own, "{}")];
     expect([a.body.duplicate, b.body.duplicate]).toEqual([false, false]);
-    expect(await keptOf(sql, own)).toMatchObject({ events: 2, messages: 2, runs: 2, keys: 0 });
+    expect(await storedRows(sql, own)).toMatchObject({ events: 2, messages: 2, runs: 2, keys: 0 });
   });
 
   test("has a key of its own webhook only", async () => {
@@ -114,8 +114,8 @@ describe("a delivery to POST /webhooks/{webhook_id}", () => {
       expect(Date.parse(body.idempotency.expires_at)).toBeGreaterThan(Date.now() - 60_000);
       expect(headers.get("retry-after")).toBe(String(body.idempotency.retry_after_seconds));
     }
-    expect(await keptOf(sql, own)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
-    expect(await strayRows(sql)).toBe(0);
+    expect(await storedRows(sql, own)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
+    expect(await orphanRows(sql)).toBe(0);
   });
 });
 
@@ -216,7 +216,7 @@ describe("the payload", () => {
       expect(answer.body).toMatchObject({ slug: "validation-failed", error: "validation-failed" });
       expect(answer.body.errors[0].field).toBe("body");
     }
-    expect(await keptOf(sql, own)).toMatchObject({ events: 0 });
+    expect(await storedRows(sql, own)).toMatchObject({ events: 0 });
     expect((await deliver(own, "{}", keyed("k"))).body.duplicate).toBe(false);
   });
 
@@ -308,7 +308,7 @@ describe("a sender", () => {
     await refused("with a tail", own.path, secret(`${own.secret}x`));
     await refused("wrong in the query", `${own.path}?secret=wrong`, {});
     await refused("empty in the query", `${own.path}?secret=`, {});
-    expect(await keptOf(sql, own)).toMatchObject({ events: 0 });
+    expect(await storedRows(sql, own)).toMatchObject({ events: 0 });
   });
 
   test("is judged by the first credential that is present", async () => {
@@ -370,7 +370,7 @@ describe("a definition", () => {
     await sql`UPDATE webhook_definitions SET enabled = true WHERE id = ${own.id}`;
     const until = Date.now() + 5_000;
     while ((await deliver(own, "3")).status === 404) expect(Date.now()).toBeLessThan(until);
-    expect(await keptOf(sql, own)).toMatchObject({ events: 2 });
+    expect(await storedRows(sql, own)).toMatchObject({ events: 2 });
   });
 
   test("that goes with its project takes its events along", async () => {
@@ -378,7 +378,7 @@ describe("a definition", () => {
     const own = await addWebhook(sql, gone);
     await deliver(own, "1");
     await sql`DELETE FROM projects WHERE id = ${gone.id}`;
-    expect(await keptOf(sql, own)).toMatchObject({ events: 0 });
-    expect(await strayRows(sql)).toBe(0);
+    expect(await storedRows(sql, own)).toMatchObject({ events: 0 });
+    expect(await orphanRows(sql)).toBe(0);
   });
 });

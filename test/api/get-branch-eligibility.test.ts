@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { addBranch } from "../../support/content.ts";
 import { startApi, type TestProject } from "../support/api.ts";
-import { addBranch } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
 import type { Json } from "../support/openapi.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+import { addConversation, addMessages } from "../../support/content.ts";
 import { startApi } from "../support/api.ts";
-import { addConversation, addMessages } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
 import type { Json } from "../support/openapi.ts";
 

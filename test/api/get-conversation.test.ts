@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { addConversation } from "../../support/content.ts";
 import { startApi } from "../support/api.ts";
-import { addConversation } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
 
 const api = await startApi();

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { CHUNK_PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { addChunks, addFile } from "../../support/content.ts";
 import { type Caller, startApi, startApiProcess, type TestProject } from "../support/api.ts";
-import { addChunks, addFile } from "../support/content.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
 import type { Json } from "../support/openapi.ts";
 

@@ -6,9 +6,10 @@ import {
   LOOKUP_LIMIT_MAX,
   LOOKUP_SHARDS_MAX,
 } from "../../src/shared/limits.ts";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { startApi, type TestProject } from "../support/api.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { addEnvironment, addRelease, publishTexts, writeTexts } from "../support/knowledge.ts";
+import { publishTexts, writeTexts } from "../support/knowledge.ts";
 import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Answer, type Caller, startApi } from "../support/api.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { addEnvironment, addRelease } from "../support/knowledge.ts";
 import type { Json } from "../support/openapi.ts";
 import {
   attach,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, startApi } from "../support/api.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { addEnvironment, addRelease } from "../support/knowledge.ts";
 import type { Json } from "../support/openapi.ts";
 import {
   attach,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../support/api.ts";
-import { addEnvironment } from "../support/knowledge.ts";
 import type { Json } from "../support/openapi.ts";
 import { attach, base64Of, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples";
+import { addWebhook, storedRows } from "../../support/webhooks.ts";
 import { startApi, startApiProcess } from "../support/api.ts";
-import { addWebhook, keptOf } from "../support/collaboration.ts";
 
 setDefaultTimeout(60_000);
 
@@ -99,7 +99,7 @@ describe("GitHub", () => {
       expect(redelivered.body).toEqual({ ...asJson.body, duplicate: true });
     }
     const count = events.length;
-    expect(await keptOf(sql, webhook)).toEqual({
+    expect(await storedRows(sql, webhook)).toEqual({
       ...{ events: count, messages: count, runs: count, keys: count },
     });
   });
@@ -134,7 +134,7 @@ describe("GitLab and Bitbucket", () => {
       expect(again.body).toEqual({ ...first.body, duplicate: true });
       const next = await send(path, { ...all, [key]: randomUUID() }, JSON.stringify(payload));
       expect(next.body.webhook_event_id).not.toBe(first.body.webhook_event_id);
-      expect(await keptOf(sql, webhook)).toMatchObject({ events: 2, keys: 2 });
+      expect(await storedRows(sql, webhook)).toMatchObject({ events: 2, keys: 2 });
     });
   }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PROJECT_ROOT } from "../support/process.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
 
 test("the benchmark of plain reads runs and compares all three with the bare handler", async () => {
   const program = Bun.spawn([process.execPath, "bench/rest/run.ts", "0.2", "1"], {

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { PROJECT_ROOT } from "../support/process.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { parseKey } from "../../src/auth/key-format.ts";
-import { createEmptyDatabase } from "../support/postgres.ts";
-import { runCommand } from "../support/process.ts";
+import { createEmptyDatabase } from "../../support/postgres.ts";
+import { runCommand } from "../../support/process.ts";
 import { dump, FRAME, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;

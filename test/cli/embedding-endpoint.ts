@@ -1,4 +1,4 @@
-import { onCleanup } from "../support/cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { vector } from "./support.ts";
 
 export interface EmbeddingRequest {

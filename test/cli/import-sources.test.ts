@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { createWriteStream, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { onCleanup } from "../support/cleanup.ts";
-import { dataFolder } from "../support/embedded.ts";
-import { temporaryFolder } from "../support/folders.ts";
-import { PROJECT_ROOT } from "../support/process.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { dataFolder } from "../../support/embedded.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
 import {
   base64Of,
   contentsOf,

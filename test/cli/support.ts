@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
-import { temporaryFolder } from "../support/folders.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { type CommandResult, runCommand } from "../support/process.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { type CommandResult, runCommand } from "../../support/process.ts";
 
 export type TestCli = {
   readonly database: TestDatabase;

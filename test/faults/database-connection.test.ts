@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
-import { onCleanup } from "../support/cleanup.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
 
 setDefaultTimeout(60_000);
 

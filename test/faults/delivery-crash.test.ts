@@ -1,17 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { FAILPOINTS } from "../../src/shared/failpoints.ts";
+import { addConversation } from "../../support/content.ts";
+import { startRedis } from "../../support/redis.ts";
+import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { type Answer, startApi, startApiProcess } from "../support/api.ts";
-import {
-  addInputRequest,
-  addWebhook,
-  holdTable,
-  keptOf,
-  strayRows,
-  type TestWebhook,
-} from "../support/collaboration.ts";
-import { addConversation } from "../support/content.ts";
-import { startRedis } from "../support/redis.ts";
+import { addInputRequest, holdTable } from "../support/input-requests.ts";
 
 setDefaultTimeout(120_000);
 
@@ -60,8 +54,8 @@ describe("a process that is killed while it takes a delivery", () => {
       expect(last.status).toBe(200);
       if (KEPT.includes(point)) expect(last.body.duplicate).toBe(true);
       expect(last.body.payload).toEqual({ key });
-      expect(await keptOf(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
-      expect(await strayRows(sql)).toBe(0);
+      expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
+      expect(await orphanRows(sql)).toBe(0);
     });
   }
 
@@ -73,7 +67,7 @@ describe("a process that is killed while it takes a delivery", () => {
     const { states, last } = await persist(() => deliver(leasing, webhook, key));
     expect(new Set(states)).toEqual(new Set(["in_progress"]));
     expect([last.status, last.body.duplicate]).toEqual([200, false]);
-    expect(await keptOf(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
+    expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
   });
 
   test("after it has kept the delivery is answered from it at once, lease or not", async () => {
@@ -98,16 +92,16 @@ describe("a process that is killed while it takes a delivery", () => {
       await Promise.all([runs.waiting(1), mortal.contract()]);
       mortal.server.kill("SIGKILL");
       await expect(sent).rejects.toThrow();
-      await runs.letGo();
+      await runs.release();
       const { last } = await persist(() =>
         survivor.send("POST", webhook.path, { headers, json: 1 }),
       );
       expect(last.status).toBe(200);
-      const { events, messages, runs: runCount } = await keptOf(sql, webhook);
+      const { events, messages, runs: runCount } = await storedRows(sql, webhook);
       expect([messages, runCount]).toEqual([events, events]);
       // Without a key the retry is new, whether or not the first was kept.
       expect(events).toBeLessThanOrEqual(key === null ? 2 : 1);
-      expect(await strayRows(sql)).toBe(0);
+      expect(await orphanRows(sql)).toBe(0);
     });
   }
 });

@@ -1,18 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { run } from "../../bench/webhooks/workload.ts";
+import { addConversation } from "../../support/content.ts";
+import { run } from "../../support/deliveries.ts";
+import { startServer } from "../../support/process.ts";
+import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startApi, TestApi } from "../support/api.ts";
-import {
-  addInputRequest,
-  addWebhook,
-  holdTable,
-  keptOf,
-  strayRows,
-  type TestWebhook,
-} from "../support/collaboration.ts";
-import { addConversation } from "../support/content.ts";
+import { addInputRequest, holdTable } from "../support/input-requests.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
-import { startServer } from "../support/process.ts";
 import { startRelay } from "../support/relay.ts";
 
 setDefaultTimeout(120_000);
@@ -42,11 +36,11 @@ describe("a connection that is cut in the middle of a transaction", () => {
       const runs = await holdTable(sql, "runs");
       const sent = deliver(api, webhook, key);
       for (const pid of await runs.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
-      await runs.letGo();
+      await runs.release();
       const { status, body } = await sent;
       expect([status, body.duplicate]).toEqual([200, false]);
-      expect(await keptOf(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
-      expect(await strayRows(sql)).toBe(0);
+      expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
+      expect(await orphanRows(sql)).toBe(0);
     });
   }
 
@@ -55,7 +49,7 @@ describe("a connection that is cut in the middle of a transaction", () => {
     const responses = await holdTable(sql, "input_responses");
     const sent = api.post(request.path, { values: { note: "a" } }, member);
     for (const pid of await responses.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
-    await responses.letGo();
+    await responses.release();
     const { status, body } = await sent;
     expect([status, body.duplicate]).toEqual([200, false]);
     expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
@@ -76,7 +70,7 @@ describe("a first attempt that the database is slow to finish", () => {
       ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
     });
     expect(headers.get("retry-after")).toBe("1");
-    await runs.letGo();
+    await runs.release();
     expect((await first).body.duplicate).toBe(false);
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(true);
   });
@@ -88,12 +82,12 @@ describe("a first attempt that the database is slow to finish", () => {
     const key = randomUUID();
     const both = [deliver(api, webhook, key), deliver(beside, webhook, key)];
     await runs.waiting(2);
-    await runs.letGo();
+    await runs.release();
     const answers = await Promise.all(both);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(1);
-    expect(await keptOf(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
-    expect(await strayRows(sql)).toBe(0);
+    expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
+    expect(await orphanRows(sql)).toBe(0);
   });
 
   test("is given up after a while, and a retry takes the delivery", async () => {
@@ -101,7 +95,7 @@ describe("a first attempt that the database is slow to finish", () => {
     const runs = await holdTable(sql, "runs");
     const key = randomUUID();
     const { status, body, headers } = await deliver(api, webhook, key);
-    await runs.letGo();
+    await runs.release();
     expect([status, body.slug]).toEqual([503, "overloaded"]);
     expect(headers.has("retry-after")).toBe(true);
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(false);
@@ -144,11 +138,11 @@ describe("a database that is lost at the decisive moment", () => {
         ...{ retry_after_seconds: 1, expires_at: null, recovery: { available: true } },
       });
       expect(answer.headers.get("retry-after")).toBe("1");
-      expect(await keptOf(sql, webhook)).toMatchObject({ events: wasKept ? 2 : 1 });
+      expect(await storedRows(sql, webhook)).toMatchObject({ events: wasKept ? 2 : 1 });
       await relay.heal();
       const again = await deliver(lost, webhook, key);
       expect([again.status, again.body.duplicate]).toEqual([200, wasKept]);
-      expect(await keptOf(sql, webhook)).toMatchObject({
+      expect(await storedRows(sql, webhook)).toMatchObject({
         events: 2,
         messages: 2,
         runs: 2,
@@ -215,10 +209,10 @@ describe("a PostgreSQL that is restarted in the middle of deliveries", () => {
       await happening;
       expect(tally.contradictions).toBe(0);
       const { keys } = tally;
-      expect(await keptOf(own.sql, webhook)).toEqual({
+      expect(await storedRows(own.sql, webhook)).toEqual({
         ...{ events: keys, messages: keys, runs: keys, keys },
       });
-      expect(await strayRows(own.sql)).toBe(0);
+      expect(await orphanRows(own.sql)).toBe(0);
       await server.stop();
     });
   }

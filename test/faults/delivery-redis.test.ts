@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { run } from "../../bench/webhooks/workload.ts";
+import { run } from "../../support/deliveries.ts";
+import { startRedis } from "../../support/redis.ts";
+import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 import { startApi } from "../support/api.ts";
-import { addWebhook, keptOf, strayRows } from "../support/collaboration.ts";
-import { startRedis } from "../support/redis.ts";
 
 setDefaultTimeout(120_000);
 
@@ -40,13 +40,13 @@ describe("a Redis that is", () => {
       const names = [...tally.answers.keys()].filter((name) => name !== "409 in_progress");
       expect(names).toEqual(["200"]);
       const { keys } = tally;
-      expect(await keptOf(sql, webhook)).toEqual({
+      expect(await storedRows(sql, webhook)).toEqual({
         events: keys,
         messages: keys,
         runs: keys,
         keys,
       });
-      expect(await strayRows(sql)).toBe(0);
+      expect(await orphanRows(sql)).toBe(0);
     });
   }
 
@@ -61,7 +61,7 @@ describe("a Redis that is", () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
-    expect(await keptOf(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
+    expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
     await redis.restart();
   });
 });

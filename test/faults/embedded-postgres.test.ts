@@ -5,9 +5,9 @@ import { openDatabase } from "../../src/db/client.ts";
 import { startMark } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
-import { onCleanup } from "../support/cleanup.ts";
-import { dataFolder } from "../support/embedded.ts";
-import { PROJECT_ROOT } from "../support/process.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { dataFolder } from "../../support/embedded.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
 
 const PROGRAM = "test/support/embedded-user.ts";
 

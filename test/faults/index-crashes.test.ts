@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { dataFolder } from "../../support/embedded.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
 import { startApiProcess, type TestApi } from "../support/api.ts";
-import { dataFolder } from "../support/embedded.ts";
 import { IndexWorld, untilReady } from "../support/index-world.ts";
-import { createTestDatabase } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";
 
 const ROUNDS = 4;

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { dataFolder } from "../../support/embedded.ts";
 import { type ApiOptions, startApiProcess } from "../support/api.ts";
-import { dataFolder } from "../support/embedded.ts";
 import { IndexWorld, untilReady } from "../support/index-world.ts";
 
 const BEFORE = "as it was when the snapshot was taken";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dataFolder } from "../../support/embedded.ts";
 import { startApiProcess } from "../support/api.ts";
-import { dataFolder } from "../support/embedded.ts";
 import { untilReady } from "../support/index-world.ts";
 import { KnowledgeWorld } from "../support/knowledge-world.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
+import { addConversation } from "../../support/content.ts";
 import { startApi } from "../support/api.ts";
-import { addConversation } from "../support/content.ts";
 import type { Json } from "../support/openapi.ts";
 
 const RUNS = 150;

@@ -19,7 +19,7 @@ function isLong(file: string): boolean {
 }
 
 const code = filesOf(
-  "{src,workers,native,test,bench,scripts}/**/*.ts",
+  "{src,workers,native,support,test,bench,scripts}/**/*.ts",
   "native/**/*.{cc,hpp,h}",
   "scripts/*.sh",
 );

@@ -159,7 +159,7 @@ describe("dead files", () => {
     expect(product.filter((file) => !used.has(file))).toEqual([]);
   });
 
-  test("every helper of the tests is used by a test or a script", () => {
+  test("every helper of tests and benchmarks is used", () => {
     const starts = filesOf(
       "test/**/*.test.ts",
       "scripts/*.ts",
@@ -167,6 +167,6 @@ describe("dead files", () => {
       "test/support/preload.ts",
     );
     const used = reachable(starts, (file) => (existsSync(join(ROOT, file)) ? targets(file) : []));
-    expect(filesOf("test/**/*.ts").filter((file) => !used.has(file))).toEqual([]);
+    expect(filesOf("{test,support}/**/*.ts").filter((file) => !used.has(file))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ describe("what the checks of the repository stand on", () => {
   });
 
   test("a file that is named in a string is found", () => {
-    const named = filesNamedIn("test/support/process.ts");
+    const named = filesNamedIn("support/process.ts");
     expect(named).toContain("src/main.ts");
   });
 

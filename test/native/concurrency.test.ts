@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makeVectors } from "../../bench/micro/vectors.ts";
 import * as native from "../../native/index.ts";
+import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, freshProject, inFolderAsync, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { makeVectors, randomNumbers } from "../../bench/micro/vectors.ts";
 import * as native from "../../native/index.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { makeVectors } from "../../support/vectors.ts";
 import {
   appendAll,
   buildGraph,

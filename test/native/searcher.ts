@@ -2,8 +2,9 @@
  * A worker that searches until the scope "growing" is gone, and checks each answer. A project that
  * may vanish ends it only once the project is there and the scope is not.
  */
-import { makeVectors } from "../../bench/micro/vectors.ts";
+
 import * as native from "../../native/index.ts";
+import { makeVectors } from "../../support/vectors.ts";
 
 declare const self: Worker;
 

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { makeVectors } from "../../bench/micro/vectors.ts";
 import * as native from "../../native/index.ts";
+import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, buildGraph, freshProject, inFolder, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Sql } from "../../src/db/client.ts";
 import { serve } from "../../src/serve.ts";
-import { onCleanup } from "./cleanup.ts";
-import { dataFolder } from "./embedded.ts";
+import { addApiKey, addMember, addProject, addUser, type Project } from "../../support/accounts.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { dataFolder } from "../../support/embedded.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+import { startServer, type TestServer } from "../../support/process.ts";
 import { Contract, type Json } from "./openapi.ts";
-import { createTestDatabase } from "./postgres.ts";
-import { startServer, type TestServer } from "./process.ts";
 
 /** The secret with which test tokens are signed. */
 export const JWT_SECRET = "a secret that only the tests know";
@@ -25,10 +25,7 @@ export interface TestKey extends Caller {
   readonly key: string;
 }
 
-export interface TestProject {
-  readonly id: string;
-  readonly slug: string;
-}
+export type TestProject = Project;
 
 export interface Answer {
   readonly status: number;
@@ -110,9 +107,7 @@ export class TestApi {
 
   /** A user with a row of its own, calling by token. */
   async user(options: { permissions?: readonly string[]; email?: string } = {}): Promise<Caller> {
-    const userId = randomUUID();
-    const email = options.email ?? `${userId}@example.com`;
-    await this.sql`INSERT INTO users (id, email, name) VALUES (${userId}, ${email}, 'Somebody')`;
+    const userId = await addUser(this.sql, options.email);
     return await this.token(userId, { permissions: options.permissions ?? [] });
   }
 
@@ -131,29 +126,17 @@ export class TestApi {
     user: Caller,
     options: { scopes?: readonly string[]; project?: TestProject; expiresAt?: Date } = {},
   ): Promise<TestKey> {
-    const id = randomUUID();
-    const key = generateKey();
-    const prefix = parseKey(key)?.keyPrefix as string;
-    await this.sql`
-      INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
-      VALUES (${id}, ${user.userId}, ${options.project?.id ?? null}, 'a key', ${prefix},
-        ${hashKey(key)}, ${[...(options.scopes ?? [])]}, ${options.expiresAt ?? null})`;
+    const { id, key } = await addApiKey(this.sql, user.userId, options);
     return { id, key, userId: user.userId, headers: { "x-api-key": key } };
   }
 
   /** A project with this owner, and nothing in it. */
   async project(owner: Caller, options: { slug?: string } = {}): Promise<TestProject> {
-    const id = randomUUID();
-    const slug = options.slug ?? `p-${id}`;
-    await this.sql`INSERT INTO projects (id, slug, name) VALUES (${id}, ${slug}, 'A project')`;
-    await this.join(owner, { id, slug }, "owner");
-    return { id, slug };
+    return await addProject(this.sql, owner.userId, options.slug);
   }
 
   async join(user: Caller, project: TestProject, role = "member"): Promise<void> {
-    await this.sql`
-      INSERT INTO memberships (project_id, user_id, role)
-      VALUES (${project.id}, ${user.userId}, ${role})`;
+    await addMember(this.sql, user.userId, project, role);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { onCleanup } from "./cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
+import { addEnvironment, type NamedScope } from "../../support/accounts.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
-import { addEnvironment, type TestScope } from "./knowledge.ts";
 import type { Json } from "./openapi.ts";
 import {
   attach,
@@ -36,7 +36,7 @@ export class IndexWorld {
     private readonly sql: Sql,
     readonly member: Caller,
     readonly project: TestProject,
-    readonly environment: TestScope,
+    readonly environment: NamedScope,
   ) {}
 
   static async create(api: TestApi): Promise<IndexWorld> {

@@ -1,7 +1,8 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
+import { addEnvironment, type NamedScope } from "../../support/accounts.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
-import { addEnvironment, publishTexts, type TestScope } from "./knowledge.ts";
+import { publishTexts } from "./knowledge.ts";
 import type { Json } from "./openapi.ts";
 
 const WAIT_MS = 60_000;
@@ -17,7 +18,7 @@ export class KnowledgeWorld {
     private readonly sql: Sql,
     readonly member: Caller,
     readonly project: TestProject,
-    readonly environment: TestScope,
+    readonly environment: NamedScope,
   ) {}
 
   static async create(api: TestApi): Promise<KnowledgeWorld> {

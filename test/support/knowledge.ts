@@ -1,27 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
+import type { NamedScope } from "../../support/accounts.ts";
 import type { TestProject } from "./api.ts";
-
-export interface TestScope {
-  readonly id: string;
-  readonly name: string;
-}
-
-export async function addEnvironment(
-  sql: Sql,
-  project: TestProject,
-  name = "production",
-): Promise<TestScope> {
-  const id = randomUUID();
-  await sql`INSERT INTO environments (id, project_id, name) VALUES (${id}, ${project.id}, ${name})`;
-  return { id, name };
-}
-
-export async function addRelease(sql: Sql, project: TestProject, name: string): Promise<TestScope> {
-  const id = randomUUID();
-  await sql`INSERT INTO releases (id, project_id, name) VALUES (${id}, ${project.id}, ${name})`;
-  return { id, name };
-}
 
 /** Writes texts by path as new versions of their files; returns the versions' ids by path. */
 export async function writeTexts(
@@ -52,7 +31,7 @@ export async function writeTexts(
 export async function publishTexts(
   sql: Sql,
   project: TestProject,
-  environment: TestScope,
+  environment: NamedScope,
   texts: Readonly<Record<string, string>>,
 ): Promise<void> {
   await sql.begin(async (tx) => {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { onCleanup } from "./cleanup.ts";
-import { dataFolder } from "./embedded.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { dataFolder } from "../../support/embedded.ts";
 
 /** What is committed must outlive a crash of the server; it need not outlive the machine. */
 const SETTINGS = { fsync: "off", shared_buffers: "32MB", max_connections: "100" } as const;

@@ -1,5 +1,5 @@
 import { afterAll } from "bun:test";
-import { cleanUp } from "./cleanup.ts";
+import { cleanUp } from "../../support/cleanup.ts";
 
 const TIMEOUT_MS = 120_000;
 

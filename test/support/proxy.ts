@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { onCleanup } from "./cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 interface Pair {
   other: Socket<Pair> | undefined;

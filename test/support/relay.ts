@@ -1,6 +1,6 @@
 import { createServer, connect as open, type Socket } from "node:net";
-import { onCleanup } from "./cleanup.ts";
-import { freePort } from "./ports.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { freePort } from "../../support/ports.ts";
 
 export type Relay = {
   /** The database's address, by way of the relay. */

@@ -12,8 +12,8 @@ import { TextIndex } from "../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
 import type { ChunkRow, DocumentRow, VersionReader } from "../../src/indexing/version-index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { lookup } from "../../workers/lookup.ts";
-import { temporaryFolder } from "./folders.ts";
 
 export const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 /** What the manifest of the stored snapshot says. */

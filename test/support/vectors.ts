@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { randomNumbers } from "../../bench/micro/vectors.ts";
 import type { Sql } from "../../src/db/client.ts";
+import { randomNumbers } from "../../support/random.ts";
 import type { TestProject } from "./api.ts";
 
 export interface TestChunk {

@@ -5,8 +5,8 @@ import { createMemoryCoordinator } from "../../../src/coordination/memory.ts";
 import { openRedisCoordinator } from "../../../src/coordination/redis.ts";
 import { createLog } from "../../../src/observability/log.ts";
 import { Problem } from "../../../src/problem/problem.ts";
-import { onCleanup } from "../../support/cleanup.ts";
-import { startRedis } from "../../support/redis.ts";
+import { onCleanup } from "../../../support/cleanup.ts";
+import { startRedis } from "../../../support/redis.ts";
 
 const LONG_MS = 60_000;
 const SHORT_MS = 40;

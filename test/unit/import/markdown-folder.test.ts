@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findMarkdown, readMarkdown } from "../../../src/import/markdown/folder.ts";
 import { Reporter } from "../../../src/import/reporter.ts";
-import { temporaryFolder } from "../../support/folders.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
 
 let folder: string;
 beforeEach(() => {

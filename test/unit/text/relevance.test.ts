@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { readCorpus } from "../../../bench/knowledge/corpus.ts";
-import { mean, measure, RANKS } from "../../../bench/knowledge/measure.ts";
-import { KINDS, knownItemQueries } from "../../../bench/knowledge/queries.ts";
-import { synthesise } from "../../../bench/knowledge/synthesise.ts";
-import { tessera } from "../../../bench/knowledge/system.ts";
+import { readCorpus } from "../../../support/relevance/corpus.ts";
+import { measure, RANKS } from "../../../support/relevance/measure.ts";
+import { KINDS, knownItemQueries } from "../../../support/relevance/queries.ts";
+import { synthesise } from "../../../support/relevance/synthesise.ts";
+import { tessera } from "../../../support/relevance/tessera.ts";
+import { mean } from "../../../support/statistics.ts";
 
 const HANDBOOK = `${import.meta.dir}/../../../fixtures/docs`;
 

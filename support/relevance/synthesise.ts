@@ -1,5 +1,5 @@
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { Random } from "./random.ts";
+import { Random } from "../random.ts";
 
 /**
  * Makes many documents out of few, by putting together titles, headings and paragraphs of

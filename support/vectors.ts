@@ -1,3 +1,5 @@
+import { normalNumbers, randomNumbers } from "./random.ts";
+
 /** Seeded vectors for benchmarks and tests: the same arguments give the same vectors. */
 
 /**
@@ -13,23 +15,6 @@ const LATENT = 64;
 const SPREAD = 0.5;
 const NOISE = 0.02;
 const FEATURES = 40;
-
-/** The mulberry32 generator: numbers from 0 to 1. */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Numbers of the normal distribution. */
-export function normalNumbers(seed: number): () => number {
-  const uniform = randomNumbers(seed);
-  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-}
 
 function normalise(vector: Float32Array): void {
   let squares = 0;

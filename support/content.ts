@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { Sql } from "../../src/db/client.ts";
-import type { Caller, TestProject } from "./api.ts";
+import type { Sql } from "../src/db/client.ts";
+import type { Project } from "./accounts.ts";
 
-/** A conversation of a project, or of its maker alone. */
+/** A conversation in a project, or one that only its creator can see. Returns its id. */
 export async function addConversation(
   sql: Sql,
-  owner: Caller,
-  project?: TestProject,
+  owner: { readonly userId: string },
+  project?: Project,
 ): Promise<string> {
   const id = randomUUID();
   await sql`
@@ -15,7 +15,7 @@ export async function addConversation(
   return id;
 }
 
-/** Messages seq 1 to `count`, each the child of the one before; returns their ids in order. */
+/** Messages with seq 1 to `count`, each the child of the previous one. Returns their ids in order. */
 export async function addMessages(sql: Sql, conversationId: string, count: number) {
   const ids = Array.from({ length: count }, () => randomUUID());
   const parents = [null, ...ids.slice(0, -1)];
@@ -30,8 +30,8 @@ export async function addMessages(sql: Sql, conversationId: string, count: numbe
   return ids;
 }
 
-/** One file with one version of `count` chunks without vectors. */
-export async function addFile(sql: Sql, project: TestProject, path: string, count: number) {
+/** One file with one version that has `count` chunks without vectors. */
+export async function addFile(sql: Sql, project: Project, path: string, count: number) {
   const fileId = randomUUID();
   const versionId = randomUUID();
   await sql`INSERT INTO files (id, project_id, path) VALUES (${fileId}, ${project.id}, ${path})`;
@@ -44,7 +44,7 @@ export async function addFile(sql: Sql, project: TestProject, path: string, coun
 
 export async function addChunks(
   sql: Sql,
-  project: TestProject,
+  project: Project,
   to: { fileId: string; versionId: string; path: string; from: number; count: number },
 ): Promise<void> {
   await sql`
@@ -55,7 +55,7 @@ export async function addChunks(
     FROM generate_series(${to.from}::integer, ${to.from + to.count - 1}::integer) i`;
 }
 
-export async function addBranch(sql: Sql, project: TestProject): Promise<string> {
+export async function addBranch(sql: Sql, project: Project): Promise<string> {
   const id = randomUUID();
   await sql`INSERT INTO branches (id, project_id, name) VALUES (${id}, ${project.id}, ${`b-${id}`})`;
   return id;

@@ -3,7 +3,7 @@ import type { Subprocess } from "bun";
 import { onCleanup } from "./cleanup.ts";
 import { dataFolder } from "./embedded.ts";
 
-export const PROJECT_ROOT = join(import.meta.dir, "..", "..");
+export const PROJECT_ROOT = join(import.meta.dir, "..");
 
 /** Generous, because tests share few cores; a server that fails to start ends sooner by itself. */
 const START_TIMEOUT_MS = 120_000;

@@ -1,3 +1,4 @@
+import { mean, quantile } from "../statistics.ts";
 import { KINDS, type Kind, type KnownItemQuery } from "./queries.ts";
 
 /** Results that are looked at: what the lookup operation returns at most. */
@@ -28,20 +29,10 @@ export function measure(system: SearchSystem, queries: readonly KnownItemQuery[]
   const byKind = Object.fromEntries(
     KINDS.map((kind) => [kind, mean(gains.filter((_, i) => queries[i]?.kind === kind))]),
   ) as Record<Kind, number>;
-  micros.sort((a, b) => a - b);
   return {
     byKind,
     all: mean(gains),
     p50Micros: quantile(micros, 0.5),
     p99Micros: quantile(micros, 0.99),
   };
-}
-
-export function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Of ascending values. */
-export function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
+import { openDatabase, type Sql } from "../src/db/client.ts";
+import { openEmbeddedDatabase } from "../src/db/embedded.ts";
+import { migrate, shippedMigrations } from "../src/db/migrate.ts";
 import { onCleanup } from "./cleanup.ts";
 import { removeAbandonedFolders } from "./embedded.ts";
 import { temporaryFolder } from "./folders.ts";

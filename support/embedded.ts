@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import { openEmbeddedDatabase } from "../src/db/embedded.ts";
 import { onCleanup } from "./cleanup.ts";
 import { abandonedFolders, temporaryFolder } from "./folders.ts";
 
