@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
-import { keepDelivery } from "../../src/webhooks/queries.ts";
+import { storeDelivery } from "../../src/webhooks/queries.ts";
 
 const [, , databaseUrl = "", definitionId = "", projectId = "", way = ""] = process.argv;
 const sql = openDatabase(databaseUrl);
@@ -54,7 +54,7 @@ const server = Bun.serve({
     if (way === "function") {
       const json = JSON.stringify(payload);
       const kept = { json, isJson: true, fingerprint: FINGERPRINT };
-      await keepDelivery(sql, { definitionId, key, payload: kept, ids });
+      await storeDelivery(sql, { definitionId, key, payload: kept, ids });
     } else {
       await insertOneByOne(ids, key, payload);
     }

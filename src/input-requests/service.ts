@@ -141,7 +141,7 @@ export async function answerRequest(services: AnswerServices, answer: Answer): P
           }),
       },
     );
-    step("answer.kept");
+    step("answer.committed");
     if (outcome instanceof Problem) throw outcome;
     return outcome;
   } catch (error) {

@@ -2,12 +2,12 @@
 export const FAILPOINTS = [
   "delivery.received",
   "delivery.leased",
-  "delivery.kept",
+  "delivery.committed",
   "delivery.released",
   "answer.received",
   "answer.locked",
   "answer.written",
-  "answer.kept",
+  "answer.committed",
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 

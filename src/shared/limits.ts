@@ -170,8 +170,8 @@ export const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 /** An answer waits this long for a rival that is being stored; deliveries do the same in SQL. */
 export const LOCK_TIMEOUT_MS = 5_000;
-/** Rivals of one delivery that come one after another, each in the instant between two statements. */
-export const DELIVERY_RIVALS_MAX = 3;
+/** Retries of a delivery when a concurrent one with the same key commits between two statements. */
+export const DELIVERY_RACE_RETRIES = 3;
 /** Exponents of JSON numbers that have more characters are compared as they are spelt. */
 export const EXPONENT_MAX_CHARS = 15;
 

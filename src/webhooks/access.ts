@@ -13,7 +13,7 @@ interface AccessServices {
   readonly authenticator: Authenticator;
 }
 
-/** Hashing makes both sides equally long, so that the comparison takes the same time for all. */
+/** Compares hashes, which have equal lengths as the constant-time comparison requires. */
 function requireSecret(secret: Uint8Array, definition: Definition): void {
   const hash = createHash("sha256").update(secret).digest();
   if (timingSafeEqual(hash, definition.secretHash)) return;
@@ -26,15 +26,15 @@ async function requireMember(sql: Sql, principal: Principal, projectId: string):
   } catch (error) {
     if (!(error instanceof Problem) || error.slug !== "project-not-found") throw error;
     throw new Problem("unauthorized", {
-      detail: "The credential does not reach the webhook's project.",
+      detail: "The credential has no access to the webhook's project.",
     });
   }
 }
 
 /**
- * Checks the first credential that is present: the secret in its header, the secret in the query,
- * a bearer token or API key of a member of the webhook's project. Throws `unauthorized`, or
- * `permission-denied` for a member whose credential may not deliver.
+ * Checks the first credential that is present: the secret in the header, the secret in the query,
+ * or a bearer token or API key of a member of the webhook's project. Throws `unauthorized`, or
+ * `permission-denied` for a member without the permission `webhooks.deliver`.
  */
 export async function requireAccess(
   { sql, authenticator }: AccessServices,
@@ -43,12 +43,13 @@ export async function requireAccess(
   definition: Definition,
 ): Promise<void> {
   const headerSecret = headers.get(SECRET_HEADER);
-  // Header values come with one character a byte, whatever encoding the sender used.
+  // Header values have one character per byte, whichever encoding the sender used.
   if (headerSecret !== null) return requireSecret(Buffer.from(headerSecret, "latin1"), definition);
   if (querySecret !== undefined) return requireSecret(Buffer.from(querySecret), definition);
   if (!authenticator.hasCredential(headers)) {
     throw new Problem("unauthorized", {
-      detail: "Send the webhook's secret in X-Service-Webhook-Secret, or a credential.",
+      detail:
+        "Send the webhook's secret in X-Service-Webhook-Secret, or a bearer token or API key.",
     });
   }
   const principal = await authenticator.authenticate(headers);

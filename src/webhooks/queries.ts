@@ -1,21 +1,21 @@
 import type { Sql } from "../db/client.ts";
 import type { Payload } from "./payload.ts";
 
-/** What a delivery needs to know of its definition. */
+/** An enabled webhook definition. */
 export interface Definition {
   readonly id: string;
   readonly projectId: string;
   readonly secretHash: Uint8Array;
 }
 
-/** The enabled definition of this id, or null. */
+/** The enabled definition with this id, or null. */
 export async function readDefinition(sql: Sql, id: string): Promise<Definition | null> {
   const [row] = await sql<{ project_id: string; secret_hash: Uint8Array }[]>`
     SELECT project_id, secret_hash FROM webhook_definitions WHERE id = ${id} AND enabled`;
   return row === undefined ? null : { id, projectId: row.project_id, secretHash: row.secret_hash };
 }
 
-/** A delivery on its way, with the ids that it will have if it is the first of its key. */
+/** A delivery, with the ids of its rows if it is the first with its key. */
 export interface Delivery {
   readonly definitionId: string;
   readonly key: string | null;
@@ -45,16 +45,16 @@ export interface EventRow {
   error_message: string | null;
   received_at: Date;
   completed_at: Date | null;
-  /** The payload as JSON text; null for the event that this very call has made. */
+  /** The payload as JSON text; null for an event that the same statement inserted. */
   payload: string | null;
 }
 
 /**
- * Keeps a delivery, whole or not at all. Returns the event of its key, the one that it has made
- * itself when `id` is the delivery's own; undefined when the definition is unknown or disabled.
- * Throws a unique violation when a rival was faster: asked again, it returns the rival's event.
+ * Stores a delivery atomically. Returns the event of its key, which is new if its `id` is that of
+ * the delivery; undefined when the definition is unknown or disabled. Throws a unique violation
+ * when a concurrent delivery stored the key first; a retry then returns that event.
  */
-export async function keepDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
+export async function storeDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
   const { definitionId, key, payload, ids } = delivery;
   const { event, conversation, message, run } = ids;
   const [row] = await sql<EventRow[]>`
@@ -67,8 +67,8 @@ export async function keepDelivery(sql: Sql, delivery: Delivery): Promise<EventR
   return row;
 }
 
-/** The event that is kept for a key, if there is one. */
-export async function readKeptEvent(
+/** The event stored for a key, if there is one. */
+export async function readEvent(
   sql: Sql,
   definitionId: string,
   key: string,

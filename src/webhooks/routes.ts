@@ -1,4 +1,3 @@
-import { Type } from "@sinclair/typebox";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Clearable } from "../auth/open.ts";
 import type { Config } from "../config/schema.ts";
@@ -11,6 +10,7 @@ import { invalid, Problem } from "../problem/problem.ts";
 import { createSteps } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../shared/limits.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
@@ -18,6 +18,7 @@ import { readPayload } from "./payload.ts";
 import { type Definition, readDefinition } from "./queries.ts";
 import {
   KEY_HEADERS,
+  REQUEST_BODIES,
   RESULT_EXAMPLE,
   WebhookEventResult,
   WebhookHeaders,
@@ -38,7 +39,7 @@ export interface WebhookServices {
   clearOnAccessChange(cache: Clearable): void;
 }
 
-/** The first key that the sender gave, or null. Throws `validation-failed` for one that is none. */
+/** The first idempotency key in the headers, or null. Throws `validation-failed` if it is invalid. */
 function idempotencyKeyOf(headers: Headers): string | null {
   const name = KEY_HEADERS.find((header) => headers.has(header));
   if (name === undefined) return null;
@@ -52,9 +53,9 @@ function charsetOf(request: Request): string | undefined {
   return /;\s*charset="?([\w.:-]+)/i.exec(request.headers.get("content-type") ?? "")?.[1];
 }
 
-/** The result as JSON. The payload goes in as the text that was sent, so that no digit is lost. */
+/** The result as JSON. The payload is inserted as it was sent, so that numbers keep all digits. */
 function resultBody({ event, isDuplicate, payload }: Outcome): string {
-  const result: Omit<WebhookEventResult, "payload"> = {
+  const result: Omit<WebhookEventResult, "payload"> = omitNulls({
     webhook_event_id: event.id,
     webhook_definition_id: definitionUuid(event.webhook_definition_id),
     project_id: event.project_id,
@@ -65,29 +66,27 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
     latest_event_id: Number(event.latest_event_id),
     status: event.status,
     duplicate: isDuplicate,
-    ...(event.error_code === null ? {} : { error_code: event.error_code }),
-    ...(event.error_message === null ? {} : { error_message: event.error_message }),
+    error_code: event.error_code,
+    error_message: event.error_message,
     invoked_by: event.invoked_by,
-    ...(event.manual_invoked_by_user_id === null
-      ? {}
-      : { manual_invoked_by_user_id: event.manual_invoked_by_user_id }),
+    manual_invoked_by_user_id: event.manual_invoked_by_user_id,
     received_at: timestamp(event.received_at),
-    ...(event.completed_at === null ? {} : { completed_at: timestamp(event.completed_at) }),
-  };
+    completed_at: timestamp(event.completed_at),
+  });
   return `${JSON.stringify(result).slice(0, -1)},"payload":${payload}}`;
 }
 
-/** POST /webhooks/{webhook_id}: the public door for deliveries. */
+/** POST /webhooks/{webhook_id}: receives deliveries from outside. */
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config } = services;
-  const delivering = { ...services, step: createSteps(config.failpoints) };
+  const deliveryServices = { ...services, step: createSteps(config.failpoints) };
   const definitions = new TimedCache<Definition | null>();
   services.clearOnAccessChange(definitions);
 
   async function enabledDefinition(id: string): Promise<Definition> {
-    // No text of PostgreSQL holds a NUL, so neither does any id.
-    const known = id.includes("\0") ? null : definitions.get(id, () => readDefinition(sql, id));
-    const definition = known instanceof Promise ? await known : known;
+    // PostgreSQL text cannot contain NUL, so no definition has such an id.
+    const found = id.includes("\0") ? null : definitions.get(id, () => readDefinition(sql, id));
+    const definition = found instanceof Promise ? await found : found;
     if (definition === null) throw new Problem("webhook-not-found");
     return definition;
   }
@@ -100,30 +99,20 @@ export function webhookOperations(services: WebhookServices): Operation[] {
       tag: "Webhooks",
       summary: "Deliver to a webhook",
       description:
-        "Takes a delivery exactly once a key: a repeated one is answered with the stored result " +
-        "and `duplicate` true. The caller proves itself by the first of these that is present: " +
-        "the header `X-Service-Webhook-Secret`, the query parameter `secret`, a bearer token or " +
-        "API key of a member of the project with the permission `webhooks.deliver`. The " +
+        "Stores a delivery exactly once per idempotency key. A repeated delivery returns the " +
+        "stored result with `duplicate` true. The caller is authenticated by the first of these " +
+        "that is present: the header `X-Service-Webhook-Secret`, the query parameter `secret`, a " +
+        "bearer token or API key of a project member with the permission `webhooks.deliver`. The " +
         "idempotency key is the first of `Idempotency-Key`, `X-GitHub-Delivery`, " +
-        "`X-Gitlab-Event-UUID` and `X-Request-UUID`; without one every delivery is new. JSON is " +
-        "stored as JSON, a form's field `payload` is unwrapped, anything else is text.",
+        "`X-Gitlab-Event-UUID` and `X-Request-UUID`. Without one, every delivery is new. JSON is " +
+        "stored as JSON, the JSON in a form's field `payload` is unwrapped, and anything else is " +
+        "stored as text.",
       credential: "own",
       permission: null,
       params: WebhookParams,
       query: WebhookQuery,
       headers: WebhookHeaders,
-      bodies: {
-        "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
-        "application/x-www-form-urlencoded": {
-          schema: Type.Object({
-            payload: Type.Optional(
-              Type.String({ description: "The payload as JSON, as GitHub's forms carry it." }),
-            ),
-          }),
-          example: { payload: '{"action":"opened","number":7}' },
-        },
-        "*/*": { schema: Type.String() },
-      },
+      bodies: REQUEST_BODIES,
       bodyRequired: false,
       response: WebhookEventResult,
       responseExample: RESULT_EXAMPLE,
@@ -145,7 +134,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         const key = idempotencyKeyOf(request.headers);
         const body = await readBody(request, config.maxBodyBytes);
         const payload = readPayload(body, mediaType(request), charsetOf(request));
-        const outcome = await deliver(delivering, definition.id, key, payload);
+        const outcome = await deliver(deliveryServices, definition.id, key, payload);
         return new Response(resultBody(outcome), { headers: { "content-type": JSON_TYPE } });
       },
     }),

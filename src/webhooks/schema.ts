@@ -14,7 +14,7 @@ export const WebhookQuery = Type.Object({
   secret: Type.Optional(
     Type.String({
       description:
-        "The webhook's secret, for source-hosting providers that can send no header of ours.",
+        "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
     }),
   ),
 });
@@ -22,16 +22,16 @@ export const WebhookQuery = Type.Object({
 const keyHeader = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_CHARS, description }));
 
-/** The idempotency key is taken from the first of the later headers that is present. */
+/** The idempotency key is the first present of all headers but the secret. */
 export const WebhookHeaders = Type.Object({
   "X-Service-Webhook-Secret": Type.Optional(Type.String({ description: "The webhook's secret." })),
-  "Idempotency-Key": keyHeader("Identifies the delivery: visible ASCII characters."),
-  "X-GitHub-Delivery": keyHeader("GitHub's own delivery id."),
-  "X-Gitlab-Event-UUID": keyHeader("GitLab's own delivery id."),
-  "X-Request-UUID": keyHeader("Bitbucket's own delivery id."),
+  "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
+  "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
+  "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
+  "X-Request-UUID": keyHeader("Bitbucket's delivery id."),
 });
 
-/** The headers that may carry the idempotency key, in their order of precedence. */
+/** The headers that may carry the idempotency key, in order of precedence. */
 export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
@@ -40,41 +40,46 @@ const moment = (description: string) => Type.String({ format: "date-time", descr
 
 export const WebhookEventResult = Type.Object(
   {
-    webhook_event_id: uuid("The event that keeps the delivery."),
-    webhook_definition_id: uuid("The webhook that took it."),
+    webhook_event_id: uuid("The id of the event that stores the delivery."),
+    webhook_definition_id: uuid(
+      "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
+    ),
     project_id: uuid("The webhook's project."),
-    conversation_id: uuid("The conversation that it goes to."),
-    message_id: uuid("The message that carries its payload."),
-    run_id: text("The run that it starts."),
-    canonical_run_id: uuid("The same run's id."),
+    conversation_id: uuid("The conversation that the delivery was added to."),
+    message_id: uuid("The message that contains the payload."),
+    run_id: text("The run that the delivery starts."),
+    canonical_run_id: uuid("The id of the same run."),
     latest_event_id: Type.Integer({
       minimum: 0,
-      description: "Counts the events of the conversation.",
+      description: "The number of this event within its conversation, from 1.",
     }),
-    status: Type.String({ description: "`accepted`." }),
-    duplicate: Type.Boolean({ description: "True when the delivery had been taken before." }),
-    error_code: Type.Optional(text("What went wrong later, as a code.")),
-    error_message: Type.Optional(text("What went wrong later.")),
-    invoked_by: Type.String({ description: "`webhook`." }),
-    manual_invoked_by_user_id: Type.Optional(uuid("The user who started it by hand.")),
-    received_at: moment("When it came."),
-    completed_at: Type.Optional(moment("When it was dealt with.")),
-    payload: Type.Unknown({ description: "The payload as it was sent; text where it is no JSON." }),
+    status: Type.String({ description: "Always `accepted`." }),
+    duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
+    error_code: Type.Optional(text("The code of an error in later processing.")),
+    error_message: Type.Optional(text("The message of an error in later processing.")),
+    invoked_by: Type.String({ description: "Always `webhook`." }),
+    manual_invoked_by_user_id: Type.Optional(uuid("The user who triggered the event manually.")),
+    received_at: moment("When the delivery was received."),
+    completed_at: Type.Optional(moment("When processing finished.")),
+    payload: Type.Unknown({
+      description: "The payload as it was sent. A string when it is not JSON.",
+    }),
   },
-  { description: "What became of a delivery." },
+  { description: "The result of a delivery." },
 );
 export type WebhookEventResult = Static<typeof WebhookEventResult>;
 
-/** Problems of this operation say the same once more in the words that webhook senders show. */
+/** A problem with the additional members `error` and `message`, which webhook senders display. */
 export const WebhookProblemBody = Type.Object(
   {
     ...ProblemBody.properties,
-    detail: text("What happened this time."),
-    error: Type.String({ description: "The slug." }),
+    detail: text("What went wrong in this request."),
+    error: Type.String({ description: "The same value as `slug`." }),
     message: Type.String({ description: "The same text as `detail`." }),
   },
   {
-    description: "An error, as RFC 9457 describes it, with the members that webhook senders show.",
+    description:
+      "An RFC 9457 problem, with the members `error` and `message` that webhook senders display.",
   },
 );
 
@@ -92,4 +97,18 @@ export const RESULT_EXAMPLE: WebhookEventResult = {
   invoked_by: "webhook",
   received_at: "2026-01-02T03:04:05.678Z",
   payload: { action: "opened", number: 7 },
+};
+
+/** Any content type is accepted; these are documented. */
+export const REQUEST_BODIES = {
+  "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
+  "application/x-www-form-urlencoded": {
+    schema: Type.Object({
+      payload: Type.Optional(
+        Type.String({ description: "The payload as JSON, as in GitHub's forms." }),
+      ),
+    }),
+    example: { payload: '{"action":"opened","number":7}' },
+  },
+  "*/*": { schema: Type.String() },
 };

@@ -1,3 +1,4 @@
+import pRetry from "p-retry";
 import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
@@ -6,9 +7,9 @@ import { inFlight } from "../idempotency/in-flight.ts";
 import { settle } from "../idempotency/settle.ts";
 import { Problem } from "../problem/problem.ts";
 import type { Step } from "../shared/failpoints.ts";
-import { DELIVERY_RIVALS_MAX } from "../shared/limits.ts";
+import { DELIVERY_RACE_RETRIES } from "../shared/limits.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
-import { type Delivery, type EventRow, keepDelivery, readKeptEvent } from "./queries.ts";
+import { type Delivery, type EventRow, readEvent, storeDelivery } from "./queries.ts";
 
 export const OPERATION = "deliverWebhook";
 
@@ -19,16 +20,17 @@ export interface DeliveryServices {
   readonly step: Step;
 }
 
-/** An event, and whether it had been kept before this delivery came. */
+/** The event of a delivery. */
 export interface Outcome {
   readonly event: EventRow;
+  /** True when the event was stored by an earlier delivery with the same key. */
   readonly isDuplicate: boolean;
-  /** The payload that was kept, as JSON text. */
+  /** The stored payload as JSON text. */
   readonly payload: string;
 }
 
 function newDelivery(definitionId: string, key: string | null, payload: Payload): Delivery {
-  // Ids in the order of time keep the indexes' inserts at one end.
+  // UUIDv7 values ascend with time, so inserts go to one end of the indexes.
   const [event, conversation, message, run] = Array.from({ length: 4 }, () => Bun.randomUUIDv7());
   const ids = { event, conversation, message, run } as Delivery["ids"];
   return { definitionId, key, payload, ids };
@@ -37,10 +39,10 @@ function newDelivery(definitionId: string, key: string | null, payload: Payload)
 function mismatch(event: EventRow, baseUrl: string): Problem {
   return payloadMismatch({
     operation: OPERATION,
-    detail: "This idempotency key was used for a delivery with another payload.",
+    detail: "This idempotency key was already used for a delivery with another payload.",
     recovery: {
       available: true,
-      description: "The delivery that was kept for the key is this message.",
+      description: "This message contains the payload stored for the key.",
       resource_url: `${baseUrl}/conversations/${event.conversation_id}/messages/${event.message_id}`,
     },
   });
@@ -49,64 +51,63 @@ function mismatch(event: EventRow, baseUrl: string): Problem {
 function stillRunning(heldForMs: number): Problem {
   return inProgress({
     operation: OPERATION,
-    detail: "A delivery with this idempotency key is being taken at this moment.",
+    detail: "A delivery with this idempotency key is still being processed.",
     expiresAt: new Date(Date.now() + heldForMs),
-    recovery: { available: true, description: "Send the same delivery again: it gets its result." },
+    recovery: { available: true, description: "Send the same delivery again to get its result." },
   });
 }
 
 function unknown(key: string | null, cause: unknown): Problem {
   const description =
     key === null
-      ? "Without an idempotency key the delivery may be taken a second time: send one with it."
-      : "Send the same delivery again with the same key: it ends in exactly one event.";
+      ? "Without an idempotency key, sending the delivery again may store it twice."
+      : "Send the same delivery again with the same key. It is stored exactly once.";
   return outcomeUnknown({
     operation: OPERATION,
-    detail: "The database broke off while it kept the delivery, so the outcome is not known.",
+    detail: "The database connection failed while the delivery was stored. Its outcome is unknown.",
     recovery: { available: key !== null, description },
     cause,
   });
 }
 
-/** The result of an event for whoever delivers, who may have made it or repeats it. */
+/** The outcome of a delivery whose key has this event. Throws if the payloads differ. */
 function outcomeOf(event: EventRow, delivery: Delivery, baseUrl: string): Outcome {
   if (event.id === delivery.ids.event) {
     return { event, isDuplicate: false, payload: delivery.payload.json };
   }
-  const kept = {
+  const stored = {
     json: event.payload as string,
     isJson: event.is_json,
     fingerprint: event.fingerprint,
   };
-  if (!isSamePayload(kept, delivery.payload)) throw mismatch(event, baseUrl);
-  return { event, isDuplicate: true, payload: kept.json };
+  if (!isSamePayload(stored, delivery.payload)) throw mismatch(event, baseUrl);
+  return { event, isDuplicate: true, payload: stored.json };
 }
 
-/** Keeps the delivery or finds the event of its key, however many rivals there are. */
-async function keepOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
-  for (let rivals = 0; ; rivals++) {
-    try {
-      return await keepDelivery(sql, delivery);
-    } catch (error) {
-      if (uniqueViolation(error) === undefined || rivals >= DELIVERY_RIVALS_MAX) throw error;
-    }
-  }
+/** Stores the delivery, or finds the event that a concurrent delivery stored for its key. */
+async function storeOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
+  return await pRetry(() => storeDelivery(sql, delivery), {
+    retries: DELIVERY_RACE_RETRIES,
+    minTimeout: 0,
+    shouldRetry: ({ error }) => uniqueViolation(error) !== undefined,
+  });
 }
 
-/** Takes the delivery to its end, whatever becomes of the connection on the way. */
-async function take({ sql, baseUrl, step }: DeliveryServices, delivery: Delivery) {
+/** Stores the delivery, across failures of the database connection. */
+async function store({ sql, baseUrl, step }: DeliveryServices, delivery: Delivery) {
   step("delivery.leased");
-  const event = await settle(() => keepOrFind(sql, delivery), {
+  const event = await settle(() => storeOrFind(sql, delivery), {
     unknown: (cause) => unknown(delivery.key, cause),
   });
-  step("delivery.kept");
+  step("delivery.committed");
   if (event === undefined) throw new Problem("webhook-not-found");
   return outcomeOf(event, delivery, baseUrl);
 }
 
 /**
- * Takes a delivery exactly once. Throws `webhook-not-found` for a definition that has gone
- * meanwhile, and `idempotency-conflict` in each of its three states.
+ * Stores a delivery exactly once per key; without a key, every delivery is stored. Throws
+ * `webhook-not-found` if the definition was deleted or disabled meanwhile, and
+ * `idempotency-conflict` in each of its three states.
  */
 export async function deliver(
   services: DeliveryServices,
@@ -117,15 +118,14 @@ export async function deliver(
   const { sql, coordinator, baseUrl, step } = services;
   const delivery = newDelivery(definitionId, key, payload);
   step("delivery.received");
-  // Without a key there are no rivals.
-  if (key === null) return await take(services, delivery);
-  // The id's length keeps the two parts of the name apart.
+  if (key === null) return await store(services, delivery);
+  // The id's length keeps names with different ids and keys distinct.
   const name = `webhook:${definitionId.length}:${definitionId}:${key}`;
   const outcome = await inFlight(coordinator, name, {
-    work: () => take(services, delivery),
+    work: () => store(services, delivery),
     async busy(heldForMs) {
-      // A crash leaves its lease behind, and may have left the event as well.
-      const event = await readKeptEvent(sql, definitionId, key);
+      // The lease may be that of a crashed process, which may have stored the event.
+      const event = await readEvent(sql, definitionId, key);
       if (event === undefined) throw stillRunning(heldForMs);
       return outcomeOf(event, delivery, baseUrl);
     },

@@ -5,7 +5,7 @@ import { addConversation } from "../../support/content.ts";
 import { startRedis } from "../../support/redis.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { type Answer, startApi, startApiProcess } from "../support/api.ts";
-import { addInputRequest, holdTable } from "../support/input-requests.ts";
+import { addInputRequest, lockTable } from "../support/input-requests.ts";
 
 setDefaultTimeout(120_000);
 
@@ -40,7 +40,7 @@ async function persist(send: () => Promise<Answer>): Promise<{ states: string[];
 
 const points = (prefix: string) => FAILPOINTS.filter((point) => point.startsWith(prefix));
 /** From these steps on, the delivery has been kept. */
-const KEPT = ["delivery.kept", "delivery.released", "answer.kept"];
+const KEPT = ["delivery.committed", "delivery.released", "answer.committed"];
 
 describe("a process that is killed while it takes a delivery", () => {
   for (const point of points("delivery.")) {
@@ -72,7 +72,7 @@ describe("a process that is killed while it takes a delivery", () => {
 
   test("after it has kept the delivery is answered from it at once, lease or not", async () => {
     const webhook = await addWebhook(sql, project);
-    const mortal = await startMortal("delivery.kept", { REDIS_URL: redis.url });
+    const mortal = await startMortal("delivery.committed", { REDIS_URL: redis.url });
     const key = randomUUID();
     await expect(deliver(mortal, webhook, key)).rejects.toThrow();
     const again = await deliver(leasing, webhook, key);
@@ -86,7 +86,7 @@ describe("a process that is killed while it takes a delivery", () => {
     test(`while the database works on one ${key ? "with" : "without"} a key tears nothing`, async () => {
       const webhook = await addWebhook(sql, project);
       const mortal = await startApiProcess({ beside: survivor });
-      const runs = await holdTable(sql, "runs");
+      const runs = await lockTable(sql, "runs");
       const headers = { ...webhook.headers, ...(key === null ? {} : { "idempotency-key": key }) };
       const sent = mortal.send("POST", webhook.path, { headers, json: 1 });
       await Promise.all([runs.waiting(1), mortal.contract()]);

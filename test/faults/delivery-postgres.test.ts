@@ -5,7 +5,7 @@ import { run } from "../../support/deliveries.ts";
 import { startServer } from "../../support/process.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startApi, TestApi } from "../support/api.ts";
-import { addInputRequest, holdTable } from "../support/input-requests.ts";
+import { addInputRequest, lockTable } from "../support/input-requests.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { startRelay } from "../support/relay.ts";
 
@@ -33,7 +33,7 @@ describe("a connection that is cut in the middle of a transaction", () => {
   for (const key of [randomUUID(), null]) {
     test(`of a delivery ${key ? "with" : "without"} a key is made good: it is kept once`, async () => {
       const webhook = await addWebhook(sql, project);
-      const runs = await holdTable(sql, "runs");
+      const runs = await lockTable(sql, "runs");
       const sent = deliver(api, webhook, key);
       for (const pid of await runs.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
       await runs.release();
@@ -46,7 +46,7 @@ describe("a connection that is cut in the middle of a transaction", () => {
 
   test("of an answer is made good: it is stored once", async () => {
     const request = await addInputRequest(sql, await addConversation(sql, member, project));
-    const responses = await holdTable(sql, "input_responses");
+    const responses = await lockTable(sql, "input_responses");
     const sent = api.post(request.path, { values: { note: "a" } }, member);
     for (const pid of await responses.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
     await responses.release();
@@ -59,7 +59,7 @@ describe("a connection that is cut in the middle of a transaction", () => {
 describe("a first attempt that the database is slow to finish", () => {
   test("leaves the second delivery of its key in progress", async () => {
     const webhook = await addWebhook(sql, project);
-    const runs = await holdTable(sql, "runs");
+    const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const first = deliver(api, webhook, key);
     await runs.waiting(1);
@@ -78,7 +78,7 @@ describe("a first attempt that the database is slow to finish", () => {
   test("is waited for by one that comes through another process", async () => {
     const webhook = await addWebhook(sql, project);
     const beside = await startApi({ beside: api });
-    const runs = await holdTable(sql, "runs");
+    const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const both = [deliver(api, webhook, key), deliver(beside, webhook, key)];
     await runs.waiting(2);
@@ -92,7 +92,7 @@ describe("a first attempt that the database is slow to finish", () => {
 
   test("is given up after a while, and a retry takes the delivery", async () => {
     const webhook = await addWebhook(sql, project);
-    const runs = await holdTable(sql, "runs");
+    const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const { status, body, headers } = await deliver(api, webhook, key);
     await runs.release();

@@ -156,8 +156,8 @@ const RUNS: Record<string, Record<string, Run>> = {
   },
   "src/webhooks/queries.ts": {
     readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
-    keepDelivery: (tx) => webhooks.keepDelivery(tx as unknown as Sql, delivery()),
-    readKeptEvent: (tx) => webhooks.readKeptEvent(tx as unknown as Sql, "hook8", "a key"),
+    storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
+    readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
   },
   "src/scopes/queries.ts": {
     readScope: async (tx) => {

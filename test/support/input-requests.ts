@@ -32,7 +32,7 @@ export async function addInputRequest(
 }
 
 /** Locks a table against writes until `release` is called. */
-export async function holdTable(sql: Sql, table: "runs" | "input_responses") {
+export async function lockTable(sql: Sql, table: "runs" | "input_responses") {
   const holder = await sql.reserve();
   await holder.unsafe(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
   return {
