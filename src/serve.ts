@@ -1,3 +1,5 @@
+import pRetry from "p-retry";
+import pTimeout from "p-timeout";
 import { buildApp, type Services } from "./app.ts";
 import { openAuth } from "./auth/open.ts";
 import { configWarnings } from "./config/load.ts";
@@ -24,6 +26,7 @@ import {
   DB_WAIT_RETRY_MS,
   DRAIN_DEADLINE_MS,
   DRAIN_REQUESTS_MS,
+  READINESS_TIMEOUT_MS,
 } from "./shared/limits.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
 
@@ -47,17 +50,17 @@ function baseUrlOf(config: Config, port: number): string {
  * starts together need not start in order. Everything else that is wrong with it is thrown.
  */
 async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSignal): Promise<void> {
-  for (let attempts = 0; ; attempts++) {
-    try {
-      const applied = await migrate(sql);
-      if (applied.length > 0) log.info({ applied }, "migrated the database");
-      return;
-    } catch (error) {
-      if (!isUnavailable(error) || signal.aborted) throw error;
-      if (attempts % DB_WAIT_REPORT_ATTEMPTS === 0) log.warn(`waiting: ${explain(error)}`);
-      await Bun.sleep(DB_WAIT_RETRY_MS);
-    }
-  }
+  const applied = await pRetry(() => migrate(sql), {
+    retries: Number.POSITIVE_INFINITY,
+    factor: 1,
+    minTimeout: DB_WAIT_RETRY_MS,
+    shouldRetry({ error, attemptNumber }) {
+      if (!isUnavailable(error) || signal.aborted) return false;
+      if (attemptNumber % DB_WAIT_REPORT_ATTEMPTS === 1) log.warn(`waiting: ${explain(error)}`);
+      return true;
+    },
+  });
+  if (applied.length > 0) log.info({ applied }, "migrated the database");
 }
 
 /** Opens everything that the application stands on. Each closer stands beside its opener. */
@@ -77,7 +80,8 @@ async function openServices(
   const readiness = new Readiness();
   readiness.add("database", async () => {
     const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
-    return await Promise.race([answer, Bun.sleep(1_000).then(() => "does not answer in time")]);
+    const fallback = () => "does not answer in time";
+    return await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
   });
   const auth = await openAuth(config, sql, log);
   resources.push("authentication", () => auth.close());

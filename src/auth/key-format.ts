@@ -1,8 +1,10 @@
 import {
   API_KEY_CHECKSUM_CHARS,
   API_KEY_PREFIX_CHARS,
+  API_KEY_PREFIX_MAX_CHARS,
   API_KEY_PREFIX_MIN_CHARS,
   API_KEY_SECRET_CHARS,
+  API_KEY_SECRET_MAX_CHARS,
   API_KEY_SECRET_MIN_CHARS,
   API_KEY_TAG,
   CREDENTIAL_MAX_CHARS,
@@ -12,7 +14,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** The largest multiple of 62 below 256: bytes above it are drawn again, or low digits would be likelier. */
 const UNBIASED_BELOW = 248;
 const FORM = new RegExp(
-  `^${API_KEY_TAG}_[0-9A-Za-z]{${API_KEY_PREFIX_MIN_CHARS},64}_[0-9A-Za-z]{${API_KEY_SECRET_MIN_CHARS},256}$`,
+  `^${API_KEY_TAG}_[0-9A-Za-z]{${API_KEY_PREFIX_MIN_CHARS},${API_KEY_PREFIX_MAX_CHARS}}_[0-9A-Za-z]{${API_KEY_SECRET_MIN_CHARS},${API_KEY_SECRET_MAX_CHARS}}$`,
 );
 
 function randomBase62(length: number): string {

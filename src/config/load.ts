@@ -1,6 +1,11 @@
 import { cpus } from "node:os";
 import { resolve } from "node:path";
-import { BODY_TRANSPORT_MAX_BYTES } from "../shared/limits.ts";
+import {
+  BODY_TRANSPORT_MAX_BYTES,
+  JWT_SECRET_SAFE_BYTES,
+  PORT_MAX,
+  SEARCH_WORKERS_MAX,
+} from "../shared/limits.ts";
 import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -100,7 +105,7 @@ export function loadConfig(env: Environment = process.env): Config {
   const reader = new Reader(env);
   const http = ["http", "https"] as const;
   const config: Config = {
-    port: reader.integer("PORT", DEFAULTS.port, 0, DEFAULTS.maxPort),
+    port: reader.integer("PORT", DEFAULTS.port, 0, PORT_MAX),
     host: reader.text("HOST") ?? DEFAULTS.host,
     baseUrl: reader.url("BASE_URL", http)?.replace(/\/+$/, ""),
     dataDir: resolve(reader.text("DATA_DIR") ?? DEFAULTS.dataDir),
@@ -119,11 +124,11 @@ export function loadConfig(env: Environment = process.env): Config {
       prices: readPrices(reader),
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
-    searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, DEFAULTS.maxWorkers),
+    searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, SEARCH_WORKERS_MAX),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,
-      DEFAULTS.minBodyBytes,
+      1,
       BODY_TRANSPORT_MAX_BYTES,
     ),
     demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
@@ -136,8 +141,7 @@ export function loadConfig(env: Environment = process.env): Config {
 
 /** What is valid and yet worth a warning at the start, one sentence each. */
 export function configWarnings({ jwt }: Config): string[] {
-  const isShort =
-    jwt.secret !== undefined && Buffer.byteLength(jwt.secret) < DEFAULTS.jwtSecretSafeBytes;
+  const isShort = jwt.secret !== undefined && Buffer.byteLength(jwt.secret) < JWT_SECRET_SAFE_BYTES;
   if (!isShort) return [];
-  return [`JWT_SECRET is shorter than ${DEFAULTS.jwtSecretSafeBytes} bytes and may be guessed`];
+  return [`JWT_SECRET is shorter than ${JWT_SECRET_SAFE_BYTES} bytes and may be guessed`];
 }

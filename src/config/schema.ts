@@ -51,9 +51,4 @@ export const DEFAULTS = {
   host: "127.0.0.1",
   dataDir: "./data",
   maxBodyBytes: BODY_DEFAULT_MAX_BYTES,
-  maxPort: 65_535,
-  maxWorkers: 256,
-  minBodyBytes: 1,
-  /** RFC 7518 wants a key as long as the hash; a shorter one is taken with a warning. */
-  jwtSecretSafeBytes: 32,
 } as const;

@@ -1,12 +1,10 @@
+import { COORDINATION_SWEEP_WRITES } from "../shared/limits.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
 interface Held {
   token: symbol;
   until: number;
 }
-
-/** Entries are swept when the maps have grown by this many since the last sweep. */
-const SWEEP_EVERY = 1_000;
 
 /** Coordination inside one process: right for a single server, which is what the default is. */
 export function createMemoryCoordinator(now: () => number = Date.now): Coordinator {
@@ -15,7 +13,7 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
   let writes = 0;
 
   function sweep(): void {
-    if (++writes % SWEEP_EVERY !== 0) return;
+    if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
     const moment = now();
     for (const [name, held] of leases) if (held.until <= moment) leases.delete(name);
     for (const [key, kept] of values) if (kept.until <= moment) values.delete(key);

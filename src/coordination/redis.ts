@@ -4,8 +4,8 @@ import { Problem } from "../problem/problem.ts";
 import {
   REDIS_COMMAND_TIMEOUT_MS,
   REDIS_CONNECT_TIMEOUT_MS,
+  REDIS_PAUSE_MS,
   REDIS_RECONNECT_MS,
-  REDIS_REST_MS,
 } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
 
@@ -74,7 +74,7 @@ class Availability {
   }
 
   #failed(err: unknown): void {
-    this.#awayUntil = performance.now() + REDIS_REST_MS;
+    this.#awayUntil = performance.now() + REDIS_PAUSE_MS;
     if (this.#isAway) return;
     this.#isAway = true;
     this.log.warn({ err }, "Redis does not answer; deliveries go on without it");

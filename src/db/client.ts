@@ -3,6 +3,7 @@ import {
   DB_CONNECT_TIMEOUT_SECONDS,
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   DB_POOL_CONNECTIONS,
+  DB_RECONNECT_MS,
   DB_STATEMENT_TIMEOUT_MS,
 } from "../shared/limits.ts";
 
@@ -29,7 +30,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
     max: options.connections ?? DB_POOL_CONNECTIONS,
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A growing wait between attempts would keep the service down after the server is back.
-    backoff: () => 0.2,
+    backoff: () => DB_RECONNECT_MS / 1_000,
     onnotice: () => {},
     connection: {
       application_name: options.applicationName ?? "tessera",

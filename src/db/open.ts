@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
 import { type DatabaseOptions, openDatabase, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 
@@ -10,8 +11,6 @@ export interface OpenedDatabase {
   close(): Promise<void>;
 }
 
-const CLOSE_TIMEOUT_SECONDS = 2;
-
 /** Opens the configured database, starting or joining the embedded one when there is none. */
 export async function openConfiguredDatabase(
   config: Config,
@@ -20,7 +19,7 @@ export async function openConfiguredDatabase(
 ): Promise<OpenedDatabase> {
   if (config.databaseUrl !== undefined) {
     const sql = openDatabase(config.databaseUrl, options);
-    const close = () => sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+    const close = () => sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
     return { sql, url: config.databaseUrl, embedded: false, close };
   }
   const server = await openEmbeddedDatabase({ dataDir: config.dataDir, log });
@@ -30,7 +29,7 @@ export async function openConfiguredDatabase(
     url: server.url,
     embedded: true,
     async close() {
-      await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+      await sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
       await server.close();
     },
   };

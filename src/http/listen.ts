@@ -1,8 +1,12 @@
+import pTimeout from "p-timeout";
 import {
   BODY_TRANSPORT_MAX_BYTES,
+  DRAIN_CLOSE_MS,
   DRAIN_GRACE_MS,
+  DRAIN_POLL_MS,
   DRAIN_QUIET_MS,
   IDLE_TIMEOUT_SECONDS,
+  STARTING_RETRY_AFTER_SECONDS,
 } from "../shared/limits.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
@@ -36,7 +40,10 @@ function addressed(request: Request): Request {
 function starting(request: Request): Response {
   if (new URL(request.url).pathname === "/livez") return Response.json({ status: "ok" });
   const body = { status: "not_ready", reasons: { service: "is starting" } };
-  return Response.json(body, { status: 503, headers: { "retry-after": "1" } });
+  return Response.json(body, {
+    status: 503,
+    headers: { "retry-after": String(STARTING_RETRY_AFTER_SECONDS) },
+  });
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {
@@ -109,8 +116,9 @@ export function listen(host: string, port: number): Listener {
       const deadline = performance.now() + deadlineMs;
       await readWhatWasSent();
       const stopped = server.stop();
-      while (running > 0 && performance.now() < deadline) await Bun.sleep(5);
-      await Promise.race([stopped, Bun.sleep(Math.min(100, deadlineMs))]);
+      while (running > 0 && performance.now() < deadline) await Bun.sleep(DRAIN_POLL_MS);
+      const milliseconds = Math.min(DRAIN_CLOSE_MS, deadlineMs);
+      await pTimeout(stopped, { milliseconds, message: false });
       void server.stop(true);
     },
   };

@@ -1,4 +1,4 @@
-import { EMBEDDED_GUARD_INTERVAL_MS, EMBEDDED_GUARD_RETRY_MS } from "../../shared/limits.ts";
+import { EMBEDDED_WATCH_INTERVAL_MS, EMBEDDED_WATCH_RETRY_MS } from "../../shared/limits.ts";
 import { isAlive } from "./processes.ts";
 
 /**
@@ -17,13 +17,13 @@ export function guard(
 
   const look = async (): Promise<void> => {
     const pid = serverPid();
-    let pause = EMBEDDED_GUARD_INTERVAL_MS;
+    let pause = EMBEDDED_WATCH_INTERVAL_MS;
     if (pid === undefined || !isAlive(pid)) {
       log("PostgreSQL has ended unexpectedly and is started again");
       try {
         await restart();
       } catch (error) {
-        pause = EMBEDDED_GUARD_RETRY_MS;
+        pause = EMBEDDED_WATCH_RETRY_MS;
         log(error instanceof Error ? error.message : String(error));
       }
     }
@@ -39,7 +39,7 @@ export function guard(
     timer.unref();
   }
 
-  schedule(EMBEDDED_GUARD_INTERVAL_MS);
+  schedule(EMBEDDED_WATCH_INTERVAL_MS);
   return async () => {
     ended = true;
     clearTimeout(timer);

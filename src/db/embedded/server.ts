@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import pRetry from "p-retry";
 import {
   EMBEDDED_LOG_MAX_BYTES,
   EMBEDDED_POLL_MS,
@@ -68,27 +69,32 @@ export async function startServer(
   settings: ServerSettings,
 ): Promise<number> {
   prepareLog(place);
-  for (let attempt = 1; ; attempt += 1) {
+  const start = async (attempt: number): Promise<number> => {
     const port = attempt === 1 ? await lastOrFreePort(place) : await freePort();
     try {
       await runProgram(place, startCommand(place, binaries, port, settings), "start");
       writeFileSync(place.port, String(port));
       return port;
     } catch (error) {
-      // A process that was killed while it started PostgreSQL may have left one on its way up.
-      const port = await runningPort(place);
-      if (port !== undefined) return port;
-      if (!isPassing(logTail(place.log)) || attempt === EMBEDDED_START_ATTEMPTS) throw error;
-      await Bun.sleep(EMBEDDED_RETRY_MS);
+      // A process that was killed while it started PostgreSQL may have left a server that starts.
+      const running = await runningPort(place);
+      if (running !== undefined) return running;
+      throw error;
     }
-  }
+  };
+  return await pRetry(start, {
+    retries: EMBEDDED_START_ATTEMPTS - 1,
+    factor: 1,
+    minTimeout: EMBEDDED_RETRY_MS,
+    shouldRetry: () => isTransient(logTail(place.log)),
+  });
 }
 
 /**
- * Whether another attempt may succeed: somebody took the port between looking and starting, or the
- * last processes of a server that was killed have not noticed it yet.
+ * Whether another attempt may succeed: another process took the port between the check and the
+ * start, or the last processes of a killed server are still running.
  */
-function isPassing(log: string): boolean {
+function isTransient(log: string): boolean {
   return /could not (bind|create any TCP)|shared memory block .* is still in use/.test(log);
 }
 

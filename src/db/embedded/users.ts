@@ -1,5 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, statSync } from "node:fs";
+import pRetry from "p-retry";
 import {
   EMBEDDED_LOCK_REPORT_MS,
   EMBEDDED_LOCK_RETRY_MS,
@@ -43,22 +44,16 @@ async function lock(file: string, log: (line: string) => void): Promise<Database
   const database = open(file);
   const begun = Date.now();
   let reported = false;
-  for (;;) {
-    try {
-      database.run("BEGIN IMMEDIATE");
-      database.run(
-        "CREATE TABLE IF NOT EXISTS users (token TEXT PRIMARY KEY, pid INTEGER, mark TEXT)",
-      );
-      return database;
-    } catch (error) {
-      if (!(error instanceof SQLiteError) || !error.code?.startsWith("SQLITE_BUSY")) {
-        database.close();
-        throw error;
-      }
-    }
+  const begin = () => {
+    database.run("BEGIN IMMEDIATE");
+    database.run(
+      "CREATE TABLE IF NOT EXISTS users (token TEXT PRIMARY KEY, pid INTEGER, mark TEXT)",
+    );
+  };
+  const waitWhileBusy = (error: Error) => {
+    if (!(error instanceof SQLiteError) || !error.code?.startsWith("SQLITE_BUSY")) throw error;
     const waited = Date.now() - begun;
     if (waited > EMBEDDED_LOCK_TIMEOUT_MS) {
-      database.close();
       throw new EmbeddedDatabaseError(
         `another process has been starting or stopping PostgreSQL for too long: end it, then try again (lock: ${file})`,
       );
@@ -67,7 +62,18 @@ async function lock(file: string, log: (line: string) => void): Promise<Database
       log("waiting for another process that starts or stops PostgreSQL");
       reported = true;
     }
-    await Bun.sleep(EMBEDDED_LOCK_RETRY_MS);
+  };
+  try {
+    await pRetry(begin, {
+      retries: Number.POSITIVE_INFINITY,
+      factor: 1,
+      minTimeout: EMBEDDED_LOCK_RETRY_MS,
+      onFailedAttempt: ({ error }) => waitWhileBusy(error),
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }
 
