@@ -5,15 +5,15 @@ import {
   INDEX_RESTART_DELAY_MS,
   INDEX_STOP_TIMEOUT_MS,
 } from "../shared/limits.ts";
-import type { Scope } from "./change-log.ts";
+import type { Scope } from "./changes/change-log.ts";
+import { claimSlot, type Slot } from "./snapshots/snapshot-store.ts";
 import {
   type FromIndexer,
   type IndexerOptions,
   type IndexerReport,
   nativeNameOf,
   type ToIndexer,
-} from "./messages.ts";
-import { claimSlot, type Slot } from "./snapshots.ts";
+} from "./thread/messages.ts";
 
 const STARTING: IndexerReport = {
   behind: "the indexer is starting",
@@ -145,7 +145,7 @@ export class Indexer {
   }
 
   #start(): void {
-    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), {
       workerData: this.#options,
       name: "tessera-indexer",
     });

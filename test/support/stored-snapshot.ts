@@ -7,10 +7,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as native from "../../native/index.ts";
-import { SnapshotStore } from "../../src/indexing/snapshots.ts";
+import { SnapshotStore } from "../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
-import type { ChunkRow, DocumentRow, VersionReader } from "../../src/indexing/version-index.ts";
+import type {
+  ChunkRow,
+  DocumentRow,
+  VersionReader,
+} from "../../src/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { lookup } from "../../workers/lookup.ts";

@@ -1,4 +1,5 @@
 import { parseMarkdown } from "../../markdown/index.ts";
+import { step } from "../../observability/long-tasks.ts";
 import { INDEX_SETTLE_SLICE_MS, TEXT_BUILD_CHARS } from "../../shared/limits.ts";
 import {
   buildSegment,
@@ -7,8 +8,12 @@ import {
   type SharedSegment,
   type TextMessage,
 } from "../../text/index.ts";
-import { step } from "../steps.ts";
-import type { DocumentRow, IndexPart, VersionIndex, VersionReader } from "../version-index.ts";
+import type {
+  DocumentRow,
+  IndexPart,
+  VersionIndex,
+  VersionReader,
+} from "../versions/version-index.ts";
 import { TextProject, type TextSegment } from "./text-project.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 

@@ -13,7 +13,7 @@ import {
   type SegmentReader,
   type SegmentScope,
 } from "../../text/index.ts";
-import { UnknownVersion } from "../version-index.ts";
+import { UnknownVersion } from "../versions/version-index.ts";
 import { alikeSegments } from "./text-merge-policy.ts";
 
 /** A segment and the documents in it that no scope holds any more. */

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { step } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { openSegment } from "../../text/index.ts";
-import { writeDurably } from "../durable.ts";
-import { step } from "../steps.ts";
+import { writeDurably } from "../snapshots/write-durably.ts";
 import { TextProject } from "./text-project.ts";
 
 const FORMAT = DISK_FORMATS.textManifest;

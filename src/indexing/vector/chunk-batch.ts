@@ -1,6 +1,6 @@
 import type { AppendBatch } from "../../../native/index.ts";
 import { vectorFault } from "../../shared/vector.ts";
-import type { ChunkRow } from "../version-index.ts";
+import type { ChunkRow } from "../versions/version-index.ts";
 
 const encoder = new TextEncoder();
 

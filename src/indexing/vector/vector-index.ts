@@ -1,14 +1,14 @@
 import * as native from "../../../native/index.ts";
+import { step } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { INDEX_SETTLE_SLICE_MS } from "../../shared/limits.ts";
-import { step } from "../steps.ts";
 import {
   type ChunkRow,
   type IndexPart,
   UnknownVersion,
   type VersionIndex,
   type VersionReader,
-} from "../version-index.ts";
+} from "../versions/version-index.ts";
 import { appendBatch, vectorOf } from "./chunk-batch.ts";
 
 /** (dimension, first ordinal, count) triples. Nearly every version has one, or none. */

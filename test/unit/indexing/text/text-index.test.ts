@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
-import type { DocumentRow, VersionReader } from "../../../../src/indexing/version-index.ts";
+import type {
+  DocumentRow,
+  VersionReader,
+} from "../../../../src/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { lookup } from "../../../../workers/lookup.ts";

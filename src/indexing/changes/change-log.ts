@@ -1,6 +1,6 @@
-import type { Sql } from "../db/client.ts";
-import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../shared/limits.ts";
-import { step } from "./steps.ts";
+import type { Sql } from "../../db/client.ts";
+import { step } from "../../observability/long-tasks.ts";
+import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../../shared/limits.ts";
 
 export type ScopeKind = "environment" | "release";
 

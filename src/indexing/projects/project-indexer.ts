@@ -1,23 +1,27 @@
-import type { Log } from "../observability/log.ts";
+import type { LimitFunction } from "p-limit";
+import type { Log } from "../../observability/log.ts";
+import { step } from "../../observability/long-tasks.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
   INDEX_SLICE_MIN_VERSIONS,
   INDEX_SLICE_MS,
   INDEX_SLICE_VERSIONS,
-} from "../shared/limits.ts";
-import type { ChangeLog, Scope } from "./change-log.ts";
-import { step } from "./steps.ts";
-import type { Turns } from "./turns.ts";
-import { UnknownVersion, type VersionIndex, type VersionReader } from "./version-index.ts";
+} from "../../shared/limits.ts";
+import type { ChangeLog, Scope } from "../changes/change-log.ts";
+import {
+  UnknownVersion,
+  type VersionIndex,
+  type VersionReader,
+} from "../versions/version-index.ts";
 
 /** What the indexing of any project stands on. */
 export interface IndexingContext {
   readonly indexes: readonly VersionIndex[];
   readonly changes: ChangeLog;
   readonly reader: VersionReader;
-  /** Turns of those that read more than a slice. */
-  readonly bulk: Turns;
+  /** Limits how many scopes read more than one slice at a time. */
+  readonly bulk: LimitFunction;
   readonly log: Log;
 }
 
@@ -179,7 +183,7 @@ export class ProjectIndexer {
       else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
       const slice = unknown.slice(at, at + this.#sliceVersions);
       const add = () => this.#add(slice);
-      await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk.run(add) : add());
+      await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk(add) : add());
       at += slice.length;
       waited = true;
     }

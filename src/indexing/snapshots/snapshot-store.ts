@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tryLockFile, unlockFile } from "../../native/index.ts";
-import { DISK_FORMATS } from "../shared/disk-formats.ts";
-import { isUuid } from "../shared/formats.ts";
-import { INDEX_SLOTS_MAX } from "../shared/limits.ts";
-import type { Anchor } from "./change-log.ts";
-import { writeDurably } from "./durable.ts";
+import { tryLockFile, unlockFile } from "../../../native/index.ts";
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { isUuid } from "../../shared/formats.ts";
+import { INDEX_SLOTS_MAX } from "../../shared/limits.ts";
+import type { Anchor } from "../changes/change-log.ts";
+import { writeDurably } from "./write-durably.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";

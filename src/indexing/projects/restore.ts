@@ -1,6 +1,6 @@
-import type { ChangeLog, Scope } from "./change-log.ts";
+import type { ChangeLog, Scope } from "../changes/change-log.ts";
+import type { Manifest, SnapshotStore } from "../snapshots/snapshot-store.ts";
 import type { IndexingContext } from "./project-indexer.ts";
-import type { Manifest, SnapshotStore } from "./snapshots.ts";
 
 /** How a snapshot is to be brought up to date. */
 export interface Restored {

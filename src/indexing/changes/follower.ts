@@ -1,6 +1,6 @@
-import type { Sql } from "../db/client.ts";
-import type { Log } from "../observability/log.ts";
-import { CHANGE_BATCH_MAX, CHANGE_POLL_INTERVAL_MS } from "../shared/limits.ts";
+import type { Sql } from "../../db/client.ts";
+import type { Log } from "../../observability/log.ts";
+import { CHANGE_BATCH_MAX, CHANGE_POLL_INTERVAL_MS } from "../../shared/limits.ts";
 import type { Anchor, Change, ChangeLog } from "./change-log.ts";
 
 const CHANNEL = "tessera_changes";

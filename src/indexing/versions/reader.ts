@@ -1,5 +1,5 @@
-import type { Sql } from "../db/client.ts";
-import { INDEX_READ_BATCH_ROWS } from "../shared/limits.ts";
+import type { Sql } from "../../db/client.ts";
+import { INDEX_READ_BATCH_ROWS } from "../../shared/limits.ts";
 import type { ChunkRow, DocumentRow, VersionReader } from "./version-index.ts";
 
 /** Reads file versions through cursors, so that memory holds one batch however long they are. */

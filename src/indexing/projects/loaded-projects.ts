@@ -1,8 +1,8 @@
-import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../shared/limits.ts";
-import type { Anchor, Scope } from "./change-log.ts";
+import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
+import type { Anchor, Scope } from "../changes/change-log.ts";
+import type { SnapshotStore } from "../snapshots/snapshot-store.ts";
 import { type IndexingContext, ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore.ts";
-import type { SnapshotStore } from "./snapshots.ts";
 
 export interface ResidencyEvents {
   /** Searches may use the project from now on. */

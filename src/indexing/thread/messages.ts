@@ -1,5 +1,5 @@
-import type { LogLevel } from "../config/schema.ts";
-import type { Scope } from "./change-log.ts";
+import type { LogLevel } from "../../config/schema.ts";
+import type { Scope } from "../changes/change-log.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {

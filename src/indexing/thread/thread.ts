@@ -1,8 +1,10 @@
 import { totalmem } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import * as native from "../../native/index.ts";
-import { openDatabase } from "../db/client.ts";
-import { createLog } from "../observability/log.ts";
+import pLimit from "p-limit";
+import * as native from "../../../native/index.ts";
+import { openDatabase } from "../../db/client.ts";
+import { createLog } from "../../observability/log.ts";
+import { noteStep, step, takeLongSteps } from "../../observability/long-tasks.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
   INDEX_BULK_READERS,
@@ -16,9 +18,16 @@ import {
   INDEX_SNAPSHOT_VERSIONS,
   INDEX_STOP_BUDGET_MS,
   INDEX_UPKEEP_INTERVAL_MS,
-} from "../shared/limits.ts";
-import { type Change, ChangeLog } from "./change-log.ts";
-import { Follower } from "./follower.ts";
+} from "../../shared/limits.ts";
+import { type Change, ChangeLog } from "../changes/change-log.ts";
+import { Follower } from "../changes/follower.ts";
+import { Residency } from "../projects/loaded-projects.ts";
+import { SnapshotStore } from "../snapshots/snapshot-store.ts";
+import { TextIndex } from "../text/text-index.ts";
+import { VectorIndex } from "../vector/vector-index.ts";
+import { createVersionReader } from "../versions/reader.ts";
+import type { Publish, VersionIndex } from "../versions/version-index.ts";
+import { NodeState } from "./index-state.ts";
 import {
   type FromIndexer,
   type IndexerOptions,
@@ -26,15 +35,6 @@ import {
   nativeNameOf,
   type ToIndexer,
 } from "./messages.ts";
-import { NodeState } from "./node-state.ts";
-import { createVersionReader } from "./reader.ts";
-import { Residency } from "./residency.ts";
-import { SnapshotStore } from "./snapshots.ts";
-import { noteStep, step, takeLongSteps } from "./steps.ts";
-import { TextIndex } from "./text/text-index.ts";
-import { Turns } from "./turns.ts";
-import { VectorIndex } from "./vector/vector-index.ts";
-import type { Publish, VersionIndex } from "./version-index.ts";
 
 /**
  * The indexing thread: the composition root of everything that follows the change log. It has its
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
   const databaseId = await untilAnswered("the database's identity", () => changes.databaseId());
   const reader = createVersionReader(sql);
   const residency: Residency = new Residency(
-    { indexes, changes, reader, bulk: new Turns(INDEX_BULK_READERS), log },
+    { indexes, changes, reader, bulk: pLimit(INDEX_BULK_READERS), log },
     snapshots,
     databaseId,
     () => follower.reached,

@@ -1,6 +1,6 @@
-import type { Sql } from "../db/client.ts";
-import { INDEX_NODE_EXPIRY_SECONDS } from "../shared/limits.ts";
-import type { VersionIndex } from "./version-index.ts";
+import type { Sql } from "../../db/client.ts";
+import { INDEX_NODE_EXPIRY_SECONDS } from "../../shared/limits.ts";
+import type { VersionIndex } from "../versions/version-index.ts";
 
 interface StateRow {
   readonly project_id: string;
