@@ -48,7 +48,7 @@ function measureDocuments(): void {
   const [buffer, buildTime] = timed(() => buildSegment(documents));
   const [, verifyTime] = timed(() => openSegment(buffer));
   const [segment, openTime] = timed(() => openSegment(buffer, false));
-  console.log(`${documentCount} documents, ${segment.words.length} words`);
+  console.log(`${documentCount} documents, ${segment.tokens.length} tokens`);
   console.log(`  build ${(buildTime / 1000).toFixed(2)} s`);
   console.log(
     `  segment ${(buffer.byteLength / MEBIBYTE).toFixed(1)} MiB, all that a search needs`,

@@ -1,6 +1,6 @@
 /** The public API of the text search core, which does no I/O and knows nothing of the service. */
 export { stem } from "./analysis/stem.ts";
-export { splitIdentifiers, tokenize } from "./analysis/tokenize.ts";
+export { tokenize } from "./analysis/tokenize.ts";
 export { browse, countInShard } from "./query/browse.ts";
 export { search } from "./query/search.ts";
 export type * from "./query/types.ts";

@@ -1,11 +1,11 @@
-/** A segment as threads pass it around: the buffer is shared, not copied. */
+/** A segment as threads exchange it: the buffer is shared, not copied. */
 export interface SharedSegment {
-  /** Unique in the process and across restarts; the same key is always the same bytes. */
+  /** Unique across restarts. The same key always means the same bytes. */
   readonly key: string;
   readonly buffer: SharedArrayBuffer;
 }
 
-/** The documents of one segment that a scope holds: bit d of word d >> 5, in shared memory. */
+/** The documents of one segment that are in a scope, as a `DocumentSet` in shared memory. */
 export interface SegmentScope {
   readonly key: string;
   readonly documents: Uint32Array;
@@ -16,30 +16,30 @@ export interface ScopeMembers {
   readonly members: readonly SegmentScope[];
 }
 
-/** What the text index tells the main thread. Messages arrive in the order of the changes. */
+/** A message from the text index to the main thread. Messages arrive in the order of the changes. */
 export type TextMessage =
   | {
       readonly type: "segments";
       readonly projectId: string;
       readonly add: readonly SharedSegment[];
       readonly remove: readonly string[];
-      /** The scopes that these segments change. */
+      /** The scopes whose segments change. */
       readonly scopes: readonly ScopeMembers[];
     }
   | ({ readonly type: "scope"; readonly projectId: string } & ScopeMembers)
   | { readonly type: "scope-dropped"; readonly projectId: string; readonly scopeId: string }
   | { readonly type: "project-dropped"; readonly projectId: string };
 
-/** An environment or release at one instant, ready to be sent to a worker. */
+/** An environment or release at one instant, in a form that can be sent to a worker. */
 export interface SharedView {
-  /** Two views of one number are the same, so what was derived from one serves the other. */
+  /** Identifies the view: data derived from a view can be cached under its number. */
   readonly number: number;
   readonly segments: readonly SharedSegment[];
   /** Same length and order as `segments`. */
   readonly documentSets: readonly Uint32Array[];
 }
 
-/** Views of all stores of the process are numbered together: a worker may see several stores'. */
+/** All stores of the process share one sequence, because a worker may see views of several. */
 let lastNumber = 0;
 
 interface Project {
@@ -47,11 +47,11 @@ interface Project {
   readonly views: Map<string, SharedView>;
 }
 
-/** The newest view of every scope in memory. Views are immutable; a change puts a new one in place. */
+/** The newest view of every loaded scope. Views are immutable: a change replaces the view. */
 export class ViewStore {
   readonly #projects = new Map<string, Project>();
 
-  /** Undefined when the scope is not in memory. */
+  /** Undefined if the scope is not loaded. */
   view(projectId: string, scopeId: string): SharedView | undefined {
     return this.#projects.get(projectId)?.views.get(scopeId);
   }
@@ -73,7 +73,7 @@ export class ViewStore {
     }
   }
 
-  /** Forgets everything, for when the thread that told it is gone. */
+  /** Drops all views, when the indexing thread has ended. */
   clear(): void {
     this.#projects.clear();
   }

@@ -1,11 +1,11 @@
 /**
- * A light English stemmer: it only has to bring the forms of a word together, since words with the
- * same stem count as a weaker match than the word itself. Words of other languages are left alone
- * or lose a plural `s`, which does no harm.
+ * A light English stemmer. It only groups the forms of a word: terms with the same stem are weaker
+ * matches than the word itself. Words of other languages stay as they are or lose a plural `s`,
+ * which is harmless.
  */
 export function stem(word: string): string {
   if (word.length < 4 || !ASCII_WORD.test(word)) return word;
-  // Twice, since endings pile up: rendering, renderer and render all come down to one stem.
+  // Twice, because suffixes stack: rendering, renderer and render have one stem.
   const base = withoutSuffix(withoutSuffix(plural(word)));
   if (base.length > 3 && base.endsWith("e")) return base.slice(0, -1);
   return base.length > 3 && base.endsWith("y") ? `${base.slice(0, -1)}i` : base;
@@ -22,7 +22,7 @@ function withoutSuffix(word: string): string {
 
 const ASCII_WORD = /^[a-z]+$/;
 
-/** Suffix, what takes its place, and how many letters must be left before it; first match wins. */
+/** Suffix, replacement, and how many letters must remain before the suffix. The first match wins. */
 const SUFFIXES: ReadonlyArray<readonly [string, string, number]> = [
   ["ization", "iz", 3],
   ["isation", "iz", 3],
@@ -66,7 +66,7 @@ function plural(word: string): string {
   return word.slice(0, -1);
 }
 
-/** Takes back a consonant doubled before -ed or -ing: stopped, stop. */
+/** Removes the second of two consonants before -ed or -ing: stopped, stop. */
 function undouble(base: string): string {
   const last = base.at(-1) ?? "";
   const doubled = base.length > 3 && last === base.at(-2) && !"aeiouls".includes(last);

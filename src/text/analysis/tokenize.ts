@@ -1,37 +1,37 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
 
 /**
- * Cuts text into words the same way for documents and queries.
+ * Splits text into tokens, the same way for documents and queries.
  *
  * Text is folded first: compatibility forms (NFKC), case, and the accents of Latin, Greek and
- * Cyrillic letters. A word is a run of letters, digits and their marks. Scripts that are written
- * without spaces have no such runs; there, every pair of neighbouring characters is a word, and the
- * last character of a run is one by itself, so that a single character is always the beginning of
- * some word. Pictographs are words too.
+ * Cyrillic letters. A token is a run of letters, digits and their marks. In scripts that are written
+ * without spaces, every pair of neighbouring characters (bigram) is a token, and so is the last
+ * character of a run, so that every single character is a prefix of some token. Pictographs are
+ * tokens too.
  */
 export function tokenize(text: string): string[] {
-  return isAscii(text) ? asciiWords(text) : unicodeWords(text);
+  return isAscii(text) ? asciiTokens(text) : unicodeTokens(text);
 }
 
 /**
- * The parts of names such as `getStaticProps` or `HTTPServer`, which are one word each: get, Static,
- * Props, HTTP, Server. Each name counts once, however often it occurs.
+ * The subwords of identifiers such as `getStaticProps` or `HTTPServer`: get, Static, Props, HTTP,
+ * Server. Repeated identifiers are split once.
  */
 export function splitIdentifiers(text: string): string[] {
-  const names = new Set(text.match(MIXED_CASE));
-  return [...names].flatMap((name) => name.match(CASE_PART) ?? []);
+  const identifiers = new Set(text.match(MIXED_CASE));
+  return [...identifiers].flatMap((identifier) => identifier.match(SUBWORD) ?? []);
 }
 
-// Nothing follows the last repetition, so a run of letters is read once however long it is.
+// Nothing follows the last repetition, so matching takes linear time.
 const MIXED_CASE =
   /(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*)/g;
-const CASE_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
+const SUBWORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
-/** Folds a piece of text for comparison: NFKC, lower case, no accents. */
-export function fold(text: string): string {
+/** Folds text for comparison: NFKC, lower case, no accents. */
+function fold(text: string): string {
   const lower = text.normalize("NFKC").replace(INVISIBLE, "").toLowerCase();
   if (isAscii(lower)) return lower;
-  // Only these marks are accents; Japanese voicing marks are put back together by NFC.
+  // Only these marks are accents. NFC recomposes the others, such as Japanese voicing marks.
   return lower
     .normalize("NFD")
     .replace(/[\u0300-\u036f]/g, "")
@@ -39,12 +39,12 @@ export function fold(text: string): string {
     .replace(/[ßæœøłđðþı]/g, (letter) => LETTERS[letter] ?? letter);
 }
 
-/** True for characters of scripts that are written without spaces between words. */
-export function isUnspaced(word: string): boolean {
-  return UNSPACED_START.test(word);
+/** True if a token is of a script that is written without spaces between words. */
+export function isUnspaced(token: string): boolean {
+  return UNSPACED_START.test(token);
 }
 
-/** Soft hyphens and zero-width characters stand inside words without belonging to them. */
+/** Soft hyphens and zero-width characters occur inside words without being part of them. */
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 
 const LETTERS: Record<string, string> = {
@@ -72,27 +72,27 @@ function isAscii(text: string): boolean {
   return !NOT_ASCII.test(text);
 }
 
-function unicodeWords(text: string): string[] {
-  const words: string[] = [];
+function unicodeTokens(text: string): string[] {
+  const tokens: string[] = [];
   for (const [run] of fold(text).matchAll(RUNS)) {
-    if (UNSPACED_START.test(run)) pushPairs(run, words);
-    else words.push(cut(run));
+    if (UNSPACED_START.test(run)) pushBigrams(run, tokens);
+    else tokens.push(truncate(run));
   }
-  return words;
+  return tokens;
 }
 
-function pushPairs(run: string, words: string[]): void {
+function pushBigrams(run: string, tokens: string[]): void {
   let previous = "";
   for (const character of run) {
-    if (previous !== "") words.push(previous + character);
+    if (previous !== "") tokens.push(previous + character);
     previous = character;
   }
-  words.push(previous);
+  tokens.push(previous);
 }
 
-function asciiWords(text: string): string[] {
+function asciiTokens(text: string): string[] {
   const folded = text.toLowerCase();
-  const words: string[] = [];
+  const tokens: string[] = [];
   let start = -1;
   for (let i = 0; i <= folded.length; i++) {
     const code = i < folded.length ? folded.charCodeAt(i) : 0;
@@ -100,16 +100,16 @@ function asciiWords(text: string): string[] {
     if (inWord) {
       if (start < 0) start = i;
     } else if (start >= 0) {
-      words.push(cut(folded.slice(start, i)));
+      tokens.push(truncate(folded.slice(start, i)));
       start = -1;
     }
   }
-  return words;
+  return tokens;
 }
 
-/** Cuts an overlong word, but never through a surrogate pair. */
-function cut(word: string): string {
-  if (word.length <= WORD_MAX_CHARS) return word;
-  const last = word.charCodeAt(WORD_MAX_CHARS - 1);
-  return word.slice(0, last >= 0xd800 && last <= 0xdbff ? WORD_MAX_CHARS - 1 : WORD_MAX_CHARS);
+/** Truncates a long token, but not in the middle of a surrogate pair. */
+function truncate(token: string): string {
+  if (token.length <= WORD_MAX_CHARS) return token;
+  const last = token.charCodeAt(WORD_MAX_CHARS - 1);
+  return token.slice(0, last >= 0xd800 && last <= 0xdbff ? WORD_MAX_CHARS - 1 : WORD_MAX_CHARS);
 }

@@ -1,3 +1,4 @@
+import { bisect } from "../segment/bisect.ts";
 import { nextDocument } from "../segment/document-set.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import { inShard, type Shard } from "../segment/shard.ts";
@@ -5,17 +6,17 @@ import type { BrowseQuery, DocumentAddress, View } from "./types.ts";
 
 /**
  * A page of the documents of a view and shard in byte order of path. The start is found by
- * bisection, so a page costs the same wherever it is.
+ * bisection, so the cost of a page does not depend on its position.
  */
-export function browse(view: View, request: BrowseQuery): DocumentAddress[] {
-  const after = request.after === undefined ? null : Buffer.from(request.after);
+export function browse(view: View, query: BrowseQuery): DocumentAddress[] {
+  const after = query.after === undefined ? null : Buffer.from(query.after);
   const heads = view.segments.map((segment, s) => {
-    const start = after === null ? 0 : firstBehind(segment, after);
-    return new Cursor(segment, s, view, request, start);
+    const start = after === null ? 0 : firstAfter(segment, after);
+    return new DocumentIterator(segment, s, view, query, start);
   });
   const page: DocumentAddress[] = [];
-  while (page.length < request.limit) {
-    let least: Cursor | null = null;
+  while (page.length < query.limit) {
+    let least: DocumentIterator | null = null;
     for (const head of heads) {
       if (head.atEnd()) continue;
       if (least === null || Buffer.compare(head.path(), least.path()) < 0) least = head;
@@ -27,21 +28,21 @@ export function browse(view: View, request: BrowseQuery): DocumentAddress[] {
   return page;
 }
 
-/** How many documents of the view the shard holds. */
+/** How many documents of the view are in the shard. */
 export function countInShard(view: View, shard: Shard): number {
   let count = 0;
   view.segments.forEach((segment, s) => {
-    const scope = view.documentSets[s] ?? null;
+    const set = view.documentSets[s] ?? null;
     const end = segment.documentCount;
-    for (let d = nextDocument(scope, 0, end); d < end; d = nextDocument(scope, d + 1, end)) {
-      if (inShard(segment.pathHashes[d] as number, shard)) count++;
+    for (let d = nextDocument(set, 0, end); d < end; d = nextDocument(set, d + 1, end)) {
+      if (inShard(segment.pathHash(d), shard)) count++;
     }
   });
   return count;
 }
 
-/** Walks the documents of one segment that are in scope and shard. */
-class Cursor {
+/** Iterates over the documents of one segment that are in scope and shard. */
+class DocumentIterator {
   readonly index: number;
   document: number;
   readonly #segment: SegmentReader;
@@ -69,24 +70,20 @@ class Cursor {
   }
 
   #next(from: number): number {
-    const scope = this.#view.documentSets[this.index] ?? null;
+    const set = this.#view.documentSets[this.index] ?? null;
     const end = this.#segment.documentCount;
-    let document = nextDocument(scope, from, end);
-    while (document < end && !inShard(this.#segment.pathHashes[document] as number, this.#shard)) {
-      document = nextDocument(scope, document + 1, end);
+    let document = nextDocument(set, from, end);
+    while (document < end && !inShard(this.#segment.pathHash(document), this.#shard)) {
+      document = nextDocument(set, document + 1, end);
     }
     return document;
   }
 }
 
-/** The first document whose path is behind the given one. */
-function firstBehind(segment: SegmentReader, path: Uint8Array): number {
-  let low = 0;
-  let high = segment.documentCount;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (Buffer.compare(segment.pathBytes(middle), path) > 0) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+/** The first document whose path sorts after the given one. */
+function firstAfter(segment: SegmentReader, path: Uint8Array): number {
+  return bisect(
+    segment.documentCount,
+    (document) => Buffer.compare(segment.pathBytes(document), path) > 0,
+  );
 }

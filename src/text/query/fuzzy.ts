@@ -1,16 +1,16 @@
 import { FUZZY_MAX_TERMS } from "../../shared/limits.ts";
-import { findTerm, prefixRange, suffixRange, termLength } from "../segment/dictionary.ts";
 import type { SegmentReader } from "../segment/reader.ts";
+import { findTerm, prefixRange, suffixRange, termLength } from "../segment/term-dictionary.ts";
 
 /**
- * Terms that become the word by one typo: a letter too many, too few or wrong, or two neighbours
- * swapped.
+ * Terms at one typo's distance from the word: a letter inserted, deleted or replaced, or two
+ * neighbours swapped (Damerau-Levenshtein distance 1). The most frequent come first.
  *
- * One typo leaves at least one half of the word intact, so only terms with the same first half or
- * the same second half are looked at; the sorted dictionaries have them side by side. The swap
- * across the middle is the one typo that touches both halves.
+ * One typo leaves at least one half of the word intact, so the candidates are the terms with the
+ * same first or second half, which are ranges of the sorted dictionaries. Only the swap across the
+ * middle changes both halves.
  */
-export function termsOneTypoAway(segment: SegmentReader, word: string): number[] {
+export function fuzzyTerms(segment: SegmentReader, word: string): number[] {
   const middle = word.length >>> 1;
   const found = new Set<number>();
   const consider = (term: number) => {
@@ -19,13 +19,13 @@ export function termsOneTypoAway(segment: SegmentReader, word: string): number[]
   const forward = prefixRange(segment, word.slice(0, middle));
   for (let term = forward.from; term < forward.to; term++) consider(term);
   const backward = suffixRange(segment, word.slice(middle));
-  for (let at = backward.from; at < backward.to; at++) consider(segment.backwards[at] as number);
+  for (let at = backward.from; at < backward.to; at++) consider(segment.reversed[at] as number);
   const swapped = findTerm(segment, swap(word, middle - 1));
   if (swapped >= 0) consider(swapped);
   return mostFrequent(segment, [...found]);
 }
 
-/** Frequent words are the likelier meaning; ties go to the first in the dictionary. */
+/** Frequent terms are more likely to be meant; ties are broken by term number. */
 function mostFrequent(segment: SegmentReader, terms: number[]): number[] {
   const frequency = (term: number) =>
     (segment.postingStart[term + 1] as number) - (segment.postingStart[term] as number);

@@ -1,48 +1,48 @@
-import { FIELD, MARK, PARTS } from "../segment/format.ts";
+import { FIELD, MARK, SUBWORDS } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import type { Plan } from "./plan.ts";
-import { Candidates } from "./rerank.ts";
+import { MatchingTerms } from "./matching-terms.ts";
+import type { QueryPlan } from "./plan.ts";
 import type { DocumentAddress, View } from "./types.ts";
 
 /**
- * Names the fields of each document that hold a word of the query, or a term that stands for one,
- * in the order path, title, headings, frontmatter (file order), content.
+ * The names of the fields of each document that hold a term matching the query, in the order path,
+ * title, headings, frontmatter (file order), content.
  */
 export function matchedFields(
   view: View,
-  plan: Plan,
+  plan: QueryPlan,
   addresses: readonly DocumentAddress[],
 ): string[][] {
   const fields: string[][] = addresses.map(() => []);
   view.segments.forEach((segment, s) => {
     if (!addresses.some((address) => address.segment === s)) return;
-    const candidates = new Candidates(segment, s, plan);
+    const terms = new MatchingTerms(segment, s, plan);
     addresses.forEach((address, i) => {
-      if (address.segment === s) fields[i] = fieldsOf(segment, address.document, candidates);
+      if (address.segment === s) fields[i] = fieldsOf(segment, address.document, terms);
     });
-    candidates.clear();
+    terms.clear();
   });
   return fields;
 }
 
-function fieldsOf(segment: SegmentReader, document: number, candidates: Candidates): string[] {
-  const { words } = segment;
-  const { wordOf } = candidates;
-  const end = segment.wordStart[document + 1] as number;
+function fieldsOf(segment: SegmentReader, document: number, terms: MatchingTerms): string[] {
+  const { tokens, tokenStart } = segment;
+  const { wordOf } = terms;
+  const end = tokenStart[document + 1] as number;
   const names: string[] = [];
   let field = -1;
   let named = false;
-  for (let i = segment.wordStart[document] as number; i < end; i++) {
-    const word = words[i] as number;
-    if (word >= MARK) {
-      // Marks within a field do not end it.
-      if (word >= PARTS) continue;
-      field = word - MARK;
+  for (let i = tokenStart[document] as number; i < end; i++) {
+    const token = tokens[i] as number;
+    if (token >= MARK) {
+      // BREAK and SUBWORDS are marks within a field.
+      if (token >= SUBWORDS) continue;
+      field = token - MARK;
       named = false;
-    } else if (!named && wordOf[word] !== 0) {
+    } else if (!named && wordOf[token] !== 0) {
       names.push(fieldName(segment, field));
       named = true;
-      // The content comes last, and it is the longest by far.
+      // The content is the last field and by far the longest.
       if (field === FIELD.content) break;
     }
   }

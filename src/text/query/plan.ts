@@ -3,86 +3,84 @@ import { isUnspaced, tokenize } from "../analysis/tokenize.ts";
 import { countDocuments, hasDocument } from "../segment/document-set.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import { exactAndStem, type Likeness, prefixes, typos } from "./expansion.ts";
+import { type Expansion, expandFuzzy, expandPrefix, expandStem } from "./expansion.ts";
 import type { View } from "./types.ts";
 import { COMMON_WORD_SHARE, LONG_QUERY_WORDS } from "./weights.ts";
 
-/** A term of a segment that stands for a word of the query. */
-export interface Candidate {
+/** A term of a segment that matches a word of the query. */
+export interface TermMatch {
   term: number;
-  /** What the best occurrence of the term adds to a document's score. */
-  gain: number;
-  /** How much of the query's worth is met where the term stands; see `rerank.ts`. */
-  cover: number;
+  /** What a posting of the term with the highest impact adds to a document's score. */
+  weight: number;
+  /** What an occurrence of the term adds to the coverage of the query, out of `maxScore`. */
+  coverage: number;
 }
 
-export interface PlannedWord {
-  text: string;
-  /** What the word itself earns at most; the measure of how much it tells documents apart. */
-  worth: number;
-  /** Whether the word makes a document a match, or only adds to the score of those that are. */
-  decisive: boolean;
-  /** For each segment, the terms that stand for the word, without repetition. */
-  candidates: Candidate[][];
+export interface QueryWord {
+  /** Inverse document frequency of the word; the most that it can add to a score. */
+  idf: number;
+  /** Whether the word makes a document a match. Other words only add to the scores of matches. */
+  selective: boolean;
+  /** For each segment, the distinct terms that match the word. */
+  terms: TermMatch[][];
 }
 
-export interface Plan {
-  words: PlannedWord[];
-  /** The most that all words together can earn. */
-  worth: number;
+export interface QueryPlan {
+  words: QueryWord[];
+  /** The most that all words together can add to a score. */
+  maxScore: number;
 }
 
 /**
- * Decides which terms of the dictionaries stand for the query's words and what each is worth. It
- * depends on the scope, but neither on the shard nor on how documents are spread over segments.
+ * Expands the words of a query to terms and weighs them. The plan depends on the scope, but not on
+ * the shard, nor on how documents are spread over segments.
  */
-export function planQuery(view: View, query: string): Plan {
-  const sizes = view.segments.map((s, i) =>
-    countDocuments(view.documentSets[i] ?? null, s.documentCount),
+export function planQuery(view: View, query: string): QueryPlan {
+  const sizes = view.segments.map((segment, s) =>
+    countDocuments(view.documentSets[s] ?? null, segment.documentCount),
   );
   const documents = sizes.reduce((sum, size) => sum + size, 0);
-  const count: Counter = (segment, term) => {
+  const frequency: DocumentFrequency = (segment, term) => {
     const postings = (view.segments[segment] as SegmentReader).postingsOf(term);
-    const scope = view.documentSets[segment] ?? null;
+    const set = view.documentSets[segment] ?? null;
     if (sizes[segment] === view.segments[segment]?.documentCount) return postings.length;
-    let found = 0;
+    let count = 0;
     for (let i = 0; i < postings.length; i++) {
-      if (hasDocument(scope, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) found++;
+      if (hasDocument(set, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) count++;
     }
-    return found;
+    return count;
   };
-  const words = queryWords(query).map((word) => planWord(view, word, documents, count));
-  const kept = keepRarest(words.filter((word) => word.found > 0));
-  markDecisive(kept, documents);
-  return { words: kept, worth: kept.reduce((sum, word) => sum + word.worth, 0) };
+  const words = parseQuery(query).map((word) => planWord(view, word, documents, frequency));
+  const kept = keepRarest(words.filter((word) => word.frequency > 0));
+  markSelective(kept, documents);
+  return { words: kept, maxScore: kept.reduce((sum, word) => sum + word.idf, 0) };
 }
 
-/** Documents in scope that hold a term of a segment. */
-type Counter = (segment: number, term: number) => number;
+/** How many documents in scope hold a term of a segment. */
+type DocumentFrequency = (segment: number, term: number) => number;
 
-interface QueryWord {
+interface ParsedWord {
   text: string;
-  unfinished: boolean;
+  /** Whether longer words that start with it match as well. */
+  isPrefix: boolean;
 }
 
-/** The distinct words of a query in the order of their first places. */
-function queryWords(query: string): QueryWord[] {
-  const all = tokenize(query);
-  const words: QueryWord[] = [];
-  const known = new Map<string, number>();
-  all.forEach((text, i) => {
-    const last = i === all.length - 1;
-    // The last character of an unspaced run repeats the end of the pair before it.
-    if (isUnspaced(text) && [...text].length === 1 && isTailOf(all[i - 1], text)) return;
-    let at = known.get(text);
+/** The distinct words of a query in the order in which they first occur. */
+function parseQuery(query: string): ParsedWord[] {
+  const tokens = tokenize(query);
+  const words: ParsedWord[] = [];
+  const positions = new Map<string, number>();
+  tokens.forEach((text, i) => {
+    const isSingle = isUnspaced(text) && [...text].length === 1;
+    // The last token of an unspaced run repeats the second character of the pair before it.
+    if (isSingle && isTailOf(tokens[i - 1], text)) return;
+    let at = positions.get(text);
     if (at === undefined) {
       at = words.length;
-      known.set(text, at);
-      words.push({ text, unfinished: false });
+      positions.set(text, at);
+      words.push({ text, isPrefix: false });
     }
-    if (last || (isUnspaced(text) && [...text].length === 1)) {
-      (words[at] as QueryWord).unfinished = true;
-    }
+    if (i === tokens.length - 1 || isSingle) (words[at] as ParsedWord).isPrefix = true;
   });
   return words;
 }
@@ -91,82 +89,91 @@ function isTailOf(pair: string | undefined, character: string): boolean {
   return pair !== undefined && isUnspaced(pair) && pair.endsWith(character);
 }
 
-interface FoundWord extends PlannedWord {
-  /** Documents in scope that hold one of the candidates, counted once for each. */
-  found: number;
+interface PlannedWord extends QueryWord {
+  /** Sum of the document frequencies of all terms that match the word. */
+  frequency: number;
 }
 
-function planWord(view: View, word: QueryWord, documents: number, count: Counter): FoundWord {
-  const forms = exactAndStem(view, word.text);
-  const longer = word.unfinished ? prefixes(view, word.text) : [];
-  const occurs = (each: Likeness) => count(each.segment, each.term) > 0;
-  const known = forms.some((form) => form.share === 1 && occurs(form)) || longer.some(occurs);
-  // Other forms do not make a word known: a misspelling may look like a form of something else.
-  const suspect = !known && letters(word.text) >= FUZZY_MIN_CHARS;
-  const alike = [...forms, ...longer, ...(suspect ? typos(view, word.text) : [])];
-  const found = weighCandidates(alike, documents, count);
-  const { candidates, worth, frequency } = found;
-  return { text: word.text, worth, decisive: true, candidates, found: frequency };
+function planWord(
+  view: View,
+  word: ParsedWord,
+  documents: number,
+  frequency: DocumentFrequency,
+): PlannedWord {
+  const forms = expandStem(view, word.text);
+  const longer = word.isPrefix ? expandPrefix(view, word.text) : [];
+  const occurs = (each: Expansion) => frequency(each.segment, each.term) > 0;
+  const isKnown =
+    forms.some((form) => form.similarity === 1 && occurs(form)) || longer.some(occurs);
+  // Other forms do not make a word known: a misspelling can share its stem with another word.
+  const isMisspelt = !isKnown && countLetters(word.text) >= FUZZY_MIN_CHARS;
+  const expansions = [...forms, ...longer, ...(isMisspelt ? expandFuzzy(view, word.text) : [])];
+  return weighTerms(expansions, documents, frequency);
 }
 
-/** Digits do not count: one wrong digit makes another number and no typo. */
-function letters(word: string): number {
+/** Digits do not count: a number with a wrong digit is another number, not a typo. */
+function countLetters(word: string): number {
   return word.match(/\p{L}/gu)?.length ?? 0;
 }
 
 /**
- * Turns likeness into gain. All that stands in for the word is as common as all of it together, so
+ * Turns similarity into weight. All inexact terms share one document frequency, the sum of all, so
  * that a rare neighbour never counts more than the word itself.
  */
-function weighCandidates(alike: Likeness[], documents: number, count: Counter) {
-  let exact = 0;
+function weighTerms(
+  expansions: Expansion[],
+  documents: number,
+  documentFrequency: DocumentFrequency,
+): PlannedWord {
+  let exactFrequency = 0;
   let frequency = 0;
-  const counted = alike.map((each) => {
-    const found = count(each.segment, each.term);
-    frequency += found;
-    if (each.share === 1) exact += found;
-    return { ...each, found };
+  const counted = expansions.map((expansion) => {
+    const own = documentFrequency(expansion.segment, expansion.term);
+    frequency += own;
+    if (expansion.similarity === 1) exactFrequency += own;
+    return { ...expansion, own };
   });
-  const common = rarity(documents, Math.min(frequency, documents));
-  const own = exact > 0 ? rarity(documents, exact) : common;
-  const best = new Map<number, Candidate>();
-  const candidates: Candidate[][] = [];
-  for (const { segment, term, share, cover, found } of counted) {
-    if (found === 0) continue;
-    const gain = share === 1 ? own : share * common;
-    const known = best.get(segment * TERM_SPACE + term);
-    if (known !== undefined) {
-      known.gain = Math.max(known.gain, gain);
-      known.cover = Math.max(known.cover, cover * own);
+  const sharedIdf = idfOf(documents, Math.min(frequency, documents));
+  const idf = exactFrequency > 0 ? idfOf(documents, exactFrequency) : sharedIdf;
+  const known = new Map<number, TermMatch>();
+  const terms: TermMatch[][] = [];
+  for (const { segment, term, similarity, coverage, own } of counted) {
+    if (own === 0) continue;
+    const weight = similarity === 1 ? idf : similarity * sharedIdf;
+    const key = segment * TERM_SPACE + term;
+    const match = known.get(key);
+    if (match !== undefined) {
+      match.weight = Math.max(match.weight, weight);
+      match.coverage = Math.max(match.coverage, coverage * idf);
       continue;
     }
-    const candidate = { term, gain, cover: cover * own };
-    best.set(segment * TERM_SPACE + term, candidate);
-    candidates[segment] ??= [];
-    candidates[segment].push(candidate);
+    const added = { term, weight, coverage: coverage * idf };
+    known.set(key, added);
+    terms[segment] ??= [];
+    terms[segment].push(added);
   }
-  return { candidates, frequency, worth: own };
+  return { idf, selective: true, terms, frequency };
 }
 
-/** More than the terms of a segment. */
+/** More than a segment has terms. */
 const TERM_SPACE = 2 ** 32;
 
-/** Inverse document frequency as in BM25; above 0 even for a word in every document. */
-function rarity(documents: number, frequency: number): number {
+/** Inverse document frequency as in BM25: positive even for a term that every document holds. */
+function idfOf(documents: number, frequency: number): number {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** Long queries keep their rarest words, in the order of the query. */
-function keepRarest(words: FoundWord[]): FoundWord[] {
+/** Limits a long query to its rarest words, in the order of the query. */
+function keepRarest(words: PlannedWord[]): PlannedWord[] {
   if (words.length <= QUERY_MAX_WORDS) return words;
-  const limit = words.map((word) => word.worth).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
-  return words.filter((word) => word.worth >= limit).slice(0, QUERY_MAX_WORDS);
+  const limit = words.map((word) => word.idf).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
+  return words.filter((word) => word.idf >= limit).slice(0, QUERY_MAX_WORDS);
 }
 
-/** In a long query, words that are almost everywhere do not make a document a match. */
-function markDecisive(words: FoundWord[], documents: number): void {
+/** In a long query, common words do not make a document a match, unless all words are common. */
+function markSelective(words: PlannedWord[], documents: number): void {
   if (words.length <= LONG_QUERY_WORDS) return;
-  const common = documents * COMMON_WORD_SHARE;
-  if (words.every((word) => word.found > common)) return;
-  for (const word of words) word.decisive = word.found <= common;
+  const limit = documents * COMMON_WORD_SHARE;
+  if (words.every((word) => word.frequency > limit)) return;
+  for (const word of words) word.selective = word.frequency <= limit;
 }

@@ -2,24 +2,25 @@ import { RERANK_DOCUMENTS } from "../../shared/limits.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { Shard } from "../segment/shard.ts";
 import { matchedFields } from "./matched-fields.ts";
-import { type Plan, planQuery } from "./plan.ts";
+import { planQuery, type QueryPlan } from "./plan.ts";
 import { Reranker } from "./rerank.ts";
 import { scoreSegment } from "./score.ts";
-import { BestMatches, type Match, type Order } from "./top-k.ts";
+import { type Match, type MatchOrder, TopK } from "./top-k.ts";
 import type { DocumentAddress, TextQuery, TextResult, View } from "./types.ts";
 
 /**
  * Finds and ranks the documents of a view and shard that match a query.
  *
- * A document matches when it holds one of the query's words, a form of it, or, for the last word,
- * a word that starts with it; a word of 4 or more letters that is in no document is taken for
- * misspelt. In a long query only the rarer words decide. A query without any word finds nothing.
+ * A document matches if it holds a word of the query or another form of it. The last word also
+ * matches longer words that start with it. A word of 4 or more letters that no document in scope
+ * holds also matches words at one typo's distance. In a long query, common words do not make a
+ * document a match. A query without words matches nothing.
  */
-export function search(view: View, request: TextQuery): TextResult {
-  const plan = planQuery(view, request.query);
-  const from = request.offset ?? 0;
-  const to = request.limit === undefined ? Number.POSITIVE_INFINITY : from + request.limit;
-  const { total, ranked } = rank(view, plan, request, to);
+export function search(view: View, query: TextQuery): TextResult {
+  const plan = planQuery(view, query.query);
+  const from = query.offset ?? 0;
+  const to = query.limit === undefined ? Number.POSITIVE_INFINITY : from + query.limit;
+  const { total, ranked } = rank(view, plan, query, to);
   const page = ranked.slice(from);
   const fields = matchedFields(view, plan, page);
   return {
@@ -28,27 +29,27 @@ export function search(view: View, request: TextQuery): TextResult {
   };
 }
 
-/** The first `limit` matches in order, and how many there are in all. */
-function rank(view: View, plan: Plan, shard: Shard, limit: number) {
-  const order: Order = (a, b) => b.score - a.score || comparePaths(view, a, b);
-  const best = new BestMatches(Math.max(limit, RERANK_DOCUMENTS), order);
+/** The best `limit` matches in order, and the number of all matches. */
+function rank(view: View, plan: QueryPlan, shard: Shard, limit: number) {
+  const order: MatchOrder = (a, b) => b.score - a.score || comparePaths(view, a, b);
+  const top = new TopK(Math.max(limit, RERANK_DOCUMENTS), order);
   let total = 0;
   view.segments.forEach((segment, s) => {
     const found = scoreSegment(segment, s, view.documentSets[s] ?? null, shard, plan);
     total += found.documents.length;
     for (let i = 0; i < found.documents.length; i++) {
-      best.offer(s, found.documents[i] as number, found.scores[i] as number);
+      top.offer(s, found.documents[i] as number, found.scores[i] as number);
     }
   });
-  // The second pass always orders the same head, so that ranks do not depend on the limit.
-  const ranked = best.sorted();
+  // The second pass always reorders the same matches, so that ranks do not depend on the limit.
+  const ranked = top.sorted();
   const head = ranked.slice(0, RERANK_DOCUMENTS);
   addBonuses(view, plan, head);
   head.sort(order);
   return { total, ranked: [...head, ...ranked.slice(RERANK_DOCUMENTS)].slice(0, limit) };
 }
 
-function addBonuses(view: View, plan: Plan, matches: Match[]): void {
+function addBonuses(view: View, plan: QueryPlan, matches: Match[]): void {
   view.segments.forEach((segment, s) => {
     if (!matches.some((match) => match.segment === s)) return;
     const reranker = new Reranker(segment, s, plan);
@@ -59,7 +60,7 @@ function addBonuses(view: View, plan: Plan, matches: Match[]): void {
   });
 }
 
-/** Byte order of paths; within a segment that is the order of documents. */
+/** Byte order of paths, which is the order of documents within a segment. */
 function comparePaths(view: View, a: DocumentAddress, b: DocumentAddress): number {
   if (a.segment === b.segment) return a.document - b.document;
   const first = (view.segments[a.segment] as SegmentReader).pathBytes(a.document);

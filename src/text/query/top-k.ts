@@ -1,23 +1,23 @@
-/** A match, as positions that only the owner of the view can turn into a document. */
+/** A matching document, as positions in a view. */
 export interface Match {
   segment: number;
   document: number;
   score: number;
 }
 
-/** Tells by a number below 0 that the first comes before the second; 0 only for the same match. */
-export type Order = (a: Match, b: Match) => number;
+/** Negative if the first match ranks before the second; 0 only for the same match. */
+export type MatchOrder = (a: Match, b: Match) => number;
 
 /**
- * Keeps the best of many matches: a heap with the worst kept match on top, so that nearly all
- * offers are turned down by one comparison.
+ * Collects the best `capacity` of many matches. It is a heap with the worst kept match on top, so
+ * one comparison rejects most offers.
  */
-export class BestMatches {
+export class TopK {
   readonly #capacity: number;
-  readonly #order: Order;
+  readonly #order: MatchOrder;
   readonly #heap: Match[] = [];
 
-  constructor(capacity: number, order: Order) {
+  constructor(capacity: number, order: MatchOrder) {
     this.#capacity = capacity;
     this.#order = order;
   }
@@ -31,7 +31,7 @@ export class BestMatches {
     }
     const worst = heap[0];
     if (worst === undefined || score < worst.score) return;
-    // Documents of a segment are offered and ordered by number, so later ones lose a tie.
+    // Within a segment, ties are broken by document number.
     if (score === worst.score && segment === worst.segment && document > worst.document) return;
     const match = { segment, document, score };
     if (this.#order(match, worst) > 0) return;

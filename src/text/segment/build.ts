@@ -1,64 +1,48 @@
 import { DOCUMENT_MAX_WORDS } from "../../shared/limits.ts";
 import { splitIdentifiers, tokenize } from "../analysis/tokenize.ts";
-import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
+import { BREAK, FIELD, MARK, SUBWORDS } from "./format.ts";
+import { Interner, runToEnd, type StagedDocument } from "./staging.ts";
 import type { KnowledgeDocument } from "./types.ts";
-import { type StagedDocument, writeSegment } from "./writer.ts";
+import { writeSegment } from "./write-segment.ts";
 
-/** Indexes documents; the result is opened with `openSegment`, here or in any other thread. */
+/** Indexes documents. Open the result with `openSegment`, in this or any other thread. */
 export function buildSegment(documents: readonly KnowledgeDocument[]): SharedArrayBuffer {
-  const terms = new Numbering();
-  const keys = new Numbering();
+  const terms = new Interner();
+  const keys = new Interner();
   const staged = documents.map((document) => stage(document, terms, keys));
-  return writeSegment({ documents: staged, terms: terms.names, keys: keys.names });
+  return runToEnd(writeSegment({ documents: staged, terms: terms.strings, keys: keys.strings }));
 }
 
-/** Gives every distinct string the next number. */
-export class Numbering {
-  readonly names: string[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  numberOf(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
-    const number = this.names.length;
-    // A word cut out of a document keeps the whole document alive in memory; a copy does not.
-    const own = Buffer.from(name, "utf16le").toString("utf16le");
-    this.names.push(own);
-    this.#numbers.set(own, number);
-    return number;
-  }
-}
-
-function stage(document: KnowledgeDocument, terms: Numbering, keys: Numbering): StagedDocument {
-  const words: number[] = [];
-  const addWords = (text: string) => {
-    for (const word of tokenize(text)) {
-      if (words.length >= DOCUMENT_MAX_WORDS) return;
-      words.push(terms.numberOf(word));
+function stage(document: KnowledgeDocument, terms: Interner, keys: Interner): StagedDocument {
+  const tokens: number[] = [];
+  const addTokens = (text: string) => {
+    for (const token of tokenize(text)) {
+      if (tokens.length >= DOCUMENT_MAX_WORDS) return;
+      tokens.push(terms.intern(token));
     }
   };
-  const addField = (field: number, text: string) => {
-    words.push(MARK + field);
-    addWords(text);
-    addParts(text);
+  // Subwords follow the text, so that they do not separate words that are next to each other.
+  const addSubwords = (text: string) => {
+    const subwords = splitIdentifiers(text);
+    if (subwords.length === 0) return;
+    tokens.push(SUBWORDS);
+    for (const subword of subwords) addTokens(subword);
   };
-  // Parts of identifiers stand behind the text, where they come between no neighbours.
-  const addParts = (text: string) => {
-    const parts = splitIdentifiers(text);
-    if (parts.length === 0) return;
-    words.push(PARTS);
-    for (const part of parts) addWords(part);
+  const addField = (field: number, text: string) => {
+    tokens.push(MARK + field);
+    addTokens(text);
+    addSubwords(text);
   };
   addField(FIELD.path, document.path.replace(/\.(?:md|mdx)$/i, ""));
   addField(FIELD.title, document.title);
-  words.push(MARK + FIELD.headings);
+  tokens.push(MARK + FIELD.headings);
   for (const heading of document.headings) {
-    addWords(heading);
-    words.push(BREAK);
+    addTokens(heading);
+    tokens.push(BREAK);
   }
-  addParts(document.headings.join("\n"));
+  addSubwords(document.headings.join("\n"));
   for (const { key, value } of document.frontmatter) {
-    addField(FIELD.firstKey + keys.numberOf(key), value);
+    addField(FIELD.firstKey + keys.intern(key), value);
   }
   addField(FIELD.content, document.content);
   return {
@@ -68,6 +52,6 @@ function stage(document: KnowledgeDocument, terms: Numbering, keys: Numbering): 
     frontmatter: JSON.stringify(
       document.frontmatter.map((entry) => ({ key: entry.key, value: entry.value })),
     ),
-    words: Uint32Array.from(words),
+    tokens: Uint32Array.from(tokens),
   };
 }

@@ -4,44 +4,43 @@
  */
 export type DocumentSet = Uint32Array | null;
 
-/** True when the scope holds the document. Bits beyond the last word count as unset. */
-export function hasDocument(scope: DocumentSet, document: number): boolean {
-  if (scope === null) return true;
-  return (((scope[document >>> 5] ?? 0) >>> (document & 31)) & 1) === 1;
+export function hasDocument(set: DocumentSet, document: number): boolean {
+  if (set === null) return true;
+  return (((set[document >>> 5] ?? 0) >>> (document & 31)) & 1) === 1;
 }
 
-/** An empty set of documents for a segment of this size. */
+/** An empty set for a segment of this size. */
 export function emptyDocumentSet(documentCount: number): Uint32Array {
   return new Uint32Array((documentCount + 31) >>> 5);
 }
 
-export function addDocument(scope: Uint32Array, document: number): void {
+export function addDocument(set: Uint32Array, document: number): void {
   const word = document >>> 5;
-  scope[word] = (scope[word] as number) | (1 << (document & 31));
+  set[word] = (set[word] as number) | (1 << (document & 31));
 }
 
-/** The first document of the scope at or behind `from`; `count` when there is none. */
-export function nextDocument(scope: DocumentSet, from: number, count: number): number {
-  if (scope === null || from >= count) return Math.min(from, count);
+/** The first document of the set that is not below `from`; `count` when there is none. */
+export function nextDocument(set: DocumentSet, from: number, count: number): number {
+  if (set === null || from >= count) return Math.min(from, count);
   let word = from >>> 5;
-  let bits = (scope[word] ?? 0) & (-1 << (from & 31));
+  let bits = (set[word] ?? 0) & (-1 << (from & 31));
   while (bits === 0) {
     word++;
     if (word * 32 >= count) return count;
-    bits = scope[word] ?? 0;
+    bits = set[word] ?? 0;
   }
   const document = word * 32 + (31 - Math.clz32(bits & -bits));
   return Math.min(document, count);
 }
 
-/** How many documents below `count` the scope holds. */
-export function countDocuments(scope: DocumentSet, count: number): number {
-  if (scope === null) return count;
-  const whole = Math.min(count >>> 5, scope.length);
+/** How many documents below `count` are in the set. */
+export function countDocuments(set: DocumentSet, count: number): number {
+  if (set === null) return count;
+  const whole = Math.min(count >>> 5, set.length);
   let size = 0;
-  for (let word = 0; word < whole; word++) size += popcount(scope[word] as number);
+  for (let word = 0; word < whole; word++) size += popcount(set[word] as number);
   const rest = count & 31;
-  if (rest > 0) size += popcount((scope[count >>> 5] ?? 0) & ((1 << rest) - 1));
+  if (rest > 0) size += popcount((set[count >>> 5] ?? 0) & ((1 << rest) - 1));
   return size;
 }
 

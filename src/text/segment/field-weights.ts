@@ -1,26 +1,30 @@
-/** How much a word in a field counts, and how the field's length tempers it (BM25F). */
+/**
+ * Weights that are applied when a segment is written and are part of the impacts in its postings:
+ * raise `VERSION` in `format.ts` when one of them changes. `query/weights.ts` has the others.
+ */
+
+/** How much a token in a field counts, and how much the field's length matters (BM25F). */
 export interface FieldWeight {
   boost: number;
-  /** 0: length does not matter, 1: twice the pivot's length counts half. */
-  lengthEffect: number;
+  /** Length normalisation, BM25's b. 0: length does not matter; 1: twice the length counts half. */
+  b: number;
   /**
-   * Length in words at which a word counts its boost. It is fixed and not the average of the
-   * collection, so that a score depends on the document alone and not on how documents are spread
-   * over segments.
+   * Length in tokens at which a token counts exactly `boost`. It is fixed, not the average of the
+   * collection, so that a score does not depend on how documents are spread over segments.
    */
-  pivot: number;
+  pivotLength: number;
 }
 
-export const PATH: FieldWeight = { boost: 1.5, lengthEffect: 0.3, pivot: 5 };
-export const TITLE: FieldWeight = { boost: 4, lengthEffect: 0.4, pivot: 4 };
-export const HEADINGS: FieldWeight = { boost: 3, lengthEffect: 0.5, pivot: 12 };
-export const CONTENT: FieldWeight = { boost: 1, lengthEffect: 0.4, pivot: 300 };
+export const PATH: FieldWeight = { boost: 1.5, b: 0.3, pivotLength: 5 };
+export const TITLE: FieldWeight = { boost: 4, b: 0.4, pivotLength: 4 };
+export const HEADINGS: FieldWeight = { boost: 3, b: 0.5, pivotLength: 12 };
+export const CONTENT: FieldWeight = { boost: 1, b: 0.4, pivotLength: 300 };
 
-const SUMMARY: FieldWeight = { boost: 2.5, lengthEffect: 0.4, pivot: 15 };
-const LABELS: FieldWeight = { boost: 1.5, lengthEffect: 0.4, pivot: 5 };
-const OTHER_KEY: FieldWeight = { boost: 0.7, lengthEffect: 0.5, pivot: 8 };
-/** The title is a field by itself already. */
-const TITLE_KEY: FieldWeight = { boost: 0, lengthEffect: 0, pivot: 1 };
+const SUMMARY: FieldWeight = { boost: 2.5, b: 0.4, pivotLength: 15 };
+const LABELS: FieldWeight = { boost: 1.5, b: 0.4, pivotLength: 5 };
+const OTHER_KEY: FieldWeight = { boost: 0.7, b: 0.5, pivotLength: 8 };
+/** The title has a field of its own. */
+const TITLE_KEY: FieldWeight = { boost: 0, b: 0, pivotLength: 1 };
 
 const KEY_WEIGHTS = new Map<string, FieldWeight>([
   ["title", TITLE_KEY],
@@ -36,8 +40,8 @@ export function keyWeight(key: string): FieldWeight {
   return KEY_WEIGHTS.get(key.toLowerCase()) ?? OTHER_KEY;
 }
 
-/** What a part of a name such as `getStaticProps` counts of a word that stands by itself. */
-export const PART_SHARE = 0.15;
+/** What a subword of an identifier counts, as a share of a token of its own. */
+export const SUBWORD_SHARE = 0.15;
 
-/** The weighted count of a word at which it earns half of what it can earn at most. */
-export const SATURATION = 1.6;
+/** BM25's k1: the weighted term frequency that earns half of the highest impact. */
+export const K1 = 1.6;

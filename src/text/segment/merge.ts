@@ -1,67 +1,71 @@
-import { Numbering } from "./build.ts";
 import { type DocumentSet, hasDocument } from "./document-set.ts";
-import { BREAK, FIELD, MARK, PARTS } from "./format.ts";
+import { BREAK, FIELD, MARK, SUBWORDS } from "./format.ts";
 import type { SegmentReader } from "./reader.ts";
-import { DOCUMENTS_A_STEP, finish, type StagedDocument, writeInSteps } from "./writer.ts";
+import {
+  DOCUMENTS_PER_STEP,
+  Interner,
+  runToEnd,
+  type StagedDocument,
+  type Steps,
+} from "./staging.ts";
+import { writeSegment } from "./write-segment.ts";
 
-/** A segment, with the documents of it to keep (`null`: all). */
+/** A segment and the documents of it to keep. */
 export interface MergeInput {
   readonly segment: SegmentReader;
   readonly keep: DocumentSet;
 }
 
 /**
- * Joins segments into one, without their documents' text. Where two parts hold the same document
- * id, the first wins.
+ * Merges segments into one without the documents' text. If two inputs hold the same document id,
+ * the first wins.
  */
-export function mergeSegments(parts: readonly MergeInput[]): SharedArrayBuffer {
-  return finish(mergeInSteps(parts));
+export function mergeSegments(inputs: readonly MergeInput[]): SharedArrayBuffer {
+  return runToEnd(mergeInSteps(inputs));
 }
 
-/** As `mergeSegments`, in steps of some milliseconds. The scopes must not change meanwhile. */
-export function* mergeInSteps(
-  parts: readonly MergeInput[],
-): Generator<void, SharedArrayBuffer, void> {
-  const terms = new Numbering();
-  const keys = new Numbering();
+/** Like `mergeSegments`, in steps of a few milliseconds. The `keep` sets must not change meanwhile. */
+export function* mergeInSteps(inputs: readonly MergeInput[]): Steps<SharedArrayBuffer> {
+  const terms = new Interner();
+  const keys = new Interner();
   const documents: StagedDocument[] = [];
-  const taken = new Set<string>();
-  for (const { segment, keep } of parts) {
+  const seen = new Set<string>();
+  for (const { segment, keep } of inputs) {
     const renumber = renumbering(segment, terms, keys);
     for (let document = 0; document < segment.documentCount; document++) {
       if (!hasDocument(keep, document)) continue;
       const id = segment.id(document);
-      if (taken.has(id)) continue;
-      taken.add(id);
-      if (taken.size % DOCUMENTS_A_STEP === 0) yield;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      if (seen.size % DOCUMENTS_PER_STEP === 0) yield;
       documents.push({
         id,
         path: Buffer.from(segment.pathBytes(document)),
         title: segment.title(document),
         frontmatter: segment.frontmatterJson(document),
-        words: segment.wordsOf(document).map(renumber),
+        tokens: segment.tokensOf(document).map(renumber),
       });
     }
   }
-  return yield* writeInSteps({ documents, terms: terms.names, keys: keys.names });
+  return yield* writeSegment({ documents, terms: terms.strings, keys: keys.strings });
 }
 
-/** Maps a segment's words and marks to the common numbers, numbering each term when it is met. */
+/** Maps a segment's tokens and marks to the common numbers, interning terms as they occur. */
 function renumbering(
   segment: SegmentReader,
-  terms: Numbering,
-  keys: Numbering,
-): (word: number) => number {
+  terms: Interner,
+  keys: Interner,
+): (token: number) => number {
   const unknown = 0xffffffff;
   const numbers = new Uint32Array(segment.termCount).fill(unknown);
-  const keyMarks = segment.keys.map((key) => MARK + FIELD.firstKey + keys.numberOf(key));
-  return (word) => {
-    if (word === BREAK || word === PARTS) return word;
-    if (word >= MARK) return keyMarks[word - MARK - FIELD.firstKey] ?? word;
-    let number = numbers[word] as number;
+  const keyMarks = segment.keys.map((key) => MARK + FIELD.firstKey + keys.intern(key));
+  return (token) => {
+    if (token === BREAK || token === SUBWORDS) return token;
+    if (token >= MARK) return keyMarks[token - MARK - FIELD.firstKey] ?? token;
+    let number = numbers[token] as number;
     if (number === unknown) {
-      number = terms.numberOf(segment.term(word));
-      numbers[word] = number;
+      number = terms.intern(segment.term(token));
+      numbers[token] = number;
     }
     return number;
   };

@@ -11,19 +11,19 @@ import {
 } from "./format.ts";
 import type { FrontmatterEntry } from "./types.ts";
 
-/** A buffer that is no segment of ours, or no longer a whole one. The index can be built anew. */
+/** The buffer is not a segment of this version, or it is damaged. The segment can be rebuilt. */
 export class InvalidSegmentError extends Error {}
 
 /**
- * Opens a segment for reading. Nothing is copied and nothing is made per document or term, so
- * opening costs the checksum alone.
+ * Opens a segment for reading. It copies nothing and allocates nothing per document or term, so the
+ * checksum is the only cost.
  *
- * @param verify whether to check the body's checksum; the header is checked in any case. A thread
- *   that gets a buffer which another has verified may leave it out.
+ * @param verify whether to check the body's checksum. The header is always checked. Pass false for
+ *   a buffer that another thread has verified.
  * @throws InvalidSegmentError
  */
 export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentReader {
-  if (buffer.byteLength < HEADER_BYTES) throw new InvalidSegmentError("the segment is cut short");
+  if (buffer.byteLength < HEADER_BYTES) throw new InvalidSegmentError("the segment is truncated");
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
   const word = (position: number) => header[position] as number;
   if (word(HEADER.magic) !== MAGIC) throw new InvalidSegmentError("this is not a text segment");
@@ -34,55 +34,55 @@ export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentRead
   }
   const headerBytes = new Uint8Array(buffer, 0, HEADER.headerChecksum * 4);
   if (checksum(headerBytes) !== word(HEADER.headerChecksum)) {
-    throw new InvalidSegmentError("the header of the segment is damaged");
+    throw new InvalidSegmentError("the header of the segment is corrupt");
   }
   if (word(HEADER.lengthLow) + word(HEADER.lengthHigh) * 2 ** 32 !== buffer.byteLength) {
-    throw new InvalidSegmentError("the segment does not have its whole length");
+    throw new InvalidSegmentError("the segment does not have the length in its header");
   }
   if (verify && checksum(new Uint8Array(buffer, HEADER_BYTES)) !== word(HEADER.bodyChecksum)) {
-    throw new InvalidSegmentError("the segment is damaged");
+    throw new InvalidSegmentError("the segment is corrupt");
   }
   return new SegmentReader(buffer);
 }
 
-/** A verified segment. Made by `openSegment`. */
+/** Reads a segment. Created by `openSegment`. */
 export class SegmentReader {
   readonly buffer: ArrayBufferLike;
   readonly documentCount: number;
   readonly termCount: number;
   /** Frontmatter keys by their number. */
   readonly keys: readonly string[];
-  readonly words: Uint32Array;
-  readonly wordStart: Uint32Array;
+  readonly tokens: Uint32Array;
+  readonly tokenStart: Uint32Array;
   readonly postings: Uint32Array;
   readonly postingStart: Uint32Array;
   readonly termChars: Uint16Array;
   readonly termStart: Uint32Array;
-  /** Terms by their reversed text. */
-  readonly backwards: Uint32Array;
-  readonly sameStem: Uint32Array;
+  /** Term numbers in the order of the reversed terms. */
+  readonly reversed: Uint32Array;
+  readonly nextSameStem: Uint32Array;
   readonly pathHashes: Uint32Array;
-  readonly #text: Buffer;
-  readonly #textStart: Uint32Array;
+  readonly #strings: Buffer;
+  readonly #stringStart: Uint32Array;
 
   constructor(buffer: ArrayBufferLike) {
     this.buffer = buffer;
     const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
     this.documentCount = header[HEADER.documents] as number;
     this.termCount = header[HEADER.terms] as number;
-    const at = sectionPlaces(header);
+    const at = sectionRanges(header);
     const u32 = (name: SectionName) => new Uint32Array(buffer, at[name].offset, at[name].count);
-    this.words = u32("words");
-    this.wordStart = u32("wordStart");
+    this.tokens = u32("tokens");
+    this.tokenStart = u32("tokenStart");
     this.postings = u32("postings");
     this.postingStart = u32("postingStart");
     this.termChars = new Uint16Array(buffer, at.termChars.offset, at.termChars.count);
     this.termStart = u32("termStart");
-    this.backwards = u32("backwards");
-    this.sameStem = u32("sameStem");
+    this.reversed = u32("reversed");
+    this.nextSameStem = u32("nextSameStem");
     this.pathHashes = u32("pathHashes");
-    this.#text = Buffer.from(buffer, at.text.offset, at.text.count);
-    this.#textStart = u32("textStart");
+    this.#strings = Buffer.from(buffer, at.strings.offset, at.strings.count);
+    this.#stringStart = u32("stringStart");
     this.keys = JSON.parse(this.#string(this.documentCount * 4)) as string[];
   }
 
@@ -114,9 +114,9 @@ export class SegmentReader {
     return this.pathHashes[document] as number;
   }
 
-  /** Term numbers and field marks of a document; a view, not a copy. */
-  wordsOf(document: number): Uint32Array {
-    return this.words.subarray(this.wordStart[document], this.wordStart[document + 1]);
+  /** Term numbers and marks of a document; a view, not a copy. */
+  tokensOf(document: number): Uint32Array {
+    return this.tokens.subarray(this.tokenStart[document], this.tokenStart[document + 1]);
   }
 
   term(term: number): string {
@@ -131,7 +131,7 @@ export class SegmentReader {
   }
 
   #bytes(index: number): Buffer {
-    return this.#text.subarray(this.#textStart[index], this.#textStart[index + 1]);
+    return this.#strings.subarray(this.#stringStart[index], this.#stringStart[index + 1]);
   }
 
   #string(index: number): string {
@@ -139,13 +139,13 @@ export class SegmentReader {
   }
 }
 
-function sectionPlaces(header: Uint32Array) {
-  const places = {} as Record<SectionName, { offset: number; count: number }>;
+function sectionRanges(header: Uint32Array) {
+  const ranges = {} as Record<SectionName, { offset: number; count: number }>;
   let offset = HEADER_BYTES;
   SECTIONS.forEach((name, i) => {
     const count = header[HEADER.sectionCounts + i] as number;
-    places[name] = { offset, count };
+    ranges[name] = { offset, count };
     offset = alignUp(offset + count * elementBytes(name));
   });
-  return places;
+  return ranges;
 }

@@ -1,10 +1,10 @@
 import { stem } from "../analysis/stem.ts";
 
 /**
- * Links terms with the same stem in circles: following the links from any of them visits all and
- * comes back. A term without relatives links to itself.
+ * Groups terms by stem as circular linked lists: the links from any term visit its whole group and
+ * return to it. A term alone in its group links to itself.
  */
-export function sameStemCircles(terms: readonly string[]): Uint32Array {
+export function linkStemGroups(terms: readonly string[]): Uint32Array {
   const next = new Uint32Array(terms.length);
   const first = new Map<string, number>();
   terms.forEach((term, i) => {

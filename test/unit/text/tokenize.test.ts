@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { splitIdentifiers, stem, tokenize } from "../../../src/text/index.ts";
+import { splitIdentifiers } from "../../../src/text/analysis/tokenize.ts";
+import { stem, tokenize } from "../../../src/text/index.ts";
 
 describe("words", () => {
   test("are runs of letters and digits, folded", () => {

@@ -1,3 +1,4 @@
+import { bisect } from "./bisect.ts";
 import type { SegmentReader } from "./reader.ts";
 
 /** Half-open range of positions. */
@@ -13,16 +14,16 @@ export function findTerm(segment: SegmentReader, word: string): number {
   return termLength(segment, at) === word.length ? at : -1;
 }
 
-/** Terms that start with the prefix: a range of term numbers, since terms are sorted. */
+/** Terms that start with the prefix, as a range of term numbers. */
 export function prefixRange(segment: SegmentReader, prefix: string): Range {
   return { from: firstTerm(segment, prefix, false), to: firstTerm(segment, prefix, true) };
 }
 
-/** Terms that end with the suffix: a range of positions in `segment.backwards`. */
+/** Terms that end with the suffix, as a range of positions in `segment.reversed`. */
 export function suffixRange(segment: SegmentReader, suffix: string): Range {
   return {
-    from: firstBackwards(segment, suffix, false),
-    to: firstBackwards(segment, suffix, true),
+    from: firstReversed(segment, suffix, false),
+    to: firstReversed(segment, suffix, true),
   };
 }
 
@@ -30,33 +31,21 @@ export function termLength(segment: SegmentReader, term: number): number {
   return (segment.termStart[term + 1] as number) - (segment.termStart[term] as number);
 }
 
-/** The first term that is not below the word, or, `beyond`, that is above all that start with it. */
+/** The first term not below the word, or, with `beyond`, the first one above all its extensions. */
 function firstTerm(segment: SegmentReader, word: string, beyond: boolean): number {
   const limit = beyond ? 0 : -1;
   return bisect(segment.termCount, (term) => comparePrefix(segment, term, word) > limit);
 }
 
-function firstBackwards(segment: SegmentReader, suffix: string, beyond: boolean): number {
+function firstReversed(segment: SegmentReader, suffix: string, beyond: boolean): number {
   const limit = beyond ? 0 : -1;
   return bisect(
     segment.termCount,
-    (at) => compareSuffix(segment, segment.backwards[at] as number, suffix) > limit,
+    (at) => compareSuffix(segment, segment.reversed[at] as number, suffix) > limit,
   );
 }
 
-/** The first number below `count` for which the condition holds, which then holds for all above. */
-function bisect(count: number, holds: (at: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-/** Below 0, 0, above 0: the term is before, starts with, is behind the word. */
+/** Negative: the term sorts before the word; 0: it starts with it; positive: it sorts after it. */
 function comparePrefix(segment: SegmentReader, term: number, word: string): number {
   const from = segment.termStart[term] as number;
   const length = termLength(segment, term);
@@ -68,7 +57,7 @@ function comparePrefix(segment: SegmentReader, term: number, word: string): numb
   return 0;
 }
 
-/** The same, read from the end. */
+/** Like `comparePrefix`, from the end. */
 function compareSuffix(segment: SegmentReader, term: number, suffix: string): number {
   const last = (segment.termStart[term + 1] as number) - 1;
   const length = termLength(segment, term);

@@ -1,0 +1,39 @@
+import type { SegmentReader } from "../segment/reader.ts";
+import type { QueryPlan } from "./plan.ts";
+
+/** Scratch space of this thread, all zero between uses; see `score.ts`. */
+let wordOfTerm = new Uint8Array(0);
+let coverageOfTerm = new Float32Array(0);
+
+/** The query word that each term of a segment matches. Call `clear` after use. */
+export class MatchingTerms {
+  /** Position of the word in the plan plus 1; 0 for terms that match none. */
+  readonly wordOf: Uint8Array;
+  /** What an occurrence of the term adds to the coverage of the query. */
+  readonly coverageOf: Float32Array;
+  readonly #terms: number[] = [];
+
+  constructor(segment: SegmentReader, index: number, plan: QueryPlan) {
+    if (wordOfTerm.length < segment.termCount) {
+      wordOfTerm = new Uint8Array(segment.termCount);
+      coverageOfTerm = new Float32Array(segment.termCount);
+    }
+    this.wordOf = wordOfTerm;
+    this.coverageOf = coverageOfTerm;
+    plan.words.forEach((word, w) => {
+      for (const { term, coverage } of word.terms[index] ?? []) {
+        if (coverage <= (this.coverageOf[term] as number)) continue;
+        this.wordOf[term] = w + 1;
+        this.coverageOf[term] = coverage;
+        this.#terms.push(term);
+      }
+    });
+  }
+
+  clear(): void {
+    for (const term of this.#terms) {
+      this.wordOf[term] = 0;
+      this.coverageOf[term] = 0;
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  CONTENT,
+  type FieldWeight,
+  HEADINGS,
+  K1,
+  keyWeight,
+  PATH,
+  SUBWORD_SHARE,
+  TITLE,
+} from "./field-weights.ts";
+import {
+  BREAK,
+  FIELD,
+  MARK,
+  POSTING_DOCUMENT_SHIFT,
+  POSTING_IMPACT_MASK,
+  SUBWORDS,
+} from "./format.ts";
+import { DOCUMENTS_PER_STEP, type Steps } from "./staging.ts";
+
+/** The tokens of all documents; those of document d end at `starts[d + 1]`. */
+export interface TokenStreams {
+  starts: Uint32Array;
+  tokens: Uint32Array;
+}
+
+export interface Postings {
+  starts: Uint32Array;
+  postings: Uint32Array;
+}
+
+/** Inverts documents to postings by term. The first pass counts, the second one writes. */
+export function* invert(
+  streams: TokenStreams,
+  documents: number,
+  terms: number,
+  keys: readonly string[],
+): Steps<Postings> {
+  const { tokens } = streams;
+  const weights = fieldWeights(keys);
+  const starts = yield* startPostings(streams, documents, terms);
+  const next = starts.slice(0, terms);
+  const postings = new Uint32Array(starts[terms] as number);
+  const frequencies = new Float64Array(terms);
+  for (let d = 0; d < documents; d++) {
+    if (d % DOCUMENTS_PER_STEP === 0) yield;
+    const from = streams.starts[d] as number;
+    const to = streams.starts[d + 1] as number;
+    addFrequencies(tokens, from, to, weights, frequencies);
+    for (let i = from; i < to; i++) {
+      const term = tokens[i] as number;
+      if (term >= MARK) continue;
+      const frequency = frequencies[term] as number;
+      if (frequency < 0) continue;
+      const posting = ((d << POSTING_DOCUMENT_SHIFT) | impactOf(frequency)) >>> 0;
+      postings[next[term] as number] = posting;
+      next[term] = (next[term] as number) + 1;
+      frequencies[term] = -1;
+    }
+    for (let i = from; i < to; i++) {
+      const term = tokens[i] as number;
+      if (term < MARK) frequencies[term] = 0;
+    }
+  }
+  return { starts, postings };
+}
+
+/** Where the postings of each term start, from the number of documents that hold the term. */
+function* startPostings(
+  { starts: tokenStart, tokens }: TokenStreams,
+  documents: number,
+  terms: number,
+): Steps<Uint32Array> {
+  const starts = new Uint32Array(terms + 1);
+  const seen = new Uint32Array(terms);
+  for (let d = 0; d < documents; d++) {
+    if (d % DOCUMENTS_PER_STEP === 0) yield;
+    for (let i = tokenStart[d] as number; i < (tokenStart[d + 1] as number); i++) {
+      const term = tokens[i] as number;
+      if (term >= MARK || seen[term] === d + 1) continue;
+      seen[term] = d + 1;
+      starts[term + 1] = (starts[term + 1] as number) + 1;
+    }
+  }
+  for (let t = 0; t < terms; t++) starts[t + 1] = (starts[t + 1] as number) + (starts[t] as number);
+  return starts;
+}
+
+function fieldWeights(keys: readonly string[]): FieldWeight[] {
+  const weights: FieldWeight[] = [];
+  weights[FIELD.path] = PATH;
+  weights[FIELD.title] = TITLE;
+  weights[FIELD.headings] = HEADINGS;
+  weights[FIELD.content] = CONTENT;
+  keys.forEach((key, i) => {
+    weights[FIELD.firstKey + i] = keyWeight(key);
+  });
+  return weights;
+}
+
+/** Adds up the weighted term frequencies of one document over its fields. */
+function addFrequencies(
+  tokens: Uint32Array,
+  from: number,
+  to: number,
+  weights: readonly FieldWeight[],
+  frequencies: Float64Array,
+): void {
+  let i = from;
+  while (i < to) {
+    const field = weights[(tokens[i] as number) - MARK] as FieldWeight;
+    const end = endOfField(tokens, i + 1, to);
+    let length = 0;
+    for (let k = i + 1; k < end && tokens[k] !== SUBWORDS; k++) if (tokens[k] !== BREAK) length++;
+    let weight = field.boost / (1 - field.b + field.b * (length / field.pivotLength));
+    for (let k = i + 1; k < end; k++) {
+      const term = tokens[k] as number;
+      if (term < MARK) frequencies[term] = (frequencies[term] as number) + weight;
+      else if (term === SUBWORDS) weight *= SUBWORD_SHARE;
+    }
+    i = end;
+  }
+}
+
+function endOfField(tokens: Uint32Array, from: number, to: number): number {
+  let end = from;
+  while (end < to && ((tokens[end] as number) < MARK || (tokens[end] as number) >= SUBWORDS)) end++;
+  return end;
+}
+
+/** Saturates a weighted term frequency and quantises it to 1..255. */
+function impactOf(frequency: number): number {
+  return Math.max(1, Math.round((POSTING_IMPACT_MASK * frequency) / (K1 + frequency)));
+}
