@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../problem/problem.ts";
-import { createSteps } from "../shared/failpoints.ts";
+import { createFailpoints } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
 import type { RequestRow, ResponseRow } from "./queries.ts";
 import {
@@ -78,7 +78,7 @@ export function inputRequestOperations(services: {
   readonly baseUrl: string;
   readonly sql: Sql;
 }): Operation[] {
-  const answering = { ...services, step: createSteps(services.config.failpoints) };
+  const answering = { ...services, failpoint: createFailpoints(services.config.failpoints) };
   return [
     operation({
       id: OPERATION,

@@ -6,7 +6,7 @@ import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conf
 import { settle } from "../idempotency/settle.ts";
 import { Problem } from "../problem/problem.ts";
 import { canonicalJson } from "../shared/canonical-json.ts";
-import type { Step } from "../shared/failpoints.ts";
+import type { FailpointTrigger } from "../shared/failpoints.ts";
 import {
   lockRequest,
   markExpired,
@@ -25,7 +25,7 @@ const ACTOR_TYPE = "human";
 export interface AnswerServices {
   readonly sql: Sql;
   readonly baseUrl: string;
-  readonly step: Step;
+  readonly failpoint: FailpointTrigger;
 }
 
 export interface Answer {
@@ -80,7 +80,7 @@ async function storedAnswer(
 /** One attempt in one transaction. Run again after a broken connection it finds what it stored. */
 async function attempt(
   tx: Transaction,
-  { baseUrl, step }: AnswerServices,
+  { baseUrl, failpoint }: AnswerServices,
   answer: Answer,
   responseId: string,
 ): Promise<Outcome> {
@@ -88,7 +88,7 @@ async function attempt(
   if (!(await reaches(tx, principal, conversationId))) throw new Problem("conversation-not-found");
   const request = await lockRequest(tx, conversationId, requestId);
   if (request === undefined) throw new Problem("input-request-not-found");
-  step("answer.locked");
+  failpoint("answer.locked");
   if (request.status === "open" && request.is_overdue) {
     await markExpired(tx, request.id);
     return closed("expired");
@@ -101,7 +101,7 @@ async function attempt(
   const { response, submittedAt } = await storeResponse(tx, request, {
     ...{ id: responseId, actorType: ACTOR_TYPE, actorId: principal.userId, values },
   });
-  step("answer.written");
+  failpoint("answer.written");
   const submitted = { ...request, status: "submitted" as const, submitted_at: submittedAt };
   return { request: submitted, response, isDuplicate: false };
 }
@@ -122,9 +122,9 @@ function translated(error: unknown, answer: Answer, baseUrl: string): unknown {
  * `input-request-closed`, `validation-failed`, and `idempotency-conflict` in its three states.
  */
 export async function answerRequest(services: AnswerServices, answer: Answer): Promise<Answered> {
-  const { sql, baseUrl, step } = services;
+  const { sql, baseUrl, failpoint } = services;
   const responseId = Bun.randomUUIDv7();
-  step("answer.received");
+  failpoint("answer.received");
   try {
     const outcome = await settle(
       () => transaction(sql, (tx) => attempt(tx, services, answer, responseId)),
@@ -141,7 +141,7 @@ export async function answerRequest(services: AnswerServices, answer: Answer): P
           }),
       },
     );
-    step("answer.committed");
+    failpoint("answer.committed");
     if (outcome instanceof Problem) throw outcome;
     return outcome;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The steps at which a test can make the process die. */
+/** The places at which a test can make the process die. */
 export const FAILPOINTS = [
   "delivery.received",
   "delivery.leased",
@@ -9,22 +9,22 @@ export const FAILPOINTS = [
   "answer.written",
   "answer.committed",
 ] as const;
-export type Failpoint = (typeof FAILPOINTS)[number];
+type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Called at each step; kills the process where a test has asked for that. */
-export type Step = (point: Failpoint) => void;
+/** Called at every failpoint; kills the process where a test has asked for it. */
+export type FailpointTrigger = (point: Failpoint) => void;
 
-const nothing: Step = () => {};
+const ignore: FailpointTrigger = () => {};
 
 /**
- * Makes the process die by SIGKILL at the named steps, as a crash would, without a chance to clean
- * up. Without names, as in production, a step does nothing. Throws for a name that no step has.
+ * Makes the process die by SIGKILL at the named failpoints, without cleaning up, as a crash would.
+ * Without names, as in production, nothing happens. Throws for an unknown name.
  */
-export function createSteps(names: readonly string[]): Step {
-  if (names.length === 0) return nothing;
+export function createFailpoints(names: readonly string[]): FailpointTrigger {
+  if (names.length === 0) return ignore;
   const known: readonly string[] = FAILPOINTS;
   for (const name of names) {
-    if (!known.includes(name)) throw new Error(`TESSERA_FAILPOINTS: there is no step "${name}"`);
+    if (!known.includes(name)) throw new Error(`TESSERA_FAILPOINTS: unknown failpoint "${name}"`);
   }
   return (point) => {
     if (names.includes(point)) process.kill(process.pid, "SIGKILL");

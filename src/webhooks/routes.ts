@@ -7,7 +7,7 @@ import { mediaType, readBody } from "../http/body.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { invalid, Problem } from "../problem/problem.ts";
-import { createSteps } from "../shared/failpoints.ts";
+import { createFailpoints } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../shared/limits.ts";
 import { omitNulls } from "../shared/omit-nulls.ts";
@@ -79,7 +79,7 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
 /** POST /webhooks/{webhook_id}: receives deliveries from outside. */
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config } = services;
-  const deliveryServices = { ...services, step: createSteps(config.failpoints) };
+  const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
   const definitions = new TimedCache<Definition | null>();
   services.clearOnAccessChange(definitions);
 

@@ -3,10 +3,10 @@ import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
-import { inFlight } from "../idempotency/in-flight.ts";
 import { settle } from "../idempotency/settle.ts";
+import { withLease } from "../idempotency/with-lease.ts";
 import { Problem } from "../problem/problem.ts";
-import type { Step } from "../shared/failpoints.ts";
+import type { FailpointTrigger } from "../shared/failpoints.ts";
 import { DELIVERY_RACE_RETRIES } from "../shared/limits.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, readEvent, storeDelivery } from "./queries.ts";
@@ -17,7 +17,7 @@ export interface DeliveryServices {
   readonly sql: Sql;
   readonly coordinator: Coordinator;
   readonly baseUrl: string;
-  readonly step: Step;
+  readonly failpoint: FailpointTrigger;
 }
 
 /** The event of a delivery. */
@@ -94,12 +94,12 @@ async function storeOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | und
 }
 
 /** Stores the delivery, across failures of the database connection. */
-async function store({ sql, baseUrl, step }: DeliveryServices, delivery: Delivery) {
-  step("delivery.leased");
+async function store({ sql, baseUrl, failpoint }: DeliveryServices, delivery: Delivery) {
+  failpoint("delivery.leased");
   const event = await settle(() => storeOrFind(sql, delivery), {
     unknown: (cause) => unknown(delivery.key, cause),
   });
-  step("delivery.committed");
+  failpoint("delivery.committed");
   if (event === undefined) throw new Problem("webhook-not-found");
   return outcomeOf(event, delivery, baseUrl);
 }
@@ -115,13 +115,13 @@ export async function deliver(
   key: string | null,
   payload: Payload,
 ): Promise<Outcome> {
-  const { sql, coordinator, baseUrl, step } = services;
+  const { sql, coordinator, baseUrl, failpoint } = services;
   const delivery = newDelivery(definitionId, key, payload);
-  step("delivery.received");
+  failpoint("delivery.received");
   if (key === null) return await store(services, delivery);
   // The id's length keeps names with different ids and keys distinct.
   const name = `webhook:${definitionId.length}:${definitionId}:${key}`;
-  const outcome = await inFlight(coordinator, name, {
+  const outcome = await withLease(coordinator, name, {
     work: () => store(services, delivery),
     async busy(heldForMs) {
       // The lease may be that of a crashed process, which may have stored the event.
@@ -130,6 +130,6 @@ export async function deliver(
       return outcomeOf(event, delivery, baseUrl);
     },
   });
-  step("delivery.released");
+  failpoint("delivery.released");
   return outcome;
 }

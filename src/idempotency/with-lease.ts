@@ -1,21 +1,22 @@
 import type { Acquired, Coordinator } from "../coordination/coordinator.ts";
 import { LEASE_MS, LEASE_RENEW_MS } from "../shared/limits.ts";
 
-export interface InFlight<T> {
-  /** Runs while nobody else works under this name, as far as the coordinator can tell. */
+interface LeasedWork<T> {
+  /** Runs while the lease is held, or without one when the coordinator is unavailable. */
   readonly work: () => Promise<T>;
-  /** Runs instead when somebody does, for at most `heldForMs` more unless they renew. */
+  /** Runs instead while another holder has the lease, for `heldForMs` unless it renews. */
   readonly busy: (heldForMs: number) => Promise<T>;
 }
 
 /**
- * Keeps two attempts from running at once. It only makes them orderly: when the coordinator is
- * away the work is done without a lease, and the database decides between rivals.
+ * Runs `work` under the named lease, so that two attempts do not usually run at once. Correctness
+ * does not depend on it: without a coordinator there is no lease, and the database decides between
+ * concurrent attempts.
  */
-export async function inFlight<T>(
+export async function withLease<T>(
   coordinator: Coordinator,
   name: string,
-  { work, busy }: InFlight<T>,
+  { work, busy }: LeasedWork<T>,
 ): Promise<T> {
   let acquired: Acquired;
   try {
@@ -30,7 +31,8 @@ export async function inFlight<T>(
     return await work();
   } finally {
     clearInterval(renewal);
-    // Nobody waits for this: who comes too early is told by the database.
+    // The answer does not wait for the release: an attempt that comes before it is refused as busy
+    // or decided by the database.
     void lease.release();
   }
 }
