@@ -35,7 +35,7 @@ export async function insertApiKey(sql: Queryable, values: ApiKeyValues): Promis
   return row as ApiKeyRow;
 }
 
-/** An API key of the caller that the credential reaches. */
+/** An API key of the caller. A key bound to a project finds only keys of that project. */
 export async function readApiKey(sql: Queryable, { userId, projectId }: Principal, id: string) {
   const rows = await sql<ApiKeyRow[]>`
     SELECT id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
@@ -46,8 +46,9 @@ export async function readApiKey(sql: Queryable, { userId, projectId }: Principa
 }
 
 /**
- * When the key in use ends. It is locked until the transaction does, so that a key which is being
- * revoked cannot leave another one behind. Undefined when it has been revoked meanwhile.
+ * The expiry of the API key that makes the request; undefined if it was revoked meanwhile. The row
+ * stays locked until the transaction ends, so that a key cannot create another one while it is
+ * being revoked.
  */
 export async function lockKeyInUse(sql: Queryable, id: string) {
   const rows = await sql<{ expires_at: Date | null }[]>`

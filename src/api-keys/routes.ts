@@ -8,7 +8,7 @@ const CREATED_EXAMPLE: CreatedApiKey = {
   id: "e4c2a6b8-d1f0-4e2c-8a6b-9d7f2d4b6f8a",
   project_id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
   user_id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
-  name: "Search of the handbook",
+  name: "Handbook search",
   key: "tsr_<prefix>_<secret>",
   key_prefix: "tsr_<prefix>",
   expires_at: "2027-01-01T00:00:00.000Z",
@@ -28,7 +28,7 @@ const READ_EXAMPLE: ApiKey = {
   scopes: CREATED_EXAMPLE.scopes,
 };
 
-/** Making and reading API keys. */
+/** Operations that create and read API keys. */
 export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
   return [
     operation({
@@ -38,8 +38,9 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       tag: "API keys",
       summary: "Create an API key",
       description:
-        "The key acts as its creator and never gives more than the credential in use: a key with " +
-        "scopes, a project or an end passes them on, and may only narrow them.",
+        "The key acts as its creator and never has more rights than the credential in use. A key " +
+        "that is limited in scopes, project or expiry creates only keys with the same or " +
+        "narrower limits.",
       permission: "api_keys.create",
       body: NewApiKey,
       bodyExample: {
@@ -52,8 +53,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       response: CreatedApiKey,
       responseExample: CREATED_EXAMPLE,
       responseHeaders: {
-        Location: "Where the key can be read, without its secret.",
-        "Cache-Control": "The answer holds a secret and is never to be stored.",
+        Location: "The path of the key, which returns it without its secret.",
+        "Cache-Control": "`no-store`, because the response contains a secret.",
       },
       problems: ["permission-denied", "project-not-found"],
       async handle({ principal, body }) {
@@ -70,7 +71,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       path: "/api-keys/{id}",
       tag: "API keys",
       summary: "Read an API key",
-      description: "Users read their own keys. A key that is bound to a project reads keys of it.",
+      description:
+        "Users read their own keys. A key bound to a project reads only keys of that project.",
       permission: "api_keys.read",
       params: ApiKeyParams,
       response: ApiKey,

@@ -9,15 +9,14 @@ import {
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 const Uuid = Type.String({ format: "uuid" });
-const Moment = Type.String({ format: "date-time" });
+const DateTime = Type.String({ format: "date-time" });
 
 const ID = "The key's id.";
-const USER = "The user as whom the key acts.";
-const NAME = "What the key is called.";
+const USER = "The user that the key acts as.";
+const NAME = "The key's name.";
 const PREFIX = "The public part of the key, `tsr_<prefix>`.";
-const CREATED = "When it was made.";
-const SCOPES =
-  "The permissions that it holds; none: all that its user holds, except those of `account.`.";
+const CREATED = "When the key was created.";
+const SCOPES = "The key's permissions. Empty: all permissions of its user except `account.*`.";
 
 export const ApiKeyParams = Type.Object({
   id: Type.String({ format: "uuid", description: ID }),
@@ -34,7 +33,8 @@ export const NewApiKey = Type.Object(
     project_id: Type.Optional(
       Type.String({
         format: "uuid",
-        description: "The only project that it reaches; absent: all of its user's.",
+        description:
+          "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
       }),
     ),
     scopes: Type.Optional(
@@ -42,22 +42,23 @@ export const NewApiKey = Type.Object(
         Type.String({
           maxLength: API_KEY_SCOPE_MAX_CHARS,
           pattern: "^[\\x21-\\x7e]+$",
-          errorMessage: `must be the name of a permission, of 1 to ${API_KEY_SCOPE_MAX_CHARS} visible characters`,
+          errorMessage: `must be the name of a permission, with 1 to ${API_KEY_SCOPE_MAX_CHARS} visible characters`,
         }),
         {
           maxItems: API_KEY_SCOPES_MAX,
-          description: "The permissions that it holds; none: those of the credential in use.",
+          description: "The key's permissions. Empty or absent: those of the credential in use.",
         },
       ),
     ),
     expires_at: Type.Optional(
       Type.String({
         format: "date-time",
-        description: "When it ends, in the future; absent: with the credential in use, or never.",
+        description:
+          "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
       }),
     ),
   },
-  { description: "An API key to be made." },
+  { description: "An API key to create." },
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
@@ -65,13 +66,15 @@ export const CreatedApiKey = Type.Object(
   {
     id: Type.String({ format: "uuid", description: ID }),
     project_id: Type.Optional(
-      Type.String({ format: "uuid", description: "The only project that it reaches." }),
+      Type.String({ format: "uuid", description: "The project that the key is bound to." }),
     ),
     user_id: Type.String({ format: "uuid", description: USER }),
     name: Type.String({ description: NAME }),
-    key: Type.String({ description: "The whole key. It is shown here and never again." }),
+    key: Type.String({ description: "The complete key. It is never shown again." }),
     key_prefix: Type.String({ description: PREFIX }),
-    expires_at: Type.Optional(Type.String({ format: "date-time", description: "When it ends." })),
+    expires_at: Type.Optional(
+      Type.String({ format: "date-time", description: "When the key expires." }),
+    ),
     created_at: Type.String({ format: "date-time", description: CREATED }),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
@@ -82,14 +85,20 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>;
 export const ApiKey = Type.Object(
   {
     id: Type.String({ format: "uuid", description: ID }),
-    project_id: nullable(Uuid, "The only project that it reaches; null: all of its user's."),
+    project_id: nullable(
+      Uuid,
+      "The project that the key is bound to; null for all projects of its user.",
+    ),
     user_id: Type.String({ format: "uuid", description: USER }),
     name: Type.String({ description: NAME }),
     key_prefix: Type.String({ description: PREFIX }),
-    last_used_at: nullable(Moment, "When it was last used, to the minute; null: never."),
-    expires_at: nullable(Moment, "When it ends; null: never."),
+    last_used_at: nullable(
+      DateTime,
+      "When the key was last used, accurate to a minute; null if never.",
+    ),
+    expires_at: nullable(DateTime, "When the key expires; null for never."),
     created_at: Type.String({ format: "date-time", description: CREATED }),
-    updated_at: Type.String({ format: "date-time", description: "When it last changed." }),
+    updated_at: Type.String({ format: "date-time", description: "When the key last changed." }),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
   { description: "An API key, without its secret." },

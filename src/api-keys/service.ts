@@ -12,18 +12,18 @@ import { omitNulls } from "../shared/omit-nulls.ts";
 import { insertApiKey, lockKeyInUse, readApiKey } from "./queries.ts";
 import type { ApiKey, CreatedApiKey, NewApiKey } from "./schema.ts";
 
-/** The scopes of the new key: never one that the caller lacks, and the caller's own where none are named. */
+/** The scopes of the new key: the requested ones, or else those of the caller. Throws if the caller lacks one. */
 function scopesOf(principal: Principal, requested: readonly string[] = []): string[] {
-  const lacking = requested.find((scope) => !holds(principal, scope));
-  if (lacking !== undefined) {
+  const missing = requested.find((scope) => !holds(principal, scope));
+  if (missing !== undefined) {
     throw new Problem("permission-denied", {
-      detail: `A key cannot hold the permission ${abbreviate(lacking)}, which its creator lacks.`,
+      detail: `A key cannot hold the permission ${abbreviate(missing)}, which its creator lacks.`,
     });
   }
   return requested.length > 0 ? [...new Set(requested)] : [...(principal.scopes ?? [])];
 }
 
-/** The project of the new key: the one named, or the one that the key in use is bound to. */
+/** The project of the new key: the requested one, or else that of the API key in use. */
 async function projectOf(
   tx: Transaction,
   principal: Principal,
@@ -32,37 +32,37 @@ async function projectOf(
   const id = requested?.toLowerCase() ?? principal.projectId;
   if (id === null) return null;
   const found = await findProject(tx, principal, id);
-  // A project whose slug looks like this id is another one.
+  // A reference can also match a slug. The project found by it is not the requested one.
   if (found !== id) throw new Problem("project-not-found");
   return id;
 }
 
-/** When the new key ends: as asked for, and never after the key in use. */
+/** The expiry of the new key: the requested one, or else that of the API key in use. */
 async function expiryOf(
   tx: Transaction,
   principal: Principal,
   requested: string | undefined,
 ): Promise<Date | null> {
-  const asked = requested === undefined ? null : parseDateTime(requested);
-  if (asked !== null && asked.getTime() <= Date.now()) {
+  const expiry = requested === undefined ? null : parseDateTime(requested);
+  if (expiry !== null && expiry.getTime() <= Date.now()) {
     throw invalid([{ field: "expires_at", message: "must be in the future" }]);
   }
-  if (principal.keyId === null) return asked;
+  if (principal.keyId === null) return expiry;
   const inUse = await lockKeyInUse(tx, principal.keyId);
   if (inUse === undefined) throw new Problem("unauthorized");
-  const end = inUse.expires_at;
-  if (end !== null && asked !== null && asked > end) {
+  const limit = inUse.expires_at;
+  if (limit !== null && expiry !== null && expiry > limit) {
     throw new Problem("permission-denied", {
       detail: "A key cannot outlive the key that creates it.",
     });
   }
-  return asked ?? end;
+  return expiry ?? limit;
 }
 
 /**
- * Makes an API key that acts as the caller and never gives more than the credential in use. The
- * answer is the only place where the key itself is ever shown. Throws `permission-denied` for a
- * permission or a lifetime that the creator lacks, `project-not-found`.
+ * Creates an API key that acts as the caller and has no more rights than the credential in use.
+ * The key itself appears only in the result. Throws `permission-denied` for a scope or an expiry
+ * beyond the credential's, and `project-not-found`.
  */
 export async function createApiKey(
   sql: Sql,

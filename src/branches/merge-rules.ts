@@ -3,13 +3,13 @@ import type { Approval, Blocker, StatusCheck } from "./schema.ts";
 
 export interface Protection {
   readonly requiredApprovals: number;
-  /** Names of checks that must succeed; null stands for all that exist. */
+  /** Names of the checks that must succeed; null means all checks of the branch. */
   readonly requiredChecks: readonly string[] | null;
 }
 
 /**
- * What a project's `config.branch_protection` asks for. A value that makes no sense counts as
- * absent, so that a slip in the configuration never lowers the protection below the default.
+ * Parses a project's `config.branch_protection`. Invalid values count as absent, so that a mistake
+ * in the configuration never lowers the protection below the default.
  */
 export function protectionOf(config: unknown): Protection {
   const given = (typeof config === "object" && config !== null ? config : {}) as {
@@ -26,9 +26,9 @@ export function protectionOf(config: unknown): Protection {
 }
 
 function approvalBlockers(required: number, approvals: readonly Approval[]): Blocker[] {
-  const standing = approvals.filter((approval) => approval.dismissed_at === undefined);
-  // Approving twice is still one opinion.
-  const approved = new Set(standing.map((approval) => approval.approved_by)).size;
+  const active = approvals.filter((approval) => approval.dismissed_at === undefined);
+  // Several approvals by one user count once.
+  const approved = new Set(active.map((approval) => approval.approved_by)).size;
   if (approved >= required) return [];
   const message = `${required} approval(s) required, ${approved} given.`;
   return [
@@ -54,7 +54,7 @@ function checkBlocker(name: string, check: StatusCheck | undefined): Blocker[] {
   }
 }
 
-/** All that keeps a branch from being merged. */
+/** Everything that prevents a branch from being merged. */
 export function blockersOf(
   protection: Protection,
   approvals: readonly Approval[],

@@ -23,15 +23,15 @@ export interface StatusCheckRow {
 }
 
 export interface BranchRow {
-  /** `config.branch_protection` of the project, whatever it holds. */
+  /** `config.branch_protection` of the project, not validated. */
   protection: unknown;
   approvals: ApprovalRow[];
   status_checks: StatusCheckRow[];
 }
 
 /**
- * A branch of a project with all that decides about its merge, read as of one moment. Moments are
- * in PostgreSQL's ISO form, because they come inside JSON.
+ * A branch with everything that decides whether it can be merged, read in one snapshot. Timestamps
+ * are strings in PostgreSQL's ISO format, because they are read as JSON.
  */
 export async function readBranch(sql: Queryable, projectId: string, branchId: string) {
   const rows = await sql<BranchRow[]>`

@@ -35,7 +35,7 @@ const EXAMPLE: Eligibility = {
   ],
 };
 
-/** Checking whether a branch can be merged. */
+/** GET /projects/{project_reference}/branches/{branchId}/eligibility. */
 export function branchOperations({ sql }: { sql: Sql }): Operation[] {
   return [
     operation({

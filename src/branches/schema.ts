@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
-const moment = (description: string) => Type.String({ format: "date-time", description });
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
 
 export const EligibilityParams = Type.Object({
   project_reference: text("The project's id or slug."),
@@ -12,15 +12,17 @@ export const EligibilityParams = Type.Object({
 const Approval = Type.Object(
   {
     id: uuid("The approval's id."),
-    branch_id: uuid("The branch that is approved."),
-    approved_by: uuid("The user who approves."),
-    approved_at: moment("When."),
-    comment: Type.Optional(text("What the approver remarked.")),
-    dismissed_at: Type.Optional(moment("When it was dismissed; a dismissed one does not count.")),
-    dismissed_by: Type.Optional(uuid("Who dismissed it.")),
-    dismissed_reason: Type.Optional(text("Why it was dismissed.")),
+    branch_id: uuid("The approved branch."),
+    approved_by: uuid("The user who approved."),
+    approved_at: dateTime("When the branch was approved."),
+    comment: Type.Optional(text("The approver's comment.")),
+    dismissed_at: Type.Optional(
+      dateTime("When the approval was dismissed. A dismissed approval does not count."),
+    ),
+    dismissed_by: Type.Optional(uuid("The user who dismissed the approval.")),
+    dismissed_reason: Type.Optional(text("Why the approval was dismissed.")),
   },
-  { description: "Somebody's approval of a branch." },
+  { description: "An approval of a branch." },
 );
 export type Approval = Static<typeof Approval>;
 
@@ -29,18 +31,18 @@ export const CHECK_STATUSES = ["pending", "success", "failure"] as const;
 const StatusCheck = Type.Object(
   {
     id: uuid("The check's id."),
-    branch_id: uuid("The branch that is checked."),
-    check_name: text("The check's name, unique on its branch."),
+    branch_id: uuid("The checked branch."),
+    check_name: text("The check's name, unique within the branch."),
     status: Type.Union(
       CHECK_STATUSES.map((status) => Type.Literal(status)),
-      { description: "Its outcome so far." },
+      { description: "The current status of the check." },
     ),
-    description: Type.Optional(text("What it says.")),
-    external_url: Type.Optional(text("Where to read more.")),
-    created_at: moment("When it was made."),
-    updated_at: moment("When it last changed."),
+    description: Type.Optional(text("The check's message.")),
+    external_url: Type.Optional(text("A page with details.")),
+    created_at: dateTime("When the check was created."),
+    updated_at: dateTime("When the check last changed."),
   },
-  { description: "What an outside check says of a branch." },
+  { description: "The result of an external check of a branch." },
 );
 export type StatusCheck = Static<typeof StatusCheck>;
 
@@ -56,12 +58,12 @@ const Blocker = Type.Object(
   {
     type: Type.Union(
       BLOCKER_TYPES.map((type) => Type.Literal(type)),
-      { description: "What is in the way." },
+      { description: "The kind of blocker." },
     ),
-    message: text("The same in a sentence."),
+    message: text("The blocker in one sentence."),
     details: Type.Object(
       {},
-      { additionalProperties: true, description: "Numbers and names that belong to it." },
+      { additionalProperties: true, description: "The numbers and names in the message." },
     ),
   },
   { description: "A reason why the branch cannot be merged." },
@@ -70,10 +72,12 @@ export type Blocker = Static<typeof Blocker>;
 
 export const Eligibility = Type.Object(
   {
-    can_merge: Type.Boolean({ description: "True when nothing is in the way." }),
-    approvals: Type.Array(Approval, { description: "All approvals by time, dismissed ones too." }),
-    status_checks: Type.Array(StatusCheck, { description: "All checks by name." }),
-    blockers: Type.Array(Blocker, { description: "All that is in the way." }),
+    can_merge: Type.Boolean({ description: "True when there are no blockers." }),
+    approvals: Type.Array(Approval, {
+      description: "All approvals in order of time, including dismissed ones.",
+    }),
+    status_checks: Type.Array(StatusCheck, { description: "All checks in order of name." }),
+    blockers: Type.Array(Blocker, { description: "Everything that prevents the merge." }),
   },
   { description: "Whether a branch can be merged, and why not." },
 );

@@ -8,21 +8,25 @@ import { blockersOf, protectionOf } from "./merge-rules.ts";
 import { type ApprovalRow, readBranch, type StatusCheckRow } from "./queries.ts";
 import type { Approval, Eligibility, StatusCheck } from "./schema.ts";
 
-function moment(text: string): string {
+function utcTimestamp(text: string): string {
   return timestamp(new Date(text));
 }
 
 function approvalOf(row: ApprovalRow): Approval {
   return omitNulls({
     ...row,
-    approved_at: moment(row.approved_at),
-    dismissed_at: row.dismissed_at === null ? null : moment(row.dismissed_at),
+    approved_at: utcTimestamp(row.approved_at),
+    dismissed_at: row.dismissed_at === null ? null : utcTimestamp(row.dismissed_at),
   });
 }
 
 function statusCheckOf(row: StatusCheckRow): StatusCheck {
   const { created_at, updated_at } = row;
-  return omitNulls({ ...row, created_at: moment(created_at), updated_at: moment(updated_at) });
+  return omitNulls({
+    ...row,
+    created_at: utcTimestamp(created_at),
+    updated_at: utcTimestamp(updated_at),
+  });
 }
 
 /** Whether a branch can be merged. Throws `project-not-found` or `branch-not-found`. */

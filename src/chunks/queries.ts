@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/client.ts";
 
-/** Where a chunk stands in the listing; no two chunks share it. */
+/** The position of a chunk in the listing, unique within a project. */
 export interface ChunkPosition {
   readonly filePath: string;
   readonly fileVersionId: string;
@@ -19,7 +19,7 @@ export interface ChunkRow {
   token_count: number;
 }
 
-/** The first `limit` chunks of a project, in listing order, after a position where one is given. */
+/** The first `limit` chunks of a project in listing order, after the position if one is given. */
 export async function chunksAfter(
   sql: Queryable,
   projectId: string,
@@ -37,7 +37,7 @@ export async function chunksAfter(
     ORDER BY project_id, file_path, file_version_id, index LIMIT ${limit}`;
 }
 
-/** The last `limit` chunks before a position, the nearest first. */
+/** The last `limit` chunks before a position, in reverse listing order. */
 export async function chunksBefore(
   sql: Queryable,
   projectId: string,

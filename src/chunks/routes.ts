@@ -26,7 +26,7 @@ const EXAMPLE: ChunkPage = {
   },
 };
 
-/** Listing the chunks of a project, for administration and debugging. */
+/** GET /projects/{project_reference}/chunks, for administration and debugging. */
 export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
   const { sql, cursors } = services;
   return [

@@ -11,7 +11,7 @@ export const ChunkListQuery = Type.Object({
   limit: Type.Optional(
     Type.String({
       pattern: "^(?:[1-9][0-9]?|100)$",
-      description: `The page size; ${CHUNK_PAGE_DEFAULT} where left out, or the cursor's.`,
+      description: `The page size. Default: that of the cursor, else ${CHUNK_PAGE_DEFAULT}.`,
       errorMessage: `must be a whole number from 1 to ${CHUNK_PAGE_MAX}`,
       documentedAs: Type.Integer({ minimum: 1, maximum: CHUNK_PAGE_MAX }),
     }),
@@ -19,14 +19,14 @@ export const ChunkListQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
       description:
-        "Where to go on, as a link of `page_info` gave it. Good with its page size only.",
+        "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
     }),
   ),
 });
 
 export const ChunkPage = Type.Object({
   data: Type.Array(Chunk, {
-    description: "The chunks by file path (byte order), file version and index.",
+    description: "The chunks in order of file path (byte order), file version and index.",
   }),
   page_info: PageInfo,
 });

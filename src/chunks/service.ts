@@ -7,7 +7,7 @@ import { CHUNK_PAGE_DEFAULT } from "../shared/limits.ts";
 import { type ChunkPosition, type ChunkRow, chunksAfter, chunksBefore } from "./queries.ts";
 import type { ChunkPage } from "./schema.ts";
 
-/** What a cursor carries: the page's size, the way to go, and the row from which. */
+/** The content of a cursor: the page size, the direction, and the row where it starts. */
 type Position = [limit: number, forward: boolean, path: string, version: string, index: number];
 
 interface Page {
@@ -17,24 +17,26 @@ interface Page {
 }
 
 export interface ChunkRequest {
-  /** The path and query as requested, for `self`. */
+  /** The requested path and query, for `self`. */
   readonly self: string;
   readonly reference: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
 }
 
-function opened(cursors: CursorSigner, projectId: string, request: ChunkRequest) {
+function openCursor(cursors: CursorSigner, projectId: string, request: ChunkRequest) {
   if (request.cursor === undefined) return undefined;
   const position = cursors.open(`chunks:${projectId}`, request.cursor) as Position;
-  // A cursor goes on with the query that made it; another page size would be another query.
+  // A cursor continues one listing, and another page size would be another listing.
   if (request.limit !== undefined && request.limit !== position[0]) {
-    throw new Problem("invalid-cursor", { detail: "The cursor was made with another limit." });
+    throw new Problem("invalid-cursor", {
+      detail: "The cursor belongs to a listing with another limit.",
+    });
   }
   return position;
 }
 
-/** Reads one row more than the page holds: it tells whether there is a page beyond. */
+/** Reads a page and one extra row, which shows whether there is another page. */
 async function readPage(
   sql: Queryable,
   projectId: string,
@@ -50,16 +52,16 @@ async function readPage(
   const rows = await (forward ? chunksAfter : chunksBefore)(sql, projectId, from, limit + 1);
   const hasMore = rows.length > limit;
   const page = rows.slice(0, limit);
-  // The row that the cursor names stood on the page from which the caller comes.
+  // The row in the cursor was on the page that the caller came from, so that page exists.
   return forward
     ? { rows: page, hasPrevious: true, hasNext: hasMore }
     : { rows: page.reverse(), hasPrevious: hasMore, hasNext: true };
 }
 
 /**
- * One page of a project's chunks. Pages are found by the position of their neighbour, so a chunk
- * that is there all along is seen exactly once, whatever is inserted or deleted meanwhile.
- * Throws `project-not-found`, or `invalid-cursor`.
+ * One page of a project's chunks. A page starts after a row rather than at an offset, so a chunk
+ * that exists throughout is listed exactly once, despite concurrent inserts and deletes. Throws
+ * `project-not-found` and `invalid-cursor`.
  */
 export async function listChunks(
   sql: Queryable,
@@ -68,7 +70,7 @@ export async function listChunks(
   request: ChunkRequest,
 ): Promise<ChunkPage> {
   const projectId = await findProject(sql, principal, request.reference);
-  const position = opened(cursors, projectId, request);
+  const position = openCursor(cursors, projectId, request);
   const limit = position?.[0] ?? request.limit ?? CHUNK_PAGE_DEFAULT;
   const { rows, hasPrevious, hasNext } = await readPage(sql, projectId, limit, position);
 

@@ -43,10 +43,10 @@ export interface MessageRow {
   edited_at: Date | null;
 }
 
-/** The row of a reachable conversation that has no such message, or no message at all. */
+/** The row of a visible conversation without the message, or without any message. */
 export type NoMessage = { [Column in keyof MessageRow]: null };
 
-/** A conversation that the caller reaches. */
+/** A conversation that the caller has access to. */
 export async function readConversation(sql: Queryable, principal: Principal, id: string) {
   const rows = await sql<ConversationRow[]>`
     SELECT id, project_id, type, status, title, summary, current_node, message_count, metadata,
@@ -56,7 +56,7 @@ export async function readConversation(sql: Queryable, principal: Principal, id:
   return rows[0];
 }
 
-/** A message: undefined without its conversation, all null in one that lacks the message. */
+/** A message. Undefined if the conversation is not visible; all null if it lacks the message. */
 export async function readMessage(
   sql: Queryable,
   principal: Principal,
@@ -74,8 +74,8 @@ export async function readMessage(
 }
 
 /**
- * The first `limit` messages by seq: no row without the conversation, one that is all null for a
- * conversation without messages.
+ * The first `limit` messages in ascending order of seq. No row if the conversation is not visible;
+ * one row that is all null if it has no messages.
  */
 export async function readMessages(
   sql: Queryable,

@@ -30,7 +30,7 @@ const MESSAGE_EXAMPLE: Message = {
   created_at: "2026-01-05T09:31:12.480Z",
 };
 
-/** Reading conversations, their trees of messages, and single messages. */
+/** Operations that read conversations, their message trees, and single messages. */
 export function conversationOperations({ sql }: { sql: Sql }): Operation[] {
   const common = { method: "GET", tag: "Conversations", permission: "conversations.read" } as const;
   return [
@@ -50,7 +50,7 @@ export function conversationOperations({ sql }: { sql: Sql }): Operation[] {
       ...common,
       id: "getConversationTree",
       path: "/conversations/{id}/tree",
-      summary: "Read all messages of a conversation, branches included",
+      summary: "Read all messages of a conversation, including branches",
       params: ConversationParams,
       response: MessageTree,
       responseExample: { items: [MESSAGE_EXAMPLE], truncated: false },

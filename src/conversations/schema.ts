@@ -1,43 +1,45 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import { TREE_MAX_MESSAGES } from "../shared/limits.ts";
 
 const text = (description: string) => Type.String({ description });
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
-const moment = (description: string) => Type.String({ format: "date-time", description });
-const optionalMoment = (description: string) => Type.Optional(moment(description));
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
+const optionalDateTime = (description: string) => Type.Optional(dateTime(description));
 const anyObject = (description: string) =>
   Type.Object({}, { additionalProperties: true, description });
 const nullableObject = (description: string) =>
   Type.Optional(Type.Union([anyObject(description), Type.Null()], { description }));
-const path = <T extends TProperties>(properties: T) => Type.Object(properties);
 
 const CONVERSATION_ID = "The conversation's id.";
 
-export const ConversationParams = path({ id: text(CONVERSATION_ID) });
-export const MessageParams = path({
+export const ConversationParams = Type.Object({ id: text(CONVERSATION_ID) });
+export const MessageParams = Type.Object({
   conversation_id: text(CONVERSATION_ID),
   message_id: text("The message's id."),
 });
 
 export const Conversation = Type.Object(
   {
-    id: text("The conversation's id."),
-    project_id: optionalText("The project whose members it belongs to; absent: its maker alone."),
-    type: text("What kind of conversation it is."),
-    status: text("Where it stands."),
-    title: optionalText("A title for people."),
-    summary: optionalText("What it is about so far."),
-    current_node: optionalText("The message at the tip of the branch that is shown."),
-    message_count: Type.Number({ description: "How many messages it has." }),
-    metadata: nullableObject("Whatever the maker attached; null when nothing."),
-    agent_id: optionalText("The agent that takes part."),
-    runtime_target_kind: optionalText("What its runs run on."),
-    runtime_target_environment_id: optionalText("The environment that its runs run on."),
-    runtime_target_branch_id: optionalText("The branch that its runs run on."),
-    created_by: text("Who made it: a user's id."),
-    created_at: moment("When it was made."),
-    updated_at: moment("When it last changed."),
-    last_message_at: optionalMoment("When the last message came."),
-    archived_at: optionalMoment("When it was archived."),
+    id: text(CONVERSATION_ID),
+    project_id: optionalText(
+      "The project whose members have access. Without one, only the creator has access.",
+    ),
+    type: text("The kind of conversation."),
+    status: text("The status of the conversation."),
+    title: optionalText("The title."),
+    summary: optionalText("A summary of the conversation so far."),
+    current_node: optionalText("The last message of the displayed branch."),
+    message_count: Type.Number({ description: "The number of messages." }),
+    metadata: nullableObject("Custom data of the creator; null when there is none."),
+    agent_id: optionalText("The agent that participates."),
+    runtime_target_kind: optionalText("The kind of target that runs execute on."),
+    runtime_target_environment_id: optionalText("The environment that runs execute on."),
+    runtime_target_branch_id: optionalText("The branch that runs execute on."),
+    created_by: text("The id of the user who created the conversation."),
+    created_at: dateTime("When the conversation was created."),
+    updated_at: dateTime("When the conversation last changed."),
+    last_message_at: optionalDateTime("When the last message was added."),
+    archived_at: optionalDateTime("When the conversation was archived."),
   },
   { description: "A conversation, without its messages." },
 );
@@ -47,31 +49,39 @@ export const Message = Type.Object(
   {
     id: text("The message's id."),
     conversation_id: text(CONVERSATION_ID),
-    parent_id: optionalText("The message that this one answers; absent at a root."),
-    seq: Type.Number({ description: "Its number in the order in which messages came." }),
-    role: text("Who speaks, e.g. `user` or `assistant`."),
-    parts: Type.Array(anyObject("One part of the contents."), { description: "The contents." }),
-    status: text("Where it stands."),
-    created_by: optionalText("Who wrote it."),
-    model: optionalText("The model that wrote it."),
-    token_usage: nullableObject("Tokens that it took; null when unknown."),
+    parent_id: optionalText("The message that this one replies to. Absent for a root message."),
+    seq: Type.Number({
+      description: "The position in the conversation, in order of creation.",
+    }),
+    role: text("The author's role, e.g. `user` or `assistant`."),
+    parts: Type.Array(anyObject("One part of the content."), {
+      description: "The parts of the content.",
+    }),
+    status: text("The status of the message."),
+    created_by: optionalText("Who wrote the message."),
+    model: optionalText("The model that wrote the message."),
+    token_usage: nullableObject("The tokens used; null when unknown."),
     finish_reason: optionalText("Why the model stopped."),
-    cost_credits: optionalText("What it cost, as a decimal number."),
-    idempotency_key: optionalText("The key under which it was sent."),
-    metadata: nullableObject("Whatever was attached; null when nothing."),
-    created_at: moment("When it came."),
-    updated_at: optionalMoment("When it last changed."),
-    edited_at: optionalMoment("When its author last edited it."),
+    cost_credits: optionalText("The cost in credits, as a decimal number."),
+    idempotency_key: optionalText("The idempotency key that the message was sent with."),
+    metadata: nullableObject("Custom data; null when there is none."),
+    created_at: dateTime("When the message was created."),
+    updated_at: optionalDateTime("When the message last changed."),
+    edited_at: optionalDateTime("When the author last edited the message."),
   },
-  { description: "A message; messages form a tree through `parent_id`." },
+  { description: "A message. Messages form a tree through `parent_id`." },
 );
 export type Message = Static<typeof Message>;
 
 export const MessageTree = Type.Object(
   {
-    items: Type.Array(Message, { description: "The messages by `seq`, at most 1,000." }),
-    truncated: Type.Boolean({ description: "True when the conversation has more messages." }),
+    items: Type.Array(Message, {
+      description: `The messages in ascending order of \`seq\`, at most ${TREE_MAX_MESSAGES}.`,
+    }),
+    truncated: Type.Boolean({
+      description: "True when the conversation has more messages than `items`.",
+    }),
   },
-  { description: "The messages of a conversation, branches included." },
+  { description: "The messages of a conversation, including branches." },
 );
 export type MessageTree = Static<typeof MessageTree>;

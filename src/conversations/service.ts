@@ -3,6 +3,7 @@ import type { Queryable } from "../db/client.ts";
 import { Problem } from "../problem/problem.ts";
 import { isUuid, timestamp } from "../shared/formats.ts";
 import { TREE_MAX_MESSAGES } from "../shared/limits.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import {
   type ConversationRow,
   type MessageRow,
@@ -13,13 +14,8 @@ import {
 } from "./queries.ts";
 import type { Conversation, Message, MessageTree } from "./schema.ts";
 
-/** Sets an optional member only where there is a value: absent members are left out, not null. */
-function put<T extends object, K extends keyof T>(target: T, name: K, value: T[K] | null): void {
-  if (value !== null) target[name] = value;
-}
-
 function conversationOf(row: ConversationRow): Conversation {
-  const conversation: Conversation = {
+  return {
     id: row.id,
     type: row.type,
     status: row.status,
@@ -28,22 +24,23 @@ function conversationOf(row: ConversationRow): Conversation {
     created_by: row.created_by,
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
+    ...omitNulls({
+      project_id: row.project_id,
+      title: row.title,
+      summary: row.summary,
+      current_node: row.current_node,
+      agent_id: row.agent_id,
+      runtime_target_kind: row.runtime_target_kind,
+      runtime_target_environment_id: row.runtime_target_environment_id,
+      runtime_target_branch_id: row.runtime_target_branch_id,
+      last_message_at: timestamp(row.last_message_at),
+      archived_at: timestamp(row.archived_at),
+    }),
   };
-  put(conversation, "project_id", row.project_id);
-  put(conversation, "title", row.title);
-  put(conversation, "summary", row.summary);
-  put(conversation, "current_node", row.current_node);
-  put(conversation, "agent_id", row.agent_id);
-  put(conversation, "runtime_target_kind", row.runtime_target_kind);
-  put(conversation, "runtime_target_environment_id", row.runtime_target_environment_id);
-  put(conversation, "runtime_target_branch_id", row.runtime_target_branch_id);
-  put(conversation, "last_message_at", timestamp(row.last_message_at));
-  put(conversation, "archived_at", timestamp(row.archived_at));
-  return conversation;
 }
 
 function messageOf(row: MessageRow): Message {
-  const message: Message = {
+  return {
     id: row.id,
     conversation_id: row.conversation_id,
     seq: row.seq,
@@ -53,23 +50,24 @@ function messageOf(row: MessageRow): Message {
     token_usage: row.token_usage,
     metadata: row.metadata,
     created_at: timestamp(row.created_at),
+    ...omitNulls({
+      parent_id: row.parent_id,
+      created_by: row.created_by,
+      model: row.model,
+      finish_reason: row.finish_reason,
+      cost_credits: row.cost_credits,
+      idempotency_key: row.idempotency_key,
+      updated_at: timestamp(row.updated_at),
+      edited_at: timestamp(row.edited_at),
+    }),
   };
-  put(message, "parent_id", row.parent_id);
-  put(message, "created_by", row.created_by);
-  put(message, "model", row.model);
-  put(message, "finish_reason", row.finish_reason);
-  put(message, "cost_credits", row.cost_credits);
-  put(message, "idempotency_key", row.idempotency_key);
-  put(message, "updated_at", timestamp(row.updated_at));
-  put(message, "edited_at", timestamp(row.edited_at));
-  return message;
 }
 
 function isMessage(row: MessageRow | NoMessage): row is MessageRow {
   return row.id !== null;
 }
 
-/** The conversation of this id. Throws `conversation-not-found`. */
+/** The conversation with this id. Throws `conversation-not-found`. */
 export async function getConversation(
   sql: Queryable,
   principal: Principal,
@@ -80,7 +78,7 @@ export async function getConversation(
   return conversationOf(row);
 }
 
-/** One message. Throws `conversation-not-found`, or `message-not-found` in one that is reached. */
+/** A message. Throws `conversation-not-found`, or `message-not-found` in a visible conversation. */
 export async function getMessage(
   sql: Queryable,
   principal: Principal,
@@ -96,13 +94,13 @@ export async function getMessage(
   return messageOf(row);
 }
 
-/** The messages by seq, at most TREE_MAX_MESSAGES. Throws `conversation-not-found`. */
+/** The messages in ascending order of seq, at most TREE_MAX_MESSAGES. Throws `conversation-not-found`. */
 export async function getTree(
   sql: Queryable,
   principal: Principal,
   conversationId: string,
 ): Promise<MessageTree> {
-  // One more than is answered tells whether there are more.
+  // One extra row shows whether there are more messages.
   const limit = TREE_MAX_MESSAGES + 1;
   const rows = isUuid(conversationId)
     ? await readMessages(sql, principal, conversationId, limit)

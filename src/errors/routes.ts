@@ -22,7 +22,7 @@ function bodyOf(slug: string, type: ErrorType, baseUrl: string): Static<typeof E
   };
 }
 
-/** GET /errors/{slug}: what a problem's `type` resolves to. */
+/** GET /errors/{slug}, which a problem's `type` links to. */
 export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
   return [
     operation({
@@ -30,7 +30,7 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
       method: "GET",
       path: "/errors/{slug}",
       tag: "Errors",
-      summary: "Look an error type up by its slug",
+      summary: "Read an error type by its slug",
       permission: null,
       params: ErrorTypeParams,
       response: ErrorTypeBody,

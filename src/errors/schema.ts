@@ -6,28 +6,28 @@ export const ErrorTypeParams = Type.Object({
 
 const Solution = Type.Object(
   {
-    message: Type.String({ description: "The way out in one sentence." }),
-    steps: Type.Array(Type.String(), { description: "What to do, in order." }),
-    example: Type.Optional(Type.String({ description: "What it looks like." })),
-    tips: Type.Optional(Type.Array(Type.String(), { description: "Good to know besides." })),
+    message: Type.String({ description: "The solution in one sentence." }),
+    steps: Type.Array(Type.String(), { description: "The steps, in order." }),
+    example: Type.Optional(Type.String({ description: "An example." })),
+    tips: Type.Optional(Type.Array(Type.String(), { description: "Further advice." })),
     relatedErrors: Type.Optional(
-      Type.Array(Type.String(), { description: "Slugs of error types that are easily confused." }),
+      Type.Array(Type.String(), { description: "Slugs of related error types." }),
     ),
   },
-  { description: "How to deal with the error." },
+  { description: "How to solve the error." },
 );
 
 export const ErrorTypeBody = Type.Object(
   {
     slug: Type.String({ description: "The stable name of the error type." }),
-    title: Type.String({ description: "A short summary." }),
-    status: Type.Number({ description: "The HTTP status that it comes with." }),
-    category: Type.String({ description: "What kind of error it is." }),
+    title: Type.String({ description: "A short summary of the error." }),
+    status: Type.Number({ description: "The HTTP status of responses with this error." }),
+    category: Type.String({ description: "The category of the error." }),
     suggestion: Type.Optional(Type.String({ description: "What to do about it." })),
     solution: Type.Optional(Solution),
     docs: Type.Optional(
-      Type.String({ format: "uri", description: "Where the API is documented." }),
+      Type.String({ format: "uri", description: "The URL of the API documentation." }),
     ),
   },
-  { description: "An error type and how to deal with it." },
+  { description: "An error type and how to solve it." },
 );

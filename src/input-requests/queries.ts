@@ -21,7 +21,7 @@ export interface RequestRow {
   submitted_at: Date | null;
   cancelled_at: Date | null;
   expired_at: Date | null;
-  /** True when the time for an answer is over, by the database's clock. */
+  /** True when `expires_at` has passed, by the database's clock. */
   is_overdue: boolean;
 }
 
@@ -37,21 +37,21 @@ export interface ResponseRow {
   created_at: Date;
 }
 
-/** True when the caller reaches the conversation. */
-export async function reaches(tx: Transaction, principal: Principal, conversationId: string) {
+/** True when the caller has access to the conversation. */
+export async function hasAccess(tx: Transaction, principal: Principal, conversationId: string) {
   const rows = await tx`
     SELECT FROM conversations c
     WHERE c.id = ${conversationId} AND ${reachesConversation(tx, principal)}`;
   return rows.length > 0;
 }
 
-/** An input request of a conversation, locked until the transaction ends: rivals wait here. */
+/** An input request of a conversation. Its row stays locked until the transaction ends. */
 export async function lockRequest(
   tx: Transaction,
   conversationId: string,
   id: string,
 ): Promise<RequestRow | undefined> {
-  // Issued together, both take one round trip.
+  // Sent together, both statements take one round trip.
   const [, [row]] = await Promise.all([
     tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
     tx<RequestRow[]>`
@@ -81,7 +81,7 @@ export async function markExpired(tx: Transaction, requestId: string): Promise<v
     WHERE id = ${requestId}`;
 }
 
-/** Stores the answer and closes the request, both at one moment. */
+/** Stores the answer and marks the request as submitted at the same time. */
 export async function storeResponse(
   tx: Transaction,
   request: RequestRow,
@@ -98,6 +98,6 @@ export async function storeResponse(
     tx`UPDATE input_requests SET status = 'submitted', submitted_at = now()
        WHERE id = ${request.id}`,
   ]);
-  // Within a transaction the clock stands still.
+  // now() is constant within a transaction.
   return { response, submittedAt: response.created_at };
 }

@@ -5,6 +5,7 @@ import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../problem/problem.ts";
 import { createFailpoints } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
+import { omitNulls } from "../shared/omit-nulls.ts";
 import type { RequestRow, ResponseRow } from "./queries.ts";
 import {
   AnswerBody,
@@ -16,49 +17,43 @@ import {
 } from "./schema.ts";
 import { type Answered, answerRequest, OPERATION } from "./service.ts";
 
-/** A member of the answer where there is a value; what is null is left out. */
-function present<K extends string, V>(name: K, value: V | null): { [key in K]?: V } {
-  return (value === null ? {} : { [name]: value }) as { [key in K]?: V };
-}
-
-function moment<K extends string>(name: K, value: Date | null): { [key in K]?: string } {
-  return present(name, timestamp(value));
-}
+/** The nil UUID, which no request has. */
+const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
 
 function responseBody(row: ResponseRow): InputResponse {
-  return {
+  return omitNulls({
     id: row.id,
     input_request_id: row.input_request_id,
     conversation_id: row.conversation_id,
-    ...present("run_id", row.run_id),
+    run_id: row.run_id,
     actor_type: row.actor_type,
     actor_id: row.actor_id,
-    values: JSON.parse(row.values),
+    values: JSON.parse(row.values) as InputResponse["values"],
     created_at: timestamp(row.created_at),
-  };
+  });
 }
 
 function requestBody(row: RequestRow, response: InputResponse): InputRequest {
-  return {
+  return omitNulls({
     id: row.id,
     conversation_id: row.conversation_id,
-    ...present("run_id", row.run_id),
-    ...present("tool_call_id", row.tool_call_id),
+    run_id: row.run_id,
+    tool_call_id: row.tool_call_id,
     kind: row.kind,
     status: row.status,
     requested_responder_type: row.requested_responder_type,
-    ...present("title", row.title),
-    ...present("description", row.description),
+    title: row.title,
+    description: row.description,
     fields: row.fields,
-    ...present("recommendations", row.recommendations),
-    ...present("metadata", row.metadata),
+    recommendations: row.recommendations,
+    metadata: row.metadata,
     created_at: timestamp(row.created_at),
-    ...moment("expires_at", row.expires_at),
-    ...moment("submitted_at", row.submitted_at),
-    ...moment("cancelled_at", row.cancelled_at),
-    ...moment("expired_at", row.expired_at),
+    expires_at: timestamp(row.expires_at),
+    submitted_at: timestamp(row.submitted_at),
+    cancelled_at: timestamp(row.cancelled_at),
+    expired_at: timestamp(row.expired_at),
     latest_response: response,
-  };
+  });
 }
 
 function resultBody({ request, response, isDuplicate }: Answered): AnswerResult {
@@ -78,7 +73,7 @@ export function inputRequestOperations(services: {
   readonly baseUrl: string;
   readonly sql: Sql;
 }): Operation[] {
-  const answering = { ...services, failpoint: createFailpoints(services.config.failpoints) };
+  const answerServices = { ...services, failpoint: createFailpoints(services.config.failpoints) };
   return [
     operation({
       id: OPERATION,
@@ -87,8 +82,8 @@ export function inputRequestOperations(services: {
       tag: "Conversations",
       summary: "Answer an input request",
       description:
-        "The values are checked against the fields of the request. The first answer is stored; " +
-        "the same values again are answered with it and `duplicate` true, other values are a " +
+        "The values are validated against the fields of the request. The first answer is stored. " +
+        "Sending the same values again returns it with `duplicate` true. Other values are a " +
         "conflict.",
       permission: "input_requests.respond",
       params: AnswerParams,
@@ -105,14 +100,11 @@ export function inputRequestOperations(services: {
       async handle({ params, body, principal }) {
         const conversationId = referenceId(params.conversation_id);
         if (conversationId === null) throw new Problem("conversation-not-found");
-        // An id that is none names no request, yet who may not see the conversation is told so.
+        // With a malformed id, access to the conversation must still be checked first.
         const requestId = referenceId(params.input_request_id) ?? NO_REQUEST;
         const answer = { principal, conversationId, requestId, values: body.values };
-        return resultBody(await answerRequest(answering, answer));
+        return resultBody(await answerRequest(answerServices, answer));
       },
     }),
   ];
 }
-
-/** The nil UUID, which nothing has. */
-const NO_REQUEST = "00000000-0000-0000-0000-000000000000";

@@ -1,33 +1,32 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 export const AnswerParams = Type.Object({
-  conversation_id: Type.String({ description: "The conversation's ID." }),
-  input_request_id: Type.String({ description: "The input request's ID." }),
+  conversation_id: Type.String({ description: "The conversation's id." }),
+  input_request_id: Type.String({ description: "The input request's id." }),
 });
 
 export const AnswerBody = Type.Object({
   values: Type.Record(Type.String(), Type.Unknown(), {
-    description:
-      "The answer by field name. Null for a field that is not required counts as no answer.",
+    description: "The values by field name. Null counts as absent.",
   }),
 });
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
-const moment = (description: string) => Type.String({ format: "date-time", description });
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const document = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description });
 
 export const InputResponse = Type.Object(
   {
     id: uuid("The response's id."),
-    input_request_id: uuid("The input request that it answers."),
-    conversation_id: uuid("The conversation of both."),
-    run_id: Type.Optional(text("The run that asked.")),
-    actor_type: text("`human`."),
+    input_request_id: uuid("The input request that was answered."),
+    conversation_id: uuid("The conversation of the input request."),
+    run_id: Type.Optional(text("The run that asked for the input.")),
+    actor_type: text("Always `human`."),
     actor_id: text("The user who answered."),
-    values: document("The answer by field name."),
-    created_at: moment("When it was given."),
+    values: document("The values by field name."),
+    created_at: dateTime("When the answer was stored."),
   },
   { description: "The answer to an input request." },
 );
@@ -36,39 +35,39 @@ export type InputResponse = Static<typeof InputResponse>;
 export const InputRequest = Type.Object(
   {
     id: uuid("The input request's id."),
-    conversation_id: uuid("The conversation in which it was asked."),
-    run_id: Type.Optional(text("The run that asks.")),
+    conversation_id: uuid("The conversation of the input request."),
+    run_id: Type.Optional(text("The run that asks for the input.")),
     tool_call_id: Type.Optional(text("The tool call that waits for the answer.")),
-    kind: text("What kind of request it is, e.g. `form`."),
+    kind: text("The kind of request, e.g. `form`."),
     status: text("`open`, `submitted`, `cancelled` or `expired`."),
     requested_responder_type: text("Who should answer, e.g. `human`."),
-    title: Type.Optional(text("The question in short.")),
-    description: Type.Optional(text("The question at length.")),
-    fields: Type.Array(document("One field."), {
-      description: "The fields of the answer: `name`, `type`, `required` and `options` of each.",
+    title: Type.Optional(text("A short form of the question.")),
+    description: Type.Optional(text("The full question.")),
+    fields: Type.Array(document("A field of the answer."), {
+      description: "The fields of the answer, each with `name`, `type`, `required` and `options`.",
     }),
-    recommendations: Type.Optional(document("Values that are suggested.")),
-    metadata: Type.Optional(document("Whatever was attached.")),
-    created_at: moment("When it was asked."),
-    expires_at: Type.Optional(moment("Until when it may be answered.")),
-    submitted_at: Type.Optional(moment("When it was answered.")),
-    cancelled_at: Type.Optional(moment("When it was cancelled.")),
-    expired_at: Type.Optional(moment("When it was found to be over.")),
+    recommendations: Type.Optional(document("Suggested values.")),
+    metadata: Type.Optional(document("Custom data.")),
+    created_at: dateTime("When the request was created."),
+    expires_at: Type.Optional(dateTime("When the request expires.")),
+    submitted_at: Type.Optional(dateTime("When the request was answered.")),
+    cancelled_at: Type.Optional(dateTime("When the request was cancelled.")),
+    expired_at: Type.Optional(dateTime("When the request was marked as expired.")),
     latest_response: Type.Optional(InputResponse),
   },
-  { description: "A question that a run has asked in a conversation." },
+  { description: "A request for input by a run, in a conversation." },
 );
 export type InputRequest = Static<typeof InputRequest>;
 
 export const AnswerResult = Type.Object(
   {
-    success: Type.Boolean({ description: "True." }),
+    success: Type.Boolean({ description: "Always true." }),
     input_request: InputRequest,
     input_response: InputResponse,
-    accepted: Type.Boolean({ description: "True: the stored answer is this one." }),
-    duplicate: Type.Boolean({ description: "True when the same answer had been stored before." }),
+    accepted: Type.Boolean({ description: "Always true: the stored answer has these values." }),
+    duplicate: Type.Boolean({ description: "True when the answer was already stored." }),
   },
-  { description: "What became of an answer." },
+  { description: "The result of an answer." },
 );
 export type AnswerResult = Static<typeof AnswerResult>;
 

@@ -8,18 +8,18 @@ import { Problem } from "../problem/problem.ts";
 import { canonicalJson } from "../shared/canonical-json.ts";
 import type { FailpointTrigger } from "../shared/failpoints.ts";
 import {
+  hasAccess,
   lockRequest,
   markExpired,
   type RequestRow,
   type ResponseRow,
-  reaches,
   readResponse,
   storeResponse,
 } from "./queries.ts";
 import { type Values, validValues } from "./values.ts";
 
 export const OPERATION = "answerInputRequest";
-/** An API key acts as its user, so whoever answers is a human in either case. */
+/** An API key acts as its user, so the actor is always a human. */
 const ACTOR_TYPE = "human";
 
 export interface AnswerServices {
@@ -41,7 +41,7 @@ export interface Answered {
   readonly isDuplicate: boolean;
 }
 
-/** An answer's transaction ends in this; only what is thrown rolls back. */
+/** The result of a transaction that commits. A problem that must roll back is thrown instead. */
 type Outcome = Answered | Problem;
 
 function closed(status: string): Problem {
@@ -51,7 +51,7 @@ function closed(status: string): Problem {
 function recovery(baseUrl: string, { conversationId }: Answer) {
   return {
     available: true,
-    description: "The conversation shows what the answer has led to.",
+    description: "The conversation shows the effects of the stored answer.",
     resource_url: `${baseUrl}/conversations/${conversationId}/tree`,
   };
 }
@@ -59,12 +59,12 @@ function recovery(baseUrl: string, { conversationId }: Answer) {
 function mismatch(baseUrl: string, answer: Answer): Problem {
   return payloadMismatch({
     operation: OPERATION,
-    detail: "The input request was answered with other values.",
+    detail: "The input request was already answered with other values.",
     recovery: recovery(baseUrl, answer),
   });
 }
 
-/** The stored answer, for whoever gave it or gives it again; `responseId` is this attempt's own. */
+/** The stored answer if it has the same values. `responseId` is the id of this attempt. */
 async function storedAnswer(
   tx: Transaction,
   request: RequestRow,
@@ -77,7 +77,7 @@ async function storedAnswer(
   return { request, response, isDuplicate: response.id !== responseId };
 }
 
-/** One attempt in one transaction. Run again after a broken connection it finds what it stored. */
+/** One attempt in one transaction. Repeated after a lost connection, it finds its stored answer. */
 async function attempt(
   tx: Transaction,
   { baseUrl, failpoint }: AnswerServices,
@@ -85,7 +85,8 @@ async function attempt(
   responseId: string,
 ): Promise<Outcome> {
   const { principal, conversationId, requestId } = answer;
-  if (!(await reaches(tx, principal, conversationId))) throw new Problem("conversation-not-found");
+  if (!(await hasAccess(tx, principal, conversationId)))
+    throw new Problem("conversation-not-found");
   const request = await lockRequest(tx, conversationId, requestId);
   if (request === undefined) throw new Problem("input-request-not-found");
   failpoint("answer.locked");
@@ -99,26 +100,29 @@ async function attempt(
     return (await storedAnswer(tx, request, values, responseId)) ?? mismatch(baseUrl, answer);
   }
   const { response, submittedAt } = await storeResponse(tx, request, {
-    ...{ id: responseId, actorType: ACTOR_TYPE, actorId: principal.userId, values },
+    id: responseId,
+    actorType: ACTOR_TYPE,
+    actorId: principal.userId,
+    values,
   });
   failpoint("answer.written");
   const submitted = { ...request, status: "submitted" as const, submitted_at: submittedAt };
   return { request: submitted, response, isDuplicate: false };
 }
 
-function translated(error: unknown, answer: Answer, baseUrl: string): unknown {
+function translateError(error: unknown, answer: Answer, baseUrl: string): unknown {
   if (!isLockTimeout(error)) return error;
   return inProgress({
     operation: OPERATION,
-    detail: "Another answer to this input request is being stored at this moment.",
+    detail: "Another answer to this input request is still being stored.",
     recovery: recovery(baseUrl, answer),
     cause: error,
   });
 }
 
 /**
- * Answers an input request, once. Whoever comes second waits for the first, then learns whether
- * both said the same. Throws `conversation-not-found`, `input-request-not-found`,
+ * Answers an input request exactly once. A concurrent second answer waits for the first, then is a
+ * duplicate or a conflict. Throws `conversation-not-found`, `input-request-not-found`,
  * `input-request-closed`, `validation-failed`, and `idempotency-conflict` in its three states.
  */
 export async function answerRequest(services: AnswerServices, answer: Answer): Promise<Answered> {
@@ -132,10 +136,11 @@ export async function answerRequest(services: AnswerServices, answer: Answer): P
         unknown: (cause) =>
           outcomeUnknown({
             operation: OPERATION,
-            detail: "The database broke off while it stored the answer: the outcome is not known.",
+            detail:
+              "The database connection failed while the answer was stored. Its outcome is unknown.",
             recovery: {
               available: true,
-              description: "Send the same answer again: it is stored once.",
+              description: "Send the same answer again. It is stored exactly once.",
             },
             cause,
           }),
@@ -145,6 +150,6 @@ export async function answerRequest(services: AnswerServices, answer: Answer): P
     if (outcome instanceof Problem) throw outcome;
     return outcome;
   } catch (error) {
-    throw translated(error, answer, baseUrl);
+    throw translateError(error, answer, baseUrl);
   }
 }

@@ -3,21 +3,21 @@ import { abbreviate } from "../shared/abbreviate.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A field of an input request, as its maker described it. */
+/** A field of an input request. */
 interface Field {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** The values to choose from; empty when anything goes. */
+  /** The allowed values; empty when every value is allowed. */
   readonly options: readonly unknown[];
 }
 
-/** Options are plain values, or objects whose `value` is what an answer names. */
+/** An option is a plain value, or an object with a `value`. */
 function optionValue(option: unknown): unknown {
   return typeof option === "object" && option !== null && "value" in option ? option.value : option;
 }
 
-/** Descriptions without a name describe nothing that could be answered. */
+/** Descriptions without a name are skipped, because no answer can refer to them. */
 function fieldsOf(descriptions: readonly unknown[]): Map<string, Field> {
   const fields = new Map<string, Field>();
   for (const description of descriptions) {
@@ -37,8 +37,8 @@ function isChoice({ options }: Field, value: unknown): boolean {
   return options.length === 0 ? typeof value === "string" : options.includes(value);
 }
 
-/** What is wrong with the value of a field, or undefined. Unknown types take any value. */
-function faultOf(field: Field, value: unknown): string | undefined {
+/** The error of a field's value, or undefined. Fields of unknown types accept every value. */
+function errorOf(field: Field, value: unknown): string | undefined {
   switch (field.type) {
     case "text":
       return typeof value === "string" ? undefined : "must be text";
@@ -58,8 +58,8 @@ function faultOf(field: Field, value: unknown): string | undefined {
 }
 
 /**
- * The values of an answer without its nulls, each of which stands for no answer. Throws
- * `validation-failed` naming each unknown field, each wrong value and each missing required field.
+ * The values of an answer, without nulls, which count as absent. Throws `validation-failed` naming
+ * every unknown field, wrong value and missing required field.
  */
 export function validValues(descriptions: readonly unknown[], given: Values): Values {
   const fields = fieldsOf(descriptions);
@@ -73,7 +73,7 @@ export function validValues(descriptions: readonly unknown[], given: Values): Va
   for (const field of fields.values()) {
     const value = values.get(field.name);
     const missing = field.isRequired ? "is required" : undefined;
-    const message = value === undefined ? missing : faultOf(field, value);
+    const message = value === undefined ? missing : errorOf(field, value);
     if (message !== undefined) errors.push({ field: `values.${abbreviate(field.name)}`, message });
   }
   if (errors.length > 0) throw invalid(errors);

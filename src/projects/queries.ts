@@ -40,11 +40,11 @@ export interface ProjectValues {
   readonly slug: string;
   readonly name: string;
   readonly description: string | null;
-  /** The project to take config, features, provider and layout from. */
+  /** The project to copy config, features, provider and layout from; null for none. */
   readonly templateId: string | null;
 }
 
-/** The projects of this id or slug that the caller is a member of: two when they disagree. */
+/** The caller's projects with this id or slug: two when id and slug disagree. */
 export async function readTemplates(
   sql: Queryable,
   { userId }: Principal,
@@ -85,7 +85,7 @@ export async function insertEnvironment(sql: Queryable, projectId: string, name:
     RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
 }
 
-/** Copies a project's environments without the releases that they serve. */
+/** Copies a project's environments without their active releases. */
 export async function copyEnvironments(sql: Queryable, from: string, to: string) {
   return await sql<EnvironmentRow[]>`
     INSERT INTO environments (id, project_id, name, protected, domains, environment_variables,
@@ -96,10 +96,10 @@ export async function copyEnvironments(sql: Queryable, from: string, to: string)
 }
 
 /**
- * Copies the working sets of all environments, with the files, versions and chunks in them. The
- * copies have new ids and find one another by what is unique about them: a file by its path, a
- * version by its file and key, an environment by its name. The working sets come last, because
- * whoever writes them holds the change log's lock until the end of the transaction.
+ * Copies the working sets of all environments, with their files, versions and chunks. Copies have
+ * new ids and are matched with the originals by natural key: a file by path, a version by file and
+ * version key, an environment by name. The working sets are written last, because that takes the
+ * change log's lock until the end of the transaction.
  */
 export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
   await sql`

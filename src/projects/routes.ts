@@ -7,7 +7,7 @@ const EXAMPLE: Project = {
   id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
   slug: "handbook",
   name: "Handbook",
-  description: "What everybody should know.",
+  description: "The company handbook.",
   is_claimed: true,
   features: [],
   environments: [
@@ -37,7 +37,7 @@ const EXAMPLE: Project = {
   ],
 };
 
-/** Making projects. */
+/** POST /projects. */
 export function projectOperations({ sql }: { sql: Sql }): Operation[] {
   return [
     operation({
@@ -47,8 +47,9 @@ export function projectOperations({ sql }: { sql: Sql }): Operation[] {
       tag: "Projects",
       summary: "Create a project",
       description:
-        "The caller becomes its owner. Without a template it gets one environment, `production`; " +
-        "with one, the template's config, features, environments and their working sets, but no releases.",
+        "The caller becomes the owner. Without a template, the project has one environment, " +
+        "`production`. With one, the template's config, features, environments and their working " +
+        "sets are copied, but not its releases.",
       permission: "projects.create",
       body: NewProject,
       bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },

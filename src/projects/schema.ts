@@ -4,7 +4,7 @@ import { PROJECT_SLUG_MAX_CHARS } from "../shared/limits.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
-const moment = (description: string) => Type.String({ format: "date-time", description });
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const nullableText = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
 const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
@@ -14,15 +14,17 @@ export const NewProject = Type.Object(
     name: Type.String({
       minLength: 1,
       pattern: STORABLE,
-      description: "The project's name, for people.",
+      description: "The display name.",
     }),
     slug: Type.String({
       minLength: 1,
       maxLength: PROJECT_SLUG_MAX_CHARS,
       pattern: "^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
-      description: "The project's name in addresses, unique in the service.",
+      description: "The name in URLs, unique within the service.",
     }),
-    description: Type.Optional(Type.String({ ...storable, description: "What it is for." })),
+    description: Type.Optional(
+      Type.String({ ...storable, description: "A description of the project." }),
+    ),
     templateSlug: Type.Optional(
       Type.String({
         ...storable,
@@ -30,74 +32,80 @@ export const NewProject = Type.Object(
       }),
     ),
     templateProjectId: Type.Optional(
-      uuid("The id of a project to copy from. Must agree with `templateSlug` when both are given."),
+      uuid("The id of a project to copy from. It must match `templateSlug` when both are given."),
     ),
   },
-  { description: "A project to be made." },
+  { description: "A project to create." },
 );
 export type NewProject = Static<typeof NewProject>;
 
 const EnvironmentSummary = Type.Object(
   {
     id: uuid("The environment's id."),
-    name: text("Its name, unique in the project."),
-    protected: Type.Boolean({ description: "True when it is guarded against changes." }),
-    domains: Type.Array(Type.String(), { description: "The domains that it serves." }),
-    environment_variables: Type.Array(Type.Unknown(), { description: "Its variables." }),
+    name: text("The environment's name, unique within the project."),
+    protected: Type.Boolean({
+      description: "True when the environment is protected against changes.",
+    }),
+    domains: Type.Array(Type.String(), { description: "The domains of the environment." }),
+    environment_variables: Type.Array(Type.Unknown(), {
+      description: "The environment variables.",
+    }),
     active_release_id: Type.Optional(
-      uuid("The release that it serves; absent: its own working set."),
+      uuid("The release that the environment serves. Without one, it serves its working set."),
     ),
-    server_hostname: Type.Optional(text("The host that it runs on.")),
+    server_hostname: Type.Optional(text("The host that the environment runs on.")),
   },
-  { description: "An environment in short." },
+  { description: "A summary of an environment." },
 );
 export type EnvironmentSummary = Static<typeof EnvironmentSummary>;
 
 const ReleaseSummary = Type.Object(
   {
     id: uuid("The release's id."),
-    name: text("Its name."),
-    export_status: text("How its export stands."),
-    build_status: text("How its build stands."),
-    deploy_status: text("How its deployment stands."),
+    name: text("The release's name."),
+    export_status: text("The status of the export."),
+    build_status: text("The status of the build."),
+    deploy_status: text("The status of the deployment."),
   },
-  { description: "A release in short." },
+  { description: "A summary of a release." },
 );
 
 const UserSummary = Type.Object(
   {
     id: text("The user's id."),
-    email: Type.Optional(text("The user's address, where it is known.")),
+    email: Type.Optional(text("The user's email address, if known.")),
     name: text("The user's name."),
     role: text("The user's role in the project."),
-    avatar_src: text("Where the user's picture is; empty when there is none."),
+    avatar_src: text("The URL of the user's picture; empty when there is none."),
   },
-  { description: "A member in short." },
+  { description: "A summary of a member." },
 );
 export type UserSummary = Static<typeof UserSummary>;
 
 export const Project = Type.Object(
   {
     id: uuid("The project's id."),
-    slug: text("The project's name in addresses."),
-    name: text("The project's name, for people."),
-    description: Type.Optional(text("What it is for.")),
-    is_claimed: Type.Optional(Type.Boolean({ description: "True when it has an owner." })),
-    features: Type.Optional(Type.Array(Type.String(), { description: "Features switched on." })),
+    slug: text("The name in URLs."),
+    name: text("The display name."),
+    description: Type.Optional(text("A description of the project.")),
+    is_claimed: Type.Optional(Type.Boolean({ description: "True when the project has an owner." })),
+    features: Type.Optional(Type.Array(Type.String(), { description: "The enabled features." })),
     environments: Type.Optional(
-      Type.Array(EnvironmentSummary, { description: "Its environments by name." }),
+      Type.Array(EnvironmentSummary, { description: "The environments in order of name." }),
     ),
-    releases: Type.Optional(Type.Array(ReleaseSummary, { description: "Its releases." })),
-    created_at: Type.Optional(moment("When it was made.")),
-    updated_at: Type.Optional(moment("When it last changed.")),
-    published_at: Type.Optional(moment("When it was published; absent when it is not.")),
-    prompt_count: Type.Optional(Type.Number({ description: "How many prompts it has." })),
+    releases: Type.Optional(Type.Array(ReleaseSummary, { description: "The releases." })),
+    created_at: Type.Optional(dateTime("When the project was created.")),
+    updated_at: Type.Optional(dateTime("When the project last changed.")),
+    published_at: Type.Optional(
+      dateTime("When the project was published. Absent when it is not published."),
+    ),
+    prompt_count: Type.Optional(Type.Number({ description: "The number of prompts." })),
     config: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: "Its configuration." }),
+      Type.Object({}, { additionalProperties: true, description: "The project's configuration." }),
     ),
-    provider: nullableText("Where its repository is hosted; null when nowhere."),
-    layout: nullableText("How its files are laid out; null when by default."),
-    users: Type.Optional(Type.Array(UserSummary, { description: "Its members." })),
+    provider: nullableText("The host of the project's repository; null when there is none."),
+    layout: nullableText("The layout of the files; null for the default."),
+    users: Type.Optional(Type.Array(UserSummary, { description: "The members." })),
   },
   { description: "A project." },
 );

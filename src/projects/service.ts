@@ -40,7 +40,7 @@ function projectOf(row: ProjectRow, environments: EnvironmentRow[], owner: UserR
   };
 }
 
-/** The id of the template that the caller names, or null when none is named. */
+/** The id of the template in the request, or null when there is none. */
 async function findTemplate(
   tx: Transaction,
   principal: Principal,
@@ -54,22 +54,22 @@ async function findTemplate(
   const bySlug = found.find((project) => project.slug === slug);
   if ((id !== null && byId === undefined) || (slug !== null && bySlug === undefined)) {
     throw new Problem("project-not-found", {
-      detail: "No such template is visible to this caller.",
+      detail: "The template does not exist, or the caller has no access to it.",
     });
   }
   if (byId !== undefined && bySlug !== undefined && byId.id !== bySlug.id) {
-    const message = "names another project than templateProjectId";
+    const message = "identifies another project than templateProjectId";
     throw invalid([{ field: "templateSlug", message }]);
   }
   return (byId ?? bySlug)?.id ?? null;
 }
 
-async function makeProject(
+async function insertWithTemplate(
   tx: Transaction,
   principal: Principal,
   input: NewProject,
 ): Promise<Project> {
-  // A template may change while it is copied: every statement is to see it as it was at first.
+  // The template may change while it is copied. All statements must see the same state of it.
   await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
   await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
   const templateId = await findTemplate(tx, principal, input);
@@ -87,9 +87,9 @@ async function makeProject(
 }
 
 /**
- * Makes a project that the caller owns, bare or as a copy of a template. Throws
- * `permission-denied` for a credential that is bound to another project, `project-not-found` for
- * an unknown template, `project-slug-taken`.
+ * Creates a project that the caller owns, empty or as a copy of a template. Throws
+ * `permission-denied` for an API key bound to a project, `project-not-found` for an unknown
+ * template, and `project-slug-taken`.
  */
 export async function createProject(
   sql: Sql,
@@ -102,7 +102,7 @@ export async function createProject(
     });
   }
   try {
-    return await transaction(sql, (tx) => makeProject(tx, principal, input));
+    return await transaction(sql, (tx) => insertWithTemplate(tx, principal, input));
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

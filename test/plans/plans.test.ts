@@ -140,7 +140,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     readMessages: (tx) => conversations.readMessages(tx, caller(), one("conversations"), 1_001),
   },
   "src/input-requests/queries.ts": {
-    reaches: (tx) => inputRequests.reaches(tx, caller(), one("conversations")),
+    hasAccess: (tx) => inputRequests.hasAccess(tx, caller(), one("conversations")),
     lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
     readResponse: (tx) => inputRequests.readResponse(tx, one("input_requests")),
     markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
