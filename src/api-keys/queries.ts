@@ -1,7 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Queryable } from "../db/client.ts";
 
-export interface ApiKeyRow {
+interface ApiKeyRow {
   id: string;
   project_id: string | null;
   user_id: string;
@@ -14,7 +14,7 @@ export interface ApiKeyRow {
   scopes: string[];
 }
 
-export interface ApiKeyValues {
+interface ApiKeyValues {
   readonly id: string;
   readonly userId: string;
   readonly projectId: string | null;

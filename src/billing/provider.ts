@@ -9,7 +9,7 @@ import type { CheckoutParameters } from "./checkout-parameters.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { type Session, sessionOf } from "./session.ts";
 
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly secretKey: string;
   /** The base URL of the provider's API; its public API when undefined. */
   readonly apiBase: string | undefined;

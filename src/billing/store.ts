@@ -28,7 +28,7 @@ function storedSession(row: SessionRow): StoredSession {
 }
 
 /** The key of a stored session: an account, and the fingerprint of its upgrade. */
-export interface UpgradeKey {
+interface UpgradeKey {
   readonly accountId: string;
   readonly fingerprint: Uint8Array;
 }

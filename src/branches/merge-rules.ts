@@ -1,7 +1,7 @@
 import { BRANCH_REQUIRED_APPROVALS_DEFAULT } from "../shared/limits.ts";
 import type { Approval, Blocker, StatusCheck } from "./schema.ts";
 
-export interface Protection {
+interface Protection {
   readonly requiredApprovals: number;
   /** Names of the checks that must succeed; null means all checks of the branch. */
   readonly requiredChecks: readonly string[] | null;

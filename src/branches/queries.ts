@@ -22,7 +22,7 @@ export interface StatusCheckRow {
   updated_at: string;
 }
 
-export interface BranchRow {
+interface BranchRow {
   /** `config.branch_protection` of the project, not validated. */
   protection: unknown;
   approvals: ApprovalRow[];

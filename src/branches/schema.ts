@@ -26,7 +26,7 @@ const Approval = Type.Object(
 );
 export type Approval = Static<typeof Approval>;
 
-export const CHECK_STATUSES = ["pending", "success", "failure"] as const;
+const CHECK_STATUSES = ["pending", "success", "failure"] as const;
 
 const StatusCheck = Type.Object(
   {
@@ -46,13 +46,12 @@ const StatusCheck = Type.Object(
 );
 export type StatusCheck = Static<typeof StatusCheck>;
 
-export const BLOCKER_TYPES = [
+const BLOCKER_TYPES = [
   "approvalRequired",
   "statusCheckPending",
   "statusCheckFailed",
   "statusCheckMissing",
 ] as const;
-export type BlockerType = (typeof BLOCKER_TYPES)[number];
 
 const Blocker = Type.Object(
   {

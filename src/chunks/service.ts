@@ -16,7 +16,7 @@ interface Page {
   readonly hasNext: boolean;
 }
 
-export interface ChunkRequest {
+interface ChunkRequest {
   /** The requested path and query, for `self`. */
   readonly self: string;
   readonly reference: string;

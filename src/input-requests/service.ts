@@ -22,7 +22,7 @@ export const OPERATION = "answerInputRequest";
 /** An API key acts as its user, so the actor is always a human. */
 const ACTOR_TYPE = "human";
 
-export interface AnswerServices {
+interface AnswerServices {
   readonly sql: Sql;
   readonly baseUrl: string;
   readonly failpoint: FailpointTrigger;

@@ -35,7 +35,7 @@ export interface UserRow {
   avatar_src: string;
 }
 
-export interface ProjectValues {
+interface ProjectValues {
   readonly id: string;
   readonly slug: string;
   readonly name: string;

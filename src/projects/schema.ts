@@ -57,7 +57,6 @@ const EnvironmentSummary = Type.Object(
   },
   { description: "A summary of an environment." },
 );
-export type EnvironmentSummary = Static<typeof EnvironmentSummary>;
 
 const ReleaseSummary = Type.Object(
   {
@@ -80,7 +79,6 @@ const UserSummary = Type.Object(
   },
   { description: "A summary of a member." },
 );
-export type UserSummary = Static<typeof UserSummary>;
 
 export const Project = Type.Object(
   {

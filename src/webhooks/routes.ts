@@ -30,7 +30,7 @@ import { deliver, OPERATION, type Outcome } from "./service.ts";
 
 const VISIBLE_ASCII = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_CHARS}}$`);
 
-export interface WebhookServices {
+interface WebhookServices {
   readonly config: Config;
   readonly baseUrl: string;
   readonly sql: Sql;

@@ -13,7 +13,7 @@ import { type Delivery, type EventRow, readEvent, storeDelivery } from "./querie
 
 export const OPERATION = "deliverWebhook";
 
-export interface DeliveryServices {
+interface DeliveryServices {
   readonly sql: Sql;
   readonly coordinator: Coordinator;
   readonly baseUrl: string;
