@@ -3,20 +3,22 @@ import { Problem } from "../problem/problem.ts";
 import { LOOKUP_CURSOR_BYTES, LOOKUP_CURSOR_TTL_SECONDS } from "../shared/limits.ts";
 import type { LookupTarget } from "./schema.ts";
 
-/** What a lookup asks for; a cursor goes on with exactly this. */
+/** What a lookup asks for. All pages of a cursor answer the same question. */
 export interface LookupQuestion {
   readonly projectId: string;
   readonly target: LookupTarget | null;
-  /** Null browses. */
+  /** Null: browse. */
   readonly query: string | null;
   readonly limit: number;
   readonly shardIndex: number;
   readonly shardCount: number;
 }
 
-/** How far a lookup has come. */
+/** What earlier pages of a lookup have returned. */
 export interface LookupProgress {
+  /** Search: hashes of the returned paths. */
   readonly returned: readonly string[];
+  /** Browse: the last returned path. */
   readonly after: string | null;
 }
 
@@ -25,36 +27,44 @@ export interface LookupState {
   readonly progress: LookupProgress;
 }
 
-const FORM = /^[A-Za-z0-9_-]{24}$/;
+const CURSOR_FORMAT = /^[A-Za-z0-9_-]{24}$/;
 const keyOf = (cursor: string) => `lookup:${cursor}`;
 
-/** Cursors are random names; what they stand for is kept for a quarter of an hour. */
+/**
+ * A cursor is a random key. The coordinator keeps its state for `LOOKUP_CURSOR_TTL_SECONDS`.
+ */
 export class LookupCursors {
   constructor(private readonly coordinator: Coordinator) {}
 
-  async seal(state: LookupState): Promise<string> {
-    const cursor = Buffer.from(crypto.getRandomValues(new Uint8Array(LOOKUP_CURSOR_BYTES)));
-    const name = cursor.toString("base64url");
-    await this.#reach(
-      this.coordinator.put(keyOf(name), JSON.stringify(state), LOOKUP_CURSOR_TTL_SECONDS),
+  /** Saves the state and returns its cursor. Throws `dependency-unavailable`. */
+  async save(state: LookupState): Promise<string> {
+    const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(LOOKUP_CURSOR_BYTES)));
+    const cursor = bytes.toString("base64url");
+    await this.#orUnavailable(
+      this.coordinator.put(keyOf(cursor), JSON.stringify(state), LOOKUP_CURSOR_TTL_SECONDS),
     );
-    return name;
+    return cursor;
   }
 
-  /** Throws `invalid-cursor` when it is malformed, unknown, expired or of another project. */
-  async open(cursor: string, projectId: string): Promise<LookupState> {
-    const text = FORM.test(cursor) ? await this.#reach(this.coordinator.get(keyOf(cursor))) : null;
+  /**
+   * Throws `invalid-cursor` if the cursor is malformed, unknown, expired or of another project, or
+   * `dependency-unavailable`.
+   */
+  async load(cursor: string, projectId: string): Promise<LookupState> {
+    const text = CURSOR_FORMAT.test(cursor)
+      ? await this.#orUnavailable(this.coordinator.get(keyOf(cursor)))
+      : null;
     if (text === null) throw new Problem("invalid-cursor");
     const state = JSON.parse(text) as LookupState;
     if (state.question.projectId !== projectId) throw new Problem("invalid-cursor");
     return state;
   }
 
-  async #reach<T>(answer: Promise<T>): Promise<T> {
+  async #orUnavailable<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
     } catch (cause) {
-      const detail = "The server that keeps cursors does not answer.";
+      const detail = "The server that stores cursors does not answer.";
       throw new Problem("dependency-unavailable", { detail, cause });
     }
   }

@@ -4,13 +4,13 @@ import { type ProjectLoader, whenLoaded } from "../scopes/when-loaded.ts";
 import type { SharedView, ViewStore } from "../text/index.ts";
 import type { KnowledgeEngine, LookupRequest } from "./engine.ts";
 
-/** Bounds how many requests may wait for threads. */
+/** Limits how many requests may wait for threads. */
 export interface Admission {
   admit(): void;
   release(): void;
 }
 
-/** Answers lookups from the views that the indexing thread publishes, on the worker threads. */
+/** Answers lookups on the worker threads, from the views that the indexing thread publishes. */
 export class EmbeddedKnowledge implements KnowledgeEngine {
   constructor(
     private readonly views: ViewStore,

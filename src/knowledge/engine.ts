@@ -1,11 +1,11 @@
 import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
 import type { Scope } from "../scopes/scope.ts";
 
-/** A lookup without its view, which the engine knows. */
+/** A lookup without its view, which the engine adds. */
 export type LookupRequest = Omit<LookupTask, "view">;
 
-/** Whatever holds the text and searches it; the routes know nothing else. */
+/** Searches the text of projects. The routes depend on this interface only. */
 export interface KnowledgeEngine {
-  /** Throws `overloaded`, or `dependency-unavailable` while the project is still being loaded. */
+  /** Throws `overloaded`, or `dependency-unavailable` while the project is loading. */
   lookup(scope: Scope, request: LookupRequest): Promise<LookupResult>;
 }

@@ -27,7 +27,7 @@ const EXAMPLE: LookupPage = {
   shard: { shard_index: 0, shard_count: 1, total_items: 61 },
 };
 
-/** Looking project knowledge up by text. */
+/** Lookup of project knowledge by text. */
 export function knowledgeOperations(services: {
   scopes: ScopeResolver;
   coordinator: Coordinator;
@@ -41,11 +41,11 @@ export function knowledgeOperations(services: {
       method: "POST",
       path: "/projects/{project_reference}/knowledge/lookup",
       tag: "Knowledge",
-      summary: "Look project knowledge up by text",
+      summary: "Look up project knowledge by text",
       description:
-        "Finds Markdown files by path, title, headings, frontmatter and content. It forgives one " +
-        "typo in words of four and more letters, and takes the last word for the start of one. " +
-        "Without a query it lists all items in path order.",
+        "Finds Markdown files by path, title, headings, frontmatter and content. Tolerates one typo " +
+        "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
+        "lists all items in path order.",
       permission: "knowledge.lookup",
       params: LookupParams,
       body: LookupBody,

@@ -28,8 +28,8 @@ export const LookupTarget = Type.Union(
   ],
   {
     description:
-      "Where to look: an environment by name, or a release by name or id. Left out: the " +
-      "environment `production`, else the first one by name.",
+      "Where to look: an environment by name, or a release by name or id. Default: the " +
+      "environment `production`, else the first environment by name.",
     errorMessage: 'must be {"environment": "<name>"} or {"release": "<name or id>"}',
   },
 );
@@ -40,7 +40,7 @@ export const LookupBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: LOOKUP_QUERY_MAX_CHARS,
-      description: "What to look for. Left out: all items in path order.",
+      description: "The text to look for. Without it, all items are listed in path order.",
     }),
   ),
   cursor: Type.Optional(
@@ -48,8 +48,8 @@ export const LookupBody = Type.Object({
       minLength: 1,
       maxLength: CURSOR_MAX_CHARS,
       description:
-        "`page_info.next` of an earlier page. It goes on with that page's query; parameters " +
-        "that are repeated with it must be the same.",
+        "`page_info.next` of the previous page. It continues that page's query: parameters sent " +
+        "with it must have the same values.",
     }),
   ),
   lookup_target: Type.Optional(LookupTarget),
@@ -58,7 +58,7 @@ export const LookupBody = Type.Object({
       minimum: 1,
       maximum: LOOKUP_LIMIT_MAX,
       default: LOOKUP_LIMIT_MAX,
-      description: "The page size.",
+      description: "The maximum number of items per page.",
     }),
   ),
   shard_count: Type.Optional(
@@ -66,14 +66,14 @@ export const LookupBody = Type.Object({
       minimum: 1,
       maximum: LOOKUP_SHARDS_MAX,
       default: 1,
-      description: "Into how many disjoint parts the items are divided.",
+      description: "The number of disjoint shards that the items are divided into.",
     }),
   ),
   shard_index: Type.Optional(
     Type.Integer({
       minimum: 0,
       default: 0,
-      description: "The part to look in, below `shard_count`.",
+      description: "The shard to look in, less than `shard_count`.",
     }),
   ),
 });
@@ -82,14 +82,16 @@ export type LookupBody = Static<typeof LookupBody>;
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const FrontmatterEntry = Type.Object({
-  key: Type.String({ description: "The entry's name." }),
+  key: Type.String({ description: "The entry's key." }),
   value: Type.String({ description: "The entry's value as text." }),
 });
 
 export const LookupPage = Type.Object({
-  query: Type.String({ description: "The query without outer space; empty when browsing." }),
+  query: Type.String({
+    description: "The query without leading and trailing whitespace; empty when browsing.",
+  }),
   mode: Type.Union([Type.Literal("search"), Type.Literal("browse")], {
-    description: "`search` with a query, `browse` without.",
+    description: "`search` with a query, `browse` without one.",
   }),
   data: Type.Array(
     Type.Object({
@@ -99,21 +101,21 @@ export const LookupPage = Type.Object({
           "Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched.",
       }),
       frontmatter: Type.Array(FrontmatterEntry, {
-        description: "The file's frontmatter in its order; nested values as compact JSON.",
+        description: "The file's frontmatter in file order. Nested values are compact JSON.",
       }),
     }),
-    { description: "Best first, or in path order (bytes) when browsing." },
+    { description: "Best first. When browsing: in byte order of path." },
   ),
   page_info: PageInfo,
-  returned: Count("How many items this page has."),
-  total_matches: Count("How many items of the shard match."),
+  returned: Count("The number of items on this page."),
+  total_matches: Count("The number of items in the shard that match."),
   shard: Type.Object(
     {
-      shard_index: Type.Integer({ description: "The part that was looked in." }),
-      shard_count: Type.Integer({ description: "Into how many parts the items are divided." }),
-      total_items: Type.Integer({ description: "How many items the shard has." }),
+      shard_index: Type.Integer({ description: "The shard that was looked in." }),
+      shard_count: Type.Integer({ description: "The number of shards." }),
+      total_items: Type.Integer({ description: "The number of items in the shard." }),
     },
-    { description: "The part of the items that was looked in." },
+    { description: "The shard that the results come from." },
   ),
 });
 export type LookupPage = Static<typeof LookupPage>;

@@ -23,16 +23,16 @@ export interface LookupCall {
 
 const START: LookupProgress = { returned: [], after: null };
 
-/** The query without outer space; null when there is none. Only space is refused. */
+/** The query without leading and trailing whitespace; null if absent. Throws if it is blank. */
 function queryOf(body: LookupBody): string | null {
   const query = body.query?.trim();
-  if (query === "") throw invalid([{ field: "query", message: "must hold more than space" }]);
+  if (query === "") throw invalid([{ field: "query", message: "must not be blank" }]);
   return query ?? null;
 }
 
 function checkShard(shardIndex: number, shardCount: number): void {
   if (shardIndex < shardCount) return;
-  throw invalid([{ field: "shard_index", message: "must be below shard_count" }]);
+  throw invalid([{ field: "shard_index", message: "must be less than shard_count" }]);
 }
 
 function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
@@ -52,7 +52,7 @@ function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
 const sameTarget = (a: LookupTarget | null, b: LookupTarget) =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** A cursor goes on with its own question: what is given beside it must be the same. */
+/** Parameters that are sent with a cursor must be those of its question. */
 function checkSame(question: LookupQuestion, body: LookupBody): void {
   const same =
     (body.query === undefined || queryOf(body) === question.query) &&
@@ -72,15 +72,15 @@ async function stateOf(
   if (body.cursor === undefined) {
     return { question: firstQuestion(projectId, body), progress: START };
   }
-  const state = await cursors.open(body.cursor, projectId);
+  const state = await cursors.load(body.cursor, projectId);
   checkSame(state.question, body);
   return state;
 }
 
 /**
- * What the next page has to know. A search remembers what it has returned, so that whatever changes
- * its ranking nothing comes twice and nothing that still matches is left out; browsing only needs
- * to know where it stands in the fixed order.
+ * What the next page must know. Ranks can change between pages, so a search keeps what it has
+ * returned: no item is repeated, and none that still matches is skipped. Browsing has a fixed order
+ * and needs only the last path.
  */
 function progressAfter({ question, progress }: LookupState, result: LookupResult): LookupProgress {
   if (question.query === null) {
@@ -89,7 +89,7 @@ function progressAfter({ question, progress }: LookupState, result: LookupResult
   return { returned: [...progress.returned, ...result.hashes], after: null };
 }
 
-/** The scope that a target means; without a target, the project's default. */
+/** The scope that a target names; without a target, the project's default. */
 function referenceOf(project: string, target: LookupTarget | null): ScopeReference {
   if (target === null) return { project, kind: "default" };
   return "release" in target
@@ -104,8 +104,8 @@ function referenceOf(project: string, target: LookupTarget | null): ScopeReferen
 export async function lookUp(services: LookupServices, call: LookupCall): Promise<LookupPage> {
   const { scopes, knowledge, cursors } = services;
   const { principal, reference: project } = call;
-  // A missing project is reported first, then a wrong body, then a missing scope. The query that
-  // finds the project also finds the scope, unless a cursor goes on in another one.
+  // Errors are reported in this order: missing project, invalid body, missing scope. One query finds
+  // both project and scope, unless the cursor belongs to another scope.
   const target = call.body.lookup_target ?? null;
   const projectId = await scopes.projectOf(principal, referenceOf(project, target));
   const state = await stateOf(cursors, projectId, call.body);
@@ -115,7 +115,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const request = { query, limit, shardIndex, shardCount, ...progress };
   const result = await knowledge.lookup(scope, request);
   const next = result.more
-    ? await cursors.seal({ question, progress: progressAfter(state, result) })
+    ? await cursors.save({ question, progress: progressAfter(state, result) })
     : null;
   return {
     query: query ?? "",

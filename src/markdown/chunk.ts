@@ -13,15 +13,15 @@ interface Section extends Span {
 }
 
 /**
- * Cuts a Markdown file into pieces by heading, and long sections further by paragraph, then line.
+ * Splits a Markdown file into chunks by heading, and long sections by paragraph, then by line.
  * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
- * piece. Frontmatter belongs to no piece; every other character that is not blank to exactly one.
+ * chunk. Frontmatter is in no chunk; every other non-blank character is in exactly one.
  */
 export function chunkMarkdown(text: string): MarkdownChunk[] {
   const { bodyOffset } = readFrontmatter(text);
   const chunks: MarkdownChunk[] = [];
   for (const section of sectionsOf(text, bodyOffset)) {
-    for (const span of splitSpan(text, section)) {
+    for (const span of splitSection(text, section)) {
       const content = text.slice(span.start, span.end);
       chunks.push({
         content,
@@ -41,14 +41,14 @@ const TOKEN = new RegExp(
   "gu",
 );
 
-/** A model-free estimate: words, punctuation marks, and single characters of unspaced scripts. */
+/** Estimates tokens without a model: words, punctuation marks, characters of unspaced scripts. */
 export function countTokens(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(TOKEN)) count++;
   return count;
 }
 
-/** A heading without text of its own joins the section behind it. */
+/** Sections by heading. A heading that no text follows is part of the next section. */
 function sectionsOf(text: string, bodyOffset: number): Section[] {
   const sections: Section[] = [];
   const open: Heading[] = [];
@@ -74,53 +74,53 @@ function isBlank(text: string, start: number, end: number): boolean {
   return text.slice(start, end).trim() === "";
 }
 
-/** Fills pieces with whole paragraphs up to the target size; one too long is cut by lines. */
-function splitSpan(text: string, section: Span): Span[] {
-  const pieces: Span[] = [];
+/** Fills spans with whole paragraphs up to the target size. */
+function splitSection(text: string, section: Span): Span[] {
+  const spans: Span[] = [];
   let current: Span | null = null;
   for (const block of blocksOf(text, section)) {
     if (current !== null && block.end - current.start <= CHUNK_TARGET_CHARS) {
       current.end = block.end;
     } else {
-      if (current !== null) pieces.push(current);
+      if (current !== null) spans.push(current);
       current = { ...block };
     }
   }
-  if (current !== null) pieces.push(current);
-  return pieces.map((piece) => trimSpan(text, piece)).filter((piece) => piece.end > piece.start);
+  if (current !== null) spans.push(current);
+  return spans.map((span) => trimSpan(text, span)).filter((span) => span.end > span.start);
 }
 
-/** Paragraphs; those longer than a piece may be are cut at line breaks, else at spaces. */
+/** Paragraphs. One longer than the maximum is split at line breaks, sentences or spaces. */
 function blocksOf(text: string, section: Span): Span[] {
   const blocks: Span[] = [];
   let start = section.start;
   const slice = text.slice(section.start, section.end);
   for (const gap of slice.matchAll(/\n[ \t]*(?:\r?\n[ \t]*)+/g)) {
     const end = section.start + gap.index + gap[0].length;
-    pushCut(text, { start, end }, blocks);
+    pushSplit(text, { start, end }, blocks);
     start = end;
   }
-  pushCut(text, { start, end: section.end }, blocks);
+  pushSplit(text, { start, end: section.end }, blocks);
   return blocks;
 }
 
-function pushCut(text: string, span: Span, blocks: Span[]): void {
+function pushSplit(text: string, span: Span, blocks: Span[]): void {
   let { start } = span;
   while (span.end - start > CHUNK_MAX_CHARS) {
-    const end = cutPoint(text, start, start + CHUNK_MAX_CHARS);
+    const end = splitPoint(text, start, start + CHUNK_MAX_CHARS);
     blocks.push({ start, end });
     start = end;
   }
   if (span.end > start) blocks.push({ start, end: span.end });
 }
 
-function cutPoint(text: string, start: number, latest: number): number {
+function splitPoint(text: string, start: number, latest: number): number {
   const earliest = start + CHUNK_MAX_CHARS / 2;
   for (const separator of ["\n", ". ", " "]) {
     const at = text.lastIndexOf(separator, latest - separator.length);
     if (at >= earliest) return at + separator.length;
   }
-  // Never between the two halves of one character.
+  // Never inside a surrogate pair.
   const unit = text.charCodeAt(latest - 1);
   return unit >= 0xd800 && unit <= 0xdbff ? latest - 1 : latest;
 }

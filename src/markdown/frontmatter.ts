@@ -20,21 +20,21 @@ export interface Frontmatter {
   entries: FrontmatterEntry[];
   /** Where the body starts in the text, in UTF-16 code units. */
   bodyOffset: number;
-  /** Why the block was ignored, as one clear sentence; null when all is well. */
-  fault: string | null;
+  /** Why the block was ignored, in one line; null if it was not. */
+  warning: string | null;
 }
 
 const OPENING_FENCE = /^---[ \t]*(?:\r\n|\n|\r)/;
 const CLOSING_FENCE = /^(?:---|\.\.\.)[ \t]*$/;
 
 /**
- * Reads the YAML block at the top of a Markdown file. Never throws: a block that cannot be read is
- * skipped with a reason, and a file whose fence never closes has no frontmatter at all.
+ * Reads the YAML block at the top of a Markdown file. Never throws: an invalid block is skipped with
+ * a warning. A block without a closing fence is text.
  */
 export function readFrontmatter(text: string): Frontmatter {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   const opening = OPENING_FENCE.exec(text.slice(start, start + FENCE_WINDOW));
-  if (opening === null) return { entries: [], bodyOffset: start, fault: null };
+  if (opening === null) return { entries: [], bodyOffset: start, warning: null };
 
   const yamlStart = start + opening[0].length;
   const closing = findClosingFence(text, yamlStart);
@@ -42,7 +42,7 @@ export function readFrontmatter(text: string): Frontmatter {
     return {
       entries: [],
       bodyOffset: start,
-      fault: `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`,
+      warning: `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`,
     };
   }
   const bodyOffset = closing.bodyOffset;
@@ -50,14 +50,14 @@ export function readFrontmatter(text: string): Frontmatter {
     return {
       entries: parseEntries(text.slice(yamlStart, closing.yamlEnd)),
       bodyOffset,
-      fault: null,
+      warning: null,
     };
   } catch (cause) {
-    return { entries: [], bodyOffset, fault: faultText(cause) };
+    return { entries: [], bodyOffset, warning: warningText(cause) };
   }
 }
 
-/** Long enough for the opening fence and stray blanks behind it. */
+/** Long enough for a fence and trailing blanks. */
 const FENCE_WINDOW = 80;
 
 function findClosingFence(
@@ -79,11 +79,11 @@ function findClosingFence(
   return null;
 }
 
-/** A reason that we found ourselves, as opposed to one of the YAML parser. */
-class FrontmatterFault extends Error {}
+/** The message continues the sentence "frontmatter ...". */
+class FrontmatterError extends Error {}
 
-function faultText(cause: unknown): string {
-  if (cause instanceof FrontmatterFault) return `frontmatter ${cause.message}`;
+function warningText(cause: unknown): string {
+  if (cause instanceof FrontmatterError) return `frontmatter ${cause.message}`;
   if (cause instanceof RangeError) return "frontmatter is nested too deeply";
   return "frontmatter is not valid YAML";
 }
@@ -91,7 +91,7 @@ function faultText(cause: unknown): string {
 function parseEntries(yaml: string): FrontmatterEntry[] {
   refuseDeepIndicators(yaml);
   const lines = new LineCounter();
-  // The core schema knows only JSON's types, so dates and the like stay the text that was written.
+  // The core schema has JSON's types only, so dates and the like stay as they were written.
   const document = parseDocument(yaml, {
     schema: "core",
     lineCounter: lines,
@@ -102,15 +102,15 @@ function parseEntries(yaml: string): FrontmatterEntry[] {
   });
   const error = document.errors[0];
   if (error !== undefined) {
-    // One line for the opening fence, which the parser has not seen.
+    // Plus one for the opening fence, which the parser does not see.
     const { line } = lines.linePos(error.pos[0]);
-    throw new FrontmatterFault(`is not valid YAML at line ${line + 1} (${error.code})`);
+    throw new FrontmatterError(`is not valid YAML at line ${line + 1} (${error.code})`);
   }
   const root = document.contents as Node | null;
   if (root === null || (isScalar(root) && root.value === null)) return [];
-  if (!isMap(root)) throw new FrontmatterFault("is not a map of keys to values");
+  if (!isMap(root)) throw new FrontmatterError("is not a map of keys to values");
   if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
-    throw new FrontmatterFault(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
+    throw new FrontmatterError(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
   }
   const budget = { nodes: FRONTMATTER_MAX_NODES };
   return root.items.map((pair) => ({
@@ -120,8 +120,8 @@ function parseEntries(yaml: string): FrontmatterEntry[] {
 }
 
 /**
- * The YAML parser recurses, so brackets and block indicators nested beyond any honest file are
- * refused before it sees them.
+ * The YAML parser is recursive, so brackets and block indicators that are nested too deeply are
+ * refused before parsing.
  */
 function refuseDeepIndicators(yaml: string): void {
   let flow = 0;
@@ -134,25 +134,25 @@ function refuseDeepIndicators(yaml: string): void {
       if (flow > deepest) deepest = flow;
     }
     if (deepest > FRONTMATTER_MAX_FLOW_DEPTH || indicators > FRONTMATTER_MAX_FLOW_DEPTH) {
-      throw new FrontmatterFault("is nested too deeply");
+      throw new FrontmatterError("is nested too deeply");
     }
   }
 }
 
-/** Looser than the depth of values, since brackets inside quoted text are counted as well. */
+/** Higher than the depth of values, because brackets in quoted text count too. */
 const FRONTMATTER_MAX_FLOW_DEPTH = 4 * FRONTMATTER_MAX_DEPTH;
 
 type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
 
-/** Turns a node into JSON values, refusing aliases, excess depth and excess size on the way. */
+/** Converts a node to JSON values. Refuses aliases, excessive depth and excessive size. */
 function toPlain(node: unknown, budget: { nodes: number }, depth: number): Plain {
-  if (--budget.nodes < 0) throw new FrontmatterFault("has too many values");
-  if (depth > FRONTMATTER_MAX_DEPTH) throw new FrontmatterFault("is nested too deeply");
-  if (isAlias(node)) throw new FrontmatterFault("uses YAML aliases, which are not allowed");
+  if (--budget.nodes < 0) throw new FrontmatterError("has too many values");
+  if (depth > FRONTMATTER_MAX_DEPTH) throw new FrontmatterError("is nested too deeply");
+  if (isAlias(node)) throw new FrontmatterError("uses YAML aliases, which are not allowed");
   if (isScalar(node)) return scalarValue(node.value, node.source);
   if (!isCollection(node)) return null;
   if (!isMap(node)) return node.items.map((item) => toPlain(item, budget, depth + 1));
-  // A null prototype keeps a key such as __proto__ an ordinary key.
+  // With a null prototype, a key such as __proto__ is an ordinary key.
   const map: { [key: string]: Plain } = Object.create(null);
   for (const pair of node.items) {
     if (!isPair(pair)) continue;
@@ -161,7 +161,7 @@ function toPlain(node: unknown, budget: { nodes: number }, depth: number): Plain
   return map;
 }
 
-/** Numbers keep the way they were written, so `1.10` stays a version and not 1.1. */
+/** Numbers stay as they were written, so the version `1.10` does not become 1.1. */
 function scalarValue(value: unknown, source: string | undefined): Plain {
   if (typeof value === "number") {
     return Number.isFinite(value) && String(value) === source ? value : (source ?? String(value));

@@ -5,7 +5,7 @@ export interface Heading {
   level: number;
   /** Plain text, at most HEADING_MAX_CHARS long. */
   text: string;
-  /** The heading's lines in the file, in UTF-16 code units; `end` is behind the line break. */
+  /** The heading's lines in the file, in UTF-16 code units; `end` is after the line break. */
   start: number;
   end: number;
 }
@@ -15,10 +15,10 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 /** Lines that cannot be the text of an underlined heading: lists, quotes, tables, indented code. */
 const NOT_A_PARAGRAPH = /^(?:\s*$| {4}|\t|\s*(?:[-+*>|#]|\d+[.)] ))/;
-/** No honest heading or fence is longer; beyond it a line is plain text. */
+/** Characters of a line that are checked for a heading or fence. */
 const LINE_WINDOW = 4 * HEADING_MAX_CHARS;
 
-/** Finds the headings of a Markdown body, outside fenced code, in one pass over its lines. */
+/** Finds the headings of a Markdown body outside fenced code, in one pass over its lines. */
 export function scanHeadings(text: string, from: number): Heading[] {
   const headings: Heading[] = [];
   let fence: string | null = null;
@@ -50,12 +50,12 @@ export function scanHeadings(text: string, from: number): Heading[] {
   return headings;
 }
 
-/** Text such as ```code``` on one line is no fence. */
+/** Text such as ```code``` on one line does not open a fence. */
 function opens(marker: RegExpExecArray): boolean {
   return !(marker[1] as string).startsWith("`") || !(marker[2] as string).includes("`");
 }
 
-/** A fence is closed by one of the same character, at least as long, with nothing behind it. */
+/** A closing fence has the same character, at least the same length, and no text after it. */
 function closes(fence: string, marker: RegExpExecArray): boolean {
   const candidate = marker[1] as string;
   return (
@@ -71,19 +71,19 @@ function headingAt(
 ): { level: number; text: string; underlined: boolean } | null {
   const atx = ATX.exec(line);
   if (atx !== null) {
-    return { level: (atx[1] as string).length, text: plain(atx[2] ?? ""), underlined: false };
+    return { level: (atx[1] as string).length, text: plainText(atx[2] ?? ""), underlined: false };
   }
   const setext = SETEXT.exec(line);
   if (setext === null || NOT_A_PARAGRAPH.test(previousLine)) return null;
   const level = (setext[1] as string).startsWith("=") ? 1 : 2;
-  return { level, text: plain(previousLine), underlined: true };
+  return { level, text: plainText(previousLine), underlined: true };
 }
 
 /**
- * Drops closing hashes, anchors such as {#name} and inline markup, keeping the words. No pattern here
- * can start over within its own match, so that hostile lines take linear time as well.
+ * Removes closing hashes, anchors such as {#name} and inline markup. No pattern can restart within
+ * its own match, so hostile lines take linear time too.
  */
-function plain(raw: string): string {
+function plainText(raw: string): string {
   return withoutClosingHashes(raw.trim())
     .replace(/\{#[^{}]*\}$/, "")
     .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")

@@ -4,12 +4,12 @@ import { type Heading, scanHeadings } from "./headings.ts";
 import type { ParsedMarkdown } from "./types.ts";
 
 /**
- * Reads one Markdown file. Never throws, whatever the text is.
+ * Parses a Markdown file. Never throws.
  *
- * @param path decides the title when the file itself names none
+ * @param path decides the title if the file has none
  */
 export function parseMarkdown(path: string, text: string): ParsedMarkdown {
-  const { entries, bodyOffset, fault } = readFrontmatter(text);
+  const { entries, bodyOffset, warning } = readFrontmatter(text);
   const headings = scanHeadings(text, bodyOffset);
   return {
     title: titleOf(path, entries, headings),
@@ -17,7 +17,7 @@ export function parseMarkdown(path: string, text: string): ParsedMarkdown {
     frontmatter: entries,
     content: withoutHeadings(text, bodyOffset, headings),
     bodyOffset,
-    fault,
+    warning,
   };
 }
 
@@ -42,7 +42,7 @@ function withoutHeadings(text: string, bodyOffset: number, headings: readonly He
   let from = bodyOffset;
   for (const heading of headings) {
     parts.push(text.slice(from, heading.start));
-    // What is cut from an overlong heading is still searchable as content.
+    // The heading was truncated: index the whole of it as content.
     if (heading.text.length >= HEADING_MAX_CHARS)
       parts.push(text.slice(heading.start, heading.end));
     from = heading.end;

@@ -61,8 +61,8 @@ function draftOf(folder: string, path: string, embedder: string): Draft | Refuse
     hash.update(`${CHUNKER}\n${embedder}\n`);
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
-    const { title, fault } = parseMarkdown(path, text);
-    return { path, text, title, versionKey, warning: fault };
+    const { title, warning } = parseMarkdown(path, text);
+    return { path, text, title, versionKey, warning };
   } catch (error) {
     if (error instanceof LineError) return { path, fault: error.message };
     throw error;

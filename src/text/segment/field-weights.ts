@@ -1,6 +1,7 @@
 /**
  * Weights that are applied when a segment is written and are part of the impacts in its postings:
- * raise `VERSION` in `format.ts` when one of them changes. `query/weights.ts` has the others.
+ * raise `textSegment` in `shared/disk-formats.ts` when one of them changes. `query/weights.ts` has
+ * the others.
  */
 
 /** How much a token in a field counts, and how much the field's length matters (BM25F). */

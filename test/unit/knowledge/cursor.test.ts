@@ -32,35 +32,35 @@ const slugOf = async (failing: Promise<unknown>) => {
   return error instanceof Problem ? error.slug : error;
 };
 
-describe("a cursor", () => {
-  test("leads back to exactly the state that it was made for", async () => {
+describe("lookup cursors", () => {
+  test("a cursor loads exactly the state that it was saved for", async () => {
     const cursors = new LookupCursors(createMemoryCoordinator());
     await fc.assert(
       fc.asyncProperty(state, async (original) => {
-        const cursor = await cursors.seal(original);
-        expect(await cursors.open(cursor, original.question.projectId)).toEqual(original);
+        const cursor = await cursors.save(original);
+        expect(await cursors.load(cursor, original.question.projectId)).toEqual(original);
         expect(cursor).toMatch(/^[A-Za-z0-9_-]{24}$/);
       }),
     );
   });
 
-  test("is different each time, tells nothing, and is good for its own project alone", async () => {
+  test("a cursor is different each time, and valid in its own project only", async () => {
     const cursors = new LookupCursors(createMemoryCoordinator());
     await fc.assert(
       fc.asyncProperty(state, fc.uuid(), async (original, other) => {
-        const cursor = await cursors.seal(original);
-        expect(await cursors.seal(original)).not.toBe(cursor);
+        const cursor = await cursors.save(original);
+        expect(await cursors.save(original)).not.toBe(cursor);
         fc.pre(other !== original.question.projectId);
-        expect(await slugOf(cursors.open(cursor, other))).toBe("invalid-cursor");
+        expect(await slugOf(cursors.load(cursor, other))).toBe("invalid-cursor");
       }),
     );
   });
 
-  test("that was made up or damaged is refused", async () => {
+  test("an invented or damaged cursor is refused", async () => {
     const cursors = new LookupCursors(createMemoryCoordinator());
     await fc.assert(
-      fc.asyncProperty(fc.string({ maxLength: 40 }), async (made) => {
-        expect(await slugOf(cursors.open(made, "project"))).toBe("invalid-cursor");
+      fc.asyncProperty(fc.string({ maxLength: 40 }), async (invented) => {
+        expect(await slugOf(cursors.load(invented, "project"))).toBe("invalid-cursor");
       }),
     );
   });

@@ -45,7 +45,7 @@ describe("frontmatter", () => {
       fc.property(fields, (entries) => {
         const yaml = stringify(new Map(entries), { schema: "core", aliasDuplicateObjects: false });
         const parsed = parseMarkdown("a.md", `---\n${yaml}---\ntext\n`);
-        expect(parsed.fault).toBeNull();
+        expect(parsed.warning).toBeNull();
         const expected = entries.map(([key, of]) => ({ key, value: shown(of) }));
         expect(parsed.frontmatter).toEqual(expected);
       }),

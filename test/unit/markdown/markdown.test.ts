@@ -33,7 +33,7 @@ describe("frontmatter", () => {
 
   test("is found behind a byte order mark and with Windows line ends", () => {
     const parsed = parseMarkdown("a.md", "\ufeff---\r\ntitle: Hello\r\n---\r\n# One\r\ntext\r\n");
-    expect([parsed.title, parsed.headings, parsed.fault]).toEqual(["Hello", ["One"], null]);
+    expect([parsed.title, parsed.headings, parsed.warning]).toEqual(["Hello", ["One"], null]);
   });
 
   const refused: Array<[string, string, RegExp]> = [
@@ -70,18 +70,18 @@ describe("frontmatter", () => {
   for (const [what, yaml, reason] of refused) {
     test(`with ${what} is ignored with a reason, and the body is kept`, () => {
       const parsed = parseMarkdown("a.md", page(yaml, "# Title\nbody\n"));
-      expect(parsed.fault).toMatch(reason);
-      expect(parsed.fault?.length).toBeLessThan(120);
+      expect(parsed.warning).toMatch(reason);
+      expect(parsed.warning?.length).toBeLessThan(120);
       expect([parsed.frontmatter, parsed.title, parsed.content]).toEqual([[], "Title", "body\n"]);
     });
   }
 
   test("that is never closed is text, with a reason", () => {
     const parsed = parseMarkdown("a.md", "---\ntitle: x\nbody");
-    expect(parsed.fault).toMatch(/not closed/);
+    expect(parsed.warning).toMatch(/not closed/);
     expect(parsed.content).toBe("---\ntitle: x\nbody");
     const long = parseMarkdown("a.md", page(`a: ${"x".repeat(FRONTMATTER_MAX_CHARS)}`));
-    expect(long.fault).toMatch(/not closed/);
+    expect(long.warning).toMatch(/not closed/);
   });
 
   test("keys such as __proto__ stay ordinary keys", () => {
@@ -92,10 +92,10 @@ describe("frontmatter", () => {
   });
 
   test("may be absent or empty", () => {
-    expect(parseMarkdown("a.md", "text")).toMatchObject({ frontmatter: [], fault: null });
+    expect(parseMarkdown("a.md", "text")).toMatchObject({ frontmatter: [], warning: null });
     expect(parseMarkdown("a.md", "---\n---\ntext")).toMatchObject({
       frontmatter: [],
-      fault: null,
+      warning: null,
       content: "text",
     });
   });
