@@ -17,14 +17,14 @@ interface KeyRow {
   revoked_at: Date | null;
 }
 
-interface KnownKey {
+interface VerifiedKey {
   readonly principal: Principal;
   readonly expiresAt: number;
 }
 
 const NO_ACCOUNT: ReadonlySet<string> = new Set();
 
-async function readKey(sql: Sql, parsed: ParsedKey): Promise<KnownKey | null> {
+async function readKey(sql: Sql, parsed: ParsedKey): Promise<VerifiedKey | null> {
   const [row] = await sql<KeyRow[]>`
     SELECT id, user_id, project_id, key_hash, scopes, expires_at, revoked_at
     FROM api_keys WHERE key_prefix = ${parsed.keyPrefix}`;
@@ -42,12 +42,14 @@ async function readKey(sql: Sql, parsed: ParsedKey): Promise<KnownKey | null> {
   return { principal, expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY };
 }
 
-/** Verifies API keys and notes when they were last used. */
+/** Verifies API keys and records when they were last used. */
 export class ApiKeyVerifier {
-  readonly #known = new TimedCache<KnownKey | null>();
-  /** Full keys by prefix, so that a notification about a prefix finds what to drop. */
+  readonly #verified = new TimedCache<VerifiedKey | null>();
+  /** Full keys by prefix, because notifications name the prefix alone. */
   readonly #byPrefix = new Map<string, string>();
-  readonly #noted = new Map<string, number>();
+  /** Times of the last recorded uses by key id, oldest first. */
+  readonly #recorded = new Map<string, number>();
+  /** Uses to write at the next flush, by key id. */
   readonly #pending = new Map<string, Date>();
   readonly #timer: ReturnType<typeof setInterval>;
 
@@ -59,22 +61,22 @@ export class ApiKeyVerifier {
     this.#timer.unref();
   }
 
-  /** The key's principal; throws `unauthorized` when it is malformed, unknown, revoked or expired. */
+  /** The key's principal. Throws `unauthorized` for a malformed, unknown, revoked or expired key. */
   verify(key: string): Principal | Promise<Principal> {
-    const known = this.#known.get(key, () => this.#read(key));
-    return known instanceof Promise ? known.then((k) => this.#accept(k)) : this.#accept(known);
+    const found = this.#verified.get(key, () => this.#read(key));
+    return found instanceof Promise ? found.then((k) => this.#accept(k)) : this.#accept(found);
   }
 
   drop(keyPrefix: string): void {
     const key = this.#byPrefix.get(keyPrefix);
-    // The key may be on its way into the cache, where only a full clear reaches it.
-    if (key === undefined) this.#known.clear();
-    else this.#known.drop(key);
+    // The key may be loading at this moment; only a full clear keeps it out of the cache.
+    if (key === undefined) this.#verified.clear();
+    else this.#verified.drop(key);
     this.#byPrefix.delete(keyPrefix);
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#verified.clear();
     this.#byPrefix.clear();
   }
 
@@ -83,12 +85,12 @@ export class ApiKeyVerifier {
     await this.flush();
   }
 
-  /** Writes the noted uses. A failure only costs precision, so it is logged and forgotten. */
+  /** Writes the pending uses. A failure only costs precision, so it is logged and not retried. */
   async flush(): Promise<void> {
-    this.#forgetOldUses();
+    this.#dropOldRecords();
     if (this.#pending.size === 0) return;
     const ids = [...this.#pending.keys()];
-    // As text: the client takes an array of dates for a single date.
+    // As text, because the client serializes an array of dates as a single date.
     const times = [...this.#pending.values()].map((time) => time.toISOString());
     this.#pending.clear();
     try {
@@ -97,42 +99,42 @@ export class ApiKeyVerifier {
         FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u (id, at)
         WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`;
     } catch (err) {
-      this.log.warn({ err }, "the last use of API keys could not be noted");
+      this.log.warn({ err }, "could not record the last use of API keys");
     }
   }
 
-  async #read(key: string): Promise<KnownKey | null> {
+  async #read(key: string): Promise<VerifiedKey | null> {
     const parsed = parseKey(key);
     if (parsed === undefined) return null;
-    const known = await readKey(this.sql, parsed);
-    if (known !== null) this.#byPrefix.set(parsed.keyPrefix, key);
-    return known;
+    const verified = await readKey(this.sql, parsed);
+    if (verified !== null) this.#byPrefix.set(parsed.keyPrefix, key);
+    return verified;
   }
 
-  #accept(known: KnownKey | null): Principal {
+  #accept(key: VerifiedKey | null): Principal {
     const now = Date.now();
-    if (known === null || now >= known.expiresAt) {
+    if (key === null || now >= key.expiresAt) {
       throw new Problem("unauthorized", { detail: "The API key is not valid." });
     }
-    this.#noteUse(known.principal.keyId as string, now);
-    return known.principal;
+    this.#recordUse(key.principal.keyId as string, now);
+    return key.principal;
   }
 
-  #noteUse(id: string, now: number): void {
-    const noted = this.#noted.get(id);
-    if (noted !== undefined && now - noted < KEY_LAST_USED_INTERVAL_MS) return;
-    // Set anew, it moves to the end: the notes stay in the order of their age.
-    this.#noted.delete(id);
-    this.#noted.set(id, now);
+  #recordUse(id: string, now: number): void {
+    const recorded = this.#recorded.get(id);
+    if (recorded !== undefined && now - recorded < KEY_LAST_USED_INTERVAL_MS) return;
+    // Deleting first moves the entry to the end, which keeps the map ordered by age.
+    this.#recorded.delete(id);
+    this.#recorded.set(id, now);
     this.#pending.set(id, new Date(now));
   }
 
-  /** Notes that no longer hold anything back would only fill the memory. */
-  #forgetOldUses(): void {
+  /** Records beyond the interval have no effect any more. */
+  #dropOldRecords(): void {
     const now = Date.now();
-    for (const [id, noted] of this.#noted) {
-      if (now - noted < KEY_LAST_USED_INTERVAL_MS) return;
-      this.#noted.delete(id);
+    for (const [id, recorded] of this.#recorded) {
+      if (now - recorded < KEY_LAST_USED_INTERVAL_MS) return;
+      this.#recorded.delete(id);
     }
   }
 }

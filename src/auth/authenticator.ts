@@ -8,22 +8,21 @@ import { holds, type Permission, type Principal } from "./principal.ts";
 const BEARER = /^bearer +(\S+) *$/i;
 
 export interface Authenticator {
-  /**
-   * Who is calling. Synchronous when the credential was seen a moment ago.
-   * Throws `unauthorized` when there is no valid credential.
-   */
+  /** The caller; synchronous for a cached credential. Throws `unauthorized` without a valid one. */
   authenticate(headers: Headers): Principal | Promise<Principal>;
-  /** True when the request carries a credential at all, valid or not. */
+  /** True when the request carries a credential, valid or not. */
   hasCredential(headers: Headers): boolean;
 }
 
 /** Throws `permission-denied` unless the caller holds the permission. */
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (holds(principal, permission)) return;
-  throw new Problem("permission-denied", { detail: `This needs the permission ${permission}.` });
+  throw new Problem("permission-denied", {
+    detail: `This operation needs the permission ${permission}.`,
+  });
 }
 
-/** The bearer token where there is one, else the key in X-API-Key. */
+/** The bearer token, or else the key in X-API-Key. */
 function credentialOf(headers: Headers): string | undefined {
   const bearer = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   return bearer ?? headers.get("x-api-key")?.trim() ?? undefined;
@@ -41,7 +40,7 @@ export function createAuthenticator(
         throw new Problem("unauthorized", { detail: "The credential is too long." });
       }
       if (looksLikeKey(credential)) return keys.verify(credential);
-      // X-API-Key takes API keys alone.
+      // Only API keys are valid in X-API-Key.
       if (!headers.has("authorization")) {
         throw new Problem("unauthorized", { detail: "The API key is not valid." });
       }

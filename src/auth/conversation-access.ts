@@ -2,9 +2,9 @@ import type { Queryable } from "../db/client.ts";
 import type { Principal } from "./principal.ts";
 
 /**
- * The condition under which a caller reaches a conversation, over the alias `c` of a query: one of
- * a project belongs to the project's members, one without to its maker alone, and a credential
- * bound to a project reaches that project's only.
+ * The SQL condition under which a caller has access to the conversation with the alias `c`: members
+ * of its project have, or its creator alone when it has no project. A credential that is bound to a
+ * project has access to that project's conversations only.
  */
 export function reachesConversation(sql: Queryable, { userId, projectId }: Principal) {
   return sql`

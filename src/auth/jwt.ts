@@ -18,7 +18,7 @@ import {
 } from "../shared/limits.ts";
 import { isAccountPermission, type Principal } from "./principal.ts";
 
-/** Algorithms by the kind of key that may verify them. Mixing them up is a known attack. */
+/** Algorithms by kind of key. Verifying one kind with a key of the other is a known attack. */
 const SECRET_ALGORITHMS = ["HS256"];
 const PUBLIC_ALGORITHMS = [
   "RS256",
@@ -34,10 +34,10 @@ const PUBLIC_ALGORITHMS = [
   "Ed25519",
 ];
 
-interface Verified {
-  principal: Principal;
-  /** Milliseconds since the epoch after which the token is verified again. */
-  until: number;
+interface CachedToken {
+  readonly principal: Principal;
+  /** Milliseconds since the epoch, after which the token is verified again. */
+  readonly until: number;
 }
 
 function permissionsOf(payload: JWTPayload): string[] {
@@ -54,7 +54,7 @@ function textClaim(payload: JWTPayload, name: string): string | null {
 
 function principalOf(payload: JWTPayload): Principal {
   if (payload.sub === undefined || !isUuid(payload.sub)) {
-    throw new Problem("unauthorized", { detail: "The token names no user." });
+    throw new Problem("unauthorized", { detail: "The token's sub claim is not a user id." });
   }
   return {
     userId: payload.sub.toLowerCase(),
@@ -79,7 +79,7 @@ function algorithmOf(token: string): string | undefined {
   }
 }
 
-/** Verifies with the key that the token names; one that names none may be signed by any of the set. */
+/** Verifies with the key that the token names, or with any key of the set when it names none. */
 async function claimsByKeySet(
   token: string,
   keySet: ReturnType<typeof createRemoteJWKSet>,
@@ -100,17 +100,18 @@ async function claimsByKeySet(
   }
 }
 
-/** True when the key server, not the token, is at fault. */
+/** True when the key server is at fault and not the token. */
 function isKeyServerFault(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
-  // jose reports an answer other than 200 as its base class; what fetch throws is none of jose's.
+  // jose reports a status other than 200 as its base class, and passes on what fetch throws.
   return !(error instanceof errors.JOSEError) || error.constructor === errors.JOSEError;
 }
 
 /**
- * Verifies JWTs against the configured secret or key set. Returns undefined when neither is
- * configured: every token is then refused. Verified tokens are remembered for a short while,
- * never beyond their expiry.
+ * A function that verifies JWTs against the configured secret or key set and returns the caller.
+ * It throws `unauthorized` for an invalid token, and for every token when neither is configured;
+ * `dependency-unavailable` when the key set cannot be read. Verified tokens are cached for
+ * JWT_CACHE_TTL_MS at most, never beyond their expiry.
  */
 export function createJwtVerifier(jwt: Config["jwt"]) {
   const secret = jwt.secret === undefined ? undefined : new TextEncoder().encode(jwt.secret);
@@ -123,12 +124,12 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
           timeoutDuration: JWKS_TIMEOUT_MS,
         });
   const checks = {
-    // A token may come from a clock that is a little ahead; its end is checked without tolerance.
+    // The issuer's clock may be a little ahead. The expiry is checked below, without tolerance.
     clockTolerance: JWT_CLOCK_SKEW_SECONDS,
     ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
     ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
   };
-  const remembered = new Map<string, Verified>();
+  const cache = new Map<string, CachedToken>();
 
   async function claims(token: string): Promise<JWTPayload> {
     const algorithm = algorithmOf(token);
@@ -147,19 +148,19 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
       const principal = principalOf(payload);
       const expires = payload.exp ?? Number.POSITIVE_INFINITY;
       if (expires * 1000 <= Date.now()) throw new errors.JWTExpired("expired", payload);
-      remembered.set(token, {
+      cache.set(token, {
         principal,
         until: Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000),
       });
-      if (remembered.size > AUTH_CACHE_MAX_ENTRIES) {
-        remembered.delete(remembered.keys().next().value as string);
+      if (cache.size > AUTH_CACHE_MAX_ENTRIES) {
+        cache.delete(cache.keys().next().value as string);
       }
       return principal;
     } catch (cause) {
       if (cause instanceof Problem) throw cause;
       if (isKeyServerFault(cause)) {
         throw new Problem("dependency-unavailable", {
-          detail: "The token's keys cannot be read.",
+          detail: "The keys that verify tokens cannot be read.",
           cause,
         });
       }
@@ -169,11 +170,11 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
 
   return (token: string): Principal | Promise<Principal> => {
     if (secret === undefined && keySet === undefined) {
-      throw new Problem("unauthorized", { detail: "This service takes API keys only." });
+      throw new Problem("unauthorized", { detail: "This service accepts API keys only." });
     }
-    const known = remembered.get(token);
-    if (known !== undefined && Date.now() < known.until) return known.principal;
-    remembered.delete(token);
+    const cached = cache.get(token);
+    if (cached !== undefined && Date.now() < cached.until) return cached.principal;
+    cache.delete(token);
     return verify(token);
   };
 }

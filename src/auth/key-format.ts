@@ -11,7 +11,7 @@ import {
 } from "../shared/limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 below 256: bytes above it are drawn again, or low digits would be likelier. */
+/** The largest multiple of 62 below 256: larger bytes would make low digits more likely. */
 const UNBIASED_BELOW = 248;
 const FORM = new RegExp(
   `^${API_KEY_TAG}_[0-9A-Za-z]{${API_KEY_PREFIX_MIN_CHARS},${API_KEY_PREFIX_MAX_CHARS}}_[0-9A-Za-z]{${API_KEY_SECRET_MIN_CHARS},${API_KEY_SECRET_MAX_CHARS}}$`,
@@ -27,7 +27,7 @@ function randomBase62(length: number): string {
   return text;
 }
 
-/** CRC-32 of the text in base62, left-padded with `0` to six characters. */
+/** CRC-32 of the text in base62, left-padded with `0` to API_KEY_CHECKSUM_CHARS. */
 export function checksum(text: string): string {
   let value = Bun.hash.crc32(text);
   let digits = "";
@@ -45,7 +45,7 @@ export interface ParsedKey {
   readonly hash: Uint8Array;
 }
 
-/** SHA-256 of a whole key, the only form in which keys are stored. */
+/** SHA-256 of a whole key, the only form in which a key is stored. */
 export function hashKey(key: string): Uint8Array {
   return new Uint8Array(new Bun.CryptoHasher("sha256").update(key).digest());
 }
@@ -58,12 +58,12 @@ export function generateKey(): string {
   return body + checksum(body);
 }
 
-/** True for text that means to be an API key, well-formed or not. */
+/** True for text with the tag of an API key, well-formed or not. */
 export function looksLikeKey(text: string): boolean {
   return text.startsWith(`${API_KEY_TAG}_`);
 }
 
-/** Takes a key apart; undefined when its form or its checksum is wrong. */
+/** Parses a key; undefined when its form or its checksum is wrong. */
 export function parseKey(key: string): ParsedKey | undefined {
   if (key.length > CREDENTIAL_MAX_CHARS || !FORM.test(key)) return undefined;
   const body = key.slice(0, -API_KEY_CHECKSUM_CHARS);

@@ -5,14 +5,14 @@ import { ApiKeyVerifier } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { createJwtVerifier } from "./jwt.ts";
 
-/** Something that remembers what callers may do, and forgets it when told. */
+/** A cache of what callers have access to. */
 export interface Clearable {
   clear(): void;
 }
 
 export interface OpenedAuth {
   readonly authenticator: Authenticator;
-  /** Lets another cache be emptied whenever access rights change. */
+  /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
   close(): Promise<void>;
 }
@@ -20,8 +20,8 @@ export interface OpenedAuth {
 const CHANNEL = "tessera_access";
 
 /**
- * Opens authentication, and listens for changes of keys, memberships and scopes. A lost listener
- * costs nothing but promptness: what is remembered expires within its bound anyway.
+ * Opens authentication and listens for changes of keys, memberships and scopes. Without a listener
+ * changes take effect later, when the caches expire within REVOCATION_BOUND_MS.
  */
 export async function openAuth(config: Config, sql: Sql, log: Log): Promise<OpenedAuth> {
   const keys = new ApiKeyVerifier(sql, log);
@@ -30,13 +30,13 @@ export async function openAuth(config: Config, sql: Sql, log: Log): Promise<Open
     keys.clear();
     for (const cache of caches) cache.clear();
   };
-  const heard = (payload: string) => {
+  const onChange = (payload: string) => {
     if (payload.startsWith("key:")) keys.drop(payload.slice("key:".length));
     else for (const cache of caches) cache.clear();
   };
-  // Whatever happened while nobody listened is unknown, so a new connection forgets everything.
-  const listening = await sql.listen(CHANNEL, heard, clear).catch((err: unknown) => {
-    log.warn({ err }, "changes of access are not heard at once; they apply within a second");
+  // A new connection may have missed changes, so it clears every cache.
+  const listening = await sql.listen(CHANNEL, onChange, clear).catch((err: unknown) => {
+    log.warn({ err }, "cannot listen for changes of access; they take effect within a second");
     return undefined;
   });
   return {

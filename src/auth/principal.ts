@@ -1,4 +1,4 @@
-/** The permissions that the service knows, and what each one allows. */
+/** Every permission of the service, with what it allows. */
 export const PERMISSIONS = {
   "account.billing.manage": "Start a subscription upgrade.",
   "api_keys.create": "Create API keys.",
@@ -16,28 +16,28 @@ export type Permission = keyof typeof PERMISSIONS;
 
 const ACCOUNT_PREFIX = "account.";
 
-/** Who is calling, and what the credential lets them do. */
+/** The caller, and what the credential permits. */
 export interface Principal {
   readonly userId: string;
-  /** Known for tokens that carry them; used when the user is seen for the first time. */
+  /** From a token's claims, for the row of a new user; null for API keys. */
   readonly email: string | null;
   readonly name: string | null;
   /** The API key in use; null for a JWT. */
   readonly keyId: string | null;
-  /** The only project that the credential reaches; null when it reaches all of the user's. */
+  /** The only project that the credential gives access to; null for all of the user's projects. */
   readonly projectId: string | null;
-  /** The permissions of the credential; null stands for all but account permissions. */
+  /** The permissions of the credential; null means all except account permissions. */
   readonly scopes: ReadonlySet<string> | null;
-  /** The account permissions that a JWT carries. A key's stand in its scopes. */
+  /** The account permissions of a JWT. Those of an API key are in its scopes. */
   readonly account: ReadonlySet<string>;
 }
 
-/** True when permissions of this name are never implied. */
+/** True for permissions that must be granted by name. */
 export function isAccountPermission(permission: string): boolean {
   return permission.startsWith(ACCOUNT_PREFIX);
 }
 
-/** True when the caller holds the permission, known to this version or not. */
+/** True when the caller holds the permission, which need not be one of PERMISSIONS. */
 export function holds(principal: Principal, permission: string): boolean {
   if (principal.scopes !== null) return principal.scopes.has(permission);
   return isAccountPermission(permission) ? principal.account.has(permission) : true;

@@ -4,15 +4,15 @@ import { isStorable, isUuid } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
 
-/** The id that a project reference may mean, or null when it can only be a slug. */
+/** The id in a project reference, or null when the reference can only be a slug. */
 export function referenceId(reference: string): string | null {
   return isUuid(reference) ? reference.toLowerCase() : null;
 }
 
 /**
- * The id of the project that a reference (id or slug) names for this caller: a member of it, with
- * a credential that reaches it. Throws `project-not-found` otherwise, whatever the reason. An id
- * wins over a slug that happens to look like one.
+ * The id of the project with this id or slug, if the caller is a member and the credential gives
+ * access to it. Throws `project-not-found` otherwise, for any reason. An id takes precedence over a
+ * slug that looks like one.
  */
 export async function findProject(
   sql: Queryable,

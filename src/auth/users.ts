@@ -7,9 +7,8 @@ function storable(claim: string | null): string | null {
 }
 
 /**
- * Makes sure that the caller has a row. Users who come by token are known only by their claims
- * until they write for the first time. An address that somebody else has, or that
- * is none, is left out.
+ * Inserts the caller's row unless it exists. Users with tokens get one with their first write, from
+ * the token's claims. An email address that is too long or belongs to another user is left out.
  */
 export async function ensureUser(sql: Queryable, principal: Principal): Promise<void> {
   const { userId } = principal;

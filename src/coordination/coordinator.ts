@@ -1,26 +1,26 @@
-/** A lock that is held for a while and can only be given back by whoever holds it. */
+/** A lock with an expiry, which only its holder can renew and release. */
 export interface Lease {
   readonly name: string;
-  /** Extends the lease; false when it was lost meanwhile or the server is away. Never throws. */
+  /** Extends the lease; false when it has expired or the server is unavailable. Never throws. */
   renew(ttlMs: number): Promise<boolean>;
-  /** Gives the lease back if it is still held. Never throws: an unreachable server expires it. */
+  /** Releases the lease if it is still held. Never throws: on an unavailable server it expires. */
   release(): Promise<void>;
 }
 
-/** What `acquire` found: the lease, or how long its holder may still keep it. */
+/** The result of `acquire`: the lease, or the time until its current holder must renew it. */
 export type Acquired = { readonly lease: Lease } | { readonly heldForMs: number };
 
 /**
- * Coordination between attempts and between processes. It makes things orderly, never correct:
- * everything kept here may vanish at any instant, and PostgreSQL still decides. While the server
- * is away, `acquire`, `put` and `get` throw `dependency-unavailable`.
+ * Leases and short-lived values that requests and processes share. Correctness does not depend on
+ * it: everything in it may vanish at any time, and PostgreSQL decides. While the server is
+ * unavailable, `acquire`, `put` and `get` throw `dependency-unavailable`.
  */
 export interface Coordinator {
-  /** Takes the named lease for `ttlMs` unless somebody holds it. */
+  /** Takes the named lease for `ttlMs` unless it is held. */
   acquire(name: string, ttlMs: number): Promise<Acquired>;
-  /** Keeps a short-lived value, e.g. the state behind a cursor. */
+  /** Stores a short-lived value, such as the state of a cursor. */
   put(key: string, value: string, ttlSeconds: number): Promise<void>;
-  /** The kept value, or null when there is none or it has expired. */
+  /** The stored value, or null when there is none or it has expired. */
   get(key: string): Promise<string | null>;
   /** A sentence about what is wrong, or null when the coordinator answers. */
   check(): Promise<string | null>;

@@ -6,7 +6,7 @@ interface Held {
   until: number;
 }
 
-/** Coordination inside one process: right for a single server, which is what the default is. */
+/** Coordination within one process, for a single server. */
 export function createMemoryCoordinator(now: () => number = Date.now): Coordinator {
   const leases = new Map<string, Held>();
   const values = new Map<string, { value: string; until: number }>();
@@ -16,7 +16,7 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
     if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
     const moment = now();
     for (const [name, held] of leases) if (held.until <= moment) leases.delete(name);
-    for (const [key, kept] of values) if (kept.until <= moment) values.delete(key);
+    for (const [key, stored] of values) if (stored.until <= moment) values.delete(key);
   }
 
   return {
@@ -26,7 +26,7 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
       if (held !== undefined && held.until > now()) return { heldForMs: held.until - now() };
       const token = Symbol(name);
       leases.set(name, { token, until: now() + ttlMs });
-      const mine = () => {
+      const ownLease = () => {
         const current = leases.get(name);
         return current?.token === token && current.until > now() ? current : undefined;
       };
@@ -34,7 +34,7 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
         lease: {
           name,
           async renew(extraMs) {
-            const current = mine();
+            const current = ownLease();
             if (current !== undefined) current.until = now() + extraMs;
             return current !== undefined;
           },
@@ -49,8 +49,8 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
       values.set(key, { value, until: now() + ttlSeconds * 1000 });
     },
     async get(key) {
-      const kept = values.get(key);
-      return kept !== undefined && kept.until > now() ? kept.value : null;
+      const stored = values.get(key);
+      return stored !== undefined && stored.until > now() ? stored.value : null;
     },
     async check() {
       return null;

@@ -4,7 +4,7 @@ import type { Coordinator } from "./coordinator.ts";
 import { createMemoryCoordinator } from "./memory.ts";
 import { openRedisCoordinator } from "./redis.ts";
 
-/** Coordination through the configured Redis, or inside this process when there is none. */
+/** Coordination through the configured Redis, or within this process when there is none. */
 export async function openCoordinator(config: Config, log: Log): Promise<Coordinator> {
   if (config.redisUrl === undefined) return createMemoryCoordinator();
   return await openRedisCoordinator(config.redisUrl, log);

@@ -9,12 +9,12 @@ import {
 } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
 
-/** Nothing when the lease is taken now, else the milliseconds for which it is held. */
+/** Takes the lease and returns nothing, or returns the milliseconds for which it is still held. */
 const ACQUIRE = `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
 return redis.call('PTTL', KEYS[1])`;
 
-/** Only the holder's own token renews or releases: a lease that has expired may be another's. */
+/** Renewing and releasing need the holder's token: after expiry another may hold the lease. */
 const RENEW = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
@@ -22,7 +22,7 @@ const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
-/** Each key stands alone in its script, so a cluster may keep them wherever it likes. */
+/** Every script uses one key, so it runs on any node of a cluster. */
 const leaseKey = (name: string) => `tessera:lease:${name}`;
 const valueKey = (key: string) => `tessera:value:${key}`;
 
@@ -31,8 +31,8 @@ function connect(url: string): Redis {
     lazyConnect: true,
     connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
     commandTimeout: REDIS_COMMAND_TIMEOUT_MS,
-    // What cannot be asked now is not asked later: a lease that is taken after its caller has
-    // gone, or taken twice because a command was sent again, would lock everybody out.
+    // Commands are neither queued nor sent again: a lease that is taken after its caller has left,
+    // or taken twice, would block everyone until it expires.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 1,
@@ -42,19 +42,19 @@ function connect(url: string): Redis {
   return new Redis({ ...options, path: new URL(url).pathname });
 }
 
-/** Knows whether the server answers, and spares everybody the wait while it does not. */
+/** Tracks whether the server answers, and fails fast while it does not. */
 class Availability {
-  #awayUntil = 0;
-  #isAway = false;
+  #pausedUntil = 0;
+  #isDown = false;
 
   constructor(private readonly log: Log) {}
 
-  /** Asks the server; throws `dependency-unavailable` when it fails or has failed just now. */
-  async ask<T>(command: () => Promise<T>): Promise<T> {
-    if (performance.now() < this.#awayUntil) throw unavailable();
+  /** Sends a command. Throws `dependency-unavailable` when it fails or one failed a moment ago. */
+  async send<T>(command: () => Promise<T>): Promise<T> {
+    if (performance.now() < this.#pausedUntil) throw unavailable();
     try {
       const answer = await command();
-      this.#isBack();
+      this.#answered();
       return answer;
     } catch (cause) {
       this.#failed(cause);
@@ -62,22 +62,22 @@ class Availability {
     }
   }
 
-  /** A new connection is worth a question at once. */
+  /** After a reconnect, commands are sent again at once. */
   reconnected(): void {
-    this.#awayUntil = 0;
+    this.#pausedUntil = 0;
   }
 
-  #isBack(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
+  #answered(): void {
+    if (!this.#isDown) return;
+    this.#isDown = false;
     this.log.info("Redis answers again");
   }
 
   #failed(err: unknown): void {
-    this.#awayUntil = performance.now() + REDIS_PAUSE_MS;
-    if (this.#isAway) return;
-    this.#isAway = true;
-    this.log.warn({ err }, "Redis does not answer; deliveries go on without it");
+    this.#pausedUntil = performance.now() + REDIS_PAUSE_MS;
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.log.warn({ err }, "Redis does not answer; deliveries continue without it");
   }
 }
 
@@ -88,26 +88,26 @@ function unavailable(cause?: unknown): Problem {
 
 /**
  * Coordination through Redis 6.2 or later, shared by all processes that use the same server. Opens
- * even while the server is away and keeps looking for it.
+ * even while the server is unavailable, and keeps reconnecting.
  */
 export async function openRedisCoordinator(url: string, log: Log): Promise<Coordinator> {
   const redis = connect(url);
   const availability = new Availability(log);
-  // Without a listener an error event would end the process; what it means shows in the commands.
+  // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});
   redis.on("ready", () => availability.reconnected());
-  await availability.ask(() => redis.connect()).catch(() => {});
+  await availability.send(() => redis.connect()).catch(() => {});
 
   function lease(name: string, token: string): Lease {
     const key = leaseKey(name);
     return {
       name,
       async renew(ttlMs) {
-        const renewed = availability.ask(() => redis.eval(RENEW, 1, key, token, ttlMs));
+        const renewed = availability.send(() => redis.eval(RENEW, 1, key, token, ttlMs));
         return (await renewed.catch(() => 0)) === 1;
       },
       async release() {
-        await availability.ask(() => redis.eval(RELEASE, 1, key, token)).catch(() => {});
+        await availability.send(() => redis.eval(RELEASE, 1, key, token)).catch(() => {});
       },
     };
   }
@@ -115,15 +115,15 @@ export async function openRedisCoordinator(url: string, log: Log): Promise<Coord
   return {
     async acquire(name, ttlMs) {
       const token = crypto.randomUUID();
-      const asked = () => redis.eval(ACQUIRE, 1, leaseKey(name), token, ttlMs);
-      const heldForMs = (await availability.ask(asked)) as number | null;
+      const acquire = () => redis.eval(ACQUIRE, 1, leaseKey(name), token, ttlMs);
+      const heldForMs = (await availability.send(acquire)) as number | null;
       if (heldForMs === null) return { lease: lease(name, token) };
       return { heldForMs: Math.max(0, heldForMs) };
     },
     async put(key, value, ttlSeconds) {
-      await availability.ask(() => redis.set(valueKey(key), value, "EX", ttlSeconds));
+      await availability.send(() => redis.set(valueKey(key), value, "EX", ttlSeconds));
     },
-    get: (key) => availability.ask(() => redis.get(valueKey(key))),
+    get: (key) => availability.send(() => redis.get(valueKey(key))),
     async check() {
       const answer = await redis.ping().catch(() => null);
       return answer === "PONG" ? null : "Redis does not answer";

@@ -3,11 +3,11 @@ import { IDEMPOTENCY_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
 
 type Recovery = NonNullable<Idempotency["recovery"]>;
 
-export interface ConflictOptions {
+interface ConflictOptions {
   /** The operation's id. */
   readonly operation: string;
   readonly detail: string;
-  /** When the state ends by itself, where that is known. */
+  /** When the state ends by itself, if known. */
   readonly expiresAt?: Date;
   readonly recovery?: Recovery;
   readonly cause?: unknown;
@@ -34,17 +34,17 @@ function conflict(
   });
 }
 
-/** The first attempt still runs, here or elsewhere. */
+/** The first attempt is still running, in this process or another. */
 export function inProgress(options: ConflictOptions): Problem {
   return conflict("in_progress", true, options);
 }
 
-/** The key stands for something else already, and will for good. */
+/** The key was used with other contents, which is permanent. */
 export function payloadMismatch(options: ConflictOptions): Problem {
   return conflict("payload_mismatch", false, options);
 }
 
-/** Nobody can tell whether the attempt took effect; a repetition finds out. */
+/** It is unknown whether the attempt took effect; a retry finds out. */
 export function outcomeUnknown(options: ConflictOptions): Problem {
   return conflict("outcome_unknown", true, options);
 }

@@ -18,7 +18,7 @@ const REDACTED = [
   "*.cookie",
 ];
 
-/** JSON lines on standard error, or readable ones when that is a terminal. */
+/** Logs to standard error: JSON lines, or readable lines when it is a terminal. */
 export function createLog(level: LogLevel, terminal = process.stderr.isTTY === true): Log {
   const options = {
     level,

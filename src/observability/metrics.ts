@@ -4,8 +4,8 @@ const SECONDS_BUCKETS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** What the search engine tells about itself. */
-export interface EngineFigures {
+/** The state of the search engine that gauges report. */
+interface EngineFigures {
   readonly queued: number;
   readonly vectors: number;
   readonly bytes: number;
@@ -14,12 +14,12 @@ export interface EngineFigures {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The process's instruments. Labels are operation ids and statuses: bounded, never caller data. */
+/** The metrics of this process. Labels are operation ids and statuses: bounded, never caller data. */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "tessera_" });
   const registers = [registry];
-  /** Gauges that are read from the engine when somebody asks for them. */
+  /** A gauge that is read from the engine at each scrape. */
   const engineGauge = (name: string, help: string, of: (state: EngineFigures) => number) =>
     new Gauge({
       name,
@@ -31,15 +31,15 @@ export function createMetrics() {
     });
   let figures: (() => EngineFigures) | undefined;
   return {
-    /** Says where the engine's gauges come from. */
+    /** Sets the source of the engine's gauges. */
     observeEngine(read: () => EngineFigures): void {
       figures = read;
     },
-    /** Says how to find out whether the coordinator answers; a sentence means that it does not. */
+    /** Adds a gauge for the coordinator; `check` returns null when it answers. */
     observeCoordination(check: () => Promise<string | null>): void {
       new Gauge({
         name: "tessera_coordination_up",
-        help: "1 when the server that coordinates processes answers, else 0.",
+        help: "1 when the coordination server answers, else 0.",
         registers,
         async collect() {
           this.set((await check()) === null ? 1 : 0);
@@ -49,34 +49,34 @@ export function createMetrics() {
     registry,
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
-      help: "Time from taking a request to having its answer, by operation and status.",
+      help: "Time from receiving a request to its response, by operation and status.",
       labelNames: ["operation", "status"] as const,
       buckets: SECONDS_BUCKETS,
       registers,
     }),
     searchQueue: engineGauge(
       "tessera_search_queue_length",
-      "Searches that wait for a worker.",
+      "Searches waiting for a worker.",
       (state) => state.queued,
     ),
     overloaded: new Counter({
       name: "tessera_overloaded_total",
-      help: "Requests refused because the queue was full.",
+      help: "Requests rejected because the queue was full.",
       registers,
     }),
     indexVectors: engineGauge(
       "tessera_index_vectors",
-      "Vectors that this process holds in memory.",
+      "Vectors in this process's indexes.",
       (state) => state.vectors,
     ),
     indexBytes: engineGauge(
       "tessera_index_memory_bytes",
-      "Native memory of the indexes that this process holds.",
+      "Native memory of this process's indexes.",
       (state) => state.bytes,
     ),
     indexLag: engineGauge(
       "tessera_index_change_lag",
-      "Entries of the change log that the indexes have not taken in.",
+      "Change log entries that are not indexed yet.",
       (state) => state.lag,
     ),
   };

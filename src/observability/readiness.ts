@@ -1,7 +1,7 @@
-/** Says what is missing in one sentence, or null when nothing is. */
-export type ReadinessCheck = () => Promise<string | null>;
+/** Returns what is missing, in one sentence, or null. */
+type ReadinessCheck = () => Promise<string | null>;
 
-/** Collects the reasons for which the service should not get traffic yet. */
+/** The checks that decide whether the service should receive traffic. */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
 
@@ -9,7 +9,7 @@ export class Readiness {
     this.#checks.set(name, check);
   }
 
-  /** The reasons by name; empty when the service is ready. */
+  /** Reasons why the service is not ready, by the name of the check; empty when it is ready. */
   async reasons(): Promise<Record<string, string>> {
     const found = await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
