@@ -12,9 +12,8 @@ import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import { errorOperations } from "./errors/routes.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import { openApiComponents, openApiPaths } from "./http/openapi.ts";
+import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
-import { PROBLEM_TYPE } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import { inputRequestOperations } from "./input-requests/routes.ts";
@@ -29,7 +28,7 @@ import type { SearchEngine } from "./search/engine.ts";
 import { searchOperations } from "./search/routes.ts";
 import { webhookOperations } from "./webhooks/routes.ts";
 
-/** Everything that the routes stand on, opened and closed by the composition root. */
+/** What the routes depend on, opened and closed by serve.ts. */
 export interface Services {
   readonly config: Config;
   /** {base_url}, without a trailing slash. */
@@ -40,22 +39,21 @@ export interface Services {
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
-  /** Lets a cache be emptied whenever access rights change. */
+  /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
   readonly engine: SearchEngine;
   readonly knowledge: KnowledgeEngine;
-  /** For indexes that are searched on the main thread. */
+  /** Provides the indexes that are searched on the main thread. */
   readonly indexer: Indexer;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
 }
 
-const VERSION = "1.0.0";
 const DOCS_PATH = "/docs";
 const PROBE_PATHS = ["/livez", "/readyz", "/metrics", DOCS_PATH, `${DOCS_PATH}/json`];
 
 /** Every operation of the API, feature by feature. */
-export function operationsOf(services: Services): Operation[] {
+function operationsOf(services: Services): Operation[] {
   return [
     ...apiKeyOperations(services),
     ...projectOperations(services),
@@ -69,25 +67,6 @@ export function operationsOf(services: Services): Operation[] {
     ...searchOperations(services),
     ...errorOperations(services),
   ];
-}
-
-function documentation(operations: readonly Operation[], baseUrl: string) {
-  const info = {
-    title: "Tessera",
-    version: VERSION,
-    description:
-      "Vector and knowledge search over project files, and the platform around it. " +
-      `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
-  };
-  const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
-  return {
-    openapi: "3.1.0",
-    info,
-    servers: [{ url: baseUrl }],
-    tags,
-    paths: openApiPaths(operations),
-    components: openApiComponents(),
-  };
 }
 
 function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
@@ -113,12 +92,12 @@ function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
     ) as unknown as Elysia;
 }
 
-/** Assembles the application: probes, documentation and every operation. */
+/** The application: probes, documentation and every operation. */
 export function buildApp(services: Services): Elysia {
   const operations = operationsOf(services);
   const app = new Elysia({ normalize: false });
   // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
-  const document = documentation(operations, services.baseUrl) as any;
+  const document = openApiDocument(operations, services.baseUrl) as any;
   app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
   mountProbes(app, services);
   const context = { ...services, maxBodyBytes: services.config.maxBodyBytes };

@@ -10,7 +10,7 @@ import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from 
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All faults of a configuration at once, one line each, every line naming its variable. */
+/** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -20,7 +20,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads variables one by one and collects what is wrong with them instead of stopping at the first. */
+/** Reads variables and collects all their faults instead of stopping at the first. */
 class Reader {
   readonly faults: string[] = [];
   constructor(private readonly env: Environment) {}
@@ -50,8 +50,8 @@ class Reader {
   url(name: string, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    // The value itself may carry a password, so the fault names the variable alone. PostgreSQL
-    // addresses may name several hosts or a socket, which URL does not parse; the prefix decides.
+    // The value may contain a password, so the fault does not repeat it. PostgreSQL addresses may
+    // name several hosts or a socket, which URL cannot parse, so only their prefix is checked.
     const protocol = protocols.find((candidate) => value.startsWith(`${candidate}://`));
     const parses = protocol?.startsWith("http") ? URL.canParse(value) : protocol !== undefined;
     if (parses) return value;
@@ -92,15 +92,15 @@ function readPrices(reader: Reader): Record<string, string> {
       }
     }
   } catch {
-    // Falls through to the fault, which must not repeat the value.
+    // The fault below must not repeat the value.
   }
   reader.faults.push(
-    'STRIPE_PRICES must be a JSON object of price ids by "free|pro|enterprise|server|sandbox.monthly|yearly"',
+    'STRIPE_PRICES must be a JSON object of price IDs by "free|pro|enterprise|server|sandbox.monthly|yearly"',
   );
   return {};
 }
 
-/** Validates the environment; throws a ConfigError that lists every fault. */
+/** Reads the configuration from the environment. Throws a ConfigError that lists every fault. */
 export function loadConfig(env: Environment = process.env): Config {
   const reader = new Reader(env);
   const http = ["http", "https"] as const;
@@ -139,9 +139,9 @@ export function loadConfig(env: Environment = process.env): Config {
   return Object.freeze(config);
 }
 
-/** What is valid and yet worth a warning at the start, one sentence each. */
+/** Warnings about a valid configuration, one sentence each. */
 export function configWarnings({ jwt }: Config): string[] {
   const isShort = jwt.secret !== undefined && Buffer.byteLength(jwt.secret) < JWT_SECRET_SAFE_BYTES;
   if (!isShort) return [];
-  return [`JWT_SECRET is shorter than ${JWT_SECRET_SAFE_BYTES} bytes and may be guessed`];
+  return [`JWT_SECRET is shorter than ${JWT_SECRET_SAFE_BYTES} bytes and could be guessed`];
 }

@@ -3,11 +3,11 @@ import { BODY_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 export type DemoMode = "auto" | "on" | "off";
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
 
-/** The whole configuration, validated and frozen. Nothing else reads the environment. */
+/** The whole configuration, validated and frozen. Only this folder reads the environment. */
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** Without a trailing slash; undefined until the port is known and none was configured. */
+  /** Without a trailing slash; by default the server derives it from host and port. */
   readonly baseUrl: string | undefined;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -19,11 +19,11 @@ export interface Config {
     readonly audience: string | undefined;
   };
   readonly billing: {
-    /** Origins as `new URL(...).origin` spells them. */
+    /** Origins in the form of `new URL(...).origin`. */
     readonly origins: readonly string[];
     readonly secretKey: string | undefined;
     readonly apiBase: string | undefined;
-    /** Price ids by `tier.cycle`, `server.cycle`, `sandbox.cycle`. */
+    /** Price IDs by `tier.cycle`, `server.cycle` and `sandbox.cycle`. */
     readonly prices: Readonly<Record<string, string>>;
   };
   /** Sent to the embedding endpoint of a Markdown import. */
@@ -32,7 +32,7 @@ export interface Config {
   readonly maxBodyBytes: number;
   readonly demo: DemoMode;
   readonly logLevel: LogLevel;
-  /** Points at which tests make the process die; empty in production. */
+  /** Where tests make the process die; empty in production. */
   readonly failpoints: readonly string[];
 }
 

@@ -22,14 +22,14 @@ const STATEMENT_TIMEOUT = "57014";
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
 
-function codeOf(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : undefined;
 }
 
 /** True when the database could not be reached or shut the connection down. */
 export function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = sqlState(error);
   if (code === undefined) return false;
   return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
 }
@@ -50,23 +50,23 @@ const CONNECT_FAILURES = new Set([
 
 /** True when the statement certainly did not reach the server, so that nothing can have happened. */
 export function neverRan(error: unknown): boolean {
-  return CONNECT_FAILURES.has(codeOf(error) ?? "");
+  return CONNECT_FAILURES.has(sqlState(error) ?? "");
 }
 
 /** True when a lock was not to be had in time; the transaction has been rolled back. */
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error) === "55P03";
+  return sqlState(error) === "55P03";
 }
 
 /** True when the same transaction may succeed if it is simply run again. */
 export function isRetryable(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = sqlState(error);
   return code !== undefined && RETRYABLE_STATES.has(code);
 }
 
 /** The violated constraint's name when the error is a violation of a unique constraint. */
 export function uniqueViolation(error: unknown): string | undefined {
-  if (codeOf(error) !== "23505") return undefined;
+  if (sqlState(error) !== "23505") return undefined;
   return (error as { constraint_name?: string }).constraint_name ?? "";
 }
 
@@ -78,11 +78,11 @@ export function databaseProblem(error: unknown): Problem | undefined {
       cause: error,
     });
   }
-  if (UNSTORABLE_TEXT_STATES.has(codeOf(error) ?? "")) {
+  if (UNSTORABLE_TEXT_STATES.has(sqlState(error) ?? "")) {
     const message = "contains a character that cannot be stored, such as NUL";
     return invalid([{ field: "body", message }]);
   }
-  if (codeOf(error) === STATEMENT_TIMEOUT || isLockTimeout(error) || isRetryable(error)) {
+  if (sqlState(error) === STATEMENT_TIMEOUT || isLockTimeout(error) || isRetryable(error)) {
     return new Problem("overloaded", { cause: error });
   }
   return undefined;

@@ -1,11 +1,11 @@
 import { invalid, Problem } from "../problem/problem.ts";
 
 const tooLarge = (maxBytes: number) =>
-  new Problem("payload-too-large", { detail: `The body may have at most ${maxBytes} bytes.` });
+  new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
 
 /**
- * Reads a whole body of at most `maxBytes`. A declared length above that is refused before a byte
- * is read, an undeclared one as soon as it has grown too long.
+ * Reads a whole body of at most `maxBytes`. Throws `payload-too-large` for a larger one: before
+ * reading when its length is declared, else as soon as too much has arrived.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
@@ -35,12 +35,12 @@ export function mediaType(request: Request): string {
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** Refuses a compressed body, which would otherwise be read as it came and called malformed. */
+/** Throws `unsupported-media-type` for a compressed body, which would otherwise look malformed. */
 export function requirePlainBody(request: Request): void {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return;
   throw new Problem("unsupported-media-type", {
-    detail: "This operation takes bodies without a content encoding.",
+    detail: "This operation accepts bodies without a content encoding only.",
     headers: { "accept-encoding": "identity" },
   });
 }
@@ -52,7 +52,7 @@ export function isJsonType(type: string): boolean {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Parses a JSON body; what is not UTF-8 or not JSON is a 400 that does not repeat it. */
+/** Parses a JSON body; throws `validation-failed` without repeating it unless it is JSON in UTF-8. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes));

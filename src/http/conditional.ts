@@ -1,10 +1,10 @@
 import { JSON_TYPE } from "./respond.ts";
 
-/** Two seeds make 128 bits: enough that two texts never share a tag by chance. */
+/** Two 64-bit hashes with different seeds, so that two texts never share a tag by chance. */
 const SEEDS = [0n, 0x9e37_79b9_7f4a_7c15n] as const;
 const TAGS = /(?:W\/)?("[^"]*")/g;
 
-/** Whoever keeps an answer asks again before using it, and shared caches keep none. */
+/** Private caches must revalidate before every use; shared caches must not store the answer. */
 export const REVALIDATE = "private, no-cache";
 
 /** A strong entity tag of a representation: equal tags mean equal bytes, on every node. */
@@ -13,18 +13,18 @@ export function entityTag(text: string | Uint8Array<ArrayBuffer>): string {
   return `"${left}-${right}"`;
 }
 
-/** True when an If-None-Match header names the tag, or anything at all by `*`. */
+/** True when an If-None-Match header contains the tag, or is `*`. */
 export function isCurrent(ifNoneMatch: string | null, tag: string): boolean {
   if (ifNoneMatch === null) return false;
   if (ifNoneMatch.trim() === "*") return true;
   for (const match of ifNoneMatch.matchAll(TAGS)) {
-    // RFC 9110 wants the weak comparison here, which ignores the prefix.
+    // RFC 9110 requires the weak comparison here, which ignores the prefix W/.
     if (match[1] === tag) return true;
   }
   return false;
 }
 
-/** Answers with JSON text, or with 304 when the caller has it already. */
+/** A response with JSON text, or 304 when the caller's copy is current. */
 export function conditionalJson(request: Request, text: string): Response {
   const etag = entityTag(text);
   const headers: Record<string, string> = { etag, "cache-control": REVALIDATE };

@@ -6,8 +6,8 @@ import { CURSOR_MAX_CHARS } from "../shared/limits.ts";
 const DIGEST_BYTES = 32;
 
 /**
- * Makes positions into cursors that callers cannot forge, and back. A cursor carries its position
- * in itself, so it survives restarts and is good on every process of one database.
+ * Turns positions into cursors that callers cannot forge, and back. A cursor contains its position,
+ * so it survives restarts and is valid on every process of one database.
  */
 export class CursorSigner {
   readonly #key: Uint8Array;
@@ -17,15 +17,15 @@ export class CursorSigner {
   }
 
   /**
-   * A cursor for a position, which is any JSON value. `binding` says what the cursor is good for
-   * (operation and project, say): it opens with the same binding alone.
+   * A cursor for a position, which is any JSON value. It opens with the same `binding` only, such
+   * as the operation and the project.
    */
   seal(binding: string, position: unknown): string {
     const payload = Buffer.from(JSON.stringify(position));
     return Buffer.concat([this.#digest(binding, payload), payload]).toString("base64url");
   }
 
-  /** The position of a cursor. Throws `invalid-cursor` when it is malformed or made for another binding. */
+  /** The position of a cursor. Throws `invalid-cursor` for a malformed one or another binding. */
   open(binding: string, cursor: string): unknown {
     if (cursor.length > CURSOR_MAX_CHARS) throw new Problem("invalid-cursor");
     const bytes = Buffer.from(cursor, "base64url");
@@ -33,13 +33,13 @@ export class CursorSigner {
     const digest = bytes.subarray(0, DIGEST_BYTES);
     const isGenuine =
       digest.length === DIGEST_BYTES && timingSafeEqual(digest, this.#digest(binding, payload));
-    // Decoding is lenient; the same position must not have several spellings.
+    // Decoding is lenient, but every position has one spelling only.
     if (!isGenuine || bytes.toString("base64url") !== cursor) throw new Problem("invalid-cursor");
     return JSON.parse(payload.toString());
   }
 
   #digest(binding: string, payload: Uint8Array): Uint8Array {
-    // The length keeps binding and payload apart, wherever one could end and the other begin.
+    // The length separates binding and payload.
     return new Bun.CryptoHasher("sha256", this.#key)
       .update(`${Buffer.byteLength(binding)}:${binding}`)
       .update(payload)
@@ -47,7 +47,7 @@ export class CursorSigner {
   }
 }
 
-/** Reads the key that all processes of this database sign with; a migration has made it. */
+/** Reads the signing key that all processes of a database share, which a migration created. */
 export async function openCursorSigner(sql: Sql): Promise<CursorSigner> {
   const [row] = await sql<{ secret: Uint8Array }[]>`
     SELECT secret FROM service_secrets WHERE name = 'cursor'`;

@@ -13,27 +13,26 @@ export type Handler = (request: Request) => Response | Promise<Response>;
 
 export interface Listener {
   readonly port: number;
-  /** Puts the application in place of the answer that the service is still starting. */
+  /** Replaces the answer "is starting" by the application. */
   use(handler: Handler): void;
-  /** Stops accepting, waits for what runs, and cuts what is left after `deadlineMs`. */
+  /** Stops accepting, waits for running requests, and cuts the rest after `deadlineMs`. */
   drain(deadlineMs: number): Promise<void>;
 }
 
-/** The port is taken, or not ours to take. */
+/** The port is in use or cannot be bound. The message names the remedy. */
 export class ListenError extends Error {}
 
-/** Elysia looks for a request's path from this place of its address on. */
-const PATH_EARLIEST = "http://host".length;
+/** Elysia searches a request's URL for the path from this position on. */
+const PATH_SEARCH_START = "http://host".length;
 
 /**
- * The request under an address that can be taken apart. Without a Host header, or with a malformed
- * one, the address is the path alone; with a very short one the path would not be found. Nothing
- * that is answered depends on the host.
+ * The request with a URL that Elysia can parse. Without a valid Host header the URL is the path
+ * alone, and with a very short host Elysia would not find the path. No answer depends on the host.
  */
-function addressed(request: Request): Request {
+function withParsableUrl(request: Request): Request {
   const { url } = request;
   const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-  if (path >= PATH_EARLIEST) return request;
+  if (path >= PATH_SEARCH_START) return request;
   return new Request(`http://localhost${url.slice(path)}`, request);
 }
 
@@ -50,7 +49,7 @@ function listenError(error: unknown, host: string, port: number): unknown {
   const code = (error as { code?: string }).code;
   if (code === "EADDRINUSE") {
     return new ListenError(
-      `port ${port} of ${host} is in use: stop what listens there, or choose another one with PORT=<number> (PORT=0 picks a free one)`,
+      `port ${port} of ${host} is in use: stop the process that listens there, or choose another port with PORT=<number> (PORT=0 picks a free one)`,
     );
   }
   if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
@@ -60,21 +59,21 @@ function listenError(error: unknown, host: string, port: number): unknown {
 }
 
 /**
- * Takes the port at once, so that a taken one is known before anything else is started. Until
+ * Binds the port at once, so that a port in use is reported before anything else starts. Until
  * `use` is called, only the liveness probe succeeds.
  */
 export function listen(host: string, port: number): Listener {
   let handler: Handler = starting;
   let running = 0;
-  let taken = 0;
+  let received = 0;
   let draining = false;
 
   async function counted(request: Request): Promise<Response> {
     running++;
-    taken++;
+    received++;
     try {
-      const response = await handler(addressed(request));
-      // Keep-alive connections would otherwise bring new requests to a server that goes away.
+      const response = await handler(withParsableUrl(request));
+      // Keep-alive connections would otherwise send new requests to a server that is stopping.
       if (draining) response.headers.set("connection", "close");
       return response;
     } finally {
@@ -82,11 +81,11 @@ export function listen(host: string, port: number): Listener {
     }
   }
 
-  /** Stopping resets connections with an unread request, so those that were sent are read first. */
-  async function readWhatWasSent(): Promise<void> {
+  /** Stopping resets connections with an unread request, so requests already sent are read first. */
+  async function readPendingRequests(): Promise<void> {
     const end = performance.now() + DRAIN_GRACE_MS;
-    for (let before = -1; before !== taken && performance.now() < end; ) {
-      before = taken;
+    for (let before = -1; before !== received && performance.now() < end; ) {
+      before = received;
       await Bun.sleep(DRAIN_QUIET_MS);
     }
   }
@@ -114,7 +113,7 @@ export function listen(host: string, port: number): Listener {
     async drain(deadlineMs) {
       draining = true;
       const deadline = performance.now() + deadlineMs;
-      await readWhatWasSent();
+      await readPendingRequests();
       const stopped = server.stop();
       while (running > 0 && performance.now() < deadline) await Bun.sleep(DRAIN_POLL_MS);
       const milliseconds = Math.min(DRAIN_CLOSE_MS, deadlineMs);

@@ -1,31 +1,22 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../problem/catalogue.ts";
-import { Problem, ProblemBody, problemBody } from "../problem/problem.ts";
+import { Problem, problemBody } from "../problem/problem.ts";
+import { type Json, plainSchema } from "./json-schema.ts";
+import { EXAMPLE_REQUEST_ID, openApiComponents } from "./openapi-components.ts";
 import type { MediaType, Operation } from "./operation.ts";
+import { PROBLEM_TYPE } from "./respond.ts";
 
-type Json = Record<string, unknown>;
-
-/** Problems that any operation may answer with. */
+/** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
 const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
 const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
 const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
-/** Shown in examples, where the real ones are not known. */
 const EXAMPLE_BASE_URL = "https://api.example.com";
-const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
+/** The version of the API, which is not that of the product. */
+const API_VERSION = "1.0.0";
 
-/** Keywords that are meant for our own validation alone. */
-function withoutOwnKeywords(name: string, value: unknown): unknown {
-  return name === "errorMessage" && typeof value === "string" ? undefined : value;
-}
-
-/** A TypeBox schema without its symbols: plain JSON Schema 2020-12, as OpenAPI 3.1 wants it. */
-function plain(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema, withoutOwnKeywords)) as Json;
-}
-
-/** The problems of an operation: its own, and those that follow from what it takes. */
-export function problemsOf(operation: Operation): Slug[] {
+/** The problems of an operation: its own, and those that follow from its inputs. */
+function problemsOf(operation: Operation): Slug[] {
   const slugs = new Set<Slug>([...operation.problems, ...COMMON]);
   const bearer = operation.kind === "json" || operation.credential === "bearer";
   if (bearer) slugs.add("unauthorized");
@@ -47,9 +38,9 @@ export function problemsOf(operation: Operation): Slug[] {
 function parametersOf(operation: Operation): Json[] {
   const list = (place: string, schema: TObject | undefined) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, documentedAs, ...rest } = plain(property as TSchema);
+      const { description, documentedAs, ...rest } = plainSchema(property as TSchema);
       const required = place === "path" || (schema?.required ?? []).includes(name);
-      // Queries are validated as text, while their documentation may speak of numbers.
+      // Queries are validated as strings, but may be documented as numbers.
       const documented = documentedAs ?? rest;
       return {
         name,
@@ -70,7 +61,7 @@ function parametersOf(operation: Operation): Json[] {
 
 function mediaOf(media: MediaType): Json {
   const example = media.example === undefined ? {} : { example: media.example };
-  return { schema: plain(media.schema), ...example };
+  return { schema: plainSchema(media.schema), ...example };
 }
 
 function requestBodyOf(operation: Operation): Json | undefined {
@@ -107,7 +98,7 @@ function problemHeaders(slugs: readonly Slug[]): Json {
   return headers;
 }
 
-/** One example a problem, as the operation would answer it. */
+/** One example per problem, as the operation would answer it. */
 function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
   const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
   const examples = slugs.map((slug) => {
@@ -121,14 +112,14 @@ function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
 function problemResponses(operation: Operation): Json {
   const byStatus = Map.groupBy(problemsOf(operation), (slug) => CATALOGUE[slug].status);
   const own = operation.kind === "raw" ? operation.problemSchema : undefined;
-  const schema = own ? plain(own) : { $ref: "#/components/schemas/Problem" };
+  const schema = own ? plainSchema(own) : { $ref: "#/components/schemas/Problem" };
   const responses: Json = {};
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {
       description: slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" "),
       headers: problemHeaders(slugs),
       content: {
-        "application/problem+json": { schema, examples: problemExamples(operation, slugs) },
+        [PROBLEM_TYPE]: { schema, examples: problemExamples(operation, slugs) },
       },
     };
   }
@@ -159,14 +150,14 @@ function successResponses(operation: Operation): Json {
   };
   if (operation.conditional) {
     responses["304"] = {
-      description: "What If-None-Match names is still current; there is no body.",
+      description: "A tag in If-None-Match is current; there is no body.",
       headers,
     };
   }
   return responses;
 }
 
-/** What says who calls, each by itself. */
+/** The ways to authenticate a caller. Each one suffices. */
 const CALLERS = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
 
 function operationObject(operation: Operation): Json {
@@ -187,8 +178,7 @@ function operationObject(operation: Operation): Json {
   };
 }
 
-/** The OpenAPI document's paths, made from the operations themselves. */
-export function openApiPaths(operations: readonly Operation[]): Json {
+function pathsOf(operations: readonly Operation[]): Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const methods = { [operation.method.toLowerCase()]: operationObject(operation) };
@@ -197,96 +187,22 @@ export function openApiPaths(operations: readonly Operation[]): Json {
   return paths;
 }
 
-const PARAMETERS = {
-  RequestId: {
-    name: "X-Request-Id",
-    in: "header",
-    required: false,
+/** The OpenAPI document of the operations, as served at `baseUrl`. */
+export function openApiDocument(operations: readonly Operation[], baseUrl: string) {
+  const info = {
+    title: "Tessera",
+    version: API_VERSION,
     description:
-      "The caller's own id for the request. The answer repeats it; anything that does not match the pattern is replaced by a new id.",
-    schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" },
-    example: EXAMPLE_REQUEST_ID,
-  },
-  IfNoneMatch: {
-    name: "If-None-Match",
-    in: "header",
-    required: false,
-    description: "ETags that the caller has; when one is current the answer is 304 without a body.",
-    schema: { type: "string" },
-    example: '"3f7c1d2ab45e6f90"',
-  },
-} as const;
-
-const HEADERS = {
-  RequestId: {
-    description: "Identifies the request; a problem's `instance` names the same id.",
-    required: true,
-    schema: { type: "string" },
-  },
-  NoStore: {
-    description: "Problems are never to be stored.",
-    required: true,
-    schema: { type: "string", const: "no-store" },
-  },
-  Revalidate: {
-    description: "For the caller alone, who asks again before using it once more.",
-    required: true,
-    schema: { type: "string" },
-  },
-  ETag: {
-    description: "Names this representation, for If-None-Match. Strong: equal tags, equal bytes.",
-    required: true,
-    schema: { type: "string", pattern: '^"[^"]+"$' },
-  },
-  WwwAuthenticate: {
-    description: "The schemes that the service takes.",
-    required: true,
-    schema: { type: "string" },
-  },
-  Accept: {
-    description: "The content types that the operation takes.",
-    schema: { type: "string" },
-  },
-  AcceptEncoding: {
-    description: "The content encoding that the operation takes, when the body had another one.",
-    schema: { type: "string" },
-  },
-  RetryAfter: {
-    description: "Seconds after which a retry may succeed; only where one may.",
-    schema: { type: "integer", minimum: 0 },
-  },
-} as const;
-
-/** Components that every operation refers to. */
-export function openApiComponents(): Json {
+      "Vector and knowledge search over project files, and the platform around it. " +
+      `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
+  };
+  const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
   return {
-    schemas: { Problem: plain(ProblemBody) },
-    parameters: PARAMETERS,
-    headers: HEADERS,
-    securitySchemes: {
-      bearerAuth: {
-        type: "http",
-        scheme: "bearer",
-        description: "A JWT or an API key.",
-      },
-      apiKeyAuth: {
-        type: "apiKey",
-        in: "header",
-        name: "X-API-Key",
-        description: "An API key of the form tsr_<prefix>_<secret>.",
-      },
-      webhookSecret: {
-        type: "apiKey",
-        in: "header",
-        name: "X-Service-Webhook-Secret",
-        description: "The secret of the webhook.",
-      },
-      webhookSecretInQuery: {
-        type: "apiKey",
-        in: "query",
-        name: "secret",
-        description: "The secret of the webhook, from providers that send no such header.",
-      },
-    },
+    openapi: "3.1.0",
+    info,
+    servers: [{ url: baseUrl }],
+    tags,
+    paths: pathsOf(operations),
+    components: openApiComponents(),
   };
 }

@@ -8,7 +8,7 @@ export type Method = "GET" | "POST";
 /** A JSON value shown in the documentation. */
 export type Example = unknown;
 
-/** What one media type of a request body looks like. */
+/** The schema of one media type of a request body. */
 export interface MediaType {
   readonly schema: TSchema;
   readonly example?: Example;
@@ -23,27 +23,27 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Path parameters: one property a `{name}` of the path. All strings. */
+  /** Path parameters: one string property per `{name}` of the path. */
   readonly params?: P;
-  /** Query parameters, as strings: numbers and so on are refined by patterns and parsed below. */
+  /** Query parameters, as strings: patterns restrict numbers, which the operation parses. */
   readonly query?: Q;
   /** Request headers worth documenting. */
   readonly headers?: TObject;
   readonly status?: 200 | 201;
   readonly response: TSchema;
   readonly responseExample?: Example;
-  /** Headers of the successful response, by name, with their meaning. */
+  /** Descriptions of the successful response's headers, by name. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /**
-   * True when If-None-Match can be answered with 304. A JSON operation gets its ETag from the
-   * pipeline; a raw one answers so by itself.
+   * True when If-None-Match can be answered with 304. The pipeline does so for JSON operations;
+   * raw operations do it themselves.
    */
   readonly conditional?: boolean;
-  /** The problems that the operation itself can answer with, besides those every one has. */
+  /** The problems of this operation, without those that every operation has. */
   readonly problems: readonly Slug[];
 }
 
-/** What every handler is given. */
+/** The argument of every handler. */
 export interface Call<P, Q> {
   readonly request: Request;
   readonly requestId: string;
@@ -51,11 +51,11 @@ export interface Call<P, Q> {
   readonly query: Q;
 }
 
-/** An operation with a validated JSON body, or none. The pipeline knows who calls. */
-export interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
+/** An operation with a validated JSON body or none, for authenticated callers. */
+interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   extends Common<P, Q> {
   readonly kind: "json";
-  /** The permission that the caller must hold; null when any valid credential will do. */
+  /** The permission that the caller must hold; null when any valid credential suffices. */
   readonly permission: Permission | null;
   readonly body?: B;
   readonly bodyExample?: Example;
@@ -64,18 +64,18 @@ export interface JsonOperation<P extends TObject, Q extends TObject, B extends T
   ): unknown;
 }
 
-/** An operation that reads its request by itself, for media types and speed beyond plain JSON. */
-export interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q> {
+/** An operation that reads its request itself, for other media types than JSON or for speed. */
+interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q> {
   readonly kind: "raw";
-  /** `own` when the operation checks credentials itself, e.g. a webhook's secret. */
+  /** `own` when the operation checks credentials itself, such as a webhook's secret. */
   readonly credential: "bearer" | "own";
   readonly permission: Permission | null;
   /** Request bodies by media type, for the documentation. */
   readonly bodies: Readonly<Record<string, MediaType>>;
   readonly bodyRequired: boolean;
-  /** Members that this operation's problem documents have besides the usual ones. */
+  /** Additional members of this operation's problem documents. */
   readonly extendProblem?: (problem: Problem) => Record<string, unknown>;
-  /** The schema of its problem documents where `extendProblem` adds to them. */
+  /** The schema of its problem documents when `extendProblem` adds members. */
   readonly problemSchema?: TSchema;
   /** `principal` is undefined exactly when `credential` is `own`. */
   handle(
@@ -83,11 +83,11 @@ export interface RawOperation<P extends TObject, Q extends TObject> extends Comm
   ): Response | Promise<Response>;
 }
 
-// The parameter types only matter inside one operation; a list of them forgets the difference.
+// The parameter types matter within one operation only; a list of operations needs none.
 // biome-ignore lint/suspicious/noExplicitAny: existential type
 export type Operation = JsonOperation<any, any, any> | RawOperation<any, any>;
 
-/** Declares a JSON operation; exists for its type inference. */
+/** Declares a JSON operation. A function for its type inference. */
 export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
@@ -96,7 +96,7 @@ export function operation<
   return { ...spec, kind: "json" };
 }
 
-/** Declares a raw operation; exists for its type inference. */
+/** Declares a raw operation. A function for its type inference. */
 export function rawOperation<P extends TObject = TObject, Q extends TObject = TObject>(
   spec: Omit<RawOperation<P, Q>, "kind">,
 ): Operation {

@@ -8,6 +8,7 @@ import { type Validator, validator } from "../problem/validate.ts";
 import { isJsonType, mediaType, parseJson, readBody, requirePlainBody } from "./body.ts";
 import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
+import { requestIdOf } from "./request-id.ts";
 import { json, problemResponse } from "./respond.ts";
 
 export interface HttpContext {
@@ -18,19 +19,11 @@ export interface HttpContext {
   readonly metrics: Metrics;
 }
 
-/** A request on its way to an operation, with the path's parameters already decoded. */
+/** Answers a request to an operation, given the decoded parameters of its path. */
 export type Runner = (
   request: Request,
   pathParams: Record<string, string>,
 ) => Response | Promise<Response>;
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-
-/** The caller's own request id where it is harmless, else a new one. */
-export function requestIdOf(request: Request): string {
-  const given = request.headers.get("x-request-id");
-  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
-}
 
 function queryOf(request: Request): Record<string, string> {
   const start = request.url.indexOf("?");
@@ -56,10 +49,10 @@ function validatorsOf(operation: Operation): Validators {
 async function jsonBody(request: Request, context: HttpContext): Promise<unknown> {
   const type = mediaType(request);
   const bytes = await readBody(request, context.maxBodyBytes);
-  // Without a body there is no type to complain about; its absence is the better message.
+  // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
     throw new Problem("unsupported-media-type", {
-      detail: "This operation takes application/json.",
+      detail: "This operation accepts application/json.",
       headers: { accept: "application/json" },
     });
   }
@@ -67,7 +60,7 @@ async function jsonBody(request: Request, context: HttpContext): Promise<unknown
   return parseJson(bytes);
 }
 
-/** Credential, permission, parameters, body, handler: the one order in which a request is judged. */
+/** Processes a request in a fixed order: credential, permission, parameters, body, handler. */
 async function perform(
   operation: Operation,
   validators: Validators,
@@ -79,7 +72,7 @@ async function perform(
   const authenticated = needsPrincipal
     ? context.authenticator.authenticate(request.headers)
     : undefined;
-  // Awaiting only real promises keeps the hot path of remembered credentials synchronous.
+  // Cached credentials stay synchronous, which keeps the hot path free of promises.
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
   if (operation.permission !== null && principal !== undefined) {
     requirePermission(principal, operation.permission);
@@ -90,13 +83,12 @@ async function perform(
     return await operation.handle({ request, requestId, params, query, principal });
   }
   const body = validators.body?.(await jsonBody(request, context));
-  const known = principal as Principal;
   const result = await operation.handle({
     request,
     requestId,
     params,
     query,
-    principal: known,
+    principal: principal as Principal,
     body,
   });
   if (result instanceof Response) return result;
@@ -104,7 +96,7 @@ async function perform(
   return json(result, operation.status ?? 200);
 }
 
-/** Binds an operation to its surroundings: what it throws becomes a problem, what it does is counted. */
+/** Runs an operation for a request: answers errors as problems, and records duration and status. */
 export function bindOperation(operation: Operation, context: HttpContext): Runner {
   const validators = validatorsOf(operation);
   const extend = operation.kind === "raw" ? operation.extendProblem : undefined;

@@ -5,7 +5,7 @@ import { Problem, problemBody } from "../problem/problem.ts";
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,
@@ -13,13 +13,13 @@ export function json(value: unknown, status = 200, headers: Record<string, strin
   });
 }
 
-/** What any thrown thing means to the caller. The real cause stays in `cause`, for the log. */
-export function toProblem(error: unknown): Problem {
+/** The problem that any thrown value means to the caller. The cause is kept for the log. */
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   return databaseProblem(error) ?? new Problem("internal-error", { cause: error });
 }
 
-/** Headers that belong to the problem's type, besides those of the occurrence. */
+/** The headers of the problem's type and of this occurrence. */
 function problemHeaders(problem: Problem, requestId: string): Record<string, string> {
   const retry = problem.type.retryAfterSeconds;
   return {
@@ -34,15 +34,15 @@ function problemHeaders(problem: Problem, requestId: string): Record<string, str
   };
 }
 
-export interface ProblemContext {
+interface ProblemContext {
   readonly baseUrl: string;
   readonly requestId: string;
   readonly log: Log;
-  /** Adds members to the body, for operations that promise more than RFC 9457. */
+  /** Adds members to the body, for operations with an extended problem document. */
   readonly extend?: (problem: Problem) => Record<string, unknown>;
 }
 
-/** Turns whatever was thrown into its problem document, and logs what the caller may not see. */
+/** Answers a thrown value with its problem document, and logs the cause of a 5xx. */
 export function problemResponse(error: unknown, context: ProblemContext): Response {
   const problem = toProblem(error);
   if (problem.type.status >= 500) {

@@ -1,12 +1,13 @@
 import type { Elysia } from "elysia";
 import { Problem } from "../problem/problem.ts";
 import type { Operation } from "./operation.ts";
-import { bindOperation, type HttpContext, requestIdOf } from "./pipeline.ts";
+import { bindOperation, type HttpContext } from "./pipeline.ts";
+import { requestIdOf } from "./request-id.ts";
 import { problemResponse } from "./respond.ts";
 
 /**
- * The router wants one parameter name a position, while the API names them differently from path
- * to path. So routes are registered with names by position and translated back per operation.
+ * The router requires the same parameter name in all routes with a parameter at one position, but
+ * the API's names differ. So routes have names by position, which are translated back.
  */
 function routePattern(path: string): { pattern: string; names: Map<string, string> } {
   const names = new Map<string, string>();
@@ -36,7 +37,7 @@ function knownRoute(operation: Operation): KnownRoute {
   return { matcher: new RegExp(`^${source}/?$`), methods };
 }
 
-/** The problem of a request that no operation takes: another method would, or none. */
+/** The problem for a request without an operation: `method-not-allowed` or `route-not-found`. */
 function unroutable(routes: readonly KnownRoute[], path: string): Problem {
   const methods = routes
     .filter((route) => route.matcher.test(path))
@@ -47,7 +48,7 @@ function unroutable(routes: readonly KnownRoute[], path: string): Problem {
   });
 }
 
-/** Adds every operation to the application, and answers for all paths that have none. */
+/** Adds every operation to the application, and problems for all other paths and methods. */
 export function mountOperations(
   app: Elysia,
   operations: readonly Operation[],

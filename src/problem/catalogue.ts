@@ -1,6 +1,6 @@
 import { DEPENDENCY_RETRY_AFTER_SECONDS, OVERLOAD_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
 
-export type Category =
+type Category =
   | "AUTH"
   | "RESOURCE"
   | "VALIDATION"
@@ -9,12 +9,12 @@ export type Category =
   | "INTEGRATION"
   | "INTERNAL";
 
-/** What is known of an error type, whatever the request was. */
+/** What is the same for every occurrence of an error type. */
 export interface ErrorType {
   readonly status: number;
   readonly category: Category;
   readonly title: string;
-  /** The sentence that stands in `detail` when the place of the error has nothing better to say. */
+  /** The default `detail` of an occurrence. */
   readonly detail: string;
   readonly suggestion: string;
   readonly steps: readonly string[];
@@ -34,14 +34,14 @@ function notFound(resource: string, where: string, related: readonly string[] = 
     steps: [
       `Compare the ${where} in the path with the one you were given.`,
       "Make sure that the credential belongs to a member of the project.",
-      "If the credential is an API key bound to a project, make sure it is this project.",
+      "If the credential is an API key bound to a project, make sure that it is this project.",
     ],
-    tips: ["A resource of another tenant answers exactly like one that does not exist."],
+    tips: ["A resource of another tenant is reported exactly like one that does not exist."],
     related: ["unauthorized", "permission-denied", ...related],
   };
 }
 
-/** The error types of the service, by slug. Every slug that is ever emitted stands here. */
+/** Every error type of the service, by slug. */
 export const CATALOGUE = {
   "validation-failed": {
     status: 400,
@@ -50,7 +50,7 @@ export const CATALOGUE = {
     detail: "The request is not valid.",
     suggestion: "Correct the fields listed in errors and send the request again.",
     steps: [
-      "Read errors: each entry names a field and what is wrong with it.",
+      "Read errors: each entry names a field and its fault.",
       "Compare the request with the operation's schema at /docs.",
     ],
     example: '{"errors":[{"field":"vector[3]","message":"must be a finite number"}]}',
@@ -64,7 +64,7 @@ export const CATALOGUE = {
     suggestion: "Start again from the first page, without a cursor.",
     steps: [
       "Use page_info.next exactly as it was returned.",
-      "Repeat the parameters of the query that returned it, or leave them out.",
+      "Repeat the parameters of the query that returned it, or omit them.",
     ],
     related: ["validation-failed"],
   },
@@ -122,8 +122,8 @@ export const CATALOGUE = {
     category: "RESOURCE",
     title: "Route not found",
     detail: "No operation has this path.",
-    suggestion: "Look the path up in the API documentation at /docs.",
-    steps: ["Compare the path with /docs.", "Check that it carries no version segment."],
+    suggestion: "Look up the path in the API documentation at /docs.",
+    steps: ["Compare the path with /docs.", "Check that it contains no version segment."],
     related: ["method-not-allowed"],
   },
   "method-not-allowed": {
@@ -132,7 +132,7 @@ export const CATALOGUE = {
     title: "Method not allowed",
     detail: "The path exists, but not with this method.",
     suggestion: "Use one of the methods in the Allow header.",
-    steps: ["Read the Allow header of the answer."],
+    steps: ["Read the Allow header of the response."],
     related: ["route-not-found"],
   },
   "project-slug-taken": {
@@ -148,12 +148,12 @@ export const CATALOGUE = {
     status: 409,
     category: "RESOURCE",
     title: "Idempotency conflict",
-    detail: "The request repeats an earlier one that it cannot be answered from.",
+    detail: "The request repeats an earlier one whose result cannot be returned.",
     suggestion: "Read idempotency: it says whether and when to retry.",
     steps: [
-      "in_progress: the first attempt still runs; retry after retry_after_seconds.",
+      "in_progress: the first attempt is still running; retry after retry_after_seconds.",
       "payload_mismatch: the key was used with other contents; do not retry, use a new key.",
-      "outcome_unknown: retry with the same key; it ends in exactly one effect.",
+      "outcome_unknown: retry with the same key; the effect happens exactly once.",
     ],
     related: ["input-request-closed"],
   },
@@ -170,10 +170,10 @@ export const CATALOGUE = {
     status: 413,
     category: "VALIDATION",
     title: "Payload too large",
-    detail: "The request body is larger than the service takes.",
+    detail: "The request body is larger than the service accepts.",
     suggestion: "Send a smaller body.",
     steps: [
-      "Send the vector as application/octet-stream or base64: a third of the JSON size.",
+      "Send the vector as application/octet-stream or base64, about a third of its size in JSON.",
       "The operator can raise MAX_BODY_BYTES.",
     ],
     related: ["validation-failed"],
@@ -182,18 +182,18 @@ export const CATALOGUE = {
     status: 415,
     category: "VALIDATION",
     title: "Unsupported media type",
-    detail: "The operation does not take this content type.",
+    detail: "The operation does not accept this content type.",
     suggestion: "Send Content-Type: application/json.",
-    steps: ["Look the operation's content types up at /docs."],
+    steps: ["Look up the operation's content types at /docs."],
     related: ["validation-failed"],
   },
   "internal-error": {
     status: 500,
     category: "INTERNAL",
     title: "Internal error",
-    detail: "Something went wrong on our side.",
+    detail: "An unexpected error occurred in the service.",
     suggestion: "Retry later; if it persists, report the instance of this problem.",
-    steps: ["Note the instance: the operator finds the cause in the log by it."],
+    steps: ["Note the instance: the operator can find the cause in the log with it."],
   },
   "billing-not-configured": {
     status: 500,
@@ -208,9 +208,9 @@ export const CATALOGUE = {
     status: 500,
     category: "INTEGRATION",
     title: "Billing provider error",
-    detail: "The payment provider could not be reached or gave no usable answer.",
+    detail: "The payment provider could not be reached or gave no usable response.",
     suggestion: "Retry later. Nothing was charged.",
-    steps: ["Retry after some seconds: a repeated upgrade does not open a second session."],
+    steps: ["Retry after a few seconds: a repeated upgrade does not open a second session."],
     related: ["billing-not-configured"],
   },
   overloaded: {
@@ -219,7 +219,7 @@ export const CATALOGUE = {
     title: "Overloaded",
     detail: "The service has more work than it can queue.",
     suggestion: "Retry after the time in Retry-After, with jitter.",
-    steps: ["Wait for Retry-After seconds.", "Lower the number of requests in flight."],
+    steps: ["Wait for Retry-After seconds.", "Reduce the number of concurrent requests."],
     retryAfterSeconds: OVERLOAD_RETRY_AFTER_SECONDS,
     related: ["dependency-unavailable"],
   },
@@ -229,7 +229,7 @@ export const CATALOGUE = {
     title: "Dependency unavailable",
     detail: "A server that this operation needs does not answer.",
     suggestion: "Retry after the time in Retry-After.",
-    steps: ["Wait for Retry-After seconds.", "See /readyz for what is missing."],
+    steps: ["Wait for Retry-After seconds.", "Look at /readyz for what is missing."],
     retryAfterSeconds: DEPENDENCY_RETRY_AFTER_SECONDS,
     related: ["overloaded"],
   },
@@ -237,12 +237,12 @@ export const CATALOGUE = {
 
 export type Slug = keyof typeof CATALOGUE;
 
-/** Looks an error type up by its slug; undefined when the service has no such type. */
+/** The error type of a slug; undefined when the service has no such type. */
 export function errorType(slug: string): ErrorType | undefined {
   return Object.hasOwn(CATALOGUE, slug) ? CATALOGUE[slug as Slug] : undefined;
 }
 
-/** The stable machine-readable code of a slug, e.g. `PROJECT_NOT_FOUND`. */
-export function codeOf(slug: string): string {
+/** The stable machine-readable code of a slug, such as `PROJECT_NOT_FOUND`. */
+export function problemCode(slug: string): string {
   return slug.toUpperCase().replaceAll("-", "_");
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PROBLEM_DETAIL_MAX_CHARS, PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
-import { CATALOGUE, codeOf, type ErrorType, type Slug } from "./catalogue.ts";
+import { CATALOGUE, type ErrorType, problemCode, type Slug } from "./catalogue.ts";
 
 export const FieldError = Type.Object(
   {
@@ -20,7 +20,7 @@ export const Idempotency = Type.Object(
         Type.Literal("payload_mismatch"),
         Type.Literal("outcome_unknown"),
       ],
-      { description: "What became of the request that this one repeats." },
+      { description: "The state of the request that this one repeats." },
     ),
     operation: Type.String({ minLength: 1, description: "The operation that was repeated." }),
     retryable: Type.Boolean({ description: "True when the same request may succeed later." }),
@@ -28,16 +28,16 @@ export const Idempotency = Type.Object(
       description: "Seconds to wait before a retry; null when there is nothing to retry.",
     }),
     expires_at: Type.Union([Type.String(), Type.Null()], {
-      description: "When the earlier request is forgotten; null when never.",
+      description: "When the earlier request expires; null when never.",
     }),
     recovery: Type.Optional(
       Type.Object(
         {
           available: Type.Boolean({ description: "True when the outcome can be looked up." }),
           description: Type.String({ description: "How to find the outcome." }),
-          resource_url: Type.Optional(Type.String({ description: "Where the outcome stands." })),
+          resource_url: Type.Optional(Type.String({ description: "Where to read the outcome." })),
         },
-        { description: "How to find out what became of the earlier request." },
+        { description: "How to find the outcome of the earlier request." },
       ),
     ),
   },
@@ -60,12 +60,12 @@ const CAUSES = [
   "schedule_run_limit_reached",
 ] as const;
 
-/** The body of every error answer, as RFC 9457 describes it. */
+/** The body of every error response, according to RFC 9457. */
 export const ProblemBody = Type.Object(
   {
     type: Type.String({
       format: "uri-reference",
-      description: "Identifies the problem type and leads to its description.",
+      description: "Identifies the problem type. A URL of its description.",
     }),
     title: Type.String({ description: "A short summary of the problem type." }),
     status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
@@ -98,21 +98,21 @@ export const ProblemBody = Type.Object(
     ),
     idempotency: Type.Optional(Idempotency),
   },
-  { description: "An error, as RFC 9457 describes it." },
+  { description: "An error according to RFC 9457." },
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 
-export interface ProblemOptions {
-  /** The public explanation of this occurrence; the catalogue's sentence where absent. */
+interface ProblemOptions {
+  /** The public explanation of this occurrence; the catalogue's detail by default. */
   detail?: string;
   errors?: FieldError[];
   idempotency?: Idempotency;
   headers?: Record<string, string>;
-  /** What really happened. It goes to the log and never into the body. */
+  /** The internal cause, which is logged and never sent. */
   cause?: unknown;
 }
 
-/** An error with a place in the catalogue. Throw it anywhere below a route. */
+/** An error of a type in the catalogue. Throw it anywhere below a route. */
 export class Problem extends Error {
   readonly slug: Slug;
   readonly options: ProblemOptions;
@@ -129,7 +129,7 @@ export class Problem extends Error {
   }
 }
 
-/** A 400 that names the invalid fields. At most PROBLEM_MAX_FIELD_ERRORS of them are listed. */
+/** A `validation-failed` problem. It lists at most PROBLEM_MAX_FIELD_ERRORS invalid fields. */
 export function invalid(errors: FieldError[], detail?: string): Problem {
   const listed = errors.slice(0, PROBLEM_MAX_FIELD_ERRORS);
   const first = listed[0];
@@ -148,7 +148,7 @@ export function problemBody(problem: Problem, baseUrl: string, requestId: string
     type: `${baseUrl}/errors/${slug}`,
     title: type.title,
     status: type.status,
-    code: codeOf(slug),
+    code: problemCode(slug),
     detail: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
     instance: `urn:request:${requestId}`,
     slug,

@@ -28,7 +28,7 @@ function literalNames(schema: TSchema): string | undefined {
   return members.map((member) => ("const" in member ? String(member["const"]) : "null")).join(", ");
 }
 
-/** A sentence about the schema, never about the value: values are not echoed back. */
+/** A message that describes the schema and never repeats the value. */
 function messageOf(error: ValueError): string {
   const literals = literalNames(error.schema);
   if (error.type === ValueErrorType.ObjectRequiredProperty) return "is required";
@@ -43,7 +43,7 @@ function messageOf(error: ValueError): string {
   return `must be ${text.replace(/^(string|array|number|integer) length /, "of length ")}`;
 }
 
-/** JSON Schema counts characters, TypeBox the UTF-16 units of them, of which there may be more. */
+/** JSON Schema counts characters but TypeBox UTF-16 units, of which there may be more. */
 function isShortEnough({ type, schema, value }: ValueError): boolean {
   if (type !== ValueErrorType.StringMaxLength || typeof value !== "string") return false;
   return [...value].length <= (schema["maxLength"] as number);
@@ -56,7 +56,7 @@ function fieldErrors(check: TypeCheck<TSchema>, value: unknown, prefix: string):
     if (isShortEnough(error)) continue;
     const path = dotted(error.path);
     const field = prefix + path;
-    // One message a field: the first says what to do, the rest repeat it in other words.
+    // The first message per field suffices; the others repeat it in other words.
     if (seen.has(field)) continue;
     seen.add(field);
     errors.push({ field: field === "" ? "body" : field, message: messageOf(error) });
@@ -71,7 +71,7 @@ function allowsNull(schema: TSchema): boolean {
   return ((schema["anyOf"] as TSchema[] | undefined) ?? []).some(allowsNull);
 }
 
-/** A null in an optional field counts as absent where the schema does not allow null. */
+/** Removes nulls in optional fields whose schema does not allow null. */
 function dropAbsent(schema: TSchema, value: unknown): unknown {
   if (schema["type"] !== "object" || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value;
@@ -91,7 +91,7 @@ export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
 
 /**
  * Compiles a schema into a function that returns the valid value or throws a `validation-failed`
- * problem naming each wrong field. Compile once, at registration.
+ * problem that names every invalid field. Compile once, at registration.
  */
 export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<S> {
   const check = TypeCompiler.Compile(schema as TSchema);

@@ -68,7 +68,7 @@ function requireSearchType(type: string, empty: boolean): void {
   // Without a body there is no type to complain about; its absence is the better message.
   if (type === "" && empty) return;
   throw new Problem("unsupported-media-type", {
-    detail: `This operation takes ${JSON_TYPE} and ${OCTETS_TYPE}.`,
+    detail: `This operation accepts ${JSON_TYPE} and ${OCTETS_TYPE}.`,
     headers: { accept: `${JSON_TYPE}, ${OCTETS_TYPE}` },
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
-import { CATALOGUE, codeOf, errorType, type Slug } from "../../src/problem/catalogue.ts";
+import { CATALOGUE, errorType, problemCode, type Slug } from "../../src/problem/catalogue.ts";
 
 const slugs = Object.keys(CATALOGUE) as Slug[];
 
@@ -17,7 +17,7 @@ describe("the error catalogue", () => {
     for (const slug of slugs) {
       const type = CATALOGUE[slug];
       expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
-      expect(codeOf(slug)).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
+      expect(problemCode(slug)).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
       expect(type.status).toBeWithin(400, 600);
       expect(type.steps.length).toBeGreaterThan(0);
       for (const text of [type.title, type.detail, type.suggestion]) expect(text).not.toBe("");

@@ -1,0 +1,14 @@
+import type { TSchema } from "@sinclair/typebox";
+
+/** Any object of an OpenAPI document. */
+export type Json = Record<string, unknown>;
+
+/** Leaves out the keyword that only our own validation uses. */
+function withoutOwnKeywords(name: string, value: unknown): unknown {
+  return name === "errorMessage" && typeof value === "string" ? undefined : value;
+}
+
+/** A TypeBox schema without its symbols: plain JSON Schema 2020-12, as in OpenAPI 3.1. */
+export function plainSchema(schema: TSchema): Json {
+  return JSON.parse(JSON.stringify(schema, withoutOwnKeywords)) as Json;
+}

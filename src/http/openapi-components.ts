@@ -1,0 +1,101 @@
+import { ProblemBody } from "../problem/problem.ts";
+import { type Json, plainSchema } from "./json-schema.ts";
+import { REQUEST_ID_PATTERN } from "./request-id.ts";
+
+export const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
+
+const PARAMETERS = {
+  RequestId: {
+    name: "X-Request-Id",
+    in: "header",
+    required: false,
+    description:
+      "The caller's own id for the request, which the response repeats. A value that does not match the pattern is replaced by a new id.",
+    schema: { type: "string", pattern: REQUEST_ID_PATTERN },
+    example: EXAMPLE_REQUEST_ID,
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description:
+      "ETags of the caller's copies. When one is current, the response is 304 without a body.",
+    schema: { type: "string" },
+    example: '"3f7c1d2ab45e6f90"',
+  },
+} as const;
+
+const HEADERS = {
+  RequestId: {
+    description: "Identifies the request; a problem's `instance` contains the same id.",
+    required: true,
+    schema: { type: "string" },
+  },
+  NoStore: {
+    description: "Problems must not be stored.",
+    required: true,
+    schema: { type: "string", const: "no-store" },
+  },
+  Revalidate: {
+    description: "Only the caller may store the response, and must revalidate it before each use.",
+    required: true,
+    schema: { type: "string" },
+  },
+  ETag: {
+    description:
+      "Identifies this representation, for If-None-Match. A strong tag: equal tags mean equal bytes.",
+    required: true,
+    schema: { type: "string", pattern: '^"[^"]+"$' },
+  },
+  WwwAuthenticate: {
+    description: "The authentication schemes that the service accepts.",
+    required: true,
+    schema: { type: "string" },
+  },
+  Accept: {
+    description: "The content types that the operation accepts.",
+    schema: { type: "string" },
+  },
+  AcceptEncoding: {
+    description: "The content encoding that the operation accepts, when the body had another one.",
+    schema: { type: "string" },
+  },
+  RetryAfter: {
+    description: "Seconds after which a retry may succeed, where one may.",
+    schema: { type: "integer", minimum: 0 },
+  },
+} as const;
+
+/** The components that operations refer to. */
+export function openApiComponents(): Json {
+  return {
+    schemas: { Problem: plainSchema(ProblemBody) },
+    parameters: PARAMETERS,
+    headers: HEADERS,
+    securitySchemes: {
+      bearerAuth: {
+        type: "http",
+        scheme: "bearer",
+        description: "A JWT or an API key.",
+      },
+      apiKeyAuth: {
+        type: "apiKey",
+        in: "header",
+        name: "X-API-Key",
+        description: "An API key of the form tsr_<prefix>_<secret>.",
+      },
+      webhookSecret: {
+        type: "apiKey",
+        in: "header",
+        name: "X-Service-Webhook-Secret",
+        description: "The secret of the webhook.",
+      },
+      webhookSecretInQuery: {
+        type: "apiKey",
+        in: "query",
+        name: "secret",
+        description: "The secret of the webhook, for providers that cannot send the header.",
+      },
+    },
+  };
+}
