@@ -10,7 +10,7 @@ import { CheckoutSessions } from "./checkout-sessions.ts";
 import { createProvider, ProviderError } from "./provider.ts";
 import type { Upgrade, UpgradeResult } from "./schema.ts";
 import type { Session } from "./session.ts";
-import { createBillingStore } from "./store.ts";
+import { BillingStore } from "./store.ts";
 
 const NOTHING_DUE = { amount_decimal: null, currency: null, amount: null } as const;
 const DONE: UpgradeResult = { status: "ok", checkout_url: null, ...NOTHING_DUE, error: null };
@@ -47,7 +47,7 @@ export function createBilling(config: Config["billing"], sql: Sql, log: Log): Bi
   const sessions =
     secretKey === undefined
       ? null
-      : new CheckoutSessions(createProvider({ secretKey, apiBase }), createBillingStore(sql));
+      : new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
 
   return {
     async upgrade(accountId, upgrade) {

@@ -33,66 +33,65 @@ interface UpgradeKey {
   readonly fingerprint: Uint8Array;
 }
 
-export type BillingStore = ReturnType<typeof createBillingStore>;
-
 /** The stored sessions and customers of accounts. No operation needs a transaction. */
-export function createBillingStore(sql: Sql) {
-  return {
-    async session({ accountId, fingerprint }: UpgradeKey): Promise<StoredSession | null> {
-      const [row] = await sql<SessionRow[]>`
+export class BillingStore {
+  constructor(private readonly sql: Sql) {}
+
+  async session({ accountId, fingerprint }: UpgradeKey): Promise<StoredSession | null> {
+    const [row] = await this.sql<SessionRow[]>`
         SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
         WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
           AND session_id IS NOT NULL`;
-      return row === undefined ? null : storedSession(row);
-    },
+    return row === undefined ? null : storedSession(row);
+  }
 
-    /** The account's sessions, in descending order of expiry. */
-    async sessions(accountId: string, limit: number): Promise<StoredSession[]> {
-      const rows = await sql<SessionRow[]>`
+  /** The account's sessions, in descending order of expiry. */
+  async sessions(accountId: string, limit: number): Promise<StoredSession[]> {
+    const rows = await this.sql<SessionRow[]>`
         SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
         WHERE account_id = ${accountId} AND session_id IS NOT NULL
         ORDER BY expires_at DESC, session_id LIMIT ${limit}`;
-      return rows.map(storedSession);
-    },
+    return rows.map(storedSession);
+  }
 
-    /**
-     * Claims the next attempt to open a session for `ttlMs`. Returns its id: a new one, or that of
-     * an unfinished attempt to repeat. Null while another request holds the claim, or when a
-     * session is already stored.
-     */
-    async claim({ accountId, fingerprint }: UpgradeKey, ttlMs: number): Promise<string | null> {
-      const [row] = await sql<{ attempt: string }[]>`
+  /**
+   * Claims the next attempt to open a session for `ttlMs`. Returns its id: a new one, or that of
+   * an unfinished attempt to repeat. Null while another request holds the claim, or when a
+   * session is already stored.
+   */
+  async claim({ accountId, fingerprint }: UpgradeKey, ttlMs: number): Promise<string | null> {
+    const [row] = await this.sql<{ attempt: string }[]>`
         INSERT INTO billing_sessions AS s (account_id, fingerprint, attempt, claimed_until)
         VALUES (${accountId}, ${fingerprint}, gen_random_uuid(),
           now() + ${ttlMs} * interval '1 millisecond')
         ON CONFLICT (account_id, fingerprint) DO UPDATE SET claimed_until = excluded.claimed_until
         WHERE s.session_id IS NULL AND (s.claimed_until IS NULL OR s.claimed_until <= now())
         RETURNING attempt`;
-      return row?.attempt ?? null;
-    },
+    return row?.attempt ?? null;
+  }
 
-    /** Ends the claim, so that others can repeat the attempt at once. */
-    async release({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
-      await sql`
+  /** Ends the claim, so that others can repeat the attempt at once. */
+  async release({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
+    await this.sql`
         UPDATE billing_sessions SET claimed_until = NULL
         WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}`;
-    },
+  }
 
-    /** Deletes an attempt that opened no session: the next claim gets a new id. */
-    async abandon({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
-      await sql`
+  /** Deletes an attempt that opened no session: the next claim gets a new id. */
+  async abandon({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
+    await this.sql`
         DELETE FROM billing_sessions
         WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}
           AND session_id IS NULL`;
-    },
+  }
 
-    /** Stores the session that the attempt opened, unless one is stored already. */
-    async saveSession(
-      { accountId, fingerprint }: UpgradeKey,
-      attempt: string,
-      { id, url, due, expiresAt }: Session,
-    ): Promise<void> {
-      await sql`
+  /** Stores the session that the attempt opened, unless one is stored already. */
+  async saveSession(
+    { accountId, fingerprint }: UpgradeKey,
+    attempt: string,
+    { id, url, due, expiresAt }: Session,
+  ): Promise<void> {
+    await this.sql`
         INSERT INTO billing_sessions AS s
           (account_id, fingerprint, attempt, session_id, url, amount_total, currency, expires_at)
         VALUES (${accountId}, ${fingerprint}, ${attempt}, ${id}, ${url},
@@ -102,44 +101,43 @@ export function createBillingStore(sql: Sql) {
           url = excluded.url, amount_total = excluded.amount_total, currency = excluded.currency,
           expires_at = excluded.expires_at
         WHERE s.session_id IS NULL`;
-    },
+  }
 
-    /**
-     * Deletes a session whose state is unknown, but not its attempt. Repeating the attempt with the
-     * same idempotency key returns the same session or the provider's error.
-     */
-    async resetSession({ accountId, fingerprint }: UpgradeKey): Promise<void> {
-      await sql`
+  /**
+   * Deletes a session whose state is unknown, but not its attempt. Repeating the attempt with the
+   * same idempotency key returns the same session or the provider's error.
+   */
+  async resetSession({ accountId, fingerprint }: UpgradeKey): Promise<void> {
+    await this.sql`
         UPDATE billing_sessions SET claimed_until = NULL, session_id = NULL, url = NULL,
           amount_total = NULL, currency = NULL, expires_at = NULL
         WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
           AND session_id IS NOT NULL`;
-    },
+  }
 
-    /** Deletes a session that is over, with its attempt. */
-    async deleteSession(accountId: string, sessionId: string): Promise<void> {
-      await sql`
+  /** Deletes a session that is over, with its attempt. */
+  async deleteSession(accountId: string, sessionId: string): Promise<void> {
+    await this.sql`
         DELETE FROM billing_sessions
         WHERE account_id = ${accountId} AND session_id = ${sessionId}`;
-    },
+  }
 
-    async customer(accountId: string): Promise<string | null> {
-      const [row] = await sql<{ customer_id: string }[]>`
+  async customer(accountId: string): Promise<string | null> {
+    const [row] = await this.sql<{ customer_id: string }[]>`
         SELECT customer_id FROM billing_customers WHERE account_id = ${accountId}`;
-      return row?.customer_id ?? null;
-    },
+    return row?.customer_id ?? null;
+  }
 
-    /** Stores the account's customer. An account keeps its first customer. */
-    async saveCustomer(accountId: string, customerId: string): Promise<void> {
-      await sql`
+  /** Stores the account's customer. An account keeps its first customer. */
+  async saveCustomer(accountId: string, customerId: string): Promise<void> {
+    await this.sql`
         INSERT INTO billing_customers (account_id, customer_id) VALUES (${accountId}, ${customerId})
         ON CONFLICT (account_id) DO NOTHING`;
-    },
+  }
 
-    async deleteCustomer(accountId: string, customerId: string): Promise<void> {
-      await sql`
+  async deleteCustomer(accountId: string, customerId: string): Promise<void> {
+    await this.sql`
         DELETE FROM billing_customers
         WHERE account_id = ${accountId} AND customer_id = ${customerId}`;
-    },
-  };
+  }
 }
