@@ -39,18 +39,18 @@ export class BillingStore {
 
   async session({ accountId, fingerprint }: UpgradeKey): Promise<StoredSession | null> {
     const [row] = await this.sql<SessionRow[]>`
-        SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
-        WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
-          AND session_id IS NOT NULL`;
+      SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
+      WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
+        AND session_id IS NOT NULL`;
     return row === undefined ? null : storedSession(row);
   }
 
   /** The account's sessions, in descending order of expiry. */
   async sessions(accountId: string, limit: number): Promise<StoredSession[]> {
     const rows = await this.sql<SessionRow[]>`
-        SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
-        WHERE account_id = ${accountId} AND session_id IS NOT NULL
-        ORDER BY expires_at DESC, session_id LIMIT ${limit}`;
+      SELECT session_id, url, amount_total, currency, expires_at FROM billing_sessions
+      WHERE account_id = ${accountId} AND session_id IS NOT NULL
+      ORDER BY expires_at DESC, session_id LIMIT ${limit}`;
     return rows.map(storedSession);
   }
 
@@ -61,28 +61,28 @@ export class BillingStore {
    */
   async claim({ accountId, fingerprint }: UpgradeKey, ttlMs: number): Promise<string | null> {
     const [row] = await this.sql<{ attempt: string }[]>`
-        INSERT INTO billing_sessions AS s (account_id, fingerprint, attempt, claimed_until)
-        VALUES (${accountId}, ${fingerprint}, gen_random_uuid(),
-          now() + ${ttlMs} * interval '1 millisecond')
-        ON CONFLICT (account_id, fingerprint) DO UPDATE SET claimed_until = excluded.claimed_until
-        WHERE s.session_id IS NULL AND (s.claimed_until IS NULL OR s.claimed_until <= now())
-        RETURNING attempt`;
+      INSERT INTO billing_sessions AS s (account_id, fingerprint, attempt, claimed_until)
+      VALUES (${accountId}, ${fingerprint}, gen_random_uuid(),
+        now() + ${ttlMs} * interval '1 millisecond')
+      ON CONFLICT (account_id, fingerprint) DO UPDATE SET claimed_until = excluded.claimed_until
+      WHERE s.session_id IS NULL AND (s.claimed_until IS NULL OR s.claimed_until <= now())
+      RETURNING attempt`;
     return row?.attempt ?? null;
   }
 
   /** Ends the claim, so that others can repeat the attempt at once. */
   async release({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
     await this.sql`
-        UPDATE billing_sessions SET claimed_until = NULL
-        WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}`;
+      UPDATE billing_sessions SET claimed_until = NULL
+      WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}`;
   }
 
   /** Deletes an attempt that opened no session: the next claim gets a new id. */
   async abandon({ accountId, fingerprint }: UpgradeKey, attempt: string): Promise<void> {
     await this.sql`
-        DELETE FROM billing_sessions
-        WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}
-          AND session_id IS NULL`;
+      DELETE FROM billing_sessions
+      WHERE account_id = ${accountId} AND fingerprint = ${fingerprint} AND attempt = ${attempt}
+        AND session_id IS NULL`;
   }
 
   /** Stores the session that the attempt opened, unless one is stored already. */
@@ -92,15 +92,15 @@ export class BillingStore {
     { id, url, due, expiresAt }: Session,
   ): Promise<void> {
     await this.sql`
-        INSERT INTO billing_sessions AS s
-          (account_id, fingerprint, attempt, session_id, url, amount_total, currency, expires_at)
-        VALUES (${accountId}, ${fingerprint}, ${attempt}, ${id}, ${url},
-          ${due?.minor.toString() ?? null}, ${due?.currency ?? null}, ${expiresAt})
-        ON CONFLICT (account_id, fingerprint) DO UPDATE SET
-          attempt = excluded.attempt, claimed_until = NULL, session_id = excluded.session_id,
-          url = excluded.url, amount_total = excluded.amount_total, currency = excluded.currency,
-          expires_at = excluded.expires_at
-        WHERE s.session_id IS NULL`;
+      INSERT INTO billing_sessions AS s
+        (account_id, fingerprint, attempt, session_id, url, amount_total, currency, expires_at)
+      VALUES (${accountId}, ${fingerprint}, ${attempt}, ${id}, ${url},
+        ${due?.minor.toString() ?? null}, ${due?.currency ?? null}, ${expiresAt})
+      ON CONFLICT (account_id, fingerprint) DO UPDATE SET
+        attempt = excluded.attempt, claimed_until = NULL, session_id = excluded.session_id,
+        url = excluded.url, amount_total = excluded.amount_total, currency = excluded.currency,
+        expires_at = excluded.expires_at
+      WHERE s.session_id IS NULL`;
   }
 
   /**
@@ -109,35 +109,35 @@ export class BillingStore {
    */
   async resetSession({ accountId, fingerprint }: UpgradeKey): Promise<void> {
     await this.sql`
-        UPDATE billing_sessions SET claimed_until = NULL, session_id = NULL, url = NULL,
-          amount_total = NULL, currency = NULL, expires_at = NULL
-        WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
-          AND session_id IS NOT NULL`;
+      UPDATE billing_sessions SET claimed_until = NULL, session_id = NULL, url = NULL,
+        amount_total = NULL, currency = NULL, expires_at = NULL
+      WHERE account_id = ${accountId} AND fingerprint = ${fingerprint}
+        AND session_id IS NOT NULL`;
   }
 
   /** Deletes a session that is over, with its attempt. */
   async deleteSession(accountId: string, sessionId: string): Promise<void> {
     await this.sql`
-        DELETE FROM billing_sessions
-        WHERE account_id = ${accountId} AND session_id = ${sessionId}`;
+      DELETE FROM billing_sessions
+      WHERE account_id = ${accountId} AND session_id = ${sessionId}`;
   }
 
   async customer(accountId: string): Promise<string | null> {
     const [row] = await this.sql<{ customer_id: string }[]>`
-        SELECT customer_id FROM billing_customers WHERE account_id = ${accountId}`;
+      SELECT customer_id FROM billing_customers WHERE account_id = ${accountId}`;
     return row?.customer_id ?? null;
   }
 
   /** Stores the account's customer. An account keeps its first customer. */
   async saveCustomer(accountId: string, customerId: string): Promise<void> {
     await this.sql`
-        INSERT INTO billing_customers (account_id, customer_id) VALUES (${accountId}, ${customerId})
-        ON CONFLICT (account_id) DO NOTHING`;
+      INSERT INTO billing_customers (account_id, customer_id) VALUES (${accountId}, ${customerId})
+      ON CONFLICT (account_id) DO NOTHING`;
   }
 
   async deleteCustomer(accountId: string, customerId: string): Promise<void> {
     await this.sql`
-        DELETE FROM billing_customers
-        WHERE account_id = ${accountId} AND customer_id = ${customerId}`;
+      DELETE FROM billing_customers
+      WHERE account_id = ${accountId} AND customer_id = ${customerId}`;
   }
 }

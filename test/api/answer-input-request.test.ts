@@ -25,8 +25,8 @@ async function storedFor(request: TestInputRequest) {
   return row as { status: string; submitted_at: Date; expired_at: Date; answers: number };
 }
 
-describe("an answer to an input request", () => {
-  test("is stored, and the request becomes submitted", async () => {
+describe("POST /conversations/{conversation_id}/input-requests/{input_request_id}/responses", () => {
+  test("an answer is stored and the request becomes submitted", async () => {
     const request = await ask();
     const values = { note: "", count: 1.5, sure: false, colour: "red", sizes: ["l", "s"] };
     const { status, body } = await answer(request, values);
@@ -52,7 +52,7 @@ describe("an answer to an input request", () => {
     expect(await storedFor(request)).toMatchObject({ status: "submitted", answers: 1 });
   });
 
-  test("of the same values in any order is answered with the stored one", async () => {
+  test("the same values in any order return the stored answer", async () => {
     const request = await ask();
     const first = await answer(request, { note: "a", count: 1, sizes: ["s"] });
     const again = await answer(request, { sizes: ["s"], sure: null, count: 1.0, note: "a" });
@@ -61,7 +61,7 @@ describe("an answer to an input request", () => {
     expect(await storedFor(request)).toMatchObject({ answers: 1 });
   });
 
-  test("of other values is a conflict that no retry mends", async () => {
+  test("other values for an answered request return 409 and are not retryable", async () => {
     const request = await ask();
     await answer(request, { note: "a", sizes: ["s", "l"] });
     const other = await answer(request, { note: "a", sizes: ["l", "s"] });
@@ -79,7 +79,7 @@ describe("an answer to an input request", () => {
     expect((await api.get(resource_url.slice(api.url.length), member)).status).toBe(200);
   });
 
-  test("given many times at once is stored once", async () => {
+  test("of concurrent answers, one is stored", async () => {
     const request = await ask();
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, at) => answer(request, { note: "a", count: at % 2 })),
@@ -94,7 +94,7 @@ describe("an answer to an input request", () => {
     expect(await storedFor(request)).toMatchObject({ status: "submitted", answers: 1 });
   });
 
-  test("keeps characters that a database may not like, and fields with odd names", async () => {
+  test("NUL characters, lone surrogates and unusual field names are stored unchanged", async () => {
     const fields = ["__proto__", "a.b", ""].map((name) => ({ name, type: "text" }));
     const request = await ask({ fields });
     const values = JSON.parse('{"__proto__":"\\u0000","a.b":"\\ud800","":"x"}');
@@ -104,17 +104,17 @@ describe("an answer to an input request", () => {
     expect((await answer(request, values)).body.duplicate).toBe(true);
   });
 
-  test("by API key counts as its user's own", async () => {
+  test("an answer by API key counts as an answer of the key's user", async () => {
     const { body } = await api.post((await ask()).path, valid, await api.key(member, { project }));
     expect(body.input_response).toMatchObject({ actor_type: "human", actor_id: member.userId });
   });
 });
 
-describe("values that do not fit the fields answer 400 and store nothing", () => {
+describe("validation of an answer", () => {
   const wrong: [why: string, values: unknown, field: string][] = [
     ["no values", undefined, "values"],
-    ["values that are null", null, "values"],
-    ["values that are a list", [], "values"],
+    ["null as values", null, "values"],
+    ["a list as values", [], "values"],
     ["a missing required field", {}, "values.note"],
     ["null in a required field", { note: null }, "values.note"],
     ["an unknown field", { note: "a", other: 1 }, "values.other"],
@@ -122,13 +122,17 @@ describe("values that do not fit the fields answer 400 and store nothing", () =>
     ["a number as text", { note: 1 }, "values.note"],
     ["text as a number", { note: "a", count: "1" }, "values.count"],
     ["text as a boolean", { note: "a", sure: "true" }, "values.sure"],
-    ["a select beside its options", { note: "a", colour: "blue" }, "values.colour"],
-    ["a select of several", { note: "a", colour: ["red"] }, "values.colour"],
-    ["a multiselect beside its options", { note: "a", sizes: ["s", "m"] }, "values.sizes"],
-    ["a multiselect that is no list", { note: "a", sizes: "s" }, "values.sizes"],
+    ["a value that is not an option of a select", { note: "a", colour: "blue" }, "values.colour"],
+    ["several values for a select", { note: "a", colour: ["red"] }, "values.colour"],
+    [
+      "a value that is not an option of a multiselect",
+      { note: "a", sizes: ["s", "m"] },
+      "values.sizes",
+    ],
+    ["a single value for a multiselect", { note: "a", sizes: "s" }, "values.sizes"],
   ];
   for (const [why, values, field] of wrong) {
-    test(why, async () => {
+    test(`an answer with ${why} returns 400 and stores nothing`, async () => {
       const request = await ask();
       const { status, body } = await answer(request, values);
       expect(status).toBe(400);
@@ -138,7 +142,7 @@ describe("values that do not fit the fields answer 400 and store nothing", () =>
     });
   }
 
-  test("every wrong field is named, and a long name is not echoed back", async () => {
+  test("the errors of an answer name every wrong field, with long names shortened", async () => {
     const { body } = await answer(await ask(), { count: "1", ["x".repeat(500)]: 1 });
     expect(body.errors).toHaveLength(3);
     expect(JSON.stringify(body.errors)).not.toContain("x".repeat(100));
@@ -154,12 +158,12 @@ describe("an input request that is no longer open", () => {
     expect(await storedFor(request)).toMatchObject({ answers: 0 });
   };
 
-  test("because it was cancelled or has expired answers 409", async () => {
+  test("answering a cancelled or expired request returns 409", async () => {
     await closed(await ask({ status: "cancelled" }));
     await closed(await ask({ status: "expired" }));
   });
 
-  test("because its time is over becomes expired on the spot", async () => {
+  test("answering an overdue request returns 409 and marks it as expired", async () => {
     const request = await ask({ expiresAt: new Date(Date.now() - 1_000) });
     await closed(request);
     const { status, expired_at } = await storedFor(request);
@@ -167,7 +171,7 @@ describe("an input request that is no longer open", () => {
     expect(expired_at).toBeInstanceOf(Date);
   });
 
-  test("but was answered in time still knows its answer", async () => {
+  test("a request answered in time returns its answer after it expired", async () => {
     const request = await ask({ expiresAt: new Date(Date.now() + 60_000) });
     await answer(request, valid.values);
     await sql`UPDATE input_requests SET expires_at = now() - interval '1 hour' WHERE id = ${request.id}`;
@@ -191,7 +195,7 @@ describe("who may answer", () => {
     member,
   });
 
-  test("a request of another conversation answers 404, as one that does not exist", async () => {
+  test("a request of another conversation returns 404, like an unknown or malformed id", async () => {
     const elsewhere = await ask();
     const other = await addConversation(sql, member, project);
     for (const id of [elsewhere.id, randomUUID(), "nonsense", "a%00b"]) {
@@ -201,7 +205,7 @@ describe("who may answer", () => {
     }
   });
 
-  test("a conversation without a project is its maker's alone", async () => {
+  test("a request in a conversation without a project can be answered only by the creator", async () => {
     const own = await addInputRequest(sql, await addConversation(sql, member));
     expect((await api.post(own.path, valid, await api.user())).body.slug).toBe(slug);
     const bound = await api.key(member, { project });

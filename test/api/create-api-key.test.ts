@@ -18,7 +18,7 @@ const keyCaller = (body: Json): Caller => ({
 });
 
 describe("POST /api-keys", () => {
-  test("the new key works at once and acts as its creator", async () => {
+  test("a new key works immediately and acts as its creator", async () => {
     const answer = await create({ name: "mine" }, user);
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -46,7 +46,7 @@ describe("POST /api-keys", () => {
     expect(row?.row).not.toContain(body.key.slice(body.key_prefix.length + 1));
   });
 
-  test("project, scopes and end are kept, times in UTC", async () => {
+  test("a key is created with project, scopes and expiry, with times in UTC", async () => {
     const { body } = await create(
       {
         name: "n",
@@ -64,14 +64,14 @@ describe("POST /api-keys", () => {
     expect((await api.get(`/api-keys/${body.id}`, key)).status).toBe(403);
   });
 
-  test("a user who is known by token alone can create keys", async () => {
+  test("a user known only by a token can create keys", async () => {
     const fresh = await api.token(randomUUID());
     const { status, body } = await create({ name: "first" }, fresh);
     expect(status).toBe(201);
     expect((await api.get(`/api-keys/${body.id}`, keyCaller(body))).status).toBe(200);
   });
 
-  test("account permissions are given only by a caller who holds them", async () => {
+  test("only a caller with account permissions can give them to a key", async () => {
     const scopes = ["account.billing.manage"];
     const plain = await create({ name: "n", scopes }, user);
     expect(plain.status).toBe(403);
@@ -83,7 +83,7 @@ describe("POST /api-keys", () => {
     expect((await create({ name: "n", scopes }, unscoped)).status).toBe(403);
   });
 
-  test("a key with scopes passes on those alone, all of them when none are named", async () => {
+  test("a key with scopes creates keys with those scopes or some of them", async () => {
     const scoped = await api.key(user, { scopes: ["api_keys.create", "chunks.read"] });
     expect((await create({ name: "n" }, scoped)).body.scopes).toEqual([
       "api_keys.create",
@@ -94,7 +94,7 @@ describe("POST /api-keys", () => {
     expect((await create({ name: "n", scopes: ["search.query"] }, scoped)).status).toBe(403);
   });
 
-  test("a key that is bound to a project creates keys for that project alone", async () => {
+  test("a key bound to a project creates keys for that project only", async () => {
     const bound = await api.key(user, { project });
     expect((await create({ name: "n" }, bound)).body.project_id).toBe(project.id);
     expect((await create({ name: "n", project_id: project.id }, bound)).status).toBe(201);
@@ -104,17 +104,17 @@ describe("POST /api-keys", () => {
     expect(answer.body.slug).toBe("project-not-found");
   });
 
-  test("a key that ends passes its end on and is not outlived", async () => {
-    const end = new Date(Date.now() + 3_600_000);
-    const ending = await api.key(user, { expiresAt: end });
-    expect((await create({ name: "n" }, ending)).body.expires_at).toBe(end.toISOString());
-    const sooner = new Date(end.getTime() - 60_000).toISOString();
+  test("a key with an expiry creates no key that outlives it", async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const ending = await api.key(user, { expiresAt });
+    expect((await create({ name: "n" }, ending)).body.expires_at).toBe(expiresAt.toISOString());
+    const sooner = new Date(expiresAt.getTime() - 60_000).toISOString();
     expect((await create({ name: "n", expires_at: sooner }, ending)).body.expires_at).toBe(sooner);
-    const later = new Date(end.getTime() + 60_000).toISOString();
+    const later = new Date(expiresAt.getTime() + 60_000).toISOString();
     expect((await create({ name: "n", expires_at: later }, ending)).status).toBe(403);
   });
 
-  test("an unknown project and a foreign one answer the same 404", async () => {
+  test("creating a key for an unknown or a foreign project returns the same 404", async () => {
     const foreign = await api.project(await api.user());
     for (const id of [foreign.id, randomUUID()]) {
       const answer = await create({ name: "n", project_id: id }, user);
@@ -123,13 +123,13 @@ describe("POST /api-keys", () => {
     }
   });
 
-  test("a project is named by its id, even when a slug looks like the id", async () => {
+  test("the project of a key is given by id, and a slug that looks like an id does not match", async () => {
     const slug = `a${randomUUID().slice(1)}`;
     await api.project(user, { slug });
     expect((await create({ name: "n", project_id: slug }, user)).status).toBe(404);
   });
 
-  test("every invalid field is named, and no key is made", async () => {
+  test("an invalid key request returns 400, names the field and creates nothing", async () => {
     const scopes = Array.from({ length: API_KEY_SCOPES_MAX + 1 }, (_, i) => `s${i}`);
     const wrong: Array<[Json, string]> = [
       [{}, "name"],
@@ -160,13 +160,13 @@ describe("POST /api-keys", () => {
     expect(keys).toHaveLength(0);
   });
 
-  test("lower-case letters and leap seconds of a date-time are understood", async () => {
+  test("an expiry may have lower-case letters and leap seconds", async () => {
     for (const expires_at of ["2999-01-01t00:00:00z", "2998-12-31T23:59:60Z"]) {
       expect((await create({ name: "n", expires_at }, user)).status).toBe(201);
     }
   });
 
-  test("a caller without the permission answers 403", async () => {
+  test("creating a key without the permission returns 403", async () => {
     const key = await api.key(user, { scopes: ["api_keys.read"] });
     expect((await create({ name: "n" }, key)).status).toBe(403);
   });

@@ -17,7 +17,7 @@ async function projectCount(): Promise<number> {
 }
 
 describe("POST /projects", () => {
-  test("the caller gets a project with one environment and is its owner", async () => {
+  test("a new project has one environment and the caller as owner", async () => {
     const slug = newSlug();
     const answer = await api.post("/projects", { name: "Handbook", slug, description: "d" }, user);
     expect(answer.status).toBe(201);
@@ -59,7 +59,7 @@ describe("POST /projects", () => {
     expect((await api.get(`/projects/${slug}/chunks`, stranger)).status).toBe(404);
   });
 
-  test("an API key creates for its user", async () => {
+  test("a project created by API key belongs to the key's user", async () => {
     const slug = newSlug();
     const key = await api.key(user, { scopes: ["projects.create"] });
     const { body } = await api.post("/projects", { name: "n", slug }, key);
@@ -68,7 +68,7 @@ describe("POST /projects", () => {
     expect(body).not.toHaveProperty("published_at");
   });
 
-  test("a user who is known by token alone is made known, whoever has the address", async () => {
+  test("a user known only by a token is created, without the email address if it is taken", async () => {
     const email = `${randomUUID()}@example.com`;
     const first = await api.token(randomUUID(), { email, name: "Ada" });
     const slug = newSlug();
@@ -84,14 +84,14 @@ describe("POST /projects", () => {
     ]);
   });
 
-  test("a token whose address is none makes a user without an address", async () => {
+  test("a token with an invalid email address creates a user without one", async () => {
     const odd = await api.token(randomUUID(), { email: "a".repeat(4_000), name: 7 });
     const { status, body } = await api.post("/projects", { name: "n", slug: newSlug() }, odd);
     expect(status).toBe(201);
     expect(body.users).toEqual([{ id: odd.userId, name: "", role: "owner", avatar_src: "" }]);
   });
 
-  test("a taken slug answers 409 and makes nothing", async () => {
+  test("a taken slug returns 409 and creates nothing", async () => {
     const slug = newSlug();
     await api.post("/projects", { name: "n", slug }, user);
     const before = await projectCount();
@@ -101,7 +101,7 @@ describe("POST /projects", () => {
     expect(await projectCount()).toBe(before);
   });
 
-  test("of many that want the same slug at once, one gets it and the others a 409", async () => {
+  test("of concurrent requests for one slug, one succeeds and the others return 409", async () => {
     const slug = newSlug();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => api.post("/projects", { name: "n", slug }, user)),
@@ -110,7 +110,7 @@ describe("POST /projects", () => {
     expect(statuses).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  test("two first writes of an unknown user at once both succeed", async () => {
+  test("concurrent first requests of an unknown user all succeed", async () => {
     const fresh = await api.token(randomUUID(), { email: `${randomUUID()}@example.com` });
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => api.post("/projects", { name: "n", slug: newSlug() }, fresh)),
@@ -118,20 +118,20 @@ describe("POST /projects", () => {
     expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 201]);
   });
 
-  test("a key that is bound to a project creates none", async () => {
+  test("an API key bound to a project cannot create projects", async () => {
     const key = await api.key(user, { project: await api.project(user) });
     const answer = await api.post("/projects", { name: "n", slug: newSlug() }, key);
     expect(answer.status).toBe(403);
     expect(answer.body.slug).toBe("permission-denied");
   });
 
-  test("a caller without the permission answers 403", async () => {
+  test("creating a project without the permission returns 403", async () => {
     const key = await api.key(user, { scopes: ["chunks.read"] });
     const answer = await api.post("/projects", { name: "n", slug: newSlug() }, key);
     expect(answer.status).toBe(403);
   });
 
-  test("every invalid field is named, and nothing is made", async () => {
+  test("an invalid project request returns 400, names the field and creates nothing", async () => {
     const before = await projectCount();
     const wrong: Array<[Json, string]> = [
       [{ slug: "a" }, "name"],
@@ -164,17 +164,17 @@ describe("POST /projects", () => {
     expect(await projectCount()).toBe(before);
   });
 
-  test("null in an optional field counts as absent, unknown fields are ignored", async () => {
+  test("null in an optional field counts as absent, and unknown fields are ignored", async () => {
     const json = { name: "n", slug: newSlug(), description: null, templateSlug: null, odd: 1 };
     const headers = { "content-type": "application/json" };
-    // Null is tolerated without being documented, so it is sent as bytes.
+    // Null is accepted but not documented, so the body bypasses the contract check.
     const body = JSON.stringify(json);
     const answer = await api.send("POST", "/projects", { as: user, body, headers });
     expect(answer.status).toBe(201);
     expect(answer.body).not.toHaveProperty("description");
   });
 
-  test("a body that is not JSON answers 400, another content type 415, too long a one 413", async () => {
+  test("malformed JSON returns 400, another content type 415, and a body above the limit 413", async () => {
     const headers = { "content-type": "application/json" };
     const send = (body: string, type = headers) =>
       api.send("POST", "/projects", { as: user, body, headers: type });
@@ -185,8 +185,8 @@ describe("POST /projects", () => {
     expect((await send(long)).status).toBe(413);
   });
 
-  describe("with a template", () => {
-    test("config, features, environments and working sets are copied, releases are not", async () => {
+  describe("a project with a template", () => {
+    test("a template's config, features, environments and working sets are copied, but not its releases", async () => {
       const template = await api.project(user);
       const config = { branch_protection: { required_approvals: 3 } };
       await sql`
@@ -242,7 +242,7 @@ describe("POST /projects", () => {
       ]);
     });
 
-    test("id and slug may both name it; when they disagree the answer is 400", async () => {
+    test("a template may be given by id and slug, and returns 400 when they disagree", async () => {
       const [one, two] = [await api.project(user), await api.project(user)];
       const base = { name: "n", slug: newSlug() };
       const both = { ...base, templateProjectId: one.id.toUpperCase(), templateSlug: one.slug };
@@ -258,7 +258,7 @@ describe("POST /projects", () => {
       expect(answer.body.errors[0].field).toBe("templateSlug");
     });
 
-    test("one that is unknown and one that is foreign answer the same 404", async () => {
+    test("an unknown and a foreign template return the same 404", async () => {
       const foreign = await api.project(await api.user());
       const templates = [
         { templateSlug: foreign.slug },

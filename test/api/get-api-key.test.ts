@@ -10,7 +10,7 @@ const key = await api.key(user);
 const path = `/api-keys/${key.id}`;
 
 describe("GET /api-keys/{id}", () => {
-  test("its user reads it, without its secret, in either case of the id", async () => {
+  test("users read their own keys without the secret, by an id in either case", async () => {
     const answer = await api.get(`/api-keys/${key.id.toUpperCase()}`, user);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -28,7 +28,7 @@ describe("GET /api-keys/{id}", () => {
     expect(answer.text).not.toContain(key.key);
   });
 
-  test("project, end and scopes are answered where there are some", async () => {
+  test("a key with a project, an expiry and scopes returns them", async () => {
     const expiresAt = new Date(Date.now() + 60_000);
     const full = await api.key(user, { project, scopes: ["chunks.read"], expiresAt });
     const { body } = await api.get(`/api-keys/${full.id}`, user);
@@ -39,7 +39,7 @@ describe("GET /api-keys/{id}", () => {
     });
   });
 
-  test("a key reads its user's keys; a project-bound one those of its project", async () => {
+  test("a key reads all keys of its user, a key bound to a project only those of the project", async () => {
     const bound = await api.key(user, { project });
     const sibling = await api.key(user, { project });
     const other = await api.key(user, { project: await api.project(user) });
@@ -49,7 +49,7 @@ describe("GET /api-keys/{id}", () => {
     expect((await api.get(`/api-keys/${other.id}`, bound)).status).toBe(404);
   });
 
-  test("somebody else's key answers exactly like one that does not exist, members' too", async () => {
+  test("another user's key returns the same 404 as an unknown key, also for members of its project", async () => {
     const colleague = await api.user();
     await api.join(colleague, project);
     const bound = await api.key(user, { project });
@@ -63,7 +63,7 @@ describe("GET /api-keys/{id}", () => {
     }
   });
 
-  test("an id that is no UUID answers 400 and names the parameter", async () => {
+  test("a key id that is not a UUID returns 400 and names the parameter", async () => {
     for (const id of ["none", "%00", `${key.id}0`]) {
       const answer = await api.get(`/api-keys/${id}`, user);
       expect(answer.status).toBe(400);
@@ -71,7 +71,7 @@ describe("GET /api-keys/{id}", () => {
     }
   });
 
-  test("a caller without the permission answers 403", async () => {
+  test("reading a key without the permission returns 403", async () => {
     const scoped = await api.key(user, { scopes: ["api_keys.create"] });
     expect((await api.get(path, scoped)).status).toBe(403);
   });

@@ -48,7 +48,7 @@ const blockers = (body: Json) =>
   body.blockers.map((blocker: Json) => [blocker.type, blocker.details.check_name]);
 
 describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", () => {
-  test("an untouched branch lacks one approval", async () => {
+  test("a new branch needs one approval", async () => {
     const answer = await api.get(path, member);
     expect(answer.body).toEqual({
       can_merge: false,
@@ -64,7 +64,7 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     });
   });
 
-  test("one approval suffices by default; a dismissed one does not count and is listed", async () => {
+  test("one approval suffices by default, and a dismissed approval is listed but does not count", async () => {
     const of = { project, branch: await addBranch(sql, project) };
     await approve(of.branch, randomUUID(), true);
     const dismissed = await eligibility(of);
@@ -76,7 +76,7 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     expect((await eligibility(of)).can_merge).toBe(true);
   });
 
-  test("an approver counts once, however often", async () => {
+  test("several approvals by one user count once", async () => {
     const of = await protectedBy({ required_approvals: 2 });
     const approver = randomUUID();
     await approve(of.branch, approver);
@@ -87,11 +87,11 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     expect((await eligibility(of)).can_merge).toBe(true);
   });
 
-  test("no approval is needed where the project asks for none", async () => {
+  test("a project can require no approvals", async () => {
     expect((await eligibility(await protectedBy({ required_approvals: 0 }))).can_merge).toBe(true);
   });
 
-  test("protection that makes no sense counts as the default", async () => {
+  test("an invalid branch protection counts as the default", async () => {
     for (const required_approvals of [-1, 1.5, "2", null, {}]) {
       const body = await eligibility(await protectedBy({ required_approvals, required_checks: 7 }));
       expect(blockers(body)).toEqual([["approvalRequired", undefined]]);
@@ -99,7 +99,7 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     expect(blockers(await eligibility(await protectedBy("none")))).toHaveLength(1);
   });
 
-  test("all checks that exist must succeed by default", async () => {
+  test("by default, all checks of a branch must succeed", async () => {
     const of = await protectedBy({ required_approvals: 0 });
     await check(of.branch, "tests", "pending");
     await check(of.branch, "lint", "failure");
@@ -117,7 +117,7 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     expect(body.status_checks[0]).not.toHaveProperty("external_url");
   });
 
-  test("named checks must exist and succeed, others do not matter", async () => {
+  test("required checks must exist and succeed, and other checks do not count", async () => {
     const of = await protectedBy({
       required_approvals: 0,
       required_checks: ["tests", "audit", "tests"],
@@ -129,18 +129,18 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     expect((await eligibility(of)).can_merge).toBe(true);
   });
 
-  test("ids are taken in either case", async () => {
+  test("project and branch ids may be in either case", async () => {
     const upper = `/projects/${project.id.toUpperCase()}/branches/${branch.toUpperCase()}/eligibility`;
     expect((await api.get(upper, await api.key(member, { project }))).status).toBe(200);
   });
 
-  test("a branch id that is no UUID answers 400 and names the parameter", async () => {
+  test("a branch id that is not a UUID returns 400 and names the parameter", async () => {
     const answer = await api.get(`/projects/${project.slug}/branches/main/eligibility`, member);
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([{ field: "branchId", message: "must be a valid uuid" }]);
   });
 
-  test("an unknown branch, and one of another project, answers branch-not-found", async () => {
+  test("an unknown branch and a branch of another project return branch-not-found", async () => {
     const elsewhere = await addBranch(sql, await api.project(member));
     for (const id of [randomUUID(), elsewhere]) {
       const answer = await api.get(`/projects/${project.slug}/branches/${id}/eligibility`, member);

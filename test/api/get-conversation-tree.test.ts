@@ -15,7 +15,7 @@ const ids = await addMessages(sql, conversation, 3);
 const path = `/conversations/${conversation}/tree`;
 
 describe("GET /conversations/{id}/tree", () => {
-  test("a member reads all messages by seq, branches included", async () => {
+  test("a member reads all messages in order of seq, including branches", async () => {
     const branch = randomUUID();
     await sql`
       INSERT INTO messages (id, conversation_id, parent_id, seq, role, parts)
@@ -32,7 +32,7 @@ describe("GET /conversations/{id}/tree", () => {
     ]);
   });
 
-  test("an item of the tree is the message as it is read alone", async () => {
+  test("a message in the tree equals the message read alone", async () => {
     const [item] = (await api.get(path, member)).body.items;
     const alone = await api.get(`/conversations/${conversation}/messages/${item.id}`, member);
     expect(item).toEqual(alone.body);
@@ -44,7 +44,7 @@ describe("GET /conversations/{id}/tree", () => {
     expect(body).toEqual({ items: [], truncated: false });
   });
 
-  test("exactly the limit is whole; one more is cut and says so", async () => {
+  test("a tree at the message limit is complete, and a larger one is truncated", async () => {
     const big = await addConversation(sql, member, project);
     await addMessages(sql, big, TREE_MAX_MESSAGES);
     const whole = (await api.get(`/conversations/${big}/tree`, member)).body;
@@ -57,7 +57,7 @@ describe("GET /conversations/{id}/tree", () => {
     expect(cut).toEqual({ items: whole.items, truncated: true });
   });
 
-  test("a reader who has it gets 304 until a message comes", async () => {
+  test("a conditional read of a tree returns 304 until a message is added", async () => {
     const etag = (await api.get(path, member)).headers.get("etag") as string;
     expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(304);
     await sql`
@@ -66,7 +66,7 @@ describe("GET /conversations/{id}/tree", () => {
     expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(200);
   });
 
-  test("one without a project is its maker's alone", async () => {
+  test("the tree of a conversation without a project is visible only to the creator", async () => {
     const own = `/conversations/${await addConversation(sql, member)}/tree`;
     const colleague = await api.user();
     await api.join(colleague, project);

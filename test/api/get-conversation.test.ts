@@ -12,7 +12,7 @@ const id = await addConversation(sql, member, project);
 const path = `/conversations/${id}`;
 
 describe("GET /conversations/{id}", () => {
-  test("a member reads a conversation by token and by key, in either case of the id", async () => {
+  test("a member reads a conversation by token and by API key, with an id in either case", async () => {
     const keys = [member, await api.key(member), await api.key(member, { project })];
     for (const caller of keys) {
       const answer = await api.get(`/conversations/${id.toUpperCase()}`, caller);
@@ -21,7 +21,7 @@ describe("GET /conversations/{id}", () => {
     }
   });
 
-  test("absent fields are left out, metadata is null, times have milliseconds", async () => {
+  test("absent fields of a conversation are omitted, except that metadata is null", async () => {
     const { body } = await api.get(path, member);
     expect(body).toEqual({
       id,
@@ -37,7 +37,7 @@ describe("GET /conversations/{id}", () => {
     });
   });
 
-  test("every field that is there is answered", async () => {
+  test("every field of a conversation is returned", async () => {
     const full = await addConversation(sql, member, project);
     await sql`
       UPDATE conversations SET summary = 's', current_node = 'n', metadata = ${sql.json({ a: [1] })},
@@ -58,7 +58,7 @@ describe("GET /conversations/{id}", () => {
     });
   });
 
-  test("one without a project is its maker's alone", async () => {
+  test("a conversation without a project is visible only to the creator", async () => {
     const own = `/conversations/${await addConversation(sql, member)}`;
     const colleague = await api.user();
     await api.join(colleague, project);
@@ -68,7 +68,7 @@ describe("GET /conversations/{id}", () => {
     expect((await api.get(own, colleague)).body.slug).toBe("conversation-not-found");
   });
 
-  test("its maker loses it with the membership", async () => {
+  test("creators lose access to a conversation with their project membership", async () => {
     const former = await api.user();
     await api.join(former, project);
     const made = `/conversations/${await addConversation(sql, former, project)}`;
@@ -77,7 +77,7 @@ describe("GET /conversations/{id}", () => {
     expect((await api.get(made, former)).status).toBe(404);
   });
 
-  test("an id that is no UUID answers 404", async () => {
+  test("a conversation id that is not a UUID returns 404", async () => {
     for (const odd of ["none", "%00", "1".repeat(4_000), `${id}x`]) {
       const answer = await api.get(`/conversations/${odd}`, member);
       expect(answer.status).toBe(404);
@@ -85,7 +85,7 @@ describe("GET /conversations/{id}", () => {
     }
   });
 
-  test("a reader who has it gets 304 until it changes", async () => {
+  test("a conditional read of a conversation returns 304 until it changes", async () => {
     const first = await api.get(path, member);
     const etag = first.headers.get("etag") as string;
     for (const header of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
@@ -102,7 +102,7 @@ describe("GET /conversations/{id}", () => {
     await sql`UPDATE conversations SET title = 'A conversation' WHERE id = ${id}`;
   });
 
-  test("a foreign caller gets 404 even with the right ETag", async () => {
+  test("a conditional read by a foreign caller returns 404 even with the right ETag", async () => {
     const etag = (await api.get(path, member)).headers.get("etag") as string;
     const stranger = await api.user();
     expect((await api.get(path, stranger, { "if-none-match": etag })).status).toBe(404);

@@ -3,8 +3,8 @@ import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
 import { startApi } from "../support/api.ts";
 import { refusesBadCredentials } from "../support/guards.ts";
 
-/** What clients have been promised by name. */
-const PROMISED: readonly Slug[] = [
+/** The slugs that clients rely on. */
+const SLUGS: readonly Slug[] = [
   "validation-failed",
   "payload-too-large",
   "unsupported-media-type",
@@ -38,9 +38,9 @@ const api = await startApi();
 const caller = await api.user();
 
 describe("GET /errors/{slug}", () => {
-  test("every slug that the service can emit resolves, and relates to ones that do", async () => {
+  test("every slug of the service resolves, and so do the slugs related to it", async () => {
     const slugs = Object.keys(CATALOGUE) as Slug[];
-    expect(slugs.sort()).toEqual([...PROMISED].sort());
+    expect(slugs.sort()).toEqual([...SLUGS].sort());
     for (const slug of slugs) {
       const { status, body } = await api.get(`/errors/${slug}`, caller);
       expect(status, slug).toBe(200);
@@ -53,7 +53,7 @@ describe("GET /errors/{slug}", () => {
     }
   });
 
-  test("the type of a problem leads to its description", async () => {
+  test("the type of a problem links to its error type", async () => {
     const problem = (await api.get("/conversations/none", caller)).body;
     const { pathname } = new URL(problem.type);
     const { body } = await api.get(pathname, caller);
@@ -61,12 +61,12 @@ describe("GET /errors/{slug}", () => {
     expect(body.category).toBe(problem.category);
   });
 
-  test("any valid credential will do", async () => {
+  test("error types can be read with every valid credential", async () => {
     const key = await api.key(caller, { scopes: ["nothing.at.all"] });
     expect((await api.get("/errors/unauthorized", key)).status).toBe(200);
   });
 
-  test("an unknown slug answers error-type-not-found, names of object members too", async () => {
+  test("an unknown slug returns error-type-not-found, also if it is a name on Object.prototype", async () => {
     for (const slug of ["nope", "constructor", "__proto__", "toString", "UNAUTHORIZED", "%00"]) {
       const answer = await api.get(`/errors/${slug}`, caller);
       expect(answer.status, slug).toBe(404);
@@ -74,7 +74,7 @@ describe("GET /errors/{slug}", () => {
     }
   });
 
-  test("a reader who has it gets 304", async () => {
+  test("a conditional read of an error type returns 304", async () => {
     const etag = (await api.get("/errors/unauthorized", caller)).headers.get("etag") as string;
     const again = await api.get("/errors/unauthorized", caller, { "if-none-match": etag });
     expect(again.status).toBe(304);

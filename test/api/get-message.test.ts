@@ -13,7 +13,7 @@ const [first, second] = (await addMessages(sql, conversation, 2)) as [string, st
 const path = `/conversations/${conversation}/messages/${second}`;
 
 describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
-  test("a member reads a message, in either case of the ids", async () => {
+  test("a member reads a message, with ids in either case", async () => {
     const answer = await api.get(
       `/conversations/${conversation.toUpperCase()}/messages/${second.toUpperCase()}`,
       await api.key(member, { project }),
@@ -33,7 +33,7 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
     });
   });
 
-  test("every field that is there is answered", async () => {
+  test("every field of a message is returned", async () => {
     await sql`
       UPDATE messages SET created_by = 'u', model = 'm', token_usage = ${sql.json({ input: 1 })},
         finish_reason = 'stop', cost_credits = '0.25', idempotency_key = 'k',
@@ -54,7 +54,7 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
     expect(body.parent_id).toBeUndefined();
   });
 
-  test("an unknown or odd id in a known conversation answers message-not-found", async () => {
+  test("an unknown or malformed message id in a visible conversation returns message-not-found", async () => {
     for (const id of [randomUUID(), "none", "%00", conversation]) {
       const answer = await api.get(`/conversations/${conversation}/messages/${id}`, member);
       expect(answer.status).toBe(404);
@@ -62,13 +62,13 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
     }
   });
 
-  test("a message of another conversation is not found under this one", async () => {
+  test("a message is not found under another conversation", async () => {
     const other = await addConversation(sql, member, project);
     const answer = await api.get(`/conversations/${other}/messages/${second}`, member);
     expect(answer.body.slug).toBe("message-not-found");
   });
 
-  test("a foreign conversation is not told apart, whatever the message", async () => {
+  test("a foreign conversation returns the same 404 for existing, unknown and malformed message ids", async () => {
     const stranger = await api.user();
     for (const id of [second, randomUUID(), "none"]) {
       const answer = await api.get(`/conversations/${conversation}/messages/${id}`, stranger);
@@ -76,7 +76,7 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
     }
   });
 
-  test("a reader who has it gets 304 until it changes", async () => {
+  test("a conditional read of a message returns 304 until it changes", async () => {
     const etag = (await api.get(path, member)).headers.get("etag") as string;
     expect((await api.get(path, member, { "if-none-match": etag })).status).toBe(304);
     await sql`UPDATE messages SET status = 'edited' WHERE id = ${second}`;

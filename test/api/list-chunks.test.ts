@@ -20,7 +20,7 @@ async function filledProject(chunks: number): Promise<TestProject> {
 const project = await filledProject(3);
 const path = `/projects/${project.slug}/chunks`;
 
-/** Follows `next` to the end and returns all pages. */
+/** Follows `next` to the last page and returns all pages. */
 async function pages(from: string, caller: Caller): Promise<Json[]> {
   const found: Json[] = [];
   for (let next: string | null = from; next !== null; ) {
@@ -35,7 +35,7 @@ async function pages(from: string, caller: Caller): Promise<Json[]> {
 const chunksOf = (list: Json[]) => list.flatMap((page) => page.data);
 
 describe("GET /projects/{project_reference}/chunks", () => {
-  test("a member lists the chunks by slug and by id in either case", async () => {
+  test("a member lists the chunks of a project by slug, and by id in either case", async () => {
     for (const reference of [project.slug, project.id, project.id.toUpperCase()]) {
       const answer = await api.get(`/projects/${reference}/chunks`, member);
       expect(answer.status).toBe(200);
@@ -55,7 +55,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
     });
   });
 
-  test("the order is file path in byte order, file version, index", async () => {
+  test("chunks are in order of file path (byte order), file version and index", async () => {
     const mixed = await api.project(member);
     for (const name of ["b", "a/b", "a", "Z", "é", "a-b", "B"]) await addFile(sql, mixed, name, 2);
     const { body } = await api.get(`/projects/${mixed.slug}/chunks`, member);
@@ -67,7 +67,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
     expect(order).toEqual(sorted);
   });
 
-  test("an empty project has one empty page", async () => {
+  test("a project without chunks has one empty page", async () => {
     const empty = await api.project(member);
     const own = `/projects/${empty.slug}/chunks`;
     expect((await api.get(own, member)).body).toEqual({
@@ -76,7 +76,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
     });
   });
 
-  test("pages join without repeating or skipping, forwards and backwards", async () => {
+  test("paging neither repeats nor skips a chunk, forwards and backwards", async () => {
     const big = await filledProject(11);
     const forward = await pages(`/projects/${big.slug}/chunks?limit=3`, member);
     expect(forward.map((page) => page.data.length)).toEqual([3, 3, 3, 2]);
@@ -98,20 +98,20 @@ describe("GET /projects/{project_reference}/chunks", () => {
     expect(backward.at(-1).page_info.next).not.toBeNull();
   });
 
-  test("a page that is exactly full is the last one", async () => {
+  test("a full page without further chunks is the last one", async () => {
     const { body } = await api.get(`${path}?limit=3`, member);
     expect(body.page_info.next).toBeNull();
     expect(body.page_info.self).toBe(`${path}?limit=3`);
   });
 
-  test("without a limit a page has the default size", async () => {
+  test("a page has the default size without a limit", async () => {
     const big = await filledProject(CHUNK_PAGE_DEFAULT + 1);
     const { body } = await api.get(`/projects/${big.slug}/chunks`, member);
     expect(body.data).toHaveLength(CHUNK_PAGE_DEFAULT);
     expect(body.page_info.next).toContain(`limit=${CHUNK_PAGE_DEFAULT}`);
   });
 
-  test("a limit that is no whole number from 1 to 100 answers 400 and names the field", async () => {
+  test("a limit that is not a whole number from 1 to 100 returns 400 and names the field", async () => {
     for (const limit of ["0", "101", "-1", "1.5", "ten", "", "1e1", "%2050"]) {
       const answer = await api.get(`${path}?limit=${limit}`, member);
       expect(answer.status, limit).toBe(400);
@@ -121,7 +121,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
     expect((await api.get(`${path}?limit=100`, member)).status).toBe(200);
   });
 
-  describe("a cursor", () => {
+  describe("the cursor of a chunk listing", () => {
     const cursorOf = async (of: TestProject, limit = 2) => {
       const { body } = await api.get(`/projects/${of.slug}/chunks?limit=${limit}`, member);
       return new URL(body.page_info.next, api.url).searchParams.get("cursor") as string;
@@ -132,7 +132,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
       expect(answer.body.slug).toBe("invalid-cursor");
     };
 
-    test("that is malformed or changed in any place answers 400 invalid-cursor", async () => {
+    test("a malformed or modified cursor returns 400 invalid-cursor", async () => {
       const cursor = await cursorOf(project);
       for (const odd of [
         "",
@@ -151,13 +151,13 @@ describe("GET /projects/{project_reference}/chunks", () => {
       }
     });
 
-    test("of another project or with another limit answers 400 invalid-cursor", async () => {
+    test("a cursor of another project or with another limit returns 400 invalid-cursor", async () => {
       const other = await filledProject(5);
       await refused(`${path}?limit=2&cursor=${await cursorOf(other)}`);
       await refused(`${path}?limit=3&cursor=${await cursorOf(project)}`);
     });
 
-    test("alone goes on with the page size that it was made with", async () => {
+    test("a cursor without a limit continues with the page size of its listing", async () => {
       const five = await filledProject(5);
       const { body } = await api.get(
         `/projects/${five.id}/chunks?cursor=${await cursorOf(five)}`,
@@ -166,7 +166,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
       expect(body.data.map((chunk: Json) => chunk.index)).toEqual([2, 3]);
     });
 
-    test("is good on another process of the same database", async () => {
+    test("a cursor is valid in another process on the same database", async () => {
       const other = await startApiProcess({ beside: api });
       const answer = await other.get(`${path}?cursor=${await cursorOf(project)}`, member);
       expect(answer.status).toBe(200);
@@ -175,7 +175,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
     });
   });
 
-  test("whatever is inserted and deleted between pages, a chunk that stays is seen exactly once", async () => {
+  test("a chunk that exists throughout is listed exactly once, despite inserts and deletes between pages", async () => {
     const name = fc.constantFrom("a", "b", "c", "m", "x", "z", "é");
     const change = fc.oneof(
       fc.record({
@@ -231,7 +231,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
   });
 });
 
-/** More chunks for a file, which is made where it is missing. */
+/** Adds chunks to a file, and the file if it is missing. */
 async function grow(target: TestProject, file: string, count: number): Promise<void> {
   const [version] = await sql`
     SELECT v.id, v.file_id, (SELECT coalesce(max(index), -1) FROM chunks WHERE file_version_id = v.id) AS last

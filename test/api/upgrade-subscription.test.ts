@@ -10,6 +10,7 @@ import {
   PRO,
   startBilling,
 } from "../support/billing.ts";
+import { refusesBadCredentials } from "../support/guards.ts";
 
 const { api, provider, payer, upgrade, checkoutUrl } = await startBilling();
 
@@ -54,6 +55,8 @@ describe("who may upgrade a subscription", () => {
     await checkoutUrl(PRO, key);
     expect(provider.lastOpening.form["client_reference_id"]).toBe(user.userId);
   });
+
+  refusesBadCredentials({ api, method: "POST", path: PATH, json: PRO });
 });
 
 describe("the origin of an upgrade", () => {

@@ -10,12 +10,12 @@ const api = await startApi();
 const { sql } = api;
 const project = await api.project(await api.user());
 
-/** Delivers as a provider does: the secret in the query, its own headers, no credential of ours. */
+/** Sends a delivery as a provider does: the secret in the query, and the provider's headers. */
 async function send(path: string, headers: Record<string, string>, body: string) {
   return await api.send("POST", path, { headers, body });
 }
 
-/** GitLab's push event, shortened to one commit, with the fields that its documentation shows. */
+/** GitLab's push event, shortened to one commit, with the fields of its documentation. */
 const GITLAB_PUSH = {
   object_kind: "push",
   event_name: "push",
@@ -44,7 +44,7 @@ const GITLAB_PUSH = {
   total_commits_count: 1,
 };
 
-/** Bitbucket Cloud's push event in its documented shape. */
+/** Bitbucket Cloud's push event, as its documentation shows it. */
 const BITBUCKET_PUSH = {
   actor: { type: "user", display_name: "Emma", uuid: "{d301aafa-d676-4ee0-88be-962be7417567}" },
   repository: { type: "repository", full_name: "emma/repo", scm: "git", is_private: true },
@@ -84,7 +84,7 @@ function github(event: string, type: string, delivery: string) {
 describe("GitHub", () => {
   const events = examples.map(({ name, examples: [payload] }) => ({ name, payload }));
 
-  test(`delivers each of its ${events.length} kinds of events as JSON and as a form, once`, async () => {
+  test(`each of ${events.length} GitHub events is stored once, whether sent as JSON or as a form`, async () => {
     const webhook = await addWebhook(sql, project);
     const path = `${webhook.path}?secret=${webhook.secret}`;
     for (const { name, payload } of events) {
@@ -123,7 +123,7 @@ describe("GitLab and Bitbucket", () => {
     },
   };
   for (const [sender, { payload, headers, key }] of Object.entries(senders)) {
-    test(`${sender} delivers once, however often it tries`, async () => {
+    test(`a delivery that ${sender} retries is stored once`, async () => {
       const webhook = await addWebhook(sql, project);
       const path = `${webhook.path}?secret=${encodeURIComponent(webhook.secret)}`;
       const all = { "content-type": "application/json", ...headers, [key]: randomUUID() };
@@ -139,7 +139,7 @@ describe("GitLab and Bitbucket", () => {
   }
 });
 
-test("a secret is written down nowhere, whatever becomes of the delivery", async () => {
+test("a webhook secret appears in no log line and not in the database", async () => {
   const watched = await startApiProcess({ beside: api, env: { LOG_LEVEL: "trace" } });
   const secret = `never-to-be-seen-${randomUUID()}`;
   const webhook = await addWebhook(sql, project, { secret });
@@ -151,7 +151,7 @@ test("a secret is written down nowhere, whatever becomes of the delivery", async
   await watched.send("POST", webhook.path, {
     headers: { "x-service-webhook-secret": `${secret}!` },
   });
-  // Failures are logged with their cause, which must not bring the request along.
+  // Failures are logged with their cause, which must not include the request.
   await sql`ALTER TABLE runs ADD CONSTRAINT refuse CHECK (false) NOT VALID`;
   expect((await watched.send("POST", path, { json: 3 })).status).toBe(500);
   await sql`ALTER TABLE runs DROP CONSTRAINT refuse`;

@@ -15,28 +15,28 @@ const { sql } = api;
 const project = await api.project(await api.user());
 
 const faults = {
-  killed: { strike: () => redis.kill(), mend: () => redis.restart() },
-  frozen: { strike: async () => redis.pause(), mend: async () => redis.resume() },
-  "restarted empty": { strike: () => redis.restart(), mend: async () => {} },
+  killed: { inject: () => redis.kill(), recover: () => redis.restart() },
+  frozen: { inject: async () => redis.pause(), recover: async () => redis.resume() },
+  "restarted empty": { inject: () => redis.restart(), recover: async () => {} },
 };
 
-describe("a Redis that is", () => {
-  for (const [fault, { strike, mend }] of Object.entries(faults)) {
-    test(`${fault} in the middle of deliveries loses none and doubles none`, async () => {
+describe("deliveries during a Redis failure", () => {
+  for (const [fault, { inject, recover }] of Object.entries(faults)) {
+    test(`no delivery is lost or stored twice when Redis is ${fault}`, async () => {
       const webhook = await addWebhook(sql, project);
       const urls = [api.url, beside.url];
-      const happening: Promise<void>[] = [];
+      const faultsInjected: Promise<void>[] = [];
       const tally = await run({
         ...{ urls, path: webhook.path, headers: webhook.headers },
         ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {
-          if (acknowledged === 200) happening.push(strike());
-          if (acknowledged === 500) happening.push(mend());
+          if (acknowledged === 200) faultsInjected.push(inject());
+          if (acknowledged === 500) faultsInjected.push(recover());
         },
       });
-      await Promise.all(happening);
+      await Promise.all(faultsInjected);
       expect(tally.contradictions).toBe(0);
-      // Nobody is turned away: a delivery that is being taken is all there is to wait for.
+      // The only refusals are retryable conflicts with a delivery that is still running.
       const names = [...tally.answers.keys()].filter((name) => name !== "409 in_progress");
       expect(names).toEqual(["200"]);
       const { keys } = tally;
@@ -50,7 +50,7 @@ describe("a Redis that is", () => {
     });
   }
 
-  test("away leaves it to the database that a delivery in two processes is kept once", async () => {
+  test("without Redis, concurrent deliveries through two processes are stored once", async () => {
     await redis.kill();
     const webhook = await addWebhook(sql, project);
     const headers = { ...webhook.headers, "idempotency-key": randomUUID() };

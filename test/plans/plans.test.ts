@@ -22,10 +22,10 @@ import { PROJECT_ROOT } from "../../support/process.ts";
 import { fill, idOf } from "../support/filled.ts";
 import type { Json } from "../support/openapi.ts";
 
-/** Reading a smaller table whole costs nothing. */
-const BIG_ROWS = 1_000;
+/** A sequential scan of a smaller table is cheap. */
+const LARGE_ROWS = 1_000;
 const FILL_TIMEOUT_MS = 120_000;
-/** PostgreSQL considers a generic plan from the sixth run of a statement on; both must be good. */
+/** PostgreSQL may use a generic plan from the sixth execution on, so both plans are checked. */
 const KINDS = ["", "GENERIC_PLAN, "] as const;
 
 const database = await createTestDatabase();
@@ -35,7 +35,7 @@ const recording = postgres(database.url, {
   debug: (_connection, text, parameters) => void statements.push({ text, parameters }),
 }) as Sql;
 const ids: Record<string, string> = {};
-let big = new Set<string>();
+let large = new Set<string>();
 
 beforeAll(async () => {
   await fill(database.sql);
@@ -46,8 +46,8 @@ beforeAll(async () => {
     ids[table] = await idOf(database.sql, table, 8);
   }
   const rows = await database.sql<{ name: string }[]>`
-    SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > ${BIG_ROWS}`;
-  big = new Set(rows.map((row) => row.name));
+    SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > ${LARGE_ROWS}`;
+  large = new Set(rows.map((row) => row.name));
 }, FILL_TIMEOUT_MS);
 afterAll(() => recording.end());
 
@@ -109,7 +109,7 @@ async function owned(tx: Transaction): Promise<void> {
 
 async function answered(tx: Transaction): Promise<void> {
   const request = await inputRequests.lockRequest(tx, one("conversations"), one("input_requests"));
-  if (request === undefined) throw new Error("the filled database lacks its input request");
+  if (request === undefined) throw new Error("the filled database has no input request");
   const answer = { id: randomUUID(), actorType: "human", actorId: "a", values: "{}" };
   await inputRequests.storeResponse(tx, request, answer);
 }
@@ -194,23 +194,23 @@ const RUNS: Record<string, Record<string, Run>> = {
 
 function sequentialScans(plan: Json): string[] {
   const below = (plan.Plans ?? []).flatMap(sequentialScans);
-  const isBig = plan["Node Type"] === "Seq Scan" && big.has(plan["Relation Name"]);
-  return isBig ? [plan["Relation Name"], ...below] : below;
+  const isLarge = plan["Node Type"] === "Seq Scan" && large.has(plan["Relation Name"]);
+  return isLarge ? [plan["Relation Name"], ...below] : below;
 }
 
 class RollBack extends Error {}
 
-/** Runs in a transaction that is rolled back, and tells which big tables were read whole. */
-async function bigReads(run: Run): Promise<string[]> {
+/** Runs in a transaction that is rolled back. Returns the large tables that were scanned sequentially. */
+async function largeScans(run: Run): Promise<string[]> {
   const found: string[] = [];
   const work = async (tx: Transaction) => {
     statements.length = 0;
     await run(tx);
     const ran = [...statements];
-    // What functions, triggers and foreign keys read shows in the counters alone.
+    // Scans by functions, triggers and foreign keys appear only in the statistics.
     const counted = await tx<{ name: string }[]>`
       SELECT relname AS name FROM pg_stat_xact_user_tables WHERE seq_scan > 0`;
-    found.push(...counted.map((row) => row.name).filter((name) => big.has(name)));
+    found.push(...counted.map((row) => row.name).filter((name) => large.has(name)));
     for (const { text, parameters } of ran) {
       for (const kind of KINDS) {
         const explain = `EXPLAIN (${kind}FORMAT JSON) ${text}`;
@@ -230,24 +230,24 @@ async function bigReads(run: Run): Promise<string[]> {
   return found;
 }
 
-describe("on a database in use, no query reads a big table whole", () => {
+describe("query plans on a filled database", () => {
   for (const [file, runs] of Object.entries(RUNS)) {
     for (const [name, run] of Object.entries(runs)) {
-      test(`${name} of ${file}`, async () => {
-        expect(big.size).toBeGreaterThan(12);
-        expect(await bigReads(run)).toEqual([]);
+      test(`${name} of ${file} scans no large table sequentially`, async () => {
+        expect(large.size).toBeGreaterThan(12);
+        expect(await largeScans(run)).toEqual([]);
       });
     }
   }
 
-  test("the check sees a query that does", async () => {
-    const reads = await bigReads((tx) => tx`SELECT 1 FROM chunks WHERE content = ${"none"}`);
+  test("a query that scans a large table sequentially is detected", async () => {
+    const reads = await largeScans((tx) => tx`SELECT 1 FROM chunks WHERE content = ${"none"}`);
     expect(reads).toContain("chunks");
     const planned = reads.filter((read) => read.startsWith("chunks: SELECT"));
     expect(planned).toHaveLength(KINDS.length);
   });
 
-  test("every exported query of every feature is among them", async () => {
+  test("every exported query of every feature is checked", async () => {
     const files = await Array.fromAsync(new Glob("src/*/queries.ts").scan(PROJECT_ROOT));
     for (const file of files) {
       const text = await Bun.file(`${PROJECT_ROOT}/${file}`).text();

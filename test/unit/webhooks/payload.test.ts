@@ -8,8 +8,8 @@ import { isSamePayload, readPayload } from "../../../src/webhooks/payload.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const json = (text: string) => readPayload(bytes(text), "application/json");
 
-describe("a payload", () => {
-  test("of any bytes under any type is either taken or refused with a 400", () => {
+describe("readPayload", () => {
+  test("a body of any bytes and content type is either accepted or a validation error", () => {
     const type = fc.constantFrom(
       "",
       "application/json",
@@ -31,7 +31,7 @@ describe("a payload", () => {
     );
   });
 
-  test("of JSON in a form is the document itself, and the same as it is", () => {
+  test("JSON in a form has the same payload as the JSON alone", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const form = bytes(new URLSearchParams({ payload: text }).toString());
@@ -41,22 +41,22 @@ describe("a payload", () => {
     );
   });
 
-  test("without a type is JSON where it can be, else text", () => {
+  test("a body without a content type is JSON if it parses, otherwise text", () => {
     expect(readPayload(bytes("[1]"), "")).toMatchObject({ json: "[1]", isJson: true });
     expect(readPayload(bytes("[1"), "")).toMatchObject({ json: '"[1"', isJson: false });
   });
 
-  test("of text is never the same as JSON of the same letters", () => {
+  test("text never equals JSON with the same characters", () => {
     expect(isSamePayload(json('"a"'), readPayload(bytes('"a"'), "text/plain"))).toBe(false);
   });
 
-  test("of bytes that are no text keeps its identity", () => {
+  test("bytes that decode to the same text are still different payloads", () => {
     const of = (...values: number[]) => readPayload(new Uint8Array(values), "image/png");
     expect(isSamePayload(of(0xfe), of(0xff))).toBe(false);
     expect(isSamePayload(of(0xfe), of(0xfe))).toBe(true);
   });
 
-  test("may be nested as deep as the limit says", () => {
+  test("JSON may be nested up to the limit", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(json(nested(JSON_MAX_DEPTH)).isJson).toBe(true);
     expect(() => json(nested(JSON_MAX_DEPTH + 1))).toThrow(Problem);
@@ -64,8 +64,8 @@ describe("a payload", () => {
   });
 });
 
-describe("the UUID of a definition", () => {
-  test("never changes", () => {
+describe("definitionUuid", () => {
+  test("the UUID of a webhook definition never changes", () => {
     expect(definitionUuid("github")).toBe("503f9a8e-368a-5793-ad9f-819fd65294ff");
     expect(definitionUuid("3F0A9B1C-6F7D-4F0E-9B51-2D2F4A7C8E10")).toBe(
       "3f0a9b1c-6f7d-4f0e-9b51-2d2f4a7c8e10",
