@@ -1,6 +1,6 @@
 /**
- * A service that lives long: thousands of changes, each followed by lookups, and what the process
- * holds after every tenth of them. The first tenth is the baseline.
+ * A long-running service: thousands of changes, each followed by lookups, and the memory of the
+ * process after every tenth of them. The first tenth is the baseline.
  *
  * usage: bun bench/knowledge/changes.ts [CHANGES] [FILES]
  */
@@ -19,7 +19,7 @@ const MEBIBYTE = 2 ** 20;
 const PARAGRAPH = "Some words of a paragraph that is as long as they are in life. ".repeat(20);
 
 const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-// PostgreSQL runs as another account where this one is root, and has to pass.
+// When this process is root, PostgreSQL runs as another account and must reach the folder.
 chmodSync(dataDir, 0o711);
 const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
 const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
@@ -58,7 +58,7 @@ try {
       changes: i,
       "anonymous memory MiB": rss.toFixed(0),
       ratio: (rss / first).toFixed(2),
-      "of it index MiB": index.toFixed(1),
+      "index MiB": index.toFixed(1),
     });
     console.log(JSON.stringify(rows.at(-1)));
   }

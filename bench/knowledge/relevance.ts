@@ -1,8 +1,8 @@
 /**
- * Does lookup find what people ask for? Mean reciprocal rank of known items, beside MiniSearch on
- * the same documents and queries.
+ * Relevance of lookups: mean reciprocal rank of known items, compared with MiniSearch on the same
+ * documents and queries.
  *
- * usage: bun bench/knowledge/relevance.ts [FOLDER OF MARKDOWN] [SEED] [QUERIES A KIND]
+ * usage: bun bench/knowledge/relevance.ts [FOLDER OF MARKDOWN] [SEED] [QUERIES PER KIND]
  */
 
 import { readCorpus } from "../../support/relevance/corpus.ts";

@@ -1,5 +1,5 @@
 /**
- * How the text core grows: many documents, and very many tiny ones.
+ * The text search core with many documents, and with very many tiny ones.
  *
  * usage: bun bench/knowledge/scale.ts [FOLDER] [DOCUMENTS] [TINY ITEMS]
  */
@@ -51,7 +51,7 @@ function measureDocuments(): void {
   console.log(`${documentCount} documents, ${segment.tokens.length} tokens`);
   console.log(`  build ${(buildTime / 1000).toFixed(2)} s`);
   console.log(
-    `  segment ${(buffer.byteLength / MEBIBYTE).toFixed(1)} MiB, all that a search needs`,
+    `  segment ${(buffer.byteLength / MEBIBYTE).toFixed(1)} MiB, all the memory that a search needs`,
   );
   console.log(
     `  open ${verifyTime.toFixed(1)} ms with checksum, ${openTime.toFixed(2)} ms without`,

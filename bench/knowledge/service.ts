@@ -22,7 +22,7 @@ import { type BenchProject, sourceOf, writeFiles, writeProject, writeUser } from
 const folder = process.argv[2] || `${import.meta.dir}/../../fixtures/docs`;
 const documentCount = Number(process.argv[3] ?? 20_000);
 const tinyCount = Number(process.argv[4] ?? 100_000);
-const QUERIES_A_KIND = 100;
+const QUERIES_PER_KIND = 100;
 const REQUESTS = 2_000;
 const MEBIBYTE = 2 ** 20;
 const PAGE = 12;
@@ -67,7 +67,7 @@ class Client {
   }
 }
 
-/** Changes one file again and again, until told to stop; how long each took to be seen. */
+/** Changes one file repeatedly until stopped; returns how long each change took to be visible. */
 function watchChanges(sql: Sql, client: Client, project: BenchProject) {
   const times: number[] = [];
   let stopped = false;
@@ -91,7 +91,7 @@ function watchChanges(sql: Sql, client: Client, project: BenchProject) {
 async function measureLoading(sql: Sql, client: Client, project: BenchProject, note: BenchProject) {
   const documents = synthesise(readCorpus(folder), documentCount, 1);
   const sources = documents.map(sourceOf);
-  const queries = knownItemQueries(documents, 2, QUERIES_A_KIND).map((query) => query.text);
+  const queries = knownItemQueries(documents, 2, QUERIES_PER_KIND).map((query) => query.text);
   await client.page(project, {});
   await client.page(note, {});
   const before = client.server.rssBytes();
@@ -107,7 +107,7 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
   const spent = client.server.cpuSeconds() - cpu;
   const seen = await stop();
   row(
-    `a change elsewhere is seen meanwhile (${seen.length} changes)`,
+    `a change in another project is visible meanwhile (${seen.length} changes)`,
     `p50 ${ms(seen, 0.5)} ms, slowest ${ms(seen, 1)} ms`,
   );
   row(
@@ -123,14 +123,14 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
   return queries;
 }
 
-/** The same lookups in this process, on the segments of the server's own snapshot. */
+/** The same lookups in this process, on the segments of the server's snapshot. */
 async function measureInProcess(
   directory: string,
   project: BenchProject,
   queries: readonly string[],
 ) {
   const text = await readTextSnapshot(directory);
-  if (text === null) throw new Error("the server has left no snapshot");
+  if (text === null) throw new Error("the server left no snapshot");
   const members = text.members(project.environmentId);
   const segments = members.map(({ key }) => ({
     key,
@@ -149,7 +149,7 @@ async function measureInProcess(
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
   const sorted = ascending(times);
   row(
-    `worker time a lookup (in process, ${segments.length} segments)`,
+    `worker time per lookup (in process, ${segments.length} segments)`,
     `p50 ${ms(sorted, 0.5)} ms, p99 ${ms(sorted, 0.99)} ms, mean ${mean.toFixed(2)} ms`,
     "1.00",
   );
@@ -173,7 +173,7 @@ async function measureLookups(
       const { p50, p99, qps, cpu } = await load.run(client.server, clients, REQUESTS, payloads);
       row(
         `lookups, ${clients} client${clients === 1 ? "" : "s"}`,
-        `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${qps.toFixed(0)} a second, ` +
+        `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${qps.toFixed(0)} per second, ` +
           `${cpu.toFixed(2)} ms CPU each`,
         `p50 ${(p50 / baseline.p50).toFixed(2)}, CPU ${(cpu / baseline.mean).toFixed(2)}`,
       );
@@ -188,7 +188,7 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
     path: `items/${String(i).padStart(7, "0")}.md`,
     text: `tiny ${i}`,
   }));
-  // A project that is asked for stays in memory, and follows from then on.
+  // The first lookup loads the project; from then on it follows the change log.
   await client.page(project, {});
   const start = performance.now();
   await writeFiles(sql, project, sources);
@@ -204,7 +204,7 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
     items += page.returned ?? 0;
     body = page.page_info.next === null ? null : { cursor: page.page_info.next };
   }
-  if (items !== tinyCount) throw new Error(`browsing showed ${items} of ${tinyCount} items`);
+  if (items !== tinyCount) throw new Error(`browsing listed ${items} of ${tinyCount} items`);
   const tenth = Math.floor(times.length / 10);
   const part = (from: number) => quantile(ascending(times.slice(from, from + tenth)), 0.5);
   const first = part(0);
@@ -226,13 +226,13 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
     return await stop();
   })();
   row(
-    `a change among ${tinyCount} items is seen (${seen.length} changes)`,
+    `a change among ${tinyCount} items is visible (${seen.length} changes)`,
     `p50 ${ms(seen, 0.5)} ms, slowest ${ms(seen, 1)} ms`,
   );
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-// PostgreSQL runs as another account where this one is root, and has to pass.
+// When this process is root, PostgreSQL runs as another account and must reach the folder.
 chmodSync(dataDir, 0o711);
 const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
 const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
@@ -245,7 +245,7 @@ try {
   const note = await writeProject(sql, userId, "note");
   server = await BenchServer.start(dataDir);
   const emptyStart = server.startSeconds;
-  row("start with nothing until ready", `${emptyStart.toFixed(2)} s`, "1.00");
+  row("empty start until ready", `${emptyStart.toFixed(2)} s`, "1.00");
   const queries = await measureLoading(sql, new Client(server, apiKey), big, note);
 
   const stopping = performance.now();
@@ -260,8 +260,8 @@ try {
     (server.startSeconds / emptyStart).toFixed(2),
   );
   await client.page(big, { query: queries[0] });
-  row("and until the first lookup is answered", `${seconds(starting)} s`);
-  row("resident memory after it", `${(server.rssBytes() / MEBIBYTE).toFixed(0)} MiB`);
+  row("until the first lookup is answered", `${seconds(starting)} s`);
+  row("resident memory after the first lookup", `${(server.rssBytes() / MEBIBYTE).toFixed(0)} MiB`);
 
   const slot = readdirSync(join(dataDir, "index")).find((name) => !name.endsWith(".lock"));
   const directory = join(dataDir, "index", slot as string, big.id, "text");

@@ -40,7 +40,7 @@ export async function writeProject(sql: Sql, userId: string, slug: string): Prom
   return { id, environmentId, lookupPath: `/projects/${slug}/knowledge/lookup` };
 }
 
-/** Writes files as new versions into the environment, some hundred a transaction. */
+/** Writes files as new versions into the environment, several hundred per transaction. */
 export async function writeFiles(
   sql: Sql,
   { id, environmentId }: BenchProject,
@@ -69,7 +69,7 @@ export async function writeFiles(
   }
 }
 
-/** A document as the Markdown file that it would be read from. */
+/** A document as a Markdown file. */
 export function sourceOf({ path, frontmatter, headings, content }: KnowledgeDocument): Source {
   const yaml = frontmatter.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`);
   const titles = headings.map((heading) => `## ${heading}`);

@@ -58,7 +58,7 @@ async function allPages(body: Record<string, unknown>, at = path): Promise<Json[
 }
 
 describe("POST /projects/{project_reference}/knowledge/lookup", () => {
-  test("a query finds what it names and says in which fields", async () => {
+  test("a query finds files and reports the fields that matched", async () => {
     const { status, body } = await look({ query: "  retention policy " });
     expect(status).toBe(200);
     expect(body).toMatchObject({ query: "retention policy", mode: "search" });
@@ -76,7 +76,7 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     expect(body.page_info).toEqual({ self: path, first: null, next: null, prev: null });
   });
 
-  test("matched fields come in the order path, title, headings, frontmatter, content", async () => {
+  test("matched fields are in the order path, title, headings, frontmatter, content", async () => {
     const { body } = await look({ query: "snapshots backup storage index" });
     expect(body.data[0].matched_fields).toEqual([
       "path",
@@ -89,7 +89,7 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     ]);
   });
 
-  test("one typo in a longer word, and the start of the last word, are forgiven", async () => {
+  test("one typo in a longer word and a prefix as the last word match", async () => {
     for (const query of ["snapshosts", "snpashots", "webhoks", "deliveries arri", "similarty"]) {
       const { body } = await look({ query });
       expect(body.total_matches, query).toBeGreaterThan(0);
@@ -97,13 +97,13 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     expect(pathsOf((await look({ query: "webhoks" })).body)[0]).toBe("guide/webhooks.md");
   });
 
-  test("other scripts, emoji and accents are found", async () => {
+  test("other scripts and emoji match", async () => {
     for (const query of ["検索", "ベクトル", "🚀 検索サービス"]) {
       expect(pathsOf((await look({ query })).body), query).toContain("notes/日本語.md");
     }
   });
 
-  test("without a query all Markdown files come in byte order of their paths", async () => {
+  test("without a query, all Markdown files are listed in byte order of path", async () => {
     const { body } = await look({});
     expect(body).toMatchObject({ mode: "browse", query: "", total_matches: 5, returned: 5 });
     expect(pathsOf(body)).toEqual([
@@ -116,7 +116,7 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     expect(body.data.every((item: Json) => item.matched_fields.length === 0)).toBe(true);
   });
 
-  test("null counts as absent in every field", async () => {
+  test("null means absent in every field", async () => {
     const nulls = {
       query: null,
       cursor: null,
@@ -124,14 +124,14 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
       limit: null,
       shard_count: null,
     };
-    // Sent as text: the document describes the fields without null, as the specification does.
+    // Sent as text, because the OpenAPI document does not allow null in these fields.
     const body = JSON.stringify({ ...nulls, shard_index: null });
     const headers = { "content-type": "application/json" };
     const answer = await api.send("POST", path, { as: member, body, headers });
     expect(answer.body.mode).toBe("browse");
   });
 
-  test("a project without knowledge has an empty page", async () => {
+  test("a project without knowledge returns an empty page", async () => {
     const empty = await api.project(member);
     await addEnvironment(sql, empty);
     const { body } = await look({ query: "anything" }, pathOf(empty));
@@ -140,7 +140,7 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
 });
 
 describe("the target of a lookup", () => {
-  test("is production, else the first environment by name", async () => {
+  test("the default target is production, else the first environment by name", async () => {
     const own = await api.project(member);
     await publishTexts(sql, own, await addEnvironment(sql, own, "beta"), { "b.md": "beta" });
     await publishTexts(sql, own, await addEnvironment(sql, own, "alpha"), { "a.md": "alpha" });
@@ -151,7 +151,7 @@ describe("the target of a lookup", () => {
     expect(pathsOf(named.body)).toEqual(["b.md"]);
   });
 
-  test("can be a release, and an environment serves its active release", async () => {
+  test("the target can be a release, and an environment serves its active release", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const release = await addRelease(sql, own, "v1.0.0");
@@ -170,7 +170,7 @@ describe("the target of a lookup", () => {
     expect(await seen(["old.md"], pathOf(own))).toEqual(["old.md"]);
   });
 
-  test("that does not exist answers 404", async () => {
+  test("a missing target answers 404", async () => {
     const missing = [
       [{ environment: "nowhere" }, "environment-not-found"],
       [{ release: "v9" }, "release-not-found"],
@@ -187,7 +187,7 @@ describe("the target of a lookup", () => {
   });
 });
 
-describe("a lookup that is not valid answers 400 and names the field", () => {
+describe("an invalid lookup answers 400 and names the field", () => {
   const cases: Array<[field: string, body: unknown]> = [
     ["query", { query: "" }],
     ["query", { query: "  \n" }],
@@ -219,7 +219,7 @@ describe("a lookup that is not valid answers 400 and names the field", () => {
   });
 });
 
-describe("who may look knowledge up", () => {
+describe("access to knowledge", () => {
   const json = { query: "snapshots" };
   refusesBadCredentials({ api, method: "POST", path, json });
   needsPermission({ api, method: "POST", path, json, project });
@@ -234,7 +234,7 @@ describe("who may look knowledge up", () => {
     madeUpPath: `/projects/${randomUUID()}/knowledge/lookup`,
   });
 
-  test("a cursor of another project is refused even to a member of both", async () => {
+  test("a cursor of another project is refused, even for a member of both", async () => {
     const other = await api.project(member);
     await addEnvironment(sql, other);
     const { body } = await look({ limit: 1 });
@@ -244,7 +244,7 @@ describe("who may look knowledge up", () => {
 });
 
 describe("pages", () => {
-  test("join to the whole result, in search and in browse", async () => {
+  test("all pages together are the whole result, in search and in browse", async () => {
     for (const query of [undefined, "the index of vectors and webhooks"]) {
       const body = query === undefined ? {} : { query };
       const whole = pathsOf((await look(body)).body);
@@ -254,14 +254,14 @@ describe("pages", () => {
     }
   });
 
-  test("a page asked for twice is the same page", async () => {
+  test("a cursor can be used twice and returns the same page", async () => {
     const { next } = (await look({ limit: 2 })).body.page_info;
     const first = await look({ cursor: next });
     const second = await look({ cursor: next });
     expect(pathsOf(second.body)).toEqual(pathsOf(first.body));
   });
 
-  test("a cursor goes on with its own query, and takes only the same parameters", async () => {
+  test("a cursor continues its own query and allows only the same parameters", async () => {
     const question = {
       query: "the index of vectors",
       limit: 1,
@@ -287,7 +287,7 @@ describe("pages", () => {
     }
   });
 
-  test("a cursor that was never given out is refused", async () => {
+  test("an unknown cursor is refused", async () => {
     for (const cursor of ["x", "A".repeat(24), "../../etc/passwd", "ü".repeat(24)]) {
       const answer = await look({ cursor });
       expect(answer.status).toBe(400);
@@ -295,7 +295,7 @@ describe("pages", () => {
     }
   });
 
-  test("never repeat or skip an item while files change between them", async () => {
+  test("pages never repeat or skip an item while files change between them", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const texts = (word: string) =>
@@ -318,7 +318,7 @@ describe("pages", () => {
 });
 
 describe("shards", () => {
-  test("are disjoint and together hold every item, whatever the paths are", async () => {
+  test("shards are disjoint and together hold every item, for arbitrary paths", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
@@ -346,7 +346,7 @@ describe("shards", () => {
 });
 
 describe("a committed change", () => {
-  test("is seen within a second: new, changed and removed files", async () => {
+  test("new, changed and removed files are visible within a second", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const find = async (query: string) => pathsOf((await look({ query }, pathOf(own))).body);
@@ -363,7 +363,7 @@ describe("a committed change", () => {
     expect(await find("penguin")).toEqual([]);
   }, 30_000);
 
-  test("many small changes are joined into few segments without losing any", async () => {
+  test("many small changes are merged without losing any", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const word = (i: number) => String.fromCharCode(97 + i).repeat(6);

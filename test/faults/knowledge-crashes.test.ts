@@ -17,8 +17,8 @@ async function stopped(service: Service, signal: NodeJS.Signals): Promise<void> 
   await service.server.exited;
 }
 
-describe("knowledge of a service that is killed", () => {
-  test("in the middle of indexing is after the next start what a fresh index holds", async () => {
+describe("the text index of a killed service", () => {
+  test("a service killed while indexing restarts with the same text index as a fresh one", async () => {
     const folder = dataFolder();
     let service = await startApiProcess({ env: { DATA_DIR: folder } });
     const world = await KnowledgeWorld.create(service);
@@ -27,7 +27,7 @@ describe("knowledge of a service that is killed", () => {
     for (let round = 0; round < ROUNDS; round++) {
       const writing = world.write(30, `round-${round % 2}`);
       await Bun.sleep(Math.random() * 300);
-      // Half the rounds leave a snapshot that the changes of the next round come on top of.
+      // SIGTERM leaves a snapshot for the next round; SIGKILL does not.
       await stopped(service, round % 2 === 0 ? "SIGKILL" : "SIGTERM");
       await writing;
       service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
@@ -39,8 +39,8 @@ describe("knowledge of a service that is killed", () => {
   });
 });
 
-describe("a service whose text snapshot", () => {
-  /** A service that has stopped and left its snapshot, which the database now contradicts. */
+describe("text snapshots", () => {
+  /** Stops a service that has left a snapshot, and changes the database afterwards. */
   async function snapshotTaken() {
     const folder = dataFolder();
     const service = await startApiProcess({ env: { DATA_DIR: folder } });
@@ -48,7 +48,7 @@ describe("a service whose text snapshot", () => {
     await world.write(6);
     await world.rewrite(BEFORE);
     await untilReady(service.url);
-    // What a restart reads from the database has the rewritten texts.
+    // The lookup makes sure that the project is loaded, and so part of the snapshot.
     await world.paths(service.url, {});
     await stopped(service, "SIGTERM");
     await world.rewrite(AFTER);
@@ -77,7 +77,7 @@ describe("a service whose text snapshot", () => {
     return again;
   }
 
-  test("is whole does not read the texts again", async () => {
+  test("a restart with an intact text snapshot does not read the texts again", async () => {
     const { service, world, folder } = await snapshotTaken();
     const again = await restart(service, folder);
     expect(await world.paths(again.url, {})).toHaveLength(6);
@@ -88,24 +88,27 @@ describe("a service whose text snapshot", () => {
     ["was removed", (folder) => rmSync(folder, { recursive: true })],
     ["has lost a segment", (folder) => rmSync(filesOf(folder, ".segment")[0] as string)],
     ["has a flipped bit in a segment", (folder) => flipByte(filesOf(folder, ".segment")[0])],
-    ["has a flipped bit in its list", (folder) => flipByte(filesOf(folder, ".json")[0])],
+    ["has a flipped bit in its manifest", (folder) => flipByte(filesOf(folder, ".json")[0])],
     [
       "has empty files",
       (folder) => {
         for (const file of filesOf(folder, "")) truncateSync(file, 0);
       },
     ],
-    ["was cut short", (folder) => truncateSync(filesOf(folder, ".segment")[0] as string, 200)],
+    ["is truncated", (folder) => truncateSync(filesOf(folder, ".segment")[0] as string, 200)],
   ];
-  test.each(damages)("%s makes it anew from the database", async (_, damage) => {
-    const { service, world, folder } = await snapshotTaken();
-    damage(textFolder(folder, world));
-    const again = await restart(service, folder);
-    expect(await world.paths(again.url, { query: AFTER })).toHaveLength(6);
-    expect(await world.paths(again.url, {})).toHaveLength(6);
-    await world.write(3);
-    await stopped(again, "SIGTERM");
-    const third = await restart(service, folder);
-    expect(await world.paths(third.url, { query: AFTER })).toHaveLength(3);
-  });
+  test.each(damages)(
+    "a service whose text snapshot %s rebuilds it from the database",
+    async (_, damage) => {
+      const { service, world, folder } = await snapshotTaken();
+      damage(textFolder(folder, world));
+      const again = await restart(service, folder);
+      expect(await world.paths(again.url, { query: AFTER })).toHaveLength(6);
+      expect(await world.paths(again.url, {})).toHaveLength(6);
+      await world.write(3);
+      await stopped(again, "SIGTERM");
+      const third = await restart(service, folder);
+      expect(await world.paths(third.url, { query: AFTER })).toHaveLength(3);
+    },
+  );
 });

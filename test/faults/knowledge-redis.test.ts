@@ -14,8 +14,8 @@ async function worldWithRedis() {
   return { redis, service, world };
 }
 
-describe("a cursor", () => {
-  test("given by one process goes on at another one beside it", async () => {
+describe("lookup cursors in Redis", () => {
+  test("a cursor from one process works in another", async () => {
     const { redis, service, world } = await worldWithRedis();
     const other = await startApiProcess({ beside: service, env: { REDIS_URL: redis.url } });
     await world.agrees(other.url);
@@ -35,7 +35,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("cannot be followed while Redis is away, and is unknown to one that came back empty", async () => {
+  test("a cursor fails while Redis is down and is unknown after Redis restarts empty", async () => {
     const { redis, service, world } = await worldWithRedis();
     const first = await world.ask(service.url, { limit: 5 });
     const cursor = first.body.page_info.next;
@@ -61,7 +61,7 @@ describe("a cursor", () => {
     expect(await world.paths(service.url, { limit: 5 })).toHaveLength(ITEMS);
   });
 
-  test("is not needed, and neither is Redis, for an answer that fits on one page", async () => {
+  test("a result of one page needs neither a cursor nor Redis", async () => {
     const { redis, service } = await worldWithRedis();
     const small = await KnowledgeWorld.create(service);
     await small.write(3);

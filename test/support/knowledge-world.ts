@@ -8,9 +8,9 @@ import type { Json } from "./openapi.ts";
 const WAIT_MS = 60_000;
 const QUERIES = ["common words", "number 7", "chapter", "commn"];
 
-/** A project of Markdown files, and what a lookup in it must answer. */
+/** A project of Markdown files and the expected answers of lookups in it. */
 export class KnowledgeWorld {
-  /** The word that only the newest text of a path has. */
+  /** By path, the word that is unique to its newest text. */
   readonly #words = new Map<string, string>();
   #written = 0;
 
@@ -27,7 +27,7 @@ export class KnowledgeWorld {
     return new KnowledgeWorld(api.sql, member, project, await addEnvironment(api.sql, project));
   }
 
-  /** Writes new texts of so many files, in transactions of a few. */
+  /** Writes new texts for this many files, a few per transaction. */
   async write(files: number, prefix = "file"): Promise<void> {
     for (let from = 0; from < files; from += 5) {
       const numbers = Array.from({ length: Math.min(5, files - from) }, (_, i) => from + i);
@@ -45,7 +45,7 @@ export class KnowledgeWorld {
     }
   }
 
-  /** Writes over all texts, behind the back of the change log. */
+  /** Overwrites all texts without an entry in the change log. */
   async rewrite(content: string): Promise<void> {
     await this.sql`
       UPDATE file_versions SET content = ${content} WHERE project_id = ${this.project.id}`;
@@ -60,7 +60,7 @@ export class KnowledgeWorld {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
-  /** All paths of a lookup, page by page. */
+  /** The paths of all pages of a lookup. */
   async paths(url: string, question: object): Promise<string[]> {
     const paths: string[] = [];
     for (let body: object | null = question; body !== null; ) {
@@ -73,7 +73,7 @@ export class KnowledgeWorld {
     return paths;
   }
 
-  /** Asserts that every newest text is found, and none of the older ones, after a while. */
+  /** Asserts that, eventually, every newest text is found and no older one is. */
   async agrees(url: string): Promise<void> {
     const paths = [...this.#words.keys()].sort();
     await this.#eventually(async () => {
@@ -84,7 +84,7 @@ export class KnowledgeWorld {
     });
   }
 
-  /** Asserts that two services answer alike, to the last place in the ranking. */
+  /** Asserts that two services return the same rankings. */
   async agreesWith(url: string, other: string): Promise<void> {
     for (const query of QUERIES) {
       expect(await this.paths(url, { query }), query).toEqual(await this.paths(other, { query }));
@@ -104,7 +104,7 @@ export class KnowledgeWorld {
   }
 }
 
-/** Words so different from each other that no typo leads from one to the next. */
+/** Words that differ from each other by more than one typo. */
 function wordOf(number: number): string {
   return `x${Bun.hash(String(number)).toString(26)}`;
 }

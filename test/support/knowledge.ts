@@ -2,7 +2,7 @@ import type { Sql } from "../../src/db/client.ts";
 import type { NamedScope } from "../../support/accounts.ts";
 import type { TestProject } from "./api.ts";
 
-/** Writes texts by path as new versions of their files; returns the versions' ids by path. */
+/** Writes texts as new versions of their files; returns the ids of file and version by path. */
 export async function writeTexts(
   sql: Sql,
   project: TestProject,

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { parseMarkdown } from "../../../src/markdown/index.ts";
 import { buildSegment, openSegment } from "../../../src/text/index.ts";
 
-/** Keys that no other key of theirs can be taken for, in any order; some look like numbers. */
+/** Keys that differ in more than case; some look like numbers or are special in YAML. */
 const keys = fc.uniqueArray(
   fc.oneof(
     fc.stringMatching(/^[a-z][a-zé検_-]{0,10}$/),
@@ -21,7 +21,7 @@ const value = fc.oneof(
 
 type Value = string | boolean | number | Value[] | Map<string, Value>;
 
-/** Lists of pairs stand for maps, which keep their order as an object would not. */
+/** Turns lists of pairs into maps, which keep their order where an object would not. */
 function asValue(generated: unknown): Value {
   const pairs = Array.isArray(generated) && generated.every((each) => Array.isArray(each));
   return pairs && generated.length > 0
@@ -29,7 +29,7 @@ function asValue(generated: unknown): Value {
     : (generated as Value);
 }
 
-/** What the lookup answers for a value: plain scalars, compact JSON for anything nested. */
+/** A value as lookups return it: scalars as text, nested values as compact JSON. */
 function shown(of: Value): string {
   if (of instanceof Map) return JSON.stringify(Object.fromEntries(of));
   return typeof of === "object" ? JSON.stringify(of) : String(of);
@@ -40,7 +40,7 @@ const fields = fc
   .map(([names, values]) => names.map((key, i) => [key, asValue(values[i])] as const));
 
 describe("frontmatter", () => {
-  test("has the keys of the file in the file's order, with all their values", () => {
+  test("frontmatter has all keys and values in file order", () => {
     fc.assert(
       fc.property(fields, (entries) => {
         const yaml = stringify(new Map(entries), { schema: "core", aliasDuplicateObjects: false });
@@ -53,7 +53,7 @@ describe("frontmatter", () => {
     );
   });
 
-  test("is the same behind the index as in front of it", () => {
+  test("frontmatter is the same in a segment as in the document", () => {
     const entry = fc.record({ key: fc.string({ maxLength: 20 }), value: fc.string() });
     fc.assert(
       fc.property(fc.array(fc.array(entry, { maxLength: 8 }), { maxLength: 6 }), (documents) => {

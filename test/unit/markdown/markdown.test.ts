@@ -6,7 +6,7 @@ import { CHUNK_MAX_CHARS, FRONTMATTER_MAX_CHARS } from "../../../src/shared/limi
 const page = (yaml: string, body = "text\n") => `---\n${yaml}\n---\n${body}`;
 
 describe("frontmatter", () => {
-  test("keeps file order, plain scalars as written, and nested values as compact JSON", () => {
+  test("frontmatter keeps file order, scalars as written, and nested values as compact JSON", () => {
     const text = page(
       [
         "zeta: last comes first",
@@ -31,7 +31,7 @@ describe("frontmatter", () => {
     ]);
   });
 
-  test("is found behind a byte order mark and with Windows line ends", () => {
+  test("frontmatter is found after a byte order mark and with Windows line endings", () => {
     const parsed = parseMarkdown("a.md", "\ufeff---\r\ntitle: Hello\r\n---\r\n# One\r\ntext\r\n");
     expect([parsed.title, parsed.headings, parsed.warning]).toEqual(["Hello", ["One"], null]);
   });
@@ -53,7 +53,7 @@ describe("frontmatter", () => {
     ["tabs as indentation", "a:\n\t- b", /not valid YAML at line 3/],
     ["very deep brackets", `a: ${"[".repeat(20_000)}`, /nested too deeply/],
     ["very deep maps", `${"{a: ".repeat(10_000)}`, /nested too deeply/],
-    ["deep but honest nesting", `a: ${"[".repeat(30)}${"]".repeat(30)}`, /nested too deeply/],
+    ["moderately deep nesting", `a: ${"[".repeat(30)}${"]".repeat(30)}`, /nested too deeply/],
     [
       "very deep indentation",
       Array.from({ length: 300 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
@@ -68,7 +68,7 @@ describe("frontmatter", () => {
     ],
   ];
   for (const [what, yaml, reason] of refused) {
-    test(`with ${what} is ignored with a reason, and the body is kept`, () => {
+    test(`frontmatter with ${what} is ignored with a warning, and the body is kept`, () => {
       const parsed = parseMarkdown("a.md", page(yaml, "# Title\nbody\n"));
       expect(parsed.warning).toMatch(reason);
       expect(parsed.warning?.length).toBeLessThan(120);
@@ -76,7 +76,7 @@ describe("frontmatter", () => {
     });
   }
 
-  test("that is never closed is text, with a reason", () => {
+  test("frontmatter without a closing fence is text, with a warning", () => {
     const parsed = parseMarkdown("a.md", "---\ntitle: x\nbody");
     expect(parsed.warning).toMatch(/not closed/);
     expect(parsed.content).toBe("---\ntitle: x\nbody");
@@ -84,14 +84,14 @@ describe("frontmatter", () => {
     expect(long.warning).toMatch(/not closed/);
   });
 
-  test("keys such as __proto__ stay ordinary keys", () => {
+  test("keys such as __proto__ are ordinary keys", () => {
     const parsed = parseMarkdown("a.md", page("__proto__: {__proto__: 1, constructor: 2}"));
     expect(parsed.frontmatter).toEqual([
       { key: "__proto__", value: '{"__proto__":1,"constructor":2}' },
     ]);
   });
 
-  test("may be absent or empty", () => {
+  test("frontmatter can be absent or empty", () => {
     expect(parseMarkdown("a.md", "text")).toMatchObject({ frontmatter: [], warning: null });
     expect(parseMarkdown("a.md", "---\n---\ntext")).toMatchObject({
       frontmatter: [],
@@ -108,12 +108,12 @@ describe("titles and headings", () => {
     expect(parseMarkdown("folder/my-page.mdx", "## Three\n").title).toBe("my-page");
   });
 
-  test("closing hashes are dropped only where they close a heading", () => {
+  test("hashes are dropped only where they close a heading", () => {
     const text = "# Learning C#\n## Closed ##\n### #\n#### a # b\n";
     expect(parseMarkdown("a.md", text).headings).toEqual(["Learning C#", "Closed", "a # b"]);
   });
 
-  test("headings are plain text, and lines in code are no headings", () => {
+  test("headings are plain text, and fenced code has no headings", () => {
     const text = [
       "# The `first` **one** #",
       "~~~~sh",
@@ -137,7 +137,7 @@ describe("titles and headings", () => {
   });
 });
 
-describe("whatever the text is", () => {
+describe("arbitrary text", () => {
   const fragment = fc.constantFrom(
     ..."---|\n|\r\n|# Title|## Two|```|~~~|====|a: b|- |[|]|{|&a|*a|!!|'|\"|: |\ufeff|\0|𝒳|検索|\ud800|word |. ".split(
       "|",
@@ -152,7 +152,7 @@ describe("whatever the text is", () => {
     fc.string({ unit: "binary", maxLength: 400 }),
   );
 
-  test("reading it never throws and always gives a title of bounded length", () => {
+  test("parsing never throws and always gives a title of bounded length", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const parsed = parseMarkdown("dir/name.md", text);
@@ -164,7 +164,7 @@ describe("whatever the text is", () => {
     );
   });
 
-  test("chunks are slices of bounded size that hold all text behind the frontmatter once", () => {
+  test("chunks are slices of bounded size that cover the body exactly once", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         let end = parseMarkdown("a.md", text).bodyOffset;
@@ -185,7 +185,7 @@ describe("whatever the text is", () => {
 });
 
 describe("chunks", () => {
-  test("follow the headings and know those above them", () => {
+  test("chunks follow the headings and list those above them", () => {
     const text = page(
       "title: T",
       "intro\n\n# A\n\ntext of A\n\n## B\n\n### C\n\ntext of C\n\n# D\n\ntext of D\n",
@@ -200,7 +200,7 @@ describe("chunks", () => {
     expect(chunks[2]?.content).toBe("## B\n\n### C\n\ntext of C");
   });
 
-  test("of a huge file are made without delay or loss", () => {
+  test("a huge file is split without loss", () => {
     const text = "word ".repeat(400_000);
     const chunks = chunkMarkdown(text);
     expect(chunks.length).toBeGreaterThan(900);

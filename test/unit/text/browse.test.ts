@@ -12,7 +12,7 @@ const scene = fc.record({
 });
 
 describe("browsing", () => {
-  test("page by page and shard by shard shows every item in scope once, in byte order", () => {
+  test("browsing all pages of all shards lists every item in scope once, in byte order", () => {
     fc.assert(
       fc.property(scene, ({ documents, deal, hidden, shardCount, limit }) => {
         const shown = documents.filter((_, i) => !hidden[i]).map((document) => document.path);
@@ -42,7 +42,7 @@ describe("browsing", () => {
     );
   });
 
-  test("goes on behind a path that is no longer there", () => {
+  test("browsing continues after a path that no longer exists", () => {
     fc.assert(
       fc.property(someDocuments, fc.string(), (documents, after) => {
         const view = dealtView(

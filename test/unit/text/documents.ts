@@ -11,7 +11,7 @@ import {
 
 export const WHOLE = { shardIndex: 0, shardCount: 1 };
 
-/** A document with what a test says and nothing else. */
+/** A document with the given fields; all others are empty. */
 export function documentOf(
   path: string,
   fields: Partial<Omit<KnowledgeDocument, "path">> = {},
@@ -24,7 +24,7 @@ export function viewOf(documents: readonly KnowledgeDocument[]): View {
   return { segments: [openSegment(buildSegment(documents))], documentSets: [null] };
 }
 
-/** The documents dealt out to several segments, those with these paths in scope. */
+/** Documents distributed over several segments; `inScope` selects paths. */
 export function dealtView(
   documents: readonly KnowledgeDocument[],
   segmentOf: (index: number) => number,
@@ -67,7 +67,7 @@ const path = fc
   .array(fc.constantFrom("a", "b", "é", "ｚ", "𝒳", "-", "z/", "A/"), { minLength: 1, maxLength: 6 })
   .map((parts) => `${parts.join("")}.md`);
 
-/** Some documents with different paths that share many words. */
+/** Documents with distinct paths and a small common vocabulary. */
 export const someDocuments: fc.Arbitrary<KnowledgeDocument[]> = fc.uniqueArray(
   fc
     .record({

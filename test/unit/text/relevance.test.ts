@@ -8,9 +8,9 @@ import { mean } from "../../../support/statistics.ts";
 
 const HANDBOOK = `${import.meta.dir}/../../../fixtures/docs`;
 
-/** Mean reciprocal rank that no change of weights may fall below. */
+/** Lower bound of the mean reciprocal rank. */
 const FLOOR = 0.97;
-/** The handbook grown tenfold by recombination, where titles are told apart by one word. */
+/** The same for ten times as many recombined documents, whose titles differ in one word. */
 const GROWN_FLOOR = 0.9;
 
 describe("relevance on the handbook", () => {
@@ -27,7 +27,7 @@ describe("relevance on the handbook", () => {
     }
   }
 
-  test("titles are found among ten times as many documents that share their words", () => {
+  test("titles are found among ten times as many documents with the same words", () => {
     const grown = synthesise(documents, 700, 3);
     const system = tessera(grown);
     const queries = knownItemQueries(grown, 4, 100).filter((query) => query.kind === "title");
@@ -38,7 +38,7 @@ describe("relevance on the handbook", () => {
     expect(mean(gains)).toBeGreaterThanOrEqual(GROWN_FLOOR);
   });
 
-  test("questions as people ask them lead to the right page", () => {
+  test("realistic questions find the right page", () => {
     const system = tessera(documents);
     const expected: Array<[string, string]> = [
       ["how do I roll back a release", "concepts/releases.md"],

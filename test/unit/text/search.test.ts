@@ -23,7 +23,7 @@ function find(view: View, query: string): string[] {
   return pathsOf(view, search(view, { query, ...WHOLE }).hits);
 }
 
-/** Paths, scores and fields, which is all that a caller can see of a ranking. */
+/** Everything that a caller sees of a ranking: paths, scores and fields. */
 function visible(view: View, query: string) {
   const { total, hits } = search(view, { query, ...WHOLE });
   const seen = hits.map((hit) => ({
@@ -34,7 +34,7 @@ function visible(view: View, query: string) {
   return { total, seen };
 }
 
-describe("what is found", () => {
+describe("matching", () => {
   const view = viewOf([
     documentOf("guide/backups.md", { title: "Backups", content: "How to restore the database." }),
     documentOf("guide/caching.md", { title: "Caching", content: "Entries expire after a minute." }),
@@ -44,13 +44,13 @@ describe("what is found", () => {
     documentOf("soft.md", { content: "a hyphen\u00adated word" }),
   ]);
 
-  test("one typo in a word of four letters or more is forgiven", () => {
+  test("one typo in a word of four or more letters is tolerated", () => {
     for (const query of ["databse", "dtaabase", "databasse", "dattbase", "restre", "cachng"]) {
       expect(find(view, query)).toHaveLength(1);
     }
   });
 
-  test("any single edit inside any longer word still finds its document", () => {
+  test("any single edit of a longer word still finds its document", () => {
     const letters = fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz");
     const word = fc.array(letters, { minLength: 5, maxLength: 12 }).map((list) => list.join(""));
     const edit = fc.tuple(fc.nat(3), fc.nat(), letters);
@@ -71,11 +71,11 @@ describe("what is found", () => {
     );
   });
 
-  test("words of three letters must be spelt right", () => {
+  test("words of three letters are matched exactly", () => {
     expect(find(viewOf([documentOf("a.md", { content: "cat" })]), "cot")).toEqual([]);
   });
 
-  test("a word that exists is not taken for a misspelling of another", () => {
+  test("a known word is not treated as a misspelling", () => {
     const both = viewOf([
       documentOf("form.md", { content: "form" }),
       documentOf("from.md", { content: "from" }),
@@ -83,7 +83,7 @@ describe("what is found", () => {
     expect(find(both, "form")).toEqual(["form.md"]);
   });
 
-  test("a misspelling is forgiven even if it looks like a form of another word", () => {
+  test("a misspelling is tolerated even if it shares a stem with another word", () => {
     const both = viewOf([
       documentOf("a.md", { title: "funcs" }),
       documentOf("b.md", { title: "functions" }),
@@ -91,12 +91,12 @@ describe("what is found", () => {
     expect(find(both, "funcions")[0]).toBe("b.md");
   });
 
-  test("a number with a wrong digit is another number", () => {
+  test("a wrong digit in a number is not a typo", () => {
     const number = viewOf([documentOf("a.md", { content: "port 8192" })]);
     expect(find(number, "8193 x")).toEqual([]);
   });
 
-  test("a word of another scope does not keep a misspelling from being forgiven", () => {
+  test("a word is known only if a document in scope holds it", () => {
     const documents = [
       documentOf("in.md", { content: "harbour" }),
       documentOf("out.md", { content: "harbuor" }),
@@ -109,13 +109,13 @@ describe("what is found", () => {
     expect(find(scoped, "harbuor")).toEqual(["in.md"]);
   });
 
-  test("the last word may be unfinished, the others may not", () => {
+  test("only the last word matches as a prefix", () => {
     expect(find(view, "restore data")).toContain("guide/backups.md");
     expect(find(view, "exp")).toEqual(["guide/caching.md"]);
     expect(find(view, "exp zzzz")).toEqual([]);
   });
 
-  test("the finished word comes before words that only start with it", () => {
+  test("an exact match ranks before a prefix match", () => {
     const prefixed = viewOf([
       documentOf("a.md", { title: "container" }),
       documentOf("b.md", { title: "contain" }),
@@ -123,7 +123,7 @@ describe("what is found", () => {
     expect(find(prefixed, "contain")).toEqual(["b.md", "a.md"]);
   });
 
-  test("other forms of a word are found, behind the word itself", () => {
+  test("other forms of a word match, and rank after the word itself", () => {
     const forms = viewOf([
       documentOf("a.md", { content: "caches" }),
       documentOf("b.md", { content: "caching" }),
@@ -131,30 +131,30 @@ describe("what is found", () => {
     expect(find(forms, "caching results")).toEqual(["b.md", "a.md"]);
   });
 
-  test("case, accents, ligatures and invisible characters make no difference", () => {
+  test("case, accents, ligatures and invisible characters are ignored", () => {
     expect(find(view, "GROSSE strasse")).toEqual(["de.md"]);
     expect(find(view, "zurich")).toEqual(["de.md"]);
     expect(find(view, "hyphenated")).toEqual(["soft.md"]);
   });
 
-  test("scripts without spaces are found by any part, in half and full width", () => {
+  test("unspaced scripts match by any substring, in half and full width", () => {
     expect(find(view, "検索")).toEqual(["ja.md"]);
     expect(find(view, "ﾃﾞｰﾀﾍﾞｰｽ")).toEqual(["ja.md"]);
     expect(find(view, "索")).toEqual(["ja.md"]);
     expect(find(view, "る")).toEqual(["ja.md"]);
   });
 
-  test("pictographs are words, and parts of mixed-case names are found", () => {
+  test("pictographs and subwords of identifiers match", () => {
     expect(find(view, "🚀")).toEqual(["names.md"]);
     expect(find(view, "static props")).toEqual(["names.md"]);
   });
 
-  test("a query without any word finds nothing", () => {
+  test("a query without words matches nothing", () => {
     for (const query of ["", "   ", "!?.,;", "\u0000", "\ud800"])
       expect(find(view, query)).toEqual([]);
   });
 
-  test("whatever the query is, the search ends without an error", () => {
+  test("no query makes the search fail", () => {
     const strange = fc.string({ unit: "binary", maxLength: 500 });
     fc.assert(
       fc.property(strange, (query) => {
@@ -164,8 +164,8 @@ describe("what is found", () => {
   });
 });
 
-describe("how matches are ranked", () => {
-  test("a title counts more than a heading, a heading more than the text", () => {
+describe("ranking", () => {
+  test("titles outrank headings, and headings outrank content", () => {
     const ranked = viewOf([
       documentOf("a.md", { content: "lantern" }),
       documentOf("b.md", { headings: ["lantern"] }),
@@ -174,7 +174,7 @@ describe("how matches are ranked", () => {
     expect(find(ranked, "lantern")).toEqual(["c.md", "b.md", "a.md"]);
   });
 
-  test("words that stand together count more than the same words apart", () => {
+  test("adjacent words outrank the same words apart", () => {
     const filler = "and then some more of it ".repeat(4);
     const ranked = viewOf([
       documentOf("a.md", { content: `connection ${filler} pool` }),
@@ -183,14 +183,14 @@ describe("how matches are ranked", () => {
     expect(find(ranked, "connection pool")).toEqual(["b.md", "a.md"]);
   });
 
-  test("equal scores come in byte order of path", () => {
+  test("equal scores are in byte order of path", () => {
     const paths = ["b.md", "B.md", "ｚ.md", "𝒳.md", "a/b.md", "a.md", "é.md"];
     const view = viewOf(paths.map((path) => documentOf(path, { id: path, content: "same" })));
     const plain = { ...view, segments: view.segments };
     expect(find(plain, "same")).toEqual([...paths].sort(byteOrder));
   });
 
-  test("in a long query words that are everywhere do not make a document a match", () => {
+  test("in a long query, common words do not make a document a match", () => {
     const documents = Array.from({ length: 20 }, (_, i) =>
       documentOf(`${i}.md`, { content: `how do you use this thing ${i === 7 ? "quartz" : ""}` }),
     );
@@ -199,7 +199,7 @@ describe("how matches are ranked", () => {
 });
 
 describe("matched fields", () => {
-  test("are named in fixed order: path, title, headings, frontmatter in file order, content", () => {
+  test("matched fields are in the order path, title, headings, frontmatter (file order), content", () => {
     const view = viewOf([
       documentOf("lantern.md", {
         title: "The Lantern",
@@ -222,7 +222,7 @@ describe("matched fields", () => {
     ]);
   });
 
-  test("are never empty", () => {
+  test("every hit has matched fields", () => {
     fc.assert(
       fc.property(someDocuments, words(3), (documents, query) => {
         const view = viewOf(documents);
@@ -241,12 +241,12 @@ describe("scopes, shards, segments and pages", () => {
     hidden: fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }),
   });
 
-  /** Scopes by path, so that they do not depend on how documents were dealt out. */
+  /** The scope by path, so that it does not depend on the distribution over segments. */
   function visiblePaths(documents: KnowledgeDocument[], hidden: boolean[]): Set<string> {
     return new Set(documents.filter((_, i) => !hidden[i]).map((document) => document.path));
   }
 
-  test("the ranking depends on the scope alone, not on segments or on what is out of scope", () => {
+  test("the ranking does not depend on segments or on documents out of scope", () => {
     fc.assert(
       fc.property(scene, ({ documents, query, deal, hidden }) => {
         const shown = visiblePaths(documents, hidden);
@@ -261,7 +261,7 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("merging segments changes nothing and drops what is not kept", () => {
+  test("merging segments keeps the ranking and drops other documents", () => {
     fc.assert(
       fc.property(scene, ({ documents, query, deal, hidden }) => {
         const shown = visiblePaths(documents, hidden);
@@ -283,7 +283,7 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("a one-word query matches exactly the documents in scope that hold the word", () => {
+  test("a one-word query matches exactly the documents that hold the word", () => {
     const word = fc.constantFrom("anchor", "basket", "candle", "quartz");
     fc.assert(
       fc.property(someDocuments, word, (documents, query) => {
@@ -300,7 +300,7 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("shards are disjoint and together hold every match in the order of the whole", () => {
+  test("shards are disjoint and together hold every match", () => {
     fc.assert(
       fc.property(scene, fc.integer({ min: 1, max: 8 }), ({ documents, query }, shardCount) => {
         const view = viewOf(documents);
@@ -315,7 +315,7 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("pages joined are the whole ranking", () => {
+  test("all pages together are the whole ranking", () => {
     fc.assert(
       fc.property(scene, fc.integer({ min: 1, max: 12 }), ({ documents, query }, limit) => {
         const view = viewOf(documents);
@@ -331,7 +331,7 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("pages joined are the whole ranking beyond the documents that are looked at twice", () => {
+  test("all pages together are the whole ranking beyond the reranked documents", () => {
     const documents = Array.from({ length: 300 }, (_, i) =>
       documentOf(`${i}.md`, { content: `lantern ${"oil ".repeat(i % 17)} wick` }),
     );

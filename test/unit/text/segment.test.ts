@@ -14,7 +14,7 @@ function copyOf(buffer: ArrayBufferLike): Uint8Array<ArrayBuffer> {
 }
 
 describe("segments", () => {
-  test("give back what was put in, in byte order of path", () => {
+  test("a segment returns its documents in byte order of path", () => {
     fc.assert(
       fc.property(someDocuments, (documents) => {
         const segment = openSegment(buildSegment(documents));
@@ -39,18 +39,18 @@ describe("segments", () => {
     );
   });
 
-  test("may be empty", () => {
+  test("a segment can be empty", () => {
     const segment = openSegment(buildSegment([]));
     expect(segment.documentCount).toBe(0);
     expect(openSegment(mergeSegments([{ segment, keep: null }])).documentCount).toBe(0);
   });
 
-  test("are readable from a plain copy, as a file gives it", () => {
+  test("a segment can be read from an ordinary buffer, as read from a file", () => {
     const bytes = copyOf(buildSegment([documentOf("a.md", { title: "Größe 検索" })]));
     expect(openSegment(bytes.buffer).title(0)).toBe("Größe 検索");
   });
 
-  test("of which any bit is flipped are refused", () => {
+  test("a segment with any bit flipped is refused", () => {
     const good = copyOf(buildSegment([documentOf("a.md", { content: "some words of text" })]));
     fc.assert(
       fc.property(fc.nat(good.length - 1), fc.nat(7), (at, bit) => {
@@ -61,7 +61,7 @@ describe("segments", () => {
     );
   });
 
-  test("that are cut short or lengthened are refused", () => {
+  test("a truncated or extended segment is refused", () => {
     const good = copyOf(buildSegment([documentOf("a.md", { content: "some words of text" })]));
     for (let length = 0; length < good.length; length += 8) {
       expect(() => openSegment(good.slice(0, length).buffer)).toThrow(InvalidSegmentError);
@@ -71,7 +71,7 @@ describe("segments", () => {
     expect(() => openSegment(longer.buffer)).toThrow(InvalidSegmentError);
   });
 
-  test("that are no segments at all are refused", () => {
+  test("arbitrary bytes are refused", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
         expect(() => openSegment(bytes.slice().buffer)).toThrow(InvalidSegmentError);
@@ -79,7 +79,7 @@ describe("segments", () => {
     );
   });
 
-  test("keep the first of two documents with one id when they are merged", () => {
+  test("merging keeps the first of two documents with the same id", () => {
     const first = openSegment(buildSegment([documentOf("a.md", { title: "first" })]));
     const second = openSegment(buildSegment([documentOf("a.md", { title: "second" })]));
     const merged = openSegment(
@@ -94,8 +94,8 @@ describe("segments", () => {
 
 const hashOf = (path: string) => pathHash(Buffer.from(path));
 
-describe("the hash of a path", () => {
-  test("is what it always was, since shards depend on it", () => {
+describe("path hashes", () => {
+  test("the hash of a path never changes, because shards depend on it", () => {
     const hashes = ["", "a.md", "guide/backups.md", "検索/🚀.md"].map(hashOf);
     expect(hashes).toMatchInlineSnapshot(`
       [
@@ -107,7 +107,7 @@ describe("the hash of a path", () => {
     `);
   });
 
-  test("spreads paths evenly over shards", () => {
+  test("path hashes spread paths evenly over shards", () => {
     const shards = new Array<number>(8).fill(0);
     for (let i = 0; i < 8_000; i++) {
       const shard = hashOf(`docs/page-${i}.md`) % 8;

@@ -4,24 +4,24 @@ import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { splitIdentifiers } from "../../../src/text/analysis/tokenize.ts";
 import { stem, tokenize } from "../../../src/text/index.ts";
 
-describe("words", () => {
-  test("are runs of letters and digits, folded", () => {
+describe("tokens", () => {
+  test("tokens are folded runs of letters and digits", () => {
     expect(tokenize("Don't panic: v1.4.0, snake_case & Ünïcode—ＦＵＬＬ ﬁle")).toEqual(
       "don t panic v1 4 0 snake case unicode full file".split(" "),
     );
   });
 
-  test("of scripts without spaces are pairs of neighbours and the last character", () => {
+  test("unspaced scripts are split into bigrams and the last character", () => {
     expect(tokenize("東京都 tower")).toEqual(["東京", "京都", "都", "tower"]);
     expect(tokenize("한국어")).toEqual(["한국", "국어", "어"]);
   });
 
-  test("keep the voicing of Japanese and the letters of other alphabets", () => {
+  test("folding keeps Japanese voicing marks and other alphabets", () => {
     expect(tokenize("が か")).toEqual(["が", "か"]);
     expect(tokenize("Ёлка ΣΊΣΥΦΟΣ")).toEqual(["елка", "σισυφος"]);
   });
 
-  test("are the same however ASCII text is mixed with other text", () => {
+  test("the ASCII path and the Unicode path give the same tokens", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
         const mixed = tokenize(`${text} ü`);
@@ -30,7 +30,7 @@ describe("words", () => {
     );
   });
 
-  test("are of bounded length, without capitals, and never empty", () => {
+  test("tokens are of bounded length and never empty", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
         for (const word of tokenize(text)) {
@@ -43,8 +43,8 @@ describe("words", () => {
   });
 });
 
-describe("parts of names", () => {
-  test("are split where the case changes", () => {
+describe("subwords of identifiers", () => {
+  test("identifiers are split where the case changes", () => {
     expect(
       splitIdentifiers("call getStaticProps, HTTPServer or parseXML2 but not plain Words"),
     ).toEqual(["get", "Static", "Props", "HTTP", "Server", "parse", "XML", "2"]);
@@ -53,7 +53,7 @@ describe("parts of names", () => {
 });
 
 describe("stems", () => {
-  test("bring the forms of a word together", () => {
+  test("all forms of a word have one stem", () => {
     const families = [
       "cache caches cached caching",
       "configure configures configured configuring configuration",
@@ -73,7 +73,7 @@ describe("stems", () => {
     }
   });
 
-  test("keep different words apart", () => {
+  test("different words have different stems", () => {
     for (const [a, b] of [
       ["thing", "think"],
       ["string", "strange"],
