@@ -1,5 +1,6 @@
 import type { Queryable } from "../db/client.ts";
 import { USER_EMAIL_MAX_CHARS } from "../shared/limits.ts";
+import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
 function storable(claim: string | null): string | null {
@@ -20,4 +21,24 @@ export async function ensureUser(sql: Queryable, principal: Principal): Promise<
     ON CONFLICT DO NOTHING`;
   if (inserted.count > 0 || email === null) return;
   await sql`INSERT INTO users (id, name) VALUES (${userId}, ${name}) ON CONFLICT (id) DO NOTHING`;
+}
+
+/** The id of the user with this email address, who is created if there is none. */
+export async function findOrCreateUser(
+  sql: Queryable,
+  email: string,
+): Promise<{ id: string; created: boolean }> {
+  // An import of this user derives the same id.
+  const id = derivedId("user", "", email.toLowerCase());
+  const name = email.slice(0, email.indexOf("@"));
+  const [created] = await sql<{ id: string }[]>`
+    INSERT INTO users (id, email, name) VALUES (${id}, ${email}, ${name})
+    ON CONFLICT DO NOTHING RETURNING id`;
+  if (created !== undefined) return { id, created: true };
+  const [row] = await sql<{ id: string }[]>`
+    SELECT id FROM users WHERE lower(email) = lower(${email})`;
+  if (row === undefined) {
+    throw new Error(`the id derived from ${email} belongs to another user`);
+  }
+  return { id: row.id, created: false };
 }

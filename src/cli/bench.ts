@@ -6,21 +6,21 @@ import { CommandError } from "./command-error.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const FOLDER = "bench";
-const OPENING_BYTES = 2_048;
+const COMMENT_MAX_BYTES = 2_048;
 
 interface Benchmark {
-  /** The path below bench/, without its ending. */
+  /** The path below bench/, without the extension. */
   readonly name: string;
   readonly path: string;
-  /** The first sentence of the script's opening comment. */
+  /** The first sentence of the script's first comment. */
   readonly summary: string;
 }
 
 export function benchCommand(): Command {
   return new Command("bench")
-    .description("Run a benchmark by its name, or list them all.")
-    .argument("[name]", "the benchmark; without one they are listed")
-    .argument("[arguments...]", "go to the benchmark as they are")
+    .description("Run a benchmark, or list all benchmarks.")
+    .argument("[name]", "name of the benchmark; without it, all are listed")
+    .argument("[arguments...]", "passed to the benchmark unchanged")
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText(
@@ -33,13 +33,13 @@ Examples:
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);
       if (name === undefined) {
-        process.stdout.write(listing(benchmarks));
+        process.stdout.write(formatList(benchmarks));
         return;
       }
       const chosen = benchmarks.find((benchmark) => benchmark.name === name);
       if (chosen === undefined) {
         throw new CommandError(
-          `there is no benchmark "${abbreviate(name)}": \`bun run tessera bench\` lists them`,
+          `there is no benchmark "${abbreviate(name)}"; \`bun run tessera bench\` lists all`,
         );
       }
       const child = Bun.spawn([process.execPath, chosen.path, ...args], {
@@ -50,31 +50,31 @@ Examples:
     });
 }
 
-/** The scripts below bench/ whose opening comment says how to run them: `bun bench/…`. */
-export function findBenchmarks(root: string): Benchmark[] {
+/** Finds the scripts below bench/ whose first comment contains their command, `bun bench/...`. */
+function findBenchmarks(root: string): Benchmark[] {
   const benchmarks: Benchmark[] = [];
   const files = readdirSync(join(root, FOLDER), { recursive: true, encoding: "utf8" });
   for (const file of files.sort()) {
     if (!file.endsWith(".ts")) continue;
     const path = `${FOLDER}/${file.replaceAll("\\", "/")}`;
-    const opening = openingComment(join(root, path));
-    if (!opening.includes(`bun ${path}`)) continue;
-    const summary = opening.split(/\.(?:\s|$)/, 1)[0] ?? "";
+    const comment = firstComment(join(root, path));
+    if (!comment.includes(`bun ${path}`)) continue;
+    const summary = comment.split(/\.(?:\s|$)/, 1)[0] ?? "";
     benchmarks.push({ name: path.slice(FOLDER.length + 1, -".ts".length), path, summary });
   }
   return benchmarks;
 }
 
-function openingComment(path: string): string {
-  const buffer = Buffer.alloc(OPENING_BYTES);
+function firstComment(path: string): string {
+  const buffer = Buffer.alloc(COMMENT_MAX_BYTES);
   const file = openSync(path, "r");
-  const length = readSync(file, buffer, 0, OPENING_BYTES, 0);
+  const length = readSync(file, buffer, 0, COMMENT_MAX_BYTES, 0);
   closeSync(file);
   const comment = /^\s*\/\*\*([\s\S]*?)\*\//.exec(buffer.toString("utf8", 0, length))?.[1] ?? "";
   return comment.replace(/^\s*\* ?/gm, "").trim();
 }
 
-function listing(benchmarks: readonly Benchmark[]): string {
+function formatList(benchmarks: readonly Benchmark[]): string {
   const width = Math.max(0, ...benchmarks.map(({ name }) => name.length));
   const lines = benchmarks.map(({ name, summary }) => {
     return `${name.padEnd(width)}  ${summary.replace(/\s+/g, " ")}`;

@@ -1,4 +1,4 @@
-/** A failure that a person can act on: its message is all that they are shown. */
+/** A failure whose message tells the user everything needed to fix it, without a stack trace. */
 export class CommandError extends Error {
   override name = "CommandError";
 }

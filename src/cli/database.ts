@@ -1,56 +1,55 @@
 import { loadConfig } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { migrate } from "../db/migrate.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
 
-/** Commands take their time where requests must not. */
+/** Statements of commands may take longer than those of requests. */
 const NO_TIMEOUT = 0;
 const CONNECTIONS = 4;
 
 /**
- * Runs a command's work on the configured database, brought to the current schema, whether a
- * server runs or not, and closes it again.
+ * Opens the configured database, migrates it, runs `work` and closes it. A server may be running on
+ * the same database. `applied` lists the migrations that were applied.
  */
 export async function withDatabase<T>(
-  work: (sql: Sql, config: Config, applied: readonly string[]) => Promise<T>,
+  work: (sql: Sql, applied: readonly string[]) => Promise<T>,
 ): Promise<T> {
-  const config = loadConfig();
   const opening = openConfiguredDatabase(
-    config,
+    loadConfig(),
     (line) => process.stderr.write(`tessera: ${line}\n`),
     { connections: CONNECTIONS, applicationName: "tessera-cli", statementTimeoutMs: NO_TIMEOUT },
   );
-  const closed = closeOnSignals(async () => (await opening).close());
+  const removeHandlers = closeOnSignals(async () => (await opening).close());
   const database = await opening;
   try {
     const applied = await migrate(database.sql);
-    return await work(database.sql, config, applied);
+    return await work(database.sql, applied);
   } finally {
-    closed();
+    removeHandlers();
     await database.close();
   }
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-/** Shows the cursor and wraps lines again, which a progress bar may have switched off. */
+/** Shows the cursor and enables line wrapping, which a progress bar may have disabled. */
 const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\n";
 
 /**
- * A command that is interrupted closes the database before it goes, or an embedded one that it
- * started would run on. Whatever was not committed rolls back. Returns a function that ends this.
+ * Closes the database before an interrupted command exits. An embedded PostgreSQL that it started
+ * would keep running otherwise. Open transactions are rolled back. Returns a function that removes
+ * the signal handlers.
  */
 function closeOnSignals(close: () => Promise<void>): () => void {
-  const ends = Object.entries(SIGNALS).map(([signal, status]) => {
-    const end = async () => {
+  const removers = Object.entries(SIGNALS).map(([signal, status]) => {
+    const exit = async () => {
       if (process.stderr.isTTY) process.stderr.write(RESTORE_TERMINAL);
       await close().catch(() => {});
       process.exit(status);
     };
-    process.once(signal, end);
-    return () => process.removeListener(signal, end);
+    process.once(signal, exit);
+    return () => process.removeListener(signal, exit);
   });
   return () => {
-    for (const end of ends) end();
+    for (const remove of removers) remove();
   };
 }

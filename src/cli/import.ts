@@ -1,49 +1,65 @@
+import { stat } from "node:fs/promises";
 import { Command } from "commander";
-import { type ImportSummary, importItems } from "../import/importer.ts";
-import { importMarkdown, type MarkdownOptions } from "../import/markdown/import-markdown.ts";
-import { readItems } from "../import/placement/items.ts";
-import { findSources, type Source } from "../import/records/source.ts";
-import { Reporter } from "../import/reporter.ts";
+import { importMarkdown } from "../import/import-markdown.ts";
+import { type ImportSummary, importRecords } from "../import/import-records.ts";
+import { findMarkdown } from "../import/markdown/folder.ts";
+import { readBatches } from "../import/records/batches.ts";
+import { fileSource, type Source, streamSource } from "../import/records/source.ts";
+import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
-import { email, url } from "./options.ts";
+import {
+  createEmbedder,
+  type EmbedderOptions,
+  embedderOptions,
+  requireValidEmbedder,
+} from "./embedder-options.ts";
+import { email } from "./options.ts";
+import { Reporter } from "./reporter.ts";
 
-interface Options extends Partial<MarkdownOptions> {
+interface Options extends EmbedderOptions {
   readonly strict?: boolean;
   readonly markdown?: string;
+  readonly project?: string;
+  readonly environment?: string;
+  readonly owner?: string;
+  readonly prune?: boolean;
 }
 
+const STANDARD_INPUT = "-";
+const DEFAULT_ENVIRONMENT = "production";
 const MARKDOWN_ONLY = [
   ["project", "--project"],
+  ["environment", "--environment"],
   ["owner", "--owner"],
+  ["prune", "--prune"],
   ["embedUrl", "--embed-url"],
   ["embedModel", "--embed-model"],
   ["embedDimension", "--embed-dimension"],
-  ["prune", "--prune"],
-  ["environment", "--environment"],
 ] as const;
 
 export function importCommand(): Command {
   const command = new Command("import")
-    .description("Import records from NDJSON files, or a folder of Markdown.")
-    .argument("[file...]", "NDJSON files, .gz and .zst too; - for standard input")
-    .option("--strict", "keep nothing if a single line is refused")
-    .option("--markdown <dir>", "import the .md and .mdx files of a folder instead")
-    .option("--project <slug>", "with --markdown: the project; created when it does not exist")
-    .option("--environment <name>", 'with --markdown: the environment (default: "production")')
-    .option("--owner <email>", "with --markdown: who owns a project that is created", email)
-    .option("--prune", "with --markdown: take files out of the environment that are gone")
-    .option("--embed-url <url>", "with --markdown: an OpenAI-compatible endpoint", url)
-    .option("--embed-model <name>", "the model to ask for; needed with --embed-url")
-    .option("--embed-dimension <n>", "ask the model for this many dimensions", Number)
+    .description("Import records from NDJSON files, or a folder of Markdown files.")
+    .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
+    .option("--strict", "import nothing if a single line or file is rejected")
+    .option("--markdown <dir>", "import the .md and .mdx files of this folder instead")
+    .option("--project <slug>", "project of the Markdown files; created if it does not exist")
+    .option(
+      "--environment <name>",
+      `environment to add them to (default: "${DEFAULT_ENVIRONMENT}")`,
+    )
+    .option("--owner <email>", "owner of a project that is created", email)
+    .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addHelpText(
       "after",
       `
-One JSON object a line; docs/import-format.md describes all record kinds. A bad line is reported
-as FILE:LINE: reason and the others are kept; the exit status is then 1. Importing the same file
-again changes nothing, so an import that was interrupted is simply run again.
+Each line of an NDJSON file is one JSON object; docs/import-format.md describes the record kinds.
+Rejected lines are reported as FILE:LINE: reason and the others are imported; the exit status is
+then 1. An import can be repeated: records that are already stored are not changed. Run an
+interrupted import again to complete it.
 
-Without --embed-url, Markdown is embedded by feature hashing, which is meant for demonstrations.
-EMBED_API_KEY is sent to the endpoint as a bearer token.
+All options except --strict require --markdown. Without --embed-url, Markdown is embedded by feature
+hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a bearer token.
 
 Examples:
   bun run tessera import project.ndjson files.ndjson.zst
@@ -52,60 +68,99 @@ Examples:
   bun run tessera import --markdown ./docs --project handbook --environment staging --prune \\
     --embed-url http://127.0.0.1:11434/v1/embeddings --embed-model nomic-embed-text`,
     );
+  for (const option of embedderOptions()) command.addOption(option);
   return command.action(async (files: string[], options: Options) => {
     requireConsistency(command, files, options);
+    const { markdown, project } = options;
     const summary =
-      options.markdown === undefined
+      markdown === undefined || project === undefined
         ? await importFiles(files, options.strict === true)
-        : await importMarkdown(options.markdown, options as MarkdownOptions);
-    if (summary.refused > 0) process.exitCode = 1;
+        : await importFolder(markdown, { ...options, project });
+    if (summary.rejected > 0) process.exitCode = 1;
   });
 }
 
-/** Wrong combinations of options are wrong usage. */
+/** Exits with a usage error if the arguments contradict each other. */
 function requireConsistency(command: Command, files: readonly string[], options: Options): void {
   if (options.markdown === undefined) {
-    const stray = MARKDOWN_ONLY.find(([name]) => options[name] !== undefined);
-    if (stray !== undefined) command.error(`error: ${stray[1]} needs --markdown`);
-    if (files.length === 0) command.error("error: name at least one file, or - for standard input");
-    if (files.filter((file) => file === "-").length > 1) {
+    const misplaced = MARKDOWN_ONLY.find(([name]) => options[name] !== undefined);
+    if (misplaced !== undefined) command.error(`error: ${misplaced[1]} requires --markdown`);
+    if (files.length === 0) {
+      command.error("error: specify at least one file, or - for standard input");
+    }
+    if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
       command.error("error: standard input can be read only once");
     }
     return;
   }
-  if (files.length > 0) command.error("error: --markdown takes a folder and no files besides");
-  if (options.project === undefined) command.error("error: --markdown needs --project");
-  if ((options.embedUrl === undefined) !== (options.embedModel === undefined)) {
-    command.error("error: --embed-url and --embed-model need one another");
-  }
+  if (files.length > 0) command.error("error: --markdown cannot be combined with files");
+  if (options.project === undefined) command.error("error: --markdown requires --project");
+  requireValidEmbedder(command, options);
 }
 
 async function importFiles(files: readonly string[], strict: boolean): Promise<ImportSummary> {
-  const sources = await findSources(files);
-  return await withDatabase(async (sql) => {
-    const reporter = new Reporter(totalSize(sources), "bytes");
-    try {
-      const items = readItems(sources, (bytes) => reporter.advance(bytes), reporter.stray);
-      const summary = await importItems(sql, items, {
+  const sources: Source[] = [];
+  for (const file of files) sources.push(await sourceOf(file));
+  const sizes = sources.map(({ size }) => size);
+  const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
+  return await withDatabase((sql) =>
+    reported(new Reporter(total, "bytes"), strict, (reporter) => {
+      const batches = readBatches(
+        sources,
+        (bytes) => reporter.advance(bytes),
+        (where, field) => reporter.unknownField(where, field),
+      );
+      return importRecords(sql, batches, {
         strict,
-        onError: reporter.error,
-        onKept: (kinds) => reporter.kept(kinds),
+        onRejected: (where, reason) => reporter.report(where, reason),
+        onBatch: (imported) => reporter.addRecords(imported),
       });
-      reporter.stop();
-      process.stdout.write(reporter.summary(summary, strict));
-      return summary;
-    } finally {
-      reporter.stop();
-    }
-  });
+    }),
+  );
 }
 
-/** Bytes of all sources together; null when one of them does not tell. */
-function totalSize(sources: readonly Source[]): number | null {
-  let total = 0;
-  for (const { size } of sources) {
-    if (size === null) return null;
-    total += size;
+async function sourceOf(file: string): Promise<Source> {
+  if (file === STANDARD_INPUT) return streamSource(file, process.stdin);
+  const info = await stat(file).catch(() => undefined);
+  if (info?.isDirectory()) {
+    throw new CommandError(`${file} is a folder: use --markdown to import a folder`);
   }
-  return total;
+  return await fileSource(file);
+}
+
+async function importFolder(
+  folder: string,
+  options: Options & { readonly project: string },
+): Promise<ImportSummary> {
+  const { paths, rejected } = findMarkdown(folder);
+  if (paths.length === 0) throw new CommandError(`there is no .md or .mdx file in ${folder}`);
+  const embedder = createEmbedder(options);
+  const environments = [options.environment ?? DEFAULT_ENVIRONMENT];
+  return await withDatabase((sql) =>
+    reported(new Reporter(paths.length, "files"), options.strict === true, (reporter) => {
+      for (const { path, reason } of rejected) reporter.report(path, reason);
+      const work = { ...options, folder, paths, embedder, environments };
+      return importMarkdown(sql, work, {
+        onFile: () => reporter.advance(1),
+        onReport: (path, reason) => reporter.report(path, reason),
+        onBatch: (imported) => reporter.addRecords(imported),
+      });
+    }),
+  );
+}
+
+/** Runs an import and prints its summary. */
+async function reported(
+  reporter: Reporter,
+  strict: boolean,
+  work: (reporter: Reporter) => Promise<ImportSummary>,
+): Promise<ImportSummary> {
+  try {
+    const summary = await work(reporter);
+    reporter.stop();
+    process.stdout.write(reporter.summary(summary, strict));
+    return summary;
+  } finally {
+    reporter.stop();
+  }
 }

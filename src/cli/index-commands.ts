@@ -1,21 +1,21 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
 import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
+import { findProject, type Project } from "./find-project.ts";
 import { formatTable } from "./table.ts";
 
 export function indexCommand(): Command {
   const status = new Command("status")
-    .description("Show what the running servers' indexes hold and how far they are.")
+    .description("Show the indexes of the running servers and their progress.")
     .addHelpText(
       "after",
       `
-One row a server, project and dimension. "pending" counts the entries of the change log that the
-server has not read yet. Servers report every few seconds, and a project is listed while it is in a
-server's memory.
+Prints one row per server, project and dimension. "pending" is the number of change log entries
+that the server has not applied yet. Servers report every few seconds, and only the projects that
+they have loaded.
 
 Example:
   bun run tessera index status`,
@@ -24,13 +24,13 @@ Example:
       process.stdout.write(await withDatabase((sql) => statusText(sql)));
     });
   const rebuild = new Command("rebuild")
-    .description("Make indexes anew from the database.")
-    .option("--project <slug>", "only this project's")
+    .description("Rebuild the indexes from the database.")
+    .option("--project <slug>", "rebuild only the indexes of this project")
     .addHelpText(
       "after",
       `
-Waits for the running servers that hold a project in memory. Every other server notices the request
-when it loads the project next.
+Waits for the running servers that have loaded the projects. Any other server rebuilds the indexes
+when it next loads the project.
 
 Examples:
   bun run tessera index rebuild
@@ -40,7 +40,7 @@ Examples:
       await withDatabase((sql) => rebuildIndexes(sql, project));
     });
   return new Command("index")
-    .description("Look after the search indexes.")
+    .description("Manage the search indexes.")
     .addCommand(status)
     .addCommand(rebuild);
 }
@@ -87,15 +87,12 @@ async function statusText(sql: Sql): Promise<string> {
 }
 
 async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void> {
-  const projects = await sql<{ id: string; slug: string }[]>`
-    SELECT id, slug FROM projects WHERE ${slug ?? null}::text IS NULL
-      OR slug = ${slug ?? null} OR id::text = lower(${slug ?? null})
-    ORDER BY slug`;
-  if (projects.length === 0 && slug !== undefined) {
-    throw new CommandError(`there is no project "${abbreviate(slug)}"`);
-  }
+  const projects =
+    slug === undefined
+      ? await sql<Project[]>`SELECT id, slug FROM projects ORDER BY slug`
+      : [await findProject(sql, slug)];
   if (projects.length === 0) {
-    process.stdout.write("there is no project, so there is nothing to rebuild\n");
+    process.stdout.write("there are no projects, so there is nothing to rebuild\n");
     return;
   }
   for (const project of projects) {
@@ -103,12 +100,14 @@ async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void>
     const seq = await requestRebuild(sql, project.id);
     if (nodes.size === 0) {
       process.stdout.write(
-        `${project.slug}: no server reports it, so it is rebuilt when a server loads it next, at its start or for a search\n`,
+        `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
       );
       continue;
     }
     await waitForRebuild(sql, project, seq, nodes);
-    process.stdout.write(`${project.slug}: rebuilt by ${nodes.size} running server(s)\n`);
+    process.stdout.write(
+      `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
+    );
   }
 }
 
@@ -116,7 +115,7 @@ async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void>
 async function requestRebuild(sql: Sql, projectId: string): Promise<bigint> {
   return await transaction(sql, async (tx) => {
     await tx`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
-    // The lock that append_change holds until the commit makes the newest entry this one.
+    // append_change holds a lock until the commit, so the newest entry is this one.
     const [row] = await tx<{ seq: string }[]>`SELECT max(seq) AS seq FROM change_log`;
     return BigInt(row?.seq ?? 0);
   });
@@ -129,14 +128,14 @@ async function reportingNodes(sql: Sql, projectId: string): Promise<Set<string>>
   return new Set(rows.map((row) => row.node));
 }
 
-/** Waits until each node has read the request and holds all vectors of the project's scopes again. */
+/** Waits until each node has read the request and has loaded all vectors of the project's scopes. */
 async function waitForRebuild(
   sql: Sql,
-  project: { id: string; slug: string },
+  project: Project,
   seq: bigint,
   nodes: ReadonlySet<string>,
 ): Promise<void> {
-  const expected = await scopedVectors(sql, project.id);
+  const expected = await countVectors(sql, project.id);
   const waiting = new Set(nodes);
   let lastSeen = performance.now();
   while (waiting.size > 0) {
@@ -155,7 +154,7 @@ async function waitForRebuild(
     }
     if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
       throw new CommandError(
-        `${project.slug}: the server stopped reporting; the rebuild goes on when one loads the project`,
+        `${project.slug}: the server stopped reporting; the rebuild continues when a server loads the project`,
       );
     }
   }
@@ -168,8 +167,8 @@ function showProgress(slug: string, vectors: number, expected: number, started: 
   process.stderr.write(`\r\x1b[K${slug}: ${text}`);
 }
 
-/** Chunks with an embedding in any environment or release of the project. */
-async function scopedVectors(sql: Sql, projectId: string): Promise<number> {
+/** The number of chunks with an embedding in the environments and releases of the project. */
+async function countVectors(sql: Sql, projectId: string): Promise<number> {
   const [row] = await sql<{ count: string }[]>`
     SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
       AND file_version_id IN (

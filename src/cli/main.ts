@@ -1,8 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { explain } from "../failure.ts";
+import { EmbeddingError } from "../import/embedders/embedding-error.ts";
+import { ImportError } from "../import/records/errors.ts";
 import { benchCommand } from "./bench.ts";
 import { CommandError } from "./command-error.ts";
 import { embedCommand } from "./embed.ts";
+import { explainEmbeddingError } from "./embedder-options.ts";
 import { importCommand } from "./import.ts";
 import { indexCommand } from "./index-commands.ts";
 import { keysCommand } from "./keys.ts";
@@ -16,10 +19,10 @@ function createProgram(): Command {
     .description("Vector and knowledge search over project files.")
     .usage("<command> [options]")
     .enablePositionalOptions()
-    .showHelpAfterError("(add --help for usage and examples)")
+    .showHelpAfterError("(run with --help for usage and examples)")
     .addHelpText(
       "after",
-      "\nConfiguration comes from the environment; see the README for all variables.",
+      "\nTessera is configured by environment variables. The README lists them.",
     );
   const commands = [
     serveCommand(),
@@ -40,21 +43,24 @@ function withDescendants(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...withDescendants(child)]);
 }
 
-/** Runs one command and returns the exit status: 0, 1 for a failure, 2 for wrong usage. */
+/** Runs one command and returns the exit status: 0, 1 for a failure, 2 for a usage error. */
 async function run(args: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Asking for help is no mistake; commander has printed whatever there is to say.
-      const asked = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-      return asked ? 0 : USAGE_STATUS;
+      // Commander has printed the help or the error.
+      return error.code === "commander.helpDisplayed" ? 0 : USAGE_STATUS;
     }
-    const text = error instanceof CommandError ? error.message : explain(error);
-    process.stderr.write(`tessera: ${text}\n`);
+    process.stderr.write(`tessera: ${messageOf(error)}\n`);
     return 1;
   }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof ImportError) return error.message;
+  return error instanceof EmbeddingError ? explainEmbeddingError(error) : explain(error);
 }
 
 process.exitCode = await run(process.argv.slice(2));

@@ -3,18 +3,18 @@ import { withDatabase } from "./database.ts";
 
 export function migrateCommand(): Command {
   return new Command("migrate")
-    .description("Bring the database to the schema of this version.")
+    .description("Migrate the database to the schema of this version.")
     .addHelpText(
       "after",
       `
-The server does the same when it starts. A database that is newer than this version is refused.
+The server also does this when it starts. A database of a newer version is not changed.
 
 Examples:
   bun run tessera migrate
   DATABASE_URL=postgres://user:password@db/tessera bun run tessera migrate`,
     )
     .action(async () => {
-      const applied = await withDatabase(async (_sql, _config, names) => names);
+      const applied = await withDatabase(async (_sql, names) => names);
       const text =
         applied.length === 0
           ? "the database is up to date"

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { isDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
-/** Gathers an option that may be given several times. */
+/** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }
@@ -21,19 +21,19 @@ export function keyName(value: string): string {
   return value;
 }
 
-/** A moment still to come, as RFC 3339 text. */
-export function futureMoment(value: string): Date {
+/** Parses an RFC 3339 time in the future. */
+export function futureTime(value: string): Date {
   if (!isDateTime(value)) {
-    throw new InvalidArgumentError("It must be a moment such as 2030-01-31T12:00:00Z.");
+    throw new InvalidArgumentError("It must be a time such as 2030-01-31T12:00:00Z.");
   }
-  const moment = new Date(value);
-  if (moment.getTime() <= Date.now()) throw new InvalidArgumentError("It must lie in the future.");
-  return moment;
+  const time = new Date(value);
+  if (time.getTime() <= Date.now()) throw new InvalidArgumentError("It must be in the future.");
+  return time;
 }
 
 export function url(value: string): string {
   if (!/^https?:\/\//.test(value) || !URL.canParse(value)) {
-    throw new InvalidArgumentError("It must be a URL that starts with http:// or https://.");
+    throw new InvalidArgumentError("It must be an http:// or https:// URL.");
   }
   return value;
 }

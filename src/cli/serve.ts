@@ -4,7 +4,7 @@ import { serveUntilSignal } from "../serve.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Serve the API until SIGTERM or SIGINT, as `bun start` does.")
+    .description("Serve the API until SIGTERM or SIGINT, like `bun start`.")
     .addHelpText(
       "after",
       `
@@ -13,7 +13,7 @@ Examples:
   PORT=8080 DATABASE_URL=postgres://user:password@db/tessera bun run tessera serve`,
     )
     .action(async () => {
-      // What the server leaves open must not keep the process alive beyond its drain.
+      // Handles that the server leaves open must not keep the process alive after the shutdown.
       process.exit(await serveUntilSignal(loadConfig()));
     });
 }

@@ -1,4 +1,4 @@
-/** Columns of text, as wide as their widest cell; numbers to the right. */
+/** Formats a table with padded columns. Numbers are right-aligned. */
 export function formatTable(header: readonly string[], rows: readonly string[][]): string {
   const all = [header, ...rows];
   const widths = header.map((_, i) => Math.max(...all.map((row) => (row[i] ?? "").length)));

@@ -1,19 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { searchBody } from "../cli/embed.ts";
-import { createKey } from "../cli/keys.ts";
+import { issueApiKey } from "../api-keys/issue.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { hashingEmbedder } from "../import/embedders/embedder.ts";
+import { searchBody } from "../import/embedders/search-body.ts";
+import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
-import { importFolder } from "../import/markdown/import-markdown.ts";
 import type { Log } from "../observability/log.ts";
 import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 
-/** What a newcomer needs for the first request. */
+/** What a new user needs for a first request to the demo project. */
 export interface Demo {
+  /** An API key. */
   readonly key: string;
-  /** The body of a search, ready for curl. */
+  /** Path of a file with the body of a search. */
   readonly queryFile: string;
 }
 
@@ -26,25 +27,24 @@ const QUERY_FILE = "demo-query.json";
 const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
 
 /**
- * Fills an empty database with a project to look at, when the configuration wants one: a user, the
- * project with two environments and a release, and a key. Returns undefined when there is nothing
- * to do. The project comes in one transaction, so a start that dies leaves no half of it.
+ * Creates the demo project if the configuration asks for it: a user, a project with two environments
+ * and a release, and an API key. Returns undefined if no demo is needed. The project is created in one
+ * transaction.
  */
 export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<Demo | undefined> {
-  if (!(await isWanted(config, sql))) return undefined;
-  const embedder = hashingEmbedder();
-  const faults: string[] = [];
-  const summary = await importFolder(
+  if (!(await isNeeded(config, sql))) return undefined;
+  const rejected: string[] = [];
+  const summary = await importMarkdown(
     sql,
     {
       folder: DOCUMENTS,
       paths: findMarkdown(DOCUMENTS).paths,
-      embedder,
+      embedder: hashingEmbedder(),
       project: PROJECT,
       environments: ["production", "staging"],
       owner: USER,
       strict: true,
-      epilogue: [
+      furtherRecords: [
         {
           record: "release",
           project: PROJECT,
@@ -57,56 +57,54 @@ export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<D
       ],
     },
     {
-      advance: () => {},
-      kept: () => {},
-      error: (where, reason) => faults.push(`${where}: ${reason}`),
+      onFile: () => {},
+      onReport: (path, reason) => rejected.push(`${path}: ${reason}`),
     },
   );
-  if (summary.refused > 0) {
-    // Most likely another process that shares the database was quicker.
-    log.warn({ faults }, "the demo project was not made");
+  if (summary.rejected > 0) {
+    // Most likely another process with the same database created the project first.
+    log.warn({ rejected }, "the demo project was not created");
     return undefined;
   }
-  const key = await createKey(sql, { user: USER, name: "demo" }, () => {});
+  const { key } = await issueApiKey(sql, { email: USER, name: "demo" });
   return { key, queryFile: await writeQuery(config.dataDir) };
 }
 
-async function isWanted(config: Config, sql: Sql): Promise<boolean> {
+async function isNeeded(config: Config, sql: Sql): Promise<boolean> {
   if (config.demo === "off") return false;
   if (config.demo === "auto" && config.databaseUrl !== undefined) return false;
-  const [row] = await sql<{ empty: boolean; made: boolean }[]>`
+  const [row] = await sql<{ empty: boolean; exists: boolean }[]>`
     SELECT NOT EXISTS (SELECT 1 FROM projects) AND NOT EXISTS (SELECT 1 FROM users) AS empty,
-      EXISTS (SELECT 1 FROM projects WHERE slug = ${PROJECT}) AS made`;
-  return config.demo === "on" ? row?.made === false : row?.empty === true;
+      EXISTS (SELECT 1 FROM projects WHERE slug = ${PROJECT}) AS exists`;
+  return config.demo === "on" ? row?.exists === false : row?.empty === true;
 }
 
 async function writeQuery(dataDir: string): Promise<string> {
   const vector = await hashingEmbedder().embedQuery(QUERY);
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, QUERY_FILE);
-  writeFileSync(
-    file,
-    `${JSON.stringify(searchBody(vector, { limit: QUERY_LIMIT, threshold: EMBED_HASHING_THRESHOLD }))}\n`,
-  );
+  const body = searchBody(vector, { limit: QUERY_LIMIT, threshold: EMBED_HASHING_THRESHOLD });
+  writeFileSync(file, `${JSON.stringify(body)}\n`);
   return file;
 }
 
-/** What the first start prints, once. `baseUrl` has no trailing slash. */
+/** The text that the first start prints. `baseUrl` has no trailing slash. */
 export function demoBanner({ key, queryFile }: Demo, baseUrl: string): string {
   const nearby = relative(process.cwd(), queryFile);
   const path = nearby.startsWith("..") ? queryFile : nearby;
   return `
-A demo project is ready, with environments production and staging and release ${RELEASE}.
+A demo project was created, with the environments production and staging and the release ${RELEASE}.
 
   API:            ${baseUrl}
   documentation:  ${baseUrl}/docs
-  API key:        ${key}   (shown this once)
+  API key:        ${key}   (shown only once)
 
 Search it for "${QUERY}":
 
   curl -s ${baseUrl}/projects/${PROJECT}/environments/production/search -H "X-API-Key: ${key}" -H "Content-Type: application/json" --data-binary ${shellQuoted(`@${path}`)}
 
-Other words: bun run tessera embed "your words" prints such a body. DEMO=off starts with nothing.
+To search for something else, create the body with: bun run tessera embed "your words"
+Set DEMO=off to start without a demo project.
 
 `;
 }

@@ -2,23 +2,22 @@ import type { ReservedSql } from "postgres";
 import type { Sql } from "../db/client.ts";
 
 /**
- * One connection for a whole import, because what is staged lives in the session. Transactions
- * nest: inside another one, `atomically` makes a savepoint.
+ * One reserved connection for a whole import, because the staging tables belong to a PostgreSQL
+ * session. Transactions may be nested: an inner one is a savepoint.
  */
-export class Session {
+export class ImportSession {
   #depth = 0;
 
   private constructor(readonly sql: ReservedSql<Record<string, never>>) {}
 
-  /** Takes a connection out of the pool; `close` gives it back. */
-  static async open(pool: Sql): Promise<Session> {
+  /** Reserves a connection of the pool until `close`. */
+  static async open(pool: Sql): Promise<ImportSession> {
     const sql = await pool.reserve();
-    // An import may wait for its input in the middle of a transaction. Losing the last batches in
-    // a crash of the machine costs nothing, since an import that did not end is run again; the
-    // transactions that end it wait for the disk.
+    // An import may wait for its input inside a transaction. It does not wait for the disk at every
+    // commit: after a crash an unfinished import is run again. Its last commits are durable.
     await sql.unsafe(`SET idle_in_transaction_session_timeout = 0;
       SET statement_timeout = 0; SET synchronous_commit = off`);
-    return new Session(sql);
+    return new ImportSession(sql);
   }
 
   async close(): Promise<void> {
@@ -26,13 +25,13 @@ export class Session {
     this.sql.release();
   }
 
-  /** From here on, commits wait until they are on the disk, and so does all before them. */
+  /** Makes further commits wait for the disk. This also makes all earlier commits durable. */
   async commitDurably(): Promise<void> {
     await this.sql.unsafe("SET synchronous_commit = on");
   }
 
-  /** Runs `work` so that all of it is kept, or nothing when it throws. */
-  async atomically<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` in a transaction, which is rolled back if it throws. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
     const savepoint = `import_${this.#depth}`;
     const nested = this.#depth > 0;
     await this.sql.unsafe(nested ? `SAVEPOINT ${savepoint}` : "BEGIN");
@@ -42,7 +41,7 @@ export class Session {
       await this.sql.unsafe(nested ? `RELEASE SAVEPOINT ${savepoint}` : "COMMIT");
       return result;
     } catch (error) {
-      // A lost connection rolls back by itself; the first error is the one to tell.
+      // A lost connection rolls back by itself. Report the first error, not the failed rollback.
       await this.sql
         .unsafe(nested ? `ROLLBACK TO ${savepoint}; RELEASE SAVEPOINT ${savepoint}` : "ROLLBACK")
         .catch(() => {});

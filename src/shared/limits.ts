@@ -290,12 +290,12 @@ export const IMPORT_BATCH_ROWS = 5_000;
 export const IMPORT_STATEMENT_ROWS = 2_000;
 export const IMPORT_STATEMENT_BYTES = 2_097_152;
 export const IMPORT_READ_BYTES = 262_144;
-/** Rows that an import caches between batches. */
-export const IMPORT_REMEMBERED_ROWS = 100_000;
-/** Faults reported per line. */
-export const IMPORT_LINE_FAULTS = 3;
+/** Looked-up rows that an import caches per table. */
+export const IMPORT_LOOKUP_CACHE_ROWS = 100_000;
+/** Validation errors reported per record. */
+export const IMPORT_RECORD_ERRORS_MAX = 3;
 /** Unknown fields that an import reports by name. */
-export const IMPORT_STRAY_FIELDS = 32;
+export const IMPORT_UNKNOWN_FIELDS_MAX = 32;
 export const IMPORT_NAME_MAX_CHARS = 255;
 export const IMPORT_EMAIL_MAX_CHARS = 320;
 export const IMPORT_TEXT_MAX_CHARS = 8_192;

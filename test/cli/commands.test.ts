@@ -24,7 +24,7 @@ describe("the command line", () => {
     ["bench"],
   ];
 
-  test("explains every command, with examples for those that do something", async () => {
+  test("prints help for every command, with examples", async () => {
     for (const command of COMMANDS) {
       const result = await cli.run([...command, "--help"]);
       expect(result, command.join(" ")).toMatchObject({ status: 0, stderr: "" });
@@ -34,13 +34,13 @@ describe("the command line", () => {
     }
   });
 
-  test("answers wrong usage with status 2, a word about it on standard error, and no change", async () => {
+  test("exits with status 2 and a message after wrong usage, without changes", async () => {
     const before = await dump(cli.sql);
     const wrong = [
       [],
       ["nonsense"],
       ["migrate", "--nonsense"],
-      ["migrate", "stray"],
+      ["migrate", "unexpected"],
       ["keys"],
       ["keys", "create"],
       ["keys", "create", "--user", "ada@example.com"],
@@ -78,7 +78,7 @@ describe("the command line", () => {
     expect(await dump(cli.sql)).toEqual(before);
   });
 
-  test("names all faults of the configuration, and a database that is away, with status 1", async () => {
+  test("exits with status 1 and names all configuration errors, or an unreachable database", async () => {
     const faulty = await runCommand(["migrate"], { env: { PORT: "x", LOG_LEVEL: "loud" } });
     expect(faulty).toMatchObject({ status: 1, stdout: "" });
     expect(faulty.stderr).toContain("PORT must be");
@@ -93,7 +93,7 @@ describe("the command line", () => {
 });
 
 describe("migrate", () => {
-  test("applies what is missing, then says that nothing is", async () => {
+  test("applies pending migrations, then reports that the database is up to date", async () => {
     const { url } = await createEmptyDatabase();
     const env = { DATABASE_URL: url };
     const first = await runCommand(["migrate"], { env });
@@ -103,7 +103,7 @@ describe("migrate", () => {
     expect(second).toEqual({ status: 0, stdout: "the database is up to date\n", stderr: "" });
   });
 
-  test("refuses a database that is newer than this version", async () => {
+  test("does not change a database of a newer version", async () => {
     await cli.sql`INSERT INTO schema_migrations (version, name) VALUES (9999, 'future')`;
     const result = await cli.run(["migrate"]);
     expect(result.status).toBe(1);
@@ -115,7 +115,7 @@ describe("keys create", () => {
   const create = (...options: string[]) =>
     cli.run(["keys", "create", "--user", "new@example.com", "--name", "laptop", ...options]);
 
-  test("prints a working key alone on the last line, and makes a user who is unknown", async () => {
+  test("prints a valid key alone on the last line, and creates an unknown user", async () => {
     const result = await create();
     expect(result.status).toBe(0);
     expect(result.stderr).toBe("tessera: created the user new@example.com\n");
@@ -133,7 +133,7 @@ describe("keys create", () => {
     expect((await create()).stderr).toBe("");
   });
 
-  test("binds a key to a project, scopes and an end", async () => {
+  test("restricts a key to a project, scopes and an expiry", async () => {
     await cli.import(FRAME);
     const result = await cli.run([
       ...["keys", "create", "--user", "ADA@example.com", "--name", "ci", "--project", "docs"],
@@ -150,15 +150,15 @@ describe("keys create", () => {
     });
   });
 
-  test("warns of a scope that it does not know and of a user who is no member", async () => {
+  test("warns about an unknown scope and a user who is not a member", async () => {
     await cli.import(FRAME);
     const result = await create("--project", "docs", "--scope", "serach.query");
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain('"serach.query" is no permission');
-    expect(result.stderr).toContain("is no member of this project");
+    expect(result.stderr).toContain('"serach.query" is not a known permission');
+    expect(result.stderr).toContain("is not a member of the project");
   });
 
-  test("makes nothing for a project that does not exist", async () => {
+  test("creates nothing for a project that does not exist", async () => {
     const result = await create("--project", "nope");
     expect(result).toMatchObject({ status: 1, stdout: "" });
     expect(result.stderr).toBe('tessera: there is no project "nope"\n');
@@ -168,7 +168,7 @@ describe("keys create", () => {
 });
 
 describe("index", () => {
-  test("status shows what servers report, and what they have not read yet", async () => {
+  test("status shows what servers report, and the number of pending changes", async () => {
     const nothing = await cli.run(["index", "status"]);
     expect(nothing.stdout).toBe("change log: at 0\nno running server reports an index\n");
     await cli.import([
@@ -193,12 +193,12 @@ describe("index", () => {
     });
   });
 
-  test("rebuild leaves a request for each project in the change log", async () => {
+  test("rebuild appends a request for each project to the change log", async () => {
     await cli.import([...FRAME, { ...FRAME[1], slug: "other" }]);
     expect((await cli.run(["index", "rebuild", "--project", "docs"])).status).toBe(0);
     const all = await cli.run(["index", "rebuild"]);
     expect(all.status).toBe(0);
-    expect(all.stdout).toContain("docs: no server reports it");
+    expect(all.stdout).toContain("docs: no running server has loaded it");
     const rows = await cli.sql`
       SELECT kind, slug FROM change_log c JOIN projects p ON p.id = c.project_id ORDER BY seq`;
     expect(rows.map(({ kind, slug }) => `${kind} ${slug}`)).toEqual([
@@ -208,7 +208,7 @@ describe("index", () => {
     ]);
   });
 
-  test("rebuild waits until the servers that hold the project have done it", async () => {
+  test("rebuild waits for the servers that have loaded the project", async () => {
     await cli.import(FRAME);
     await cli.sql`
       INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
@@ -225,7 +225,7 @@ describe("index", () => {
     await cli.sql`
       UPDATE index_state SET seq = (SELECT max(seq) FROM change_log), updated_at = now()`;
     const result = await running;
-    expect(result).toMatchObject({ status: 0, stdout: "docs: rebuilt by 1 running server(s)\n" });
+    expect(result).toMatchObject({ status: 0, stdout: "docs: rebuilt by 1 running server\n" });
   });
 
   test("rebuild of a project that does not exist fails", async () => {
@@ -246,7 +246,7 @@ describe("embed and bench", () => {
     expect([...new Float32Array(bytes.buffer)]).toEqual([...Float32Array.from(body.vector)]);
   });
 
-  test("bench lists the benchmarks, and does not know any other", async () => {
+  test("bench lists the benchmarks and rejects an unknown one", async () => {
     const { status, stdout } = await cli.run(["bench"]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^micro\/native-search {2,}\S/m);

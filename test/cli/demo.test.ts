@@ -7,7 +7,7 @@ import { PROJECT_ROOT, runCommand, startServer } from "../../support/process.ts"
 const KEY = /tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/;
 const VISIBLE_WITHIN_MS = 30_000;
 
-/** Runs a printed line in a shell until it finds something, as a person would who tries again. */
+/** Runs a printed command in a shell until the search has results. */
 async function hitsOf(line: string): Promise<{ score: number }[]> {
   const deadline = Date.now() + VISIBLE_WITHIN_MS;
   for (;;) {
@@ -19,8 +19,8 @@ async function hitsOf(line: string): Promise<{ score: number }[]> {
 }
 
 describe("the first start with an empty embedded database", () => {
-  test("prints a key and a curl line that finds something, once; commands work beside it", async () => {
-    // A folder whose name a shell would take apart.
+  test("prints once a key and a curl command that finds something; commands work while it runs", async () => {
+    // A shell would split this name if it were not quoted.
     const env = { DEMO: "auto", DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
     const server = await startServer({ env });
     while (!server.logs().includes("DEMO=off")) await Bun.sleep(20);
@@ -53,11 +53,11 @@ describe("the first start with an empty embedded database", () => {
     expect(alone.stdout).toMatch(KEY);
   });
 
-  test("makes nothing with DEMO=off", async () => {
+  test("creates nothing with DEMO=off", async () => {
     const server = await startServer({ env: { DEMO: "off" } });
     const env = { DATA_DIR: server.dataDir };
     const result = await runCommand(["index", "rebuild"], { env });
-    expect(result.stdout).toBe("there is no project, so there is nothing to rebuild\n");
+    expect(result.stdout).toBe("there are no projects, so there is nothing to rebuild\n");
     expect(server.logs()).not.toMatch(KEY);
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);

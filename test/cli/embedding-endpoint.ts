@@ -10,17 +10,17 @@ export interface EmbeddingRequest {
 
 export interface EmbeddingEndpoint {
   readonly url: string;
-  /** Every request that was answered with vectors, in order. */
+  /** The requests that were answered with vectors, in order. */
   readonly served: EmbeddingRequest[];
   readonly authorizations: (string | null)[];
-  /** Answers of the next requests, taken instead of vectors; undefined gives vectors. */
+  /** Handlers of the next requests. One that returns undefined leaves the request to the default. */
   readonly next: ((request: EmbeddingRequest) => Response | undefined)[];
-  /** False: an endpoint that knows arrays of numbers alone, and refuses anything else. */
+  /** If false, the endpoint rejects base64 and only returns arrays of numbers. */
   base64: boolean;
   dimension: number;
 }
 
-/** A server that speaks the protocol of OpenAI's /v1/embeddings; its vectors follow from the texts. */
+/** A server with OpenAI's /v1/embeddings. Each vector is determined by its text. */
 export function startEmbeddingEndpoint(): EmbeddingEndpoint {
   const endpoint = {
     served: [] as EmbeddingRequest[],
@@ -51,7 +51,7 @@ export function startEmbeddingEndpoint(): EmbeddingEndpoint {
         const embedding = asBase64 ? bytes.toString("base64") : numbers;
         return { object: "embedding", index, embedding };
       });
-      // The protocol tells the order by index, so nobody may rely on that of the array.
+      // The protocol gives the order by index, so clients must not rely on the order of the array.
       return Response.json({ object: "list", model: body.model, data: data.reverse() });
     },
   });

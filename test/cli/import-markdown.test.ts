@@ -25,8 +25,8 @@ const paths = async (environment = "production") =>
 
 const GUIDE = "---\ntitle: Guide\ntags: [a, b]\n---\n\nFirst words.\n\n## Setup\n\nInstall it.\n";
 
-describe("an import of Markdown", () => {
-  test("makes the project and its owner, and stores files with their chunks", async () => {
+describe("importing Markdown", () => {
+  test("creates the project and its owner, and stores files with their chunks", async () => {
     write("guide.md", GUIDE);
     write("deep/er/more.MDX", "# More\n\nText with 漢字 and 🙂.\n");
     write("notes.txt", "not Markdown");
@@ -51,7 +51,7 @@ describe("an import of Markdown", () => {
     expect([...owners]).toEqual([{ email: "owner@localhost", role: "owner" }]);
   });
 
-  test("changes nothing when it is repeated", async () => {
+  test("changes nothing when repeated", async () => {
     write("guide.md", GUIDE);
     await importFolder("--owner", "ada@example.com");
     const first = await dump(cli.sql);
@@ -60,7 +60,7 @@ describe("an import of Markdown", () => {
     expect(await dump(cli.sql)).toEqual(first);
   });
 
-  test("updates what changed, and leaves what is gone unless told to prune", async () => {
+  test("updates changed files, and removes deleted ones only with --prune", async () => {
     write("a.md", "one");
     write("b.md", "stays");
     await importFolder("--environment", "staging");
@@ -76,7 +76,7 @@ describe("an import of Markdown", () => {
     expect(await paths("production")).toEqual([]);
   });
 
-  test("names each file that is no text, and imports the others", async () => {
+  test("reports each file that is not text, and imports the others", async () => {
     write("good.md", "good");
     write("junk.md", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]));
     write("nul.md", "a\0b");
@@ -93,7 +93,7 @@ describe("an import of Markdown", () => {
     expect(await paths()).toEqual(["good.md"]);
   });
 
-  test("imports a file without frontmatter that cannot be read, and says why", async () => {
+  test("imports a file without its invalid frontmatter and reports the reason", async () => {
     const laughs = Array.from({ length: 9 }, (_, i) => {
       const aliases = Array(9).fill(`*a${i}`).join(",");
       return `a${i + 1}: &a${i + 1} [${aliases}]`;
@@ -119,7 +119,7 @@ describe("an import of Markdown", () => {
     expect(await paths()).toHaveLength(5);
   });
 
-  test("cuts a file of megabytes into many chunks", async () => {
+  test("cuts a file of several megabytes into many chunks", async () => {
     write("long.md", `# Long\n\n${"A paragraph of some words.\n\n".repeat(100_000)}`);
     expect((await importFolder()).status).toBe(0);
     const [row] = await cli.sql`
@@ -128,7 +128,7 @@ describe("an import of Markdown", () => {
     expect(row?.["chunks"]).toBeGreaterThan(1_000);
   });
 
-  test("keeps nothing of a strict import with a file that is refused", async () => {
+  test("changes nothing in a strict import with a rejected file", async () => {
     const before = await dump(cli.sql);
     write("good.md", "good");
     write("nul.md", "a\0b");
@@ -136,7 +136,7 @@ describe("an import of Markdown", () => {
     expect(await dump(cli.sql)).toEqual(before);
   });
 
-  test("refuses a folder that is not there or empty, and a slug that is none", async () => {
+  test("fails for a folder that is missing or empty, and for an invalid slug", async () => {
     const run = (dir: string, slug: string) =>
       cli.run(["import", "--markdown", dir, "--project", slug]);
     expect(await run("/nowhere", "x")).toMatchObject({ status: 1, stdout: "" });
@@ -149,7 +149,7 @@ describe("an import of Markdown", () => {
   });
 });
 
-describe("an import of Markdown with an embedding endpoint", () => {
+describe("importing Markdown with an embedding endpoint", () => {
   let endpoint: EmbeddingEndpoint;
   beforeEach(() => {
     endpoint = startEmbeddingEndpoint();
@@ -167,7 +167,7 @@ describe("an import of Markdown with an embedding endpoint", () => {
   const stored = async () =>
     await cli.sql`SELECT content, embedding, dimension FROM chunks ORDER BY file_path, index`;
 
-  test("stores the vector of each chunk, asked for in batches and as base64", async () => {
+  test("stores the vector of each chunk, requested in batches and as base64", async () => {
     write("a.md", sections(90));
     write("b.md", sections(50));
     const result = await importWithModel();
@@ -186,7 +186,7 @@ describe("an import of Markdown with an embedding endpoint", () => {
     });
   });
 
-  test("falls back to numbers where the endpoint refuses base64", async () => {
+  test("falls back to numbers if the endpoint rejects base64", async () => {
     endpoint.base64 = false;
     write("a.md", sections(3));
     expect((await importWithModel()).status).toBe(0);
@@ -194,7 +194,7 @@ describe("an import of Markdown with an embedding endpoint", () => {
     expect(await stored()).toHaveLength(3);
   });
 
-  test("asks again after 429, 503 and a lost connection, and waits as long as it is told", async () => {
+  test("retries after 429, 503 and 500, and honours Retry-After", async () => {
     const moments: number[] = [];
     const busy = (status: number, headers: Record<string, string>) => () => {
       moments.push(performance.now());
@@ -211,7 +211,7 @@ describe("an import of Markdown with an embedding endpoint", () => {
     expect((moments[1] ?? 0) - (moments[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test("does not ask again for files that have not changed", async () => {
+  test("does not embed unchanged files again", async () => {
     write("a.md", sections(3));
     write("b.md", sections(2));
     await importWithModel();
@@ -222,14 +222,14 @@ describe("an import of Markdown with an embedding endpoint", () => {
     expect(endpoint.served.map(({ input }) => input.length)).toEqual([1]);
   });
 
-  test("asks for the dimension that is wanted", async () => {
+  test("requests the dimension given by --embed-dimension", async () => {
     write("a.md", sections(1));
     expect((await importWithModel("--embed-dimension", "1024")).status).toBe(0);
     expect(endpoint.served[0]?.dimensions).toBe(1024);
     expect((await stored())[0]?.["dimension"]).toBe(1024);
   });
 
-  test("fails with the remedy when the endpoint refuses, is wrong, or is not there", async () => {
+  test("fails with a remedy when the endpoint answers with an error or invalid vectors", async () => {
     write("a.md", sections(1));
     const failing = async (answer: Response, text: string) => {
       endpoint.next.push(() => answer);
@@ -241,12 +241,12 @@ describe("an import of Markdown with an embedding endpoint", () => {
     };
     await failing(new Response("no", { status: 401 }), "answered 401 (no): check EMBED_API_KEY");
     await failing(new Response("no", { status: 404 }), "check --embed-url and --embed-model");
-    await failing(new Response("hello"), "not JSON");
-    await failing(Response.json({ hello: 1 }), "not of the form of /v1/embeddings");
+    await failing(new Response("hello"), "not valid JSON");
+    await failing(Response.json({ hello: 1 }), "does not have the form of /v1/embeddings");
     await failing(Response.json({ data: [] }), "0 vectors for 1 texts");
     const vectors = (embedding: unknown) => Response.json({ data: [{ index: 0, embedding }] });
     await failing(vectors([1, 2, 3]), "3 dimensions, but only 768, 1024, 1536, 3072, 4096");
-    await failing(vectors(Array(768).fill(0)), "zeroes");
+    await failing(vectors(Array(768).fill(0)), "zeros");
     expect(await paths()).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ const imported = async () =>
   Object.keys(await contentsOf(cli.sql, "environment", "production")).length;
 
 describe("the sources of an import", () => {
-  test("are plain and compressed files, read one after the other", async () => {
+  test("can be plain and compressed files, read in order", async () => {
     const folder = temporaryFolder("sources");
     const plain = cli.file(FRAME);
     const gzip = join(folder, "a.ndjson.gz");
@@ -47,7 +47,7 @@ describe("the sources of an import", () => {
     expect(await imported()).toBe(FILES.length);
   });
 
-  test("may be standard input, which is named - in reports", async () => {
+  test("can be standard input, which is called - in reports", async () => {
     const text = `${ndjson([...FRAME, ...FILES])}{"record":"nope"}`;
     const result = await cli.run(["import", "-"], text.replaceAll("\n", "\r\n"));
     expect(result.status).toBe(1);
@@ -55,7 +55,7 @@ describe("the sources of an import", () => {
     expect(await imported()).toBe(FILES.length);
   });
 
-  test("may begin with a byte order mark and hold blank lines, which count", async () => {
+  test("can begin with a byte order mark and contain blank lines, which are counted", async () => {
     const path = cli.file([]);
     await Bun.write(path, `\uFEFF\n\n  \n${ndjson(FRAME)}\n{"record":"nope"}\n`);
     const result = await cli.run(["import", path]);
@@ -64,7 +64,7 @@ describe("the sources of an import", () => {
     expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("may hold invalid UTF-8, which spoils its line alone", async () => {
+  test("can contain invalid UTF-8, which only affects its line", async () => {
     const path = cli.file([]);
     const bad = Buffer.from([0x22, 0xff, 0xc0, 0x22, 0x0a]);
     await Bun.write(
@@ -76,14 +76,14 @@ describe("the sources of an import", () => {
     expect(await imported()).toBe(FILES.length);
   });
 
-  test("may be damaged: what could be read is kept, and the place is named", async () => {
+  test("can be damaged: the readable part is imported and the position is reported", async () => {
     const path = join(temporaryFolder("damaged"), "cut.ndjson.gz");
     const whole = gzipSync(ndjson([...FRAME, ...FILES]));
     await Bun.write(path, whole.subarray(0, whole.length - 20));
     const result = await cli.run(["import", path]);
     expect(result.status).toBe(1);
     expect(result.stderr).toStartWith(`${path}:`);
-    expect(result.stderr).toContain("cannot be read any further");
+    expect(result.stderr).toContain("the rest of the file cannot be read");
   });
 
   test("must all exist before anything is imported", async () => {
@@ -93,12 +93,12 @@ describe("the sources of an import", () => {
     expect(missing.stderr).toBe("tessera: /nowhere/x.ndjson cannot be read: no such file\n");
     const folder = await cli.run(["import", temporaryFolder("folder")]);
     expect(folder.status).toBe(1);
-    expect(folder.stderr).toContain("is a folder: name files, or use --markdown");
+    expect(folder.stderr).toContain("is a folder: use --markdown");
     expect(await dump(cli.sql)).toEqual(before);
   });
 });
 
-/** A file of chunks that is much larger than what an import may hold of it. */
+/** Writes a file of chunks that is much larger than what an import may buffer. */
 async function writeLargeFile(path: string, chunks: number): Promise<void> {
   const stream = createWriteStream(path);
   stream.write(ndjson(FRAME));
@@ -129,7 +129,7 @@ function spawnImport(path: string, url: string) {
 }
 
 describe("a large import", () => {
-  test("that is killed in the middle shows nothing, and repeated it ends as if it never was", async () => {
+  test("that is killed changes no scope, and repeating it gives the same result as a single import", async () => {
     const path = join(temporaryFolder("large"), "large.ndjson");
     await writeLargeFile(path, 8_000);
 
@@ -164,7 +164,7 @@ describe("a large import", () => {
       stderr: "pipe",
     });
     onCleanup(() => child.kill("SIGKILL"));
-    // The cluster is announced right before the server starts, and the import takes longer.
+    // The message is printed just before PostgreSQL starts. The import takes longer than the start.
     const { value } = await child.stderr.getReader().read();
     expect(Buffer.from(value ?? []).toString()).toContain("created a PostgreSQL");
     const pidFile = join(DATA_DIR, "postgres", "cluster", "postmaster.pid");
@@ -175,8 +175,8 @@ describe("a large import", () => {
   });
 
   /**
-   * The most resident memory, in bytes, that an import took until it ended well. The system's own
-   * figure for an ended process includes that of the one which started it, so it is of no use.
+   * The peak resident memory of an import, in bytes. The system's figure for a process that has exited
+   * includes that of its parent, so it cannot be used.
    */
   async function peakMemory(child: ReturnType<typeof spawnImport>): Promise<number> {
     let peak = 0;
@@ -192,7 +192,7 @@ describe("a large import", () => {
     return peak;
   }
 
-  /** Everything but the moments at which rows were made. */
+  /** A hash of all imported rows without their timestamps. */
   async function content({ sql }: TestCli) {
     const rows = await sql`
       SELECT id::text, content, embedding::text FROM chunks
@@ -204,14 +204,14 @@ describe("a large import", () => {
     return new Bun.CryptoHasher("sha256").update(JSON.stringify(rows)).digest("hex");
   }
 
-  test("takes no more memory than a few batches of it", async () => {
+  test("needs no more memory than a few batches", async () => {
     const path = join(temporaryFolder("large"), "large.ndjson");
     await writeLargeFile(path, 90_000);
     const size = statSync(path).size;
     const small = await peakMemory(spawnImport(cli.file([...FRAME, ...FILES]), cli.database.url));
     const growth = (await peakMemory(spawnImport(path, cli.database.url))) - small;
-    // The same data is in memory at least twice, as lines and as parameters, so an import that held
-    // the file whole could not stay within its size. The bound does not depend on that size.
+    // An import that read the whole file would need at least twice its size, for lines and parameters.
+    // The bound does not depend on the size of the file.
     const bound = 320 * MEBIBYTE;
     expect(size).toBeGreaterThan(bound);
     expect(growth).toBeGreaterThan(0);

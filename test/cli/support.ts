@@ -10,9 +10,9 @@ export type TestCli = {
   readonly sql: Sql;
   /** Runs a command on the database of this test. */
   run(args: readonly string[], stdin?: string | Uint8Array): Promise<CommandResult>;
-  /** Writes records, or lines that are none, to a file and returns its path. */
+  /** Writes records, or strings as raw lines, to a file and returns its path. */
   file(lines: readonly (object | string)[], name?: string): string;
-  /** Imports records from a file of their own. */
+  /** Writes records to a file and imports it. */
   import(lines: readonly (object | string)[], ...options: string[]): Promise<CommandResult>;
 };
 
@@ -47,7 +47,7 @@ export function ndjson(lines: readonly (object | string)[]): string {
 
 const SKIPPED_TABLES = ["schema_migrations", "index_origin", "service_secrets", "index_state"];
 
-/** Every row of every table, as text, so that two states can be compared. */
+/** All rows of all tables as text, to compare two states of the database. */
 export async function dump(
   sql: Sql,
   options: { readonly without?: readonly string[] } = {},
@@ -65,7 +65,7 @@ export async function dump(
   return state;
 }
 
-/** The paths that a scope holds, with the version keys of what it holds. */
+/** Path to version key of the files in a scope. */
 export async function contentsOf(
   sql: Sql,
   kind: "environment" | "release",
@@ -83,10 +83,10 @@ export async function contentsOf(
 export const ADA = { record: "user", email: "ada@example.com", name: "Ada" };
 export const DOCS = { record: "project", slug: "docs", name: "Docs", owner: "ada@example.com" };
 export const PRODUCTION = { record: "environment", project: "docs", name: "production" };
-/** What most files refer to. */
+/** The records that most `file` records refer to. */
 export const FRAME = [ADA, DOCS, PRODUCTION];
 
-/** A vector of whole numbers, so that every form of it is exact. */
+/** A vector of small integers, which every encoding represents exactly. */
 export function vector(dimension: number, seed: number): number[] {
   return Array.from({ length: dimension }, (_, i) => ((i * 7 + seed * 13) % 11) - 5);
 }

@@ -1,21 +1,21 @@
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
 import { embed, embedPassage } from "./feature-hashing.ts";
 
-/** A piece of a document, with the headings above it. */
+/** A chunk of a document with the headings above it. */
 export interface Passage {
   readonly headings: readonly string[];
   readonly content: string;
 }
 
 export interface Embedder {
-  /** Names the model and its settings: vectors of the same name can be compared. */
+  /** Identifies the model and its settings. Vectors of embedders with equal names are comparable. */
   readonly name: string;
-  /** One vector a passage, in their order. */
+  /** One vector per passage, in the order of the passages. */
   embedPassages(passages: readonly Passage[]): Promise<Float32Array[]>;
   embedQuery(text: string): Promise<Float32Array>;
 }
 
-/** The embedder for demonstrations, which needs no model and no network. */
+/** The demonstration embedder. It needs no model and no network. */
 export function hashingEmbedder(dimension = EMBED_DEFAULT_DIMENSION): Embedder {
   return {
     name: `feature-hashing-1:${dimension}`,

@@ -2,15 +2,15 @@ import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
 import { stem, tokenize } from "../../text/index.ts";
 
 /**
- * A deterministic embedder for demonstrations; it needs no model and no network.
+ * Embeds a text by feature hashing: deterministic, for demonstrations, without a model or network.
  *
- * Words, their stems, pairs of neighbouring words and the three-letter pieces of words are hashed
- * (FNV-1a) to a coordinate and a sign; their weights add up there, frequent words grow only with
- * the logarithm, and the result has length 1. So two texts are close as far as they share words and
- * pieces of words. It knows nothing of meaning: "car" and "automobile" are strangers to it.
+ * The features are words, their stems, bigrams and character trigrams. Each is hashed (FNV-1a) to a
+ * coordinate and a sign, and its weight is added there. The weight grows with the logarithm of the
+ * feature's frequency. Texts are close if they share words or parts of words. The embedding knows
+ * nothing about meaning: "car" and "automobile" are unrelated.
  *
  * @param dimension number of elements, at least 1
- * @returns a unit vector, also for text without any word
+ * @returns a unit vector, also for text without words
  */
 export function embed(text: string, dimension = EMBED_DEFAULT_DIMENSION): Float32Array {
   const vector = new Float32Array(dimension);
@@ -24,9 +24,9 @@ export function embed(text: string, dimension = EMBED_DEFAULT_DIMENSION): Float3
 }
 
 /**
- * Embeds a piece of a document together with the heading that stands above it. The heading has the
- * larger share, so that a query which repeats it is at a cosine of about 0.8 from the piece and
- * passes the search's default threshold.
+ * Embeds a chunk of a document together with the heading directly above it. The heading has the
+ * larger share: a query that repeats it has a cosine similarity of about 0.8 with the chunk, which is
+ * above the default threshold of a search.
  */
 export function embedPassage(
   headings: readonly string[],
@@ -49,11 +49,11 @@ const BODY_SHARE = 0.6;
 
 const WORD_WEIGHT = 1;
 const STEM_WEIGHT = 0.7;
-const PAIR_WEIGHT = 0.4;
-const PIECE_WEIGHT = 0.25;
-/** Words that say nothing about a text count this much of the others. */
-const FILLER_SHARE = 0.15;
-const FILLERS = new Set(
+const BIGRAM_WEIGHT = 0.4;
+const TRIGRAM_WEIGHT = 0.25;
+/** The weight of stop words relative to other words. */
+const STOP_WORD_SHARE = 0.15;
+const STOP_WORDS = new Set(
   (
     "a an and are as at be but by can for from has have how if in into is it its may no not of on " +
     "or so than that the their then there these they this to was what when where which while who " +
@@ -61,7 +61,7 @@ const FILLERS = new Set(
   ).split(" "),
 );
 
-/** Feature to weight: the first letter of a feature tells its kind apart from the others. */
+/** Feature to weight. The first letter of a feature is its kind: word, stem, bigram or trigram. */
 function weighFeatures(text: string): Map<string, number> {
   const weights = new Map<string, number>();
   const counts = new Map<string, number>();
@@ -71,11 +71,11 @@ function weighFeatures(text: string): Map<string, number> {
   };
   let previous: string | null = null;
   for (const word of tokenize(text)) {
-    const share = FILLERS.has(word) ? FILLER_SHARE : 1;
+    const share = STOP_WORDS.has(word) ? STOP_WORD_SHARE : 1;
     add(`w${word}`, WORD_WEIGHT * share);
     add(`s${stem(word)}`, STEM_WEIGHT * share);
-    if (previous !== null) add(`p${previous} ${word}`, PAIR_WEIGHT * share);
-    for (const piece of piecesOf(word)) add(`c${piece}`, PIECE_WEIGHT * share);
+    if (previous !== null) add(`p${previous} ${word}`, BIGRAM_WEIGHT * share);
+    for (const trigram of trigramsOf(word)) add(`c${trigram}`, TRIGRAM_WEIGHT * share);
     previous = word;
   }
   for (const [feature, weight] of weights) {
@@ -84,18 +84,18 @@ function weighFeatures(text: string): Map<string, number> {
   return weights;
 }
 
-function piecesOf(word: string): string[] {
+function trigramsOf(word: string): string[] {
   const padded = `<${word}>`;
-  const pieces: string[] = [];
-  for (let i = 0; i + 3 <= padded.length; i++) pieces.push(padded.slice(i, i + 3));
-  return pieces;
+  const trigrams: string[] = [];
+  for (let i = 0; i + 3 <= padded.length; i++) trigrams.push(padded.slice(i, i + 3));
+  return trigrams;
 }
 
 function normalise(vector: Float32Array, text: string): Float32Array {
   let square = 0;
   for (const value of vector) square += value * value;
   if (square < Number.EPSILON) {
-    // No words, or they cancelled out: a direction of the text's own, since zero has no direction.
+    // Without words, or if the weights cancel out, the text's hash decides the direction.
     vector.fill(0);
     vector[fnv1a(text) % vector.length] = 1;
     return vector;
@@ -105,7 +105,7 @@ function normalise(vector: Float32Array, text: string): Float32Array {
   return vector;
 }
 
-/** FNV-1a over UTF-16 code units, with a final mix so that the low bits are as good as the high. */
+/** FNV-1a over UTF-16 code units, with a final mix that improves the low bits. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {

@@ -1,8 +1,5 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
-import { CommandError } from "../../cli/command-error.ts";
+import pRetry from "p-retry";
 import {
-  DIMENSIONS,
   EMBED_ATTEMPTS,
   EMBED_BATCH_CHARS,
   EMBED_BATCH_INPUTS,
@@ -11,35 +8,25 @@ import {
   EMBED_RETRY_MAX_MS,
   EMBED_TIMEOUT_MS,
 } from "../../shared/limits.ts";
-import { isDimension, vectorFault } from "../../shared/vector.ts";
 import type { Embedder, Passage } from "./embedder.ts";
+import { EmbeddingError, type EmbeddingSetting } from "./embedding-error.ts";
+import { parseEmbeddingResponse } from "./embedding-response.ts";
 
 export interface RemoteOptions {
-  /** The address of `/v1/embeddings`, or of what it lies under. */
+  /** The URL of `/v1/embeddings`, or of a path above it. */
   readonly url: string;
   readonly model: string;
-  /** Asks for this many dimensions, from models that can shorten their vectors. */
+  /** Requests this many dimensions, from models that can shorten their vectors. */
   readonly dimension?: number | undefined;
   readonly apiKey?: string | undefined;
-  /** The wait before the first retry; each further one is twice as long. */
+  /** The minimum wait before the first retry. It doubles with each further retry. */
   readonly retryBaseMs?: number;
   readonly timeoutMs?: number;
 }
 
-const Answer = Type.Object({
-  data: Type.Array(
-    Type.Object({
-      index: Type.Optional(Type.Integer()),
-      embedding: Type.Union([Type.String(), Type.Array(Type.Number())]),
-    }),
-  ),
-});
-type Answer = Static<typeof Answer>;
+const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
-const RETRYABLE = new Set([408, 409, 425, 429]);
-const BYTES_PER_ELEMENT = 4;
-
-/** An embedder that asks an OpenAI-compatible endpoint. Failures are CommandErrors. */
+/** An embedder that uses an OpenAI-compatible endpoint. Its methods throw an EmbeddingError. */
 export function remoteEmbedder(options: RemoteOptions): Embedder {
   const endpoint = new Endpoint(options);
   return {
@@ -77,7 +64,7 @@ function* batches(inputs: readonly string[]): Generator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** `http://host`, `http://host/v1` and `http://host/v1/embeddings` all mean the last one. */
+/** Completes `http://host` and `http://host/v1` to `http://host/v1/embeddings`. */
 export function embeddingsUrl(text: string): string {
   const url = new URL(text);
   const path = url.pathname.replace(/\/+$/, "");
@@ -86,11 +73,27 @@ export function embeddingsUrl(text: string): string {
   return url.href;
 }
 
+/** A request that got no successful response. */
+class RequestFailure extends Error {
+  constructor(
+    message: string,
+    /** Null if there was no response. */
+    readonly status: number | null,
+    readonly retryAfterMs?: number | undefined,
+  ) {
+    super(message);
+  }
+
+  get isRetryable(): boolean {
+    return this.status === null || this.status >= 500 || RETRYABLE_STATUSES.has(this.status);
+  }
+}
+
 class Endpoint {
   readonly #url: string;
-  /** Base64 is a third of the size of numbers as text; an endpoint that refuses it gets numbers. */
+  /** Base64 is a third of the size of numbers as text. Some endpoints do not support it. */
   #encoding: "base64" | "float" = "base64";
-  /** What was asked for, or what the first vector has: vectors of others cannot be compared. */
+  /** The requested dimension, or that of the first vector. All vectors must have the same. */
   #dimension: number | undefined;
 
   constructor(private readonly options: RemoteOptions) {
@@ -99,37 +102,57 @@ class Endpoint {
   }
 
   async embed(inputs: readonly string[]): Promise<Float32Array[]> {
-    const vectors = vectorsOf(await this.#ask(inputs), inputs.length);
-    for (const vector of vectors) {
-      requireUsable(vector);
-      this.#dimension ??= vector.length;
-      if (vector.length !== this.#dimension) throw mixed(this.#dimension, vector.length);
+    const vectors = parseEmbeddingResponse(await this.#requestWithRetries(inputs), inputs.length);
+    for (const { length } of vectors) {
+      this.#dimension ??= length;
+      if (length === this.#dimension) continue;
+      throw new EmbeddingError(
+        `the model returned a vector of ${length} dimensions, expected ${this.#dimension}`,
+        ["model", "dimension"],
+      );
     }
     return vectors;
   }
 
-  async #ask(inputs: readonly string[]): Promise<Answer> {
+  async #requestWithRetries(inputs: readonly string[]): Promise<string> {
     const { retryBaseMs = EMBED_RETRY_BASE_MS } = this.options;
-    for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#attempt(inputs);
-      if ("answer" in outcome) return outcome.answer;
-      const { status, reason } = outcome;
-      if (status === 400 && this.#encoding === "base64") {
-        this.#encoding = "float";
-        continue;
-      }
-      const passing = status === null || status >= 500 || RETRYABLE.has(status);
-      if (!passing || attempt >= EMBED_ATTEMPTS) throw failure(status, reason, attempt);
-      const backoff = retryBaseMs * 2 ** (attempt - 1) * (1 + Math.random());
-      await Bun.sleep(Math.min(outcome.retryAfterMs ?? backoff, EMBED_RETRY_MAX_MS));
+    let attempts = 0;
+    try {
+      return await pRetry(
+        () => {
+          attempts++;
+          return this.#requestWithFallback(inputs);
+        },
+        {
+          retries: EMBED_ATTEMPTS - 1,
+          // The wait is below, because it may be given by the endpoint.
+          minTimeout: 0,
+          async shouldRetry({ error }) {
+            if (!(error instanceof RequestFailure && error.isRetryable)) return false;
+            const backoff = retryBaseMs * 2 ** (attempts - 1) * (1 + Math.random());
+            await Bun.sleep(Math.min(error.retryAfterMs ?? backoff, EMBED_RETRY_MAX_MS));
+            return true;
+          },
+        },
+      );
+    } catch (error) {
+      throw error instanceof RequestFailure ? explain(error, attempts) : error;
     }
   }
 
-  async #attempt(
-    inputs: readonly string[],
-  ): Promise<
-    { answer: Answer } | { status: number | null; reason: string; retryAfterMs?: number }
-  > {
+  /** Requests base64, and numbers from then on if the endpoint rejects that. */
+  async #requestWithFallback(inputs: readonly string[]): Promise<string> {
+    try {
+      return await this.#request(inputs);
+    } catch (error) {
+      const rejected = error instanceof RequestFailure && error.status === 400;
+      if (!rejected || this.#encoding === "float") throw error;
+      this.#encoding = "float";
+      return await this.#request(inputs);
+    }
+  }
+
+  async #request(inputs: readonly string[]): Promise<string> {
     const { model, dimension, apiKey, timeoutMs = EMBED_TIMEOUT_MS } = this.options;
     const body = {
       model,
@@ -151,92 +174,36 @@ class Endpoint {
       });
       text = await response.text();
     } catch (error) {
-      return { status: null, reason: (error as Error).message };
+      throw new RequestFailure((error as Error).message, null);
     }
-    if (!response.ok) {
-      const retryAfterMs = retryAfter(response.headers.get("retry-after"));
-      const known = retryAfterMs === undefined ? {} : { retryAfterMs };
-      return { status: response.status, reason: excerpt(text), ...known };
-    }
-    return { answer: parseAnswer(text) };
+    if (response.ok) return text;
+    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
+    throw new RequestFailure(excerpt(text), response.status, retryAfterMs);
   }
 }
 
-function parseAnswer(text: string): Answer {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new CommandError("the embedding endpoint answered with something that is not JSON");
-  }
-  if (Value.Check(Answer, value)) return value;
-  throw new CommandError(
-    "the embedding endpoint's answer is not of the form of /v1/embeddings: check --embed-url",
-  );
-}
-
-/** Sorted by the index of their inputs, where the endpoint tells. */
-function vectorsOf({ data }: Answer, expected: number): Float32Array[] {
-  const vectors = new Array<Float32Array | undefined>(expected);
-  data.forEach(({ index, embedding }, position) => {
-    vectors[index ?? position] =
-      typeof embedding === "string" ? fromBase64(embedding) : Float32Array.from(embedding);
-  });
-  if (data.length !== expected || vectors.length !== expected || vectors.includes(undefined)) {
-    throw new CommandError(
-      `the embedding endpoint answered with ${data.length} vectors for ${expected} texts`,
-    );
-  }
-  return vectors as Float32Array[];
-}
-
-function fromBase64(text: string): Float32Array {
-  const bytes = new Uint8Array(Buffer.from(text, "base64"));
-  const whole = bytes.length - (bytes.length % BYTES_PER_ELEMENT);
-  return new Float32Array(bytes.buffer, 0, whole / BYTES_PER_ELEMENT);
-}
-
-function requireUsable(vector: Float32Array): void {
-  if (!isDimension(vector.length)) {
-    throw new CommandError(
-      `the model gives vectors of ${vector.length} dimensions, but only ${DIMENSIONS.join(", ")} ` +
-        "can be searched: choose another model, or --embed-dimension if it can shorten them",
-    );
-  }
-  if (vectorFault(vector) !== undefined) {
-    throw new CommandError("the model gave a vector of zeroes, or one with elements not finite");
-  }
-}
-
-function mixed(wanted: number, given: number): CommandError {
-  return new CommandError(
-    `the model gave a vector of ${given} dimensions where ${wanted} were expected: ` +
-      "check --embed-model and --embed-dimension",
-  );
-}
-
-function retryAfter(header: string | null): number | undefined {
+function parseRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+(\.\d+)?$/.test(header)) return Number(header) * 1_000;
   const moment = Date.parse(header);
   return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
 }
 
-function failure(status: number | null, reason: string, attempts: number): CommandError {
-  const tries = attempts > 1 ? ` after ${attempts} attempts` : "";
+const SETTINGS_BY_STATUS: Readonly<Record<number, readonly EmbeddingSetting[]>> = {
+  401: ["apiKey"],
+  403: ["apiKey"],
+  404: ["url", "model"],
+};
+
+function explain({ status, message }: RequestFailure, attempts: number): EmbeddingError {
+  const after = attempts > 1 ? ` after ${attempts} attempts` : "";
+  const reason = message === "" ? "" : ` (${message})`;
   if (status === null) {
-    return new CommandError(
-      `the embedding endpoint does not answer${tries} (${reason}): check --embed-url`,
-    );
+    return new EmbeddingError(`the embedding endpoint does not respond${after}${reason}`, ["url"]);
   }
-  const advice =
-    status === 401 || status === 403
-      ? ": check EMBED_API_KEY"
-      : status === 404
-        ? ": check --embed-url and --embed-model"
-        : "";
-  return new CommandError(
-    `the embedding endpoint answered ${status}${tries}${reason === "" ? "" : ` (${reason})`}${advice}`,
+  return new EmbeddingError(
+    `the embedding endpoint answered ${status}${after}${reason}`,
+    SETTINGS_BY_STATUS[status],
   );
 }
 

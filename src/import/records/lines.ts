@@ -1,15 +1,15 @@
 export interface Line {
-  /** Counted from 1. */
+  /** Counts from 1. */
   readonly number: number;
-  /** Without its line break; null when the line is longer than allowed and was skipped. */
+  /** Without its line break; null if the line was too long and was skipped. */
   readonly bytes: Uint8Array | null;
 }
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Collects the pieces of one line, and forgets them once the line has grown too long. */
-class Carry {
+/** Buffers the pieces of one line. Drops them as soon as the line is too long. */
+class LineBuffer {
   #pieces: Uint8Array[] = [];
   #length = 0;
   #overflowed = false;
@@ -35,7 +35,7 @@ class Carry {
     this.#pieces = [];
     this.#length = 0;
     this.#overflowed = false;
-    return line === null ? null : withoutReturn(line);
+    return line === null ? null : withoutCarriageReturn(line);
   }
 }
 
@@ -43,32 +43,32 @@ function joined(pieces: Uint8Array[]): Uint8Array {
   return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
 }
 
-function withoutReturn(line: Uint8Array): Uint8Array {
+function withoutCarriageReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
 }
 
 /**
- * Cuts a stream of bytes into lines that end with LF or CR LF; the last one may end with neither.
- * Yields the lines of one piece of the stream together. At no time is more held than one piece and
- * one line of `maxBytes`, carriage return included.
+ * Splits a stream of bytes into lines that end with LF or CR LF. The last line may end with neither.
+ * Yields the lines of each piece of the stream together. Buffers at most one piece of the stream and
+ * one line of `maxBytes`, including its carriage return.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<Line[]> {
-  const carry = new Carry(maxBytes);
+  const buffer = new LineBuffer(maxBytes);
   let number = 0;
   for await (const piece of source) {
     const lines: Line[] = [];
     let from = 0;
     for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, from)) {
-      carry.add(piece.subarray(from, at));
+      buffer.add(piece.subarray(from, at));
       number++;
-      lines.push({ number, bytes: carry.take() });
+      lines.push({ number, bytes: buffer.take() });
       from = at + 1;
     }
-    carry.add(piece.subarray(from));
+    buffer.add(piece.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (!carry.empty) yield [{ number: number + 1, bytes: carry.take() }];
+  if (!buffer.empty) yield [{ number: number + 1, bytes: buffer.take() }];
 }

@@ -2,44 +2,34 @@ import { constants, createReadStream } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
-import { CommandError } from "../../cli/command-error.ts";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
+import { ImportError } from "./errors.ts";
 
-/** A named stream of bytes, decompressed. */
+/** A named stream of NDJSON. */
 export interface Source {
-  /** As given on the command line; `-` for standard input. */
+  /** Names the source in error messages. */
   readonly name: string;
-  /** Bytes as stored; null when unknown. */
+  /** Size before decompression, in bytes; null if unknown. */
   readonly size: number | null;
-  /** `onRead` hears the number of stored bytes of each piece that was read. */
+  /** Opens the decompressed stream. `onRead` receives the size of each piece before decompression. */
   open(onRead: (bytes: number) => void): AsyncIterable<Uint8Array>;
 }
 
-const STANDARD_INPUT = "-";
-
-/** Finds the files before anything starts; throws a CommandError that names the first missing one. */
-export async function findSources(names: readonly string[]): Promise<Source[]> {
-  const sources: Source[] = [];
-  for (const name of names) {
-    sources.push(name === STANDARD_INPUT ? standardInput() : await fileSource(name));
-  }
-  return sources;
+/** A stream of unknown size that is not compressed. */
+export function streamSource(name: string, stream: AsyncIterable<Uint8Array>): Source {
+  return { name, size: null, open: (onRead) => counted(stream, onRead) };
 }
 
-function standardInput(): Source {
-  return {
-    name: STANDARD_INPUT,
-    size: null,
-    open: (onRead) => counted(process.stdin as AsyncIterable<Uint8Array>, onRead),
-  };
-}
-
-async function fileSource(name: string): Promise<Source> {
+/**
+ * A file, decompressed if its name ends with `.gz` or `.zst`. Throws an ImportError if it cannot be
+ * read.
+ */
+export async function fileSource(name: string): Promise<Source> {
   const info = await stat(name).catch((error: NodeJS.ErrnoException) => {
     throw unreadable(name, error);
   });
   if (info.isDirectory()) {
-    throw new CommandError(`${name} is a folder: name files, or use --markdown for a folder`);
+    throw new ImportError(`${name} is a folder, not a file of records`);
   }
   await access(name, constants.R_OK).catch((error) => {
     throw unreadable(name, error);
@@ -55,9 +45,9 @@ async function fileSource(name: string): Promise<Source> {
   };
 }
 
-function unreadable(name: string, error: NodeJS.ErrnoException): CommandError {
+function unreadable(name: string, error: NodeJS.ErrnoException): ImportError {
   const reason = error.code === "ENOENT" ? "no such file" : (error.code ?? error.message);
-  return new CommandError(`${name} cannot be read: ${reason}`);
+  return new ImportError(`${name} cannot be read: ${reason}`);
 }
 
 function decompressed(name: string, file: Readable): AsyncIterable<Uint8Array> {

@@ -6,8 +6,8 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 }
 
-describe("the demonstration embedder", () => {
-  test("gives finite vectors of length 1 for any text and dimension", () => {
+describe("feature hashing", () => {
+  test("returns a unit vector for any text and dimension", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -21,7 +21,7 @@ describe("the demonstration embedder", () => {
     );
   });
 
-  test("gives the same vector for the same text, here and on every machine", () => {
+  test("returns the same vector for the same text on every machine", () => {
     const vector = embed("How to restore a backup");
     const largest = [...vector.entries()].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     expect(largest.slice(0, 4).map(([i, value]) => [i, value.toFixed(5)])).toMatchInlineSnapshot(`
@@ -46,7 +46,7 @@ describe("the demonstration embedder", () => {
     `);
   });
 
-  test("puts texts that share words closer together than those that do not", () => {
+  test("gives texts that share words a higher similarity than others", () => {
     const question = embed("restore the database from a backup");
     const near = cosine(question, embed("Restoring databases from backups"));
     const some = cosine(question, embed("How a database keeps its pages"));
@@ -57,7 +57,7 @@ describe("the demonstration embedder", () => {
     expect(some).toBeLessThan(0.7);
   });
 
-  test("brings a query that repeats a heading above the usual threshold, and no other", () => {
+  test("puts only a query that repeats a heading above the default threshold", () => {
     const passage = embedPassage(
       ["Operations", "Backups and restore drills"],
       "Restore into an empty machine every month, start the service on it and compare answers.",

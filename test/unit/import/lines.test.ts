@@ -4,7 +4,7 @@ import { type Line, readLines } from "../../../src/import/records/lines.ts";
 
 const MAX_BYTES = 40;
 
-/** Cuts bytes into pieces at the given places, wherever characters and line breaks happen to be. */
+/** Splits bytes at the given positions, even inside characters and line breaks. */
 async function* cut(bytes: Uint8Array, places: readonly number[]): AsyncGenerator<Uint8Array> {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort(
     (a, b) => a - b,
@@ -33,7 +33,7 @@ const breaks = fc.constantFrom("\n", "\r\n");
 const places = fc.array(fc.nat(2_000), { maxLength: 60 });
 
 describe("reading lines", () => {
-  test("gives the same lines wherever the stream is cut, with LF or CR LF", async () => {
+  test("returns the same lines wherever the stream is split, with LF or CR LF", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(line, breaks)), places, async (lines, cuts) => {
         const text = lines.map(([content, end]) => content + end).join("");
@@ -44,7 +44,7 @@ describe("reading lines", () => {
     );
   });
 
-  test("gives a last line that no line break ends, and no line where nothing is", async () => {
+  test("returns a last line without a line break, but no empty last line", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(line), line, places, async (lines, last, cuts) => {
         const text = lines.map((content) => `${content}\n`).join("") + last;
@@ -54,7 +54,7 @@ describe("reading lines", () => {
     );
   });
 
-  test("skips a line that is too long, and counts it, wherever the stream is cut", async () => {
+  test("skips and counts a line that is too long, wherever the stream is split", async () => {
     const long = fc.integer({ min: MAX_BYTES + 1, max: 4 * MAX_BYTES });
     await fc.assert(
       fc.asyncProperty(line, long, line, places, async (before, length, after, cuts) => {
@@ -65,7 +65,7 @@ describe("reading lines", () => {
     );
   });
 
-  test("takes a line of exactly the most bytes, and not one of a byte more", async () => {
+  test("accepts a line of exactly the maximum length, and not one byte more", async () => {
     expect((await linesOf(`${"x".repeat(MAX_BYTES)}\n`)).map(textOf)).toEqual([
       "x".repeat(MAX_BYTES),
     ]);

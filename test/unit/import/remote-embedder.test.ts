@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { CommandError } from "../../../src/cli/command-error.ts";
+import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts";
 import { embeddingsUrl, remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
 import {
   EMBED_ATTEMPTS,
@@ -21,13 +21,13 @@ const open = (options: { dimension?: number; timeoutMs?: number } = {}) =>
   remoteEmbedder({ url: endpoint.url, model: "m", retryBaseMs: 1, ...options });
 const passages = (...contents: string[]) => contents.map((content) => ({ headings: [], content }));
 
-/** What a request for one vector fails with. */
-async function failureOf(embedder = open()): Promise<string> {
+/** The error of a request for one vector. */
+async function failureOf(embedder = open()): Promise<EmbeddingError> {
   try {
     await embedder.embedPassages(passages("text"));
   } catch (error) {
-    expect(error).toBeInstanceOf(CommandError);
-    return (error as Error).message;
+    expect(error).toBeInstanceOf(EmbeddingError);
+    return error as EmbeddingError;
   }
   throw new Error("it did not fail");
 }
@@ -36,7 +36,7 @@ const answer = (...embeddings: unknown[]) =>
   Response.json({ data: embeddings.map((embedding, index) => ({ index, embedding })) });
 
 describe("an embedding endpoint that fails", () => {
-  test("for a while is asked again, and gives the vectors in the order of the texts", async () => {
+  test("temporarily is retried, and vectors are returned in the order of the texts", async () => {
     endpoint.next.push(
       () => new Response("busy", { status: 429, headers: { "retry-after": "0" } }),
       () => new Response("broken", { status: 500 }),
@@ -49,28 +49,30 @@ describe("an embedding endpoint that fails", () => {
     ]);
   });
 
-  test("for good is given up after a bounded number of attempts", async () => {
+  test("permanently is given up after a bounded number of attempts", async () => {
     let asked = 0;
     const broken = () => {
       asked++;
       return new Response("broken", { status: 500 });
     };
     for (let i = 0; i < EMBED_ATTEMPTS * 2; i++) endpoint.next.push(broken);
-    expect(await failureOf()).toContain(`answered 500 after ${EMBED_ATTEMPTS} attempts (broken)`);
+    expect((await failureOf()).message).toContain(
+      `answered 500 after ${EMBED_ATTEMPTS} attempts (broken)`,
+    );
     expect(asked).toBe(EMBED_ATTEMPTS);
   });
 
-  test("to answer in time, or to accept connections, is named as such", async () => {
+  test("to respond in time or to accept connections is reported as such", async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
     const url = `http://127.0.0.1:${silent.port}`;
     const waiting = remoteEmbedder({ url, model: "m", retryBaseMs: 1, timeoutMs: 20 });
-    expect(await failureOf(waiting)).toContain("does not answer after");
+    expect((await failureOf(waiting)).message).toContain("does not respond after");
     await silent.stop(true);
     const nobody = remoteEmbedder({ url, model: "m", retryBaseMs: 1 });
-    expect(await failureOf(nobody)).toContain("check --embed-url");
+    expect((await failureOf(nobody)).settings).toEqual(["url"]);
   });
 
-  test("in its connection in the middle of an answer is asked again", async () => {
+  test("in the middle of a response is retried", async () => {
     let asked = 0;
     const cut = Bun.listen({
       hostname: "127.0.0.1",
@@ -85,7 +87,7 @@ describe("an embedding endpoint that fails", () => {
     });
     const url = `http://127.0.0.1:${cut.port}`;
     const embedder = remoteEmbedder({ url, model: "m", retryBaseMs: 1 });
-    expect(await failureOf(embedder)).toContain(`after ${EMBED_ATTEMPTS} attempts`);
+    expect((await failureOf(embedder)).message).toContain(`after ${EMBED_ATTEMPTS} attempts`);
     expect(asked).toBeGreaterThanOrEqual(EMBED_ATTEMPTS);
     cut.stop(true);
   });
@@ -94,8 +96,12 @@ describe("an embedding endpoint that fails", () => {
   const asBase64 = (numbers: number[]) =>
     Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
   const wrong: Array<[what: string, make: () => Response, text: string]> = [
-    ["truncated JSON", () => new Response('{"data":[{"index":0,"embedding":[0.1,'), "not JSON"],
-    ["an empty body", () => new Response(""), "not JSON"],
+    [
+      "truncated JSON",
+      () => new Response('{"data":[{"index":0,"embedding":[0.1,'),
+      "not valid JSON",
+    ],
+    ["an empty body", () => new Response(""), "not valid JSON"],
     ["too few vectors", () => answer(), "0 vectors for 1 texts"],
     ["too many vectors", () => answer(whole, whole), "2 vectors for 1 texts"],
     [
@@ -109,35 +115,36 @@ describe("an embedding endpoint that fails", () => {
       "vectors for 1 texts",
     ],
     ["an odd dimension", () => answer(whole.slice(1)), "767 dimensions"],
-    ["rubbish for base64", () => answer("!!!!"), "0 dimensions"],
-    ["base64 that was cut short", () => answer(asBase64(whole).slice(0, -8)), "766 dimensions"],
-    ["elements that are no numbers", () => answer(["a", "b"]), "form of /v1/embeddings"],
+    ["invalid base64", () => answer("!!!!"), "0 dimensions"],
+    ["truncated base64", () => answer(asBase64(whole).slice(0, -8)), "766 dimensions"],
+    ["elements that are not numbers", () => answer(["a", "b"]), "form of /v1/embeddings"],
     ["infinite elements", () => answer(asBase64([...whole.slice(1), Infinity])), "not finite"],
-    ["zeroes", () => answer(asBase64(Array(768).fill(0))), "zeroes"],
+    ["zeros", () => answer(asBase64(Array(768).fill(0))), "zeros"],
   ];
-  test.each(wrong)("to give what was asked, with %s, is refused at once", async (_, make, text) => {
+  test.each(wrong)("with %s is not retried", async (_, make, text) => {
     endpoint.next.push(make);
-    expect(await failureOf()).toContain(text);
+    expect((await failureOf()).message).toContain(text);
     expect(endpoint.served).toEqual([]);
   });
 });
 
-describe("vectors that cannot be compared", () => {
-  test("because their dimension is not the one asked for are refused", async () => {
+describe("vectors of different dimensions", () => {
+  test("from the requested one are rejected", async () => {
     endpoint.next.push(() => answer(vectorOf("text", 768)));
-    expect(await failureOf(open({ dimension: 1_024 }))).toContain("768 dimensions where 1024");
+    const { message } = await failureOf(open({ dimension: 1_024 }));
+    expect(message).toContain("768 dimensions, expected 1024");
   });
 
-  test("because the model changed under way are refused", async () => {
+  test("from earlier ones are rejected", async () => {
     const embedder = open();
     await embedder.embedPassages(passages("one"));
     endpoint.next.push(() => answer(vectorOf("text", 1_024)));
-    expect(await failureOf(embedder)).toContain("1024 dimensions where 768");
+    expect((await failureOf(embedder)).message).toContain("1024 dimensions, expected 768");
   });
 });
 
 describe("requests", () => {
-  test("hold no more texts, and no more characters, than is polite", async () => {
+  test("contain a bounded number of texts and characters", async () => {
     const long = "x".repeat(EMBED_BATCH_CHARS / 2);
     const many = Array.from({ length: EMBED_BATCH_INPUTS * 2 + 1 }, (_, i) => `text ${i}`);
     await open().embedPassages(passages(...many, long, long, long));
@@ -148,7 +155,7 @@ describe("requests", () => {
     expect(endpoint.served.flatMap(({ input }) => input)).toEqual([...many, long, long, long]);
   });
 
-  test("go to the embeddings below whatever address is given", () => {
+  test("go to /v1/embeddings below the given URL", () => {
     for (const url of ["http://h", "http://h/", "http://h/v1", "http://h/v1/"]) {
       expect(embeddingsUrl(url)).toBe("http://h/v1/embeddings");
     }

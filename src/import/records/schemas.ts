@@ -11,7 +11,7 @@ import {
   WEBHOOK_ID_MAX_CHARS,
 } from "../../shared/limits.ts";
 
-// One schema a record kind: it validates the lines and types the code, and the reference page
+// One schema per record kind. It validates the records and gives them their TypeScript types.
 // docs/import-format.md describes the same fields.
 
 const Id = Type.String({ format: "uuid" });
@@ -93,7 +93,7 @@ const Chunk = Type.Object(
     end_offset: optional(Integer),
     token_count: optional(Integer),
     metadata: optional(Json),
-    // Checked element by element in embedding.ts, which says exactly where a fault is.
+    // Checked by embedding.ts, which names the index of an invalid element.
     embedding: optional(Type.Unknown()),
   },
   { additionalProperties: false },
@@ -233,8 +233,8 @@ const WebhookDefinitionRecord = Type.Object(
   { additionalProperties: false },
 );
 
-/** The schema of every record kind, by its name. */
-export const RECORDS = {
+/** Record kind to schema. */
+export const RECORD_SCHEMAS = {
   user: UserRecord,
   api_key: ApiKeyRecord,
   project: ProjectRecord,
@@ -250,5 +250,5 @@ export const RECORDS = {
   webhook_definition: WebhookDefinitionRecord,
 } as const satisfies Record<string, TObject>;
 
-export type Kind = keyof typeof RECORDS;
-export type RecordOf<K extends Kind> = Static<(typeof RECORDS)[K]>;
+export type RecordKind = keyof typeof RECORD_SCHEMAS;
+export type RecordOf<K extends RecordKind> = Static<(typeof RECORD_SCHEMAS)[K]>;

@@ -3,12 +3,12 @@ import {
   IMPORT_INTEGER_MAX,
   IMPORT_PATH_MAX_BYTES,
 } from "../../shared/limits.ts";
-import { LineError } from "../records/line-error.ts";
-import type { ChunkRecord, RecordOf } from "../records/records.ts";
-import { readEmbedding } from "./embedding.ts";
-import { canonicalJson } from "./ids.ts";
+import { parseEmbedding } from "./embedding.ts";
+import { RecordError } from "./errors.ts";
+import type { ChunkRecord, RecordOf } from "./schemas.ts";
+import { sortedJson } from "./sorted-json.ts";
 
-export interface PreparedChunk {
+export interface FileChunk {
   readonly index: number;
   readonly content: string;
   readonly startOffset: number;
@@ -21,8 +21,8 @@ export interface PreparedChunk {
   readonly embedding: string | null;
 }
 
-/** A `file` record with every default filled in. */
-export interface PreparedFile {
+/** A `file` record with its defaults filled in: one version of a file. */
+export interface FileVersion {
   readonly id: string | undefined;
   readonly project: string;
   readonly path: string;
@@ -30,20 +30,20 @@ export interface PreparedFile {
   readonly releases: readonly string[];
   readonly content: string | null;
   readonly versionKey: string;
-  /** True when the key follows from the contents, so that it cannot stand for two of them. */
-  readonly keyNamesContents: boolean;
-  /** Of content and chunks: two versions with the same one hold the same. */
+  /** True if the key is a hash of the contents, so that it cannot name two different contents. */
+  readonly keyIsContentHash: boolean;
+  /** Hash of content and chunks. */
   readonly fingerprint: string;
-  readonly chunks: readonly PreparedChunk[];
+  readonly chunks: readonly FileChunk[];
 }
 
-/** Fills in the defaults of a valid `file` record. Throws a LineError. */
-export function prepareFile(record: RecordOf<"file">): PreparedFile {
+/** Fills in the defaults of a valid `file` record. Throws a RecordError. */
+export function fileVersion(record: RecordOf<"file">): FileVersion {
   if (Buffer.byteLength(record.path) > IMPORT_PATH_MAX_BYTES) {
-    throw new LineError(`path: must have at most ${IMPORT_PATH_MAX_BYTES} bytes`);
+    throw new RecordError(`path: must have at most ${IMPORT_PATH_MAX_BYTES} bytes`);
   }
   const content = record.content ?? null;
-  const chunks = prepareChunks(record.chunks ?? [], content);
+  const chunks = fileChunks(record.chunks ?? [], content);
   const fingerprint = fingerprintOf(content, chunks);
   return {
     id: record.id?.toLowerCase(),
@@ -53,72 +53,72 @@ export function prepareFile(record: RecordOf<"file">): PreparedFile {
     releases: record.releases ?? [],
     content,
     versionKey: record.version_key ?? `sha256:${fingerprint}`,
-    keyNamesContents: record.version_key === undefined,
+    keyIsContentHash: record.version_key === undefined,
     fingerprint,
     chunks,
   };
 }
 
-function prepareChunks(records: readonly ChunkRecord[], content: string | null): PreparedChunk[] {
+function fileChunks(records: readonly ChunkRecord[], content: string | null): FileChunk[] {
   const offsets = new OffsetFinder(content);
-  const taken = new Set<number>();
+  const indexes = new Set<number>();
   return records.map((record, position) => {
     const index = record.index ?? position;
-    if (taken.has(index)) {
-      throw new LineError(`chunks[${position}].index: another chunk of the file has ${index}`);
+    if (indexes.has(index)) {
+      throw new RecordError(`chunks[${position}].index: another chunk has the index ${index}`);
     }
-    taken.add(index);
+    indexes.add(index);
     const startOffset = record.start_offset ?? offsets.find(record.content);
     const endOffset =
       record.end_offset ?? Math.min(startOffset + record.content.length, IMPORT_INTEGER_MAX);
     if (endOffset < startOffset) {
-      throw new LineError(`chunks[${position}].end_offset: must not be below start_offset`);
+      throw new RecordError(`chunks[${position}].end_offset: must not be less than start_offset`);
     }
     const { embedding } = record;
     const vector =
       embedding === undefined || embedding === null
         ? null
-        : readEmbedding(embedding, `chunks[${position}].embedding`);
+        : parseEmbedding(embedding, `chunks[${position}].embedding`);
     return {
       index,
       content: record.content,
       startOffset,
       endOffset,
       tokenCount: record.token_count ?? Math.ceil(record.content.length / IMPORT_CHARS_PER_TOKEN),
-      metadata: canonicalJson(record.metadata ?? {}),
+      metadata: sortedJson(record.metadata ?? {}),
       dimension: vector?.dimension ?? null,
       embedding: vector?.base64 ?? null,
     };
   });
 }
 
-/** Finds chunks in the text of their file, one after the other, until one is not in it. */
+/** Finds the chunks in the text of their file, in order, until a chunk is not found. */
 class OffsetFinder {
   #from = 0;
-  #lost: boolean;
+  #failed: boolean;
 
   constructor(private readonly content: string | null) {
-    this.#lost = content === null;
+    this.#failed = content === null;
   }
 
-  /** The offset in UTF-16 code units; 0 when unknown. */
+  /** The offset in UTF-16 code units; 0 if unknown. */
   find(chunk: string): number {
-    if (this.#lost || this.content === null) return 0;
+    if (this.#failed || this.content === null) return 0;
     const at = this.content.indexOf(chunk, this.#from);
     if (at < 0) {
-      this.#lost = true;
+      this.#failed = true;
       return 0;
     }
-    // Chunks may overlap, so the next one is looked for from where this one starts.
+    // Chunks may overlap, so the search for the next one begins at the start of this one.
     this.#from = at;
     return at;
   }
 }
 
-function fingerprintOf(content: string | null, chunks: readonly PreparedChunk[]): string {
+function fingerprintOf(content: string | null, chunks: readonly FileChunk[]): string {
   const hash = new Bun.CryptoHasher("sha256");
   const add = (text: string) => {
-    // The length keeps two neighbouring texts from passing for two others.
+    // The length prefix keeps different pairs of texts from hashing to the same value.
     hash.update(`${text.length}:`);
     hash.update(text);
   };

@@ -1,30 +1,31 @@
-/** How the importer writes one column. All values travel as text and are cast by PostgreSQL. */
+/** How the import writes one column. Parameters are text, which PostgreSQL casts to `type`. */
 export interface Column {
   readonly name: string;
   readonly type: string;
-  /** SQL for a new row whose record leaves the field out; NULL when absent. */
+  /** SQL of the default for a new row whose record does not give the field; NULL if absent. */
   readonly fallback?: string;
-  /** SQL of the text `u.<name>` as the column's type, when a cast alone does not do it. */
+  /** SQL that converts the text `u.<name>` to the column's type, if a cast is not enough. */
   readonly read?: string;
-  /** On an update the larger of both stays, for counters and moments that only move forward. */
-  readonly grows?: boolean;
+  /** True for counters and timestamps that never decrease: an update keeps the larger value. */
+  readonly monotonic?: boolean;
 }
 
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Columns that tell a row apart, the first ones of `columns`. */
+  /** How many of the first columns form the key. */
   readonly keyColumns: number;
   /**
-   * known: whether a row exists was looked up; it is inserted or updated. blind: it is inserted,
-   * or updated where it exists. once: it is inserted, or left alone where it exists.
+   * lookup: a lookup decides whether a row is inserted or updated.
+   * upsert: a row is inserted, or updated if it exists.
+   * insert-only: a row is inserted, or ignored if it exists.
    */
-  readonly mode: "known" | "blind" | "once";
-  /** The session's own, so that writing it changes nothing that anybody sees. */
-  readonly staging?: boolean;
-  /** SQL condition on `t` under which an existing row may change. */
+  readonly mode: "lookup" | "upsert" | "insert-only";
+  /** True for a temporary table: its rows do not count as changed. */
+  readonly temporary?: boolean;
+  /** SQL condition on `t` under which an existing row may be updated. */
   readonly updateWhen?: string;
-  /** SQL assignments besides the given columns when an existing row changes. */
+  /** SQL of further assignments when an existing row is updated. */
   readonly onChange?: string;
 }
 
@@ -43,11 +44,11 @@ function table(
   definition: string,
   options: Partial<Omit<Table, "name" | "columns">> = {},
 ): Table {
-  return { name, columns: columns(definition), keyColumns: 1, mode: "known", ...options };
+  return { name, columns: columns(definition), keyColumns: 1, mode: "lookup", ...options };
 }
 
-/** Every table that an import writes, in the order in which rows refer to one another. */
-export const TABLES = [
+/** Every table that an import writes. Tables come after those that their rows refer to. */
+export const TABLES: readonly Table[] = [
   table(
     "users",
     `id uuid
@@ -71,7 +72,7 @@ export const TABLES = [
     `user_id uuid
      project_id uuid
      role text`,
-    { mode: "blind", keyColumns: 2 },
+    { mode: "upsert", keyColumns: 2 },
   ),
   table(
     "api_keys",
@@ -146,7 +147,7 @@ export const TABLES = [
      project_id uuid
      file_version_id uuid
      is_release boolean`,
-    { mode: "blind", keyColumns: 2, staging: true },
+    { mode: "upsert", keyColumns: 2, temporary: true },
   ),
   table(
     "branches",
@@ -197,8 +198,8 @@ export const TABLES = [
          updated_at timestamptz now()
          archived_at timestamptz`,
       ),
-      { name: "message_count", type: "integer", fallback: "0", grows: true },
-      { name: "last_message_at", type: "timestamptz", grows: true },
+      { name: "message_count", type: "integer", fallback: "0", monotonic: true },
+      { name: "last_message_at", type: "timestamptz", monotonic: true },
     ],
   },
   table(
@@ -221,7 +222,7 @@ export const TABLES = [
      updated_at timestamptz
      edited_at timestamptz`,
   ),
-  table("import_conversations", "id uuid", { mode: "once", staging: true }),
+  table("import_conversations", "id uuid", { mode: "insert-only", temporary: true }),
   table(
     "input_requests",
     `id uuid
@@ -241,7 +242,7 @@ export const TABLES = [
      submitted_at timestamptz
      cancelled_at timestamptz
      expired_at timestamptz`,
-    // An answer given since the first import must not be reopened by the second.
+    // Importing a request again must not reopen it after it was answered.
     { updateWhen: "t.status = 'open'" },
   ),
   table(
@@ -254,7 +255,7 @@ export const TABLES = [
      actor_id text
      values json
      created_at timestamptz now()`,
-    { mode: "once" },
+    { mode: "insert-only" },
   ),
   table(
     "webhook_definitions",
@@ -264,6 +265,4 @@ export const TABLES = [
      enabled boolean true
      conversation_id uuid`,
   ),
-] as const satisfies readonly Table[];
-
-export type TableName = (typeof TABLES)[number]["name"];
+];

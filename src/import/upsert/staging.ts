@@ -1,14 +1,14 @@
 import type { Queryable } from "../../db/client.ts";
-import { LineError } from "../records/line-error.ts";
-import type { ActiveRelease } from "./placement.ts";
+import { RecordError } from "../records/errors.ts";
+import type { ActiveRelease } from "./plan.ts";
 
-// What environments and releases are to hold is staged in tables of this session and applied when
-// everything else is in. So each scope changes once, in one piece, however large the import is;
-// a scope that a file fills twice ends with the last version and never shows the first; and an
-// import that dies leaves every scope as it was.
+// The new contents of environments and releases are staged in temporary tables and applied when all
+// other records are stored. Each scope therefore changes in one transaction, however large the import
+// is. If several records set the same path, only the last version becomes visible. An import that
+// fails leaves every scope unchanged.
 
-/** Makes the session's own tables. */
-export async function createStage(sql: Queryable): Promise<void> {
+/** Creates the temporary tables of this session. */
+export async function createStagingTables(sql: Queryable): Promise<void> {
   await sql`
     CREATE TEMPORARY TABLE import_scopes (
       scope_id uuid, file_id uuid, project_id uuid NOT NULL, file_version_id uuid NOT NULL,
@@ -16,11 +16,11 @@ export async function createStage(sql: Queryable): Promise<void> {
   await sql`CREATE TEMPORARY TABLE import_conversations (id uuid PRIMARY KEY)`;
 }
 
-export async function dropStage(sql: Queryable): Promise<void> {
+export async function dropStagingTables(sql: Queryable): Promise<void> {
   await sql`DROP TABLE IF EXISTS import_scopes, import_conversations`;
 }
 
-/** Fills a release with what the environment's working set holds at this point of the import. */
+/** Stages the environment's current working set, stored and staged, as contents of a release. */
 export async function stageWorkingSet(
   sql: Queryable,
   environmentId: string,
@@ -45,13 +45,13 @@ export async function stageWorkingSet(
     SELECT count(*)::integer AS conflicts FROM working_set w JOIN held h USING (file_id)
     WHERE w.file_version_id <> h.file_version_id`;
   if (conflicts > 0) {
-    throw new LineError(
-      `environment: the release holds other versions of ${conflicts} paths of its working set`,
+    throw new RecordError(
+      `environment: the release already contains other versions of ${conflicts} files of the working set`,
     );
   }
 }
 
-/** Fills a release with what is staged for it, and freezes it, in one transaction. */
+/** Adds the staged files to a release and freezes it. Returns how many rows changed. */
 export async function applyRelease(sql: Queryable, releaseId: string): Promise<number> {
   const filled = await sql`
     INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
@@ -63,14 +63,14 @@ export async function applyRelease(sql: Queryable, releaseId: string): Promise<n
   return filled.count + frozen.count;
 }
 
-/** The environments for which something is staged. */
+/** The ids of the environments that files are staged for. */
 export async function stagedEnvironments(sql: Queryable): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT DISTINCT scope_id AS id FROM import_scopes WHERE NOT is_release ORDER BY 1`;
   return rows.map((row) => row.id);
 }
 
-/** Puts what is staged for an environment into its working set, in one transaction. */
+/** Applies the staged files to an environment's working set. Returns how many rows changed. */
 export async function applyEnvironment(sql: Queryable, environmentId: string): Promise<number> {
   const result = await sql`
     INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
@@ -81,7 +81,7 @@ export async function applyEnvironment(sql: Queryable, environmentId: string): P
   return result.count;
 }
 
-/** Takes the Markdown files that are not among `paths` out of an environment's working set. */
+/** Removes Markdown files that are not among `paths` from a working set. Returns their number. */
 export async function pruneEnvironment(
   sql: Queryable,
   environmentId: string,
@@ -94,7 +94,10 @@ export async function pruneEnvironment(
   return result.count;
 }
 
-/** Points an environment to a release; undefined when the project has none of that name. */
+/**
+ * Sets the active release of an environment. Returns how many rows changed, or undefined if the
+ * project has no release with this name.
+ */
 export async function applyActiveRelease(
   sql: Queryable,
   { projectId, environmentId, release }: ActiveRelease,
@@ -108,8 +111,11 @@ export async function applyActiveRelease(
   return result.count;
 }
 
-/** The next message takes message_count + 1 as its seq, so the count never lies below a seq. */
-export async function countMessages(sql: Queryable): Promise<number> {
+/**
+ * Raises the message counts of imported conversations. The next message gets message_count + 1 as its
+ * seq, so the count must not be less than any seq. Returns how many rows changed.
+ */
+export async function raiseMessageCounts(sql: Queryable): Promise<number> {
   const result = await sql`
     UPDATE conversations c
     SET message_count = greatest(c.message_count, m.count, m.last),

@@ -1,0 +1,64 @@
+import { type Command, Option } from "commander";
+import { loadConfig } from "../config/load.ts";
+import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
+import type { EmbeddingError, EmbeddingSetting } from "../import/embedders/embedding-error.ts";
+import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
+import { DIMENSIONS } from "../shared/limits.ts";
+import { isDimension } from "../shared/vector.ts";
+import { CommandError } from "./command-error.ts";
+import { url } from "./options.ts";
+
+export interface EmbedderOptions {
+  readonly embedUrl?: string;
+  readonly embedModel?: string;
+  readonly embedDimension?: number;
+}
+
+/** The options that select an embedder. */
+export function embedderOptions(): Option[] {
+  return [
+    new Option("--embed-url <url>", "URL of an OpenAI-compatible embedding endpoint").argParser(
+      url,
+    ),
+    new Option("--embed-model <name>", "embedding model; required with --embed-url"),
+    new Option(
+      "--embed-dimension <n>",
+      `dimension of the embeddings: ${DIMENSIONS.join(", ")}`,
+    ).argParser(Number),
+  ];
+}
+
+/** Exits with a usage error if the options contradict each other. */
+export function requireValidEmbedder(command: Command, options: EmbedderOptions): void {
+  if ((options.embedUrl === undefined) !== (options.embedModel === undefined)) {
+    command.error("error: --embed-url and --embed-model require each other");
+  }
+}
+
+/** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */
+export function createEmbedder(options: EmbedderOptions): Embedder {
+  const { embedUrl, embedModel, embedDimension } = options;
+  if (embedDimension !== undefined && !isDimension(embedDimension)) {
+    throw new CommandError(`--embed-dimension must be one of ${DIMENSIONS.join(", ")}`);
+  }
+  if (embedUrl === undefined || embedModel === undefined) return hashingEmbedder(embedDimension);
+  return remoteEmbedder({
+    url: embedUrl,
+    model: embedModel,
+    dimension: embedDimension,
+    apiKey: loadConfig().embedApiKey,
+  });
+}
+
+const SETTING_NAMES: Readonly<Record<EmbeddingSetting, string>> = {
+  url: "--embed-url",
+  model: "--embed-model",
+  dimension: "--embed-dimension",
+  apiKey: "EMBED_API_KEY",
+};
+
+/** The message of an embedding failure, with the options to check. */
+export function explainEmbeddingError({ message, settings }: EmbeddingError): string {
+  if (settings.length === 0) return message;
+  return `${message}: check ${settings.map((setting) => SETTING_NAMES[setting]).join(" and ")}`;
+}

@@ -1,0 +1,105 @@
+import { SingleBar } from "cli-progress";
+import type { ImportSummary } from "../import/import-records.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
+import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
+
+const CLEAR_LINE = "\r\x1b[K";
+
+/** Reports rejected records on standard error, with a progress bar if that is a terminal. */
+export class Reporter {
+  readonly #started = performance.now();
+  readonly #bar: SingleBar | undefined;
+  readonly #total: number | null;
+  readonly #unknownFields = new Set<string>();
+  #done = 0;
+  #records = 0;
+
+  /** `total` is in units of `advance`; null if unknown. */
+  constructor(total: number | null, unit: "bytes" | "files", terminal = process.stderr.isTTY) {
+    this.#total = total;
+    if (!terminal) return;
+    const amount = unit === "bytes" ? "" : " | {value} of {total} files";
+    const format =
+      total === null
+        ? "importing | {records} records | {rate} records/s"
+        : `importing {bar} {percentage}%${amount} | {records} records | {rate} records/s | {eta_formatted} left`;
+    this.#bar = new SingleBar({
+      format,
+      stream: process.stderr,
+      hideCursor: true,
+      clearOnComplete: true,
+      // The command handles signals itself.
+      gracefulExit: false,
+      etaBuffer: 50,
+    });
+    this.#bar.start(total ?? 1, 0, { records: 0, rate: 0 });
+  }
+
+  /** Moves the progress bar by this many bytes or files. */
+  advance(amount: number): void {
+    this.#done += amount;
+    this.#draw();
+  }
+
+  addRecords(imported: ReadonlyMap<string, number>): void {
+    for (const count of imported.values()) this.#records += count;
+    this.#draw();
+  }
+
+  report(where: string, reason: string): void {
+    if (this.#bar !== undefined) process.stderr.write(CLEAR_LINE);
+    process.stderr.write(`${withoutControls(where)}: ${reason}\n`);
+  }
+
+  /** Reports an unknown field where it first occurs, because it may be a misspelling. */
+  unknownField(where: string, field: string): void {
+    const reported = this.#unknownFields;
+    if (reported.has(field) || reported.size >= IMPORT_UNKNOWN_FIELDS_MAX) return;
+    reported.add(field);
+    this.report(
+      "tessera",
+      `ignored unknown field ${abbreviate(field)}, first at ${withoutControls(where)}`,
+    );
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+  }
+
+  /** The counts of imported, changed and rejected records, one per line. */
+  summary({ imported, rejected, changed }: ImportSummary, strict: boolean): string {
+    if (rejected > 0 && strict) {
+      return `nothing imported: ${plural(rejected, "record")} rejected (--strict)\n`;
+    }
+    const seconds = this.#seconds();
+    const total = [...imported.values()].reduce((sum, count) => sum + count, 0);
+    const kinds = [...imported].map(([kind, count]) => `${count} ${kind}`).join(", ");
+    const rate = Math.round(total / seconds);
+    const lines = [
+      `imported ${plural(total, "record")} in ${seconds.toFixed(1)} s (${rate} records/s)` +
+        `${kinds === "" ? "" : `: ${kinds}`}`,
+      changed === 0 ? "nothing changed" : `${plural(changed, "row")} changed`,
+    ];
+    if (rejected > 0) lines.push(`${plural(rejected, "record")} rejected, see above`);
+    return `${lines.join("\n")}\n`;
+  }
+
+  #draw(): void {
+    const rate = Math.round(this.#records / this.#seconds());
+    const value = this.#total === null ? 0 : Math.min(this.#done, this.#total);
+    this.#bar?.update(value, { records: this.#records, rate });
+  }
+
+  #seconds(): number {
+    return Math.max(0.001, (performance.now() - this.#started) / 1000);
+  }
+}
+
+/** File names may contain control characters, which must not reach the terminal. */
+function withoutControls(where: string): string {
+  return where.replace(/\p{Cc}/gu, "?");
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

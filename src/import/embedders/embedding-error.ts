@@ -1,0 +1,15 @@
+/** A setting of an embedding endpoint. */
+export type EmbeddingSetting = "url" | "model" | "dimension" | "apiKey";
+
+/** Why a text could not be embedded. */
+export class EmbeddingError extends Error {
+  override name = "EmbeddingError";
+
+  /** `settings` are those that may be wrong. */
+  constructor(
+    message: string,
+    readonly settings: readonly EmbeddingSetting[] = [],
+  ) {
+    super(message);
+  }
+}

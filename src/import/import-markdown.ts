@@ -1,0 +1,134 @@
+import type { Queryable, Sql } from "../db/client.ts";
+import type { Embedder } from "./embedders/embedder.ts";
+import { type ImportSummary, importRecords } from "./import-records.ts";
+import {
+  documentVersion,
+  embedChunks,
+  findStoredPaths,
+  type MarkdownDocument,
+  readDocuments,
+} from "./markdown/documents.ts";
+import { BatchBuilder, type InputRecord } from "./records/batches.ts";
+import { ImportError, RecordError } from "./records/errors.ts";
+import { parseRecord } from "./records/parse.ts";
+import { pruneEnvironment } from "./upsert/staging.ts";
+
+/** Owns projects that are created without `owner`. */
+const DEFAULT_OWNER = "owner@localhost";
+
+export interface MarkdownImport {
+  readonly folder: string;
+  /** Paths of the files, relative to the folder. */
+  readonly paths: readonly string[];
+  readonly embedder: Embedder;
+  /** The slug of the project, which is created if it does not exist. */
+  readonly project: string;
+  /** The environments whose working sets the files are added to. Missing ones are created. */
+  readonly environments: readonly string[];
+  /** The email address of the owner of a project that is created. */
+  readonly owner?: string;
+  /** Remove Markdown files that are not among `paths` from the working sets. */
+  readonly prune?: boolean;
+  /** Import nothing if a single file is rejected. */
+  readonly strict?: boolean;
+  /** Records to import after the files. */
+  readonly furtherRecords?: readonly object[];
+}
+
+export interface MarkdownListener {
+  /** Called for each file that was read. */
+  onFile(): void;
+  /** Called for each rejected file, and for each that is imported without its frontmatter. */
+  onReport(path: string, reason: string): void;
+  /** Called after each batch with the number of imported records by kind. */
+  onBatch?(imported: ReadonlyMap<string, number>): void;
+}
+
+/**
+ * Imports Markdown files, chunked and embedded. Files whose version is stored already are not
+ * embedded again. Throws an ImportError, or an EmbeddingError if the embedder fails.
+ */
+export async function importMarkdown(
+  sql: Sql,
+  work: MarkdownImport,
+  listener: MarkdownListener,
+): Promise<ImportSummary> {
+  return await importRecords(sql, readBatches(sql, work, listener), {
+    strict: work.strict === true,
+    onRejected: (path, reason) => listener.onReport(path, reason),
+    onBatch: (imported) => listener.onBatch?.(imported),
+    ...(work.prune ? { finalStep: (tx: Queryable) => prune(tx, work) } : {}),
+  });
+}
+
+async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
+    WHERE p.slug = ${work.project} AND e.name = ANY (${work.environments as string[]})`;
+  let removed = 0;
+  for (const { id } of rows) removed += await pruneEnvironment(sql, id, work.paths);
+  return removed;
+}
+
+async function* readBatches(
+  sql: Sql,
+  work: MarkdownImport,
+  listener: MarkdownListener,
+): AsyncGenerator<InputRecord[]> {
+  const { folder, project, paths, embedder } = work;
+  const missing = await missingRecords(sql, work);
+  if (missing.length > 0) yield missing;
+  const batch = new BatchBuilder();
+  for (const documents of readDocuments(folder, paths, embedder.name)) {
+    const readable = documents.filter((each): each is MarkdownDocument => !("reason" in each));
+    const stored = await findStoredPaths(sql, project, readable);
+    const changed = readable.filter(({ path }) => !stored.has(path));
+    const chunks = await embedChunks(changed, embedder);
+    for (const document of documents) {
+      listener.onFile();
+      if ("reason" in document) {
+        batch.add({ where: document.path, parsed: new RecordError(document.reason) }, 0);
+        continue;
+      }
+      const { path, text, warning } = document;
+      if (warning !== null) listener.onReport(path, `${warning}; imported without it`);
+      const record = documentVersion(document, work, chunks.get(document));
+      batch.add({ where: path, parsed: { kind: "file", record } }, text.length);
+    }
+    if (batch.full) yield batch.take();
+  }
+  if (!batch.empty) yield batch.take();
+  for (const record of inputRecords(work.furtherRecords ?? [], project)) yield [record];
+}
+
+/** The records of the project, its owner and its environments, as far as they do not exist. */
+async function missingRecords(
+  sql: Sql,
+  { project, environments, owner = DEFAULT_OWNER }: MarkdownImport,
+): Promise<InputRecord[]> {
+  const [found] = await sql<{ environments: string[] }[]>`
+    SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
+    FROM projects p WHERE p.slug = ${project}`;
+  const records: object[] = [];
+  if (found === undefined) {
+    const [user] = await sql`SELECT 1 FROM users WHERE lower(email) = lower(${owner})`;
+    const name = owner.slice(0, owner.indexOf("@"));
+    if (user === undefined) records.push({ record: "user", email: owner, name });
+    records.push({ record: "project", slug: project, name: project, owner });
+  }
+  for (const name of environments) {
+    if (found?.environments.includes(name)) continue;
+    records.push({ record: "environment", project, name });
+  }
+  return inputRecords(records, project);
+}
+
+/** No file can be imported without its project, so an invalid record ends the import. */
+function inputRecords(records: readonly object[], project: string): InputRecord[] {
+  try {
+    return records.map((record) => ({ where: project, parsed: parseRecord(record) }));
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    throw new ImportError(`the project, environment or owner is not valid: ${error.message}`);
+  }
+}

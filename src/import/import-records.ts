@@ -1,0 +1,212 @@
+import type { Queryable, Sql } from "../db/client.ts";
+import { isRetryable } from "../db/errors.ts";
+import type { InputRecord } from "./records/batches.ts";
+import { ImportError, RecordError } from "./records/errors.ts";
+import { ImportSession } from "./session.ts";
+import { createLookups } from "./upsert/lookups.ts";
+import type { ActiveRelease } from "./upsert/plan.ts";
+import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
+import {
+  applyActiveRelease,
+  applyEnvironment,
+  applyRelease,
+  createStagingTables,
+  dropStagingTables,
+  raiseMessageCounts,
+  stagedEnvironments,
+} from "./upsert/staging.ts";
+
+export interface ImportOptions {
+  /** Import nothing if a single record is rejected. */
+  readonly strict: boolean;
+  /** Called for each rejected record, in input order. */
+  readonly onRejected: (where: string, reason: string) => void;
+  /** Called after each batch with the number of imported records by kind. */
+  readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
+  /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
+  readonly finalStep?: (sql: Queryable) => Promise<number>;
+}
+
+export interface ImportSummary {
+  /** Imported records by kind; empty after a strict import with a rejected record. */
+  readonly imported: ReadonlyMap<string, number>;
+  readonly rejected: number;
+  /** Rows that were inserted, updated or deleted. 0 if all records were already stored. */
+  readonly changed: number;
+}
+
+/** Rolls back a strict import that has rejected a record. */
+class StrictRollback extends Error {}
+
+/** SQLSTATE classes of errors that a record causes: bad data, violated constraints, limits. */
+const DATA_ERROR_STATES = /^(22|23|54)/;
+
+/** Writes batches of records in order. Throws an ImportError. */
+export async function importRecords(
+  pool: Sql,
+  batches: AsyncIterable<InputRecord[]>,
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  const session = await ImportSession.open(pool);
+  try {
+    await createStagingTables(session.sql);
+    const run = new Import(session, options);
+    if (!options.strict) return await run.import(batches);
+    try {
+      return await session.transaction(async () => {
+        const summary = await run.import(batches);
+        if (summary.rejected > 0) throw new StrictRollback();
+        return summary;
+      });
+    } catch (error) {
+      if (!(error instanceof StrictRollback)) throw error;
+      return { imported: new Map(), rejected: run.rejected, changed: 0 };
+    }
+  } finally {
+    await dropStagingTables(session.sql).catch(() => {});
+    await session.close();
+  }
+}
+
+interface WrittenBatch extends PlannedBatch {
+  readonly changed: number;
+}
+
+class Import {
+  rejected = 0;
+  #changed = 0;
+  readonly #imported = new Map<string, number>();
+  readonly #lookups = createLookups();
+  readonly #releases = new Set<string>();
+  readonly #activeReleases: ActiveRelease[] = [];
+
+  constructor(
+    private readonly session: ImportSession,
+    private readonly options: ImportOptions,
+  ) {}
+
+  async import(batches: AsyncIterable<InputRecord[]>): Promise<ImportSummary> {
+    // The next batch is read and validated while PostgreSQL writes this one.
+    let writing: Promise<void> = Promise.resolve();
+    for await (const batch of batches) {
+      await writing;
+      writing = this.#importBatch(batch);
+      // The next await reports a rejection; until then it must not count as unhandled.
+      writing.catch(() => {});
+    }
+    await writing;
+    await this.#finish();
+    return { imported: this.#imported, rejected: this.rejected, changed: this.#changed };
+  }
+
+  async #importBatch(batch: InputRecord[]): Promise<void> {
+    try {
+      this.#accept(batch, await this.session.transaction(() => this.#write(batch)));
+    } catch (error) {
+      if (rejectionReason(error) === undefined && !isRetryable(error)) throw error;
+      // One record made the whole batch fail. Written one by one, only that record is rejected.
+      this.#clearLookups();
+      await this.session.transaction(async () => {
+        for (const input of batch) await this.#importOne(input);
+      });
+    }
+  }
+
+  async #importOne(input: InputRecord): Promise<void> {
+    try {
+      this.#accept([input], await this.session.transaction(() => this.#write([input])));
+    } catch (error) {
+      const reason = rejectionReason(error);
+      if (reason === undefined) throw error;
+      this.#clearLookups();
+      this.#reject(input.where, reason);
+    }
+  }
+
+  async #write(batch: InputRecord[]): Promise<WrittenBatch> {
+    const { sql } = this.session;
+    const { plan, rejected } = await planBatch(sql, this.#lookups, batch);
+    const changed = await plan.rows.write(sql);
+    for (const step of plan.afterRows) {
+      await step(sql);
+      this.#lookups.releaseFiles.clear();
+    }
+    return { plan, rejected, changed };
+  }
+
+  #accept(batch: InputRecord[], { plan, rejected, changed }: WrittenBatch): void {
+    for (const lookup of Object.values(this.#lookups)) lookup.commitPlan();
+    for (const id of plan.releases) this.#releases.add(id);
+    this.#activeReleases.push(...plan.activeReleases);
+    this.#changed += changed;
+    const imported = new Map<string, number>();
+    for (const input of batch) {
+      const reason = rejected.get(input);
+      if (reason !== undefined) this.#reject(input.where, reason);
+      else if (!(input.parsed instanceof RecordError)) addTo(imported, input.parsed.kind, 1);
+    }
+    for (const [kind, count] of imported) addTo(this.#imported, kind, count);
+    this.options.onBatch?.(imported);
+  }
+
+  #clearLookups(): void {
+    for (const lookup of Object.values(this.#lookups)) lookup.clear();
+  }
+
+  #reject(where: string, reason: string): void {
+    this.rejected++;
+    this.options.onRejected(where, reason);
+  }
+
+  /** Applies what is staged, one transaction per scope. */
+  async #finish(): Promise<void> {
+    const { session } = this;
+    const { sql } = session;
+    const step = async (work: () => Promise<number>) => {
+      this.#changed += await session.transaction(work);
+    };
+    await session.commitDurably();
+    for (const id of this.#releases) {
+      await step(() => applyRelease(sql, id).catch(explainFrozen));
+    }
+    for (const id of await stagedEnvironments(sql)) await step(() => applyEnvironment(sql, id));
+    // If several records set the active release of an environment, the last one wins.
+    const last = new Map(this.#activeReleases.map((active) => [active.environmentId, active]));
+    for (const active of this.#activeReleases) {
+      if (last.get(active.environmentId) === active) await this.#activate(active);
+    }
+    await step(() => raiseMessageCounts(sql));
+    const { finalStep } = this.options;
+    if (finalStep !== undefined) await step(() => finalStep(sql));
+  }
+
+  async #activate(active: ActiveRelease): Promise<void> {
+    const { session } = this;
+    const changed = await session.transaction(() => applyActiveRelease(session.sql, active));
+    if (changed === undefined) {
+      const reason = "active_release: the project has no release with this name after the import";
+      this.#reject(active.where, reason);
+    } else {
+      this.#changed += changed;
+    }
+  }
+}
+
+/** Why the record is rejected, or undefined if the error is not caused by the record. */
+function rejectionReason(error: unknown): string | undefined {
+  if (error instanceof RecordError) return error.message;
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code !== "string" || code.length !== 5) return undefined;
+  return DATA_ERROR_STATES.test(code) ? `PostgreSQL rejects it: ${message}` : undefined;
+}
+
+function explainFrozen(error: unknown): never {
+  if ((error as { constraint_name?: string }).constraint_name !== "release_frozen") throw error;
+  throw new ImportError(
+    "another import froze a release that this one was filling: run this import again",
+  );
+}
+
+function addTo(counts: Map<string, number>, kind: string, count: number): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + count);
+}

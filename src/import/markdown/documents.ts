@@ -1,0 +1,152 @@
+import type { Sql } from "../../db/client.ts";
+import { chunkMarkdown, type MarkdownChunk, parseMarkdown } from "../../markdown/index.ts";
+import {
+  IMPORT_BATCH_BYTES,
+  IMPORT_PATH_MAX_BYTES,
+  MARKDOWN_FILES_PER_STEP,
+} from "../../shared/limits.ts";
+import type { Embedder } from "../embedders/embedder.ts";
+import { encodeEmbedding } from "../records/embedding.ts";
+import { RecordError } from "../records/errors.ts";
+import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import { sortedJson } from "../records/sorted-json.ts";
+import { readMarkdown } from "./folder.ts";
+
+/** Part of every version key. Change it when chunking changes, so that files get new versions. */
+const CHUNKER = "markdown-1";
+
+/** A Markdown file that was read. */
+export interface MarkdownDocument {
+  readonly path: string;
+  readonly text: string;
+  readonly title: string;
+  /** Hash of the text, the chunker and the embedder. */
+  readonly versionKey: string;
+  /** Why the frontmatter is ignored; null if it was read or there is none. */
+  readonly warning: string | null;
+}
+
+/** A Markdown file that is rejected. */
+export interface RejectedDocument {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Reads the files in groups, none of which has much more text than one batch. */
+export function* readDocuments(
+  folder: string,
+  paths: readonly string[],
+  embedder: string,
+): Generator<(MarkdownDocument | RejectedDocument)[]> {
+  let documents: (MarkdownDocument | RejectedDocument)[] = [];
+  let chars = 0;
+  for (const path of paths) {
+    const document = readDocument(folder, path, embedder);
+    documents.push(document);
+    chars += "reason" in document ? 0 : document.text.length;
+    if (documents.length >= MARKDOWN_FILES_PER_STEP || chars >= IMPORT_BATCH_BYTES) {
+      yield documents;
+      documents = [];
+      chars = 0;
+    }
+  }
+  if (documents.length > 0) yield documents;
+}
+
+function readDocument(
+  folder: string,
+  path: string,
+  embedder: string,
+): MarkdownDocument | RejectedDocument {
+  try {
+    if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
+      throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
+    }
+    const text = readMarkdown(folder, path);
+    const hash = new Bun.CryptoHasher("sha256");
+    hash.update(`${CHUNKER}\n${embedder}\n`);
+    hash.update(text);
+    const versionKey = `markdown:${hash.digest("hex")}`;
+    const { title, warning } = parseMarkdown(path, text);
+    return { path, text, title, versionKey, warning };
+  } catch (error) {
+    if (error instanceof RecordError) return { path, reason: error.message };
+    throw error;
+  }
+}
+
+/** The paths whose current version is stored already. They need not be embedded again. */
+export async function findStoredPaths(
+  sql: Sql,
+  project: string,
+  documents: readonly MarkdownDocument[],
+): Promise<Set<string>> {
+  const rows = await sql<{ path: string }[]>`
+    SELECT f.path FROM unnest(${documents.map(({ path }) => path)}::text[],
+      ${documents.map(({ versionKey }) => versionKey)}::text[]) u (path, key)
+    JOIN projects p ON p.slug = ${project}
+    JOIN files f ON f.project_id = p.id AND f.path = u.path
+    JOIN file_versions v ON v.file_id = f.id AND v.version_key = u.key`;
+  return new Set(rows.map((row) => row.path));
+}
+
+/** Cuts documents into chunks and embeds the chunks of all of them together. */
+export async function embedChunks(
+  documents: readonly MarkdownDocument[],
+  embedder: Embedder,
+): Promise<Map<MarkdownDocument, FileChunk[]>> {
+  const chunked = documents.map((document) => ({ document, chunks: chunkMarkdown(document.text) }));
+  const vectors = await embedder.embedPassages(
+    chunked.flatMap(({ document, chunks }) =>
+      chunks.map(({ content, metadata }) => ({
+        content,
+        headings:
+          metadata.headings[0] === document.title
+            ? metadata.headings
+            : [document.title, ...metadata.headings],
+      })),
+    ),
+  );
+  let next = 0;
+  return new Map(
+    chunked.map(({ document, chunks }) => [
+      document,
+      chunks.map((chunk, index) => fileChunk(chunk, index, vectors[next++] as Float32Array)),
+    ]),
+  );
+}
+
+function fileChunk(chunk: MarkdownChunk, index: number, vector: Float32Array): FileChunk {
+  const { dimension, base64 } = encodeEmbedding(vector);
+  return {
+    index,
+    content: chunk.content,
+    startOffset: chunk.start_offset,
+    endOffset: chunk.end_offset,
+    tokenCount: chunk.token_count,
+    metadata: sortedJson(chunk.metadata),
+    dimension,
+    embedding: base64,
+  };
+}
+
+/** The file version of a document. Without chunks it refers to a version that is stored already. */
+export function documentVersion(
+  document: MarkdownDocument,
+  { project, environments }: { project: string; environments: readonly string[] },
+  chunks: readonly FileChunk[] | undefined,
+): FileVersion {
+  return {
+    id: undefined,
+    project,
+    path: document.path,
+    environments,
+    releases: [],
+    content: chunks === undefined ? null : document.text,
+    versionKey: document.versionKey,
+    keyIsContentHash: true,
+    // The chunks are determined by the text, the chunker and the embedder, which the key hashes.
+    fingerprint: document.versionKey,
+    chunks: chunks ?? [],
+  };
+}

@@ -1,0 +1,118 @@
+import {
+  IMPORT_BATCH_BYTES,
+  IMPORT_BATCH_ROWS,
+  IMPORT_LINE_MAX_BYTES,
+} from "../../shared/limits.ts";
+import { RecordError } from "./errors.ts";
+import { type Line, readLines } from "./lines.ts";
+import { type ParsedRecord, parseLine } from "./parse.ts";
+import type { Source } from "./source.ts";
+
+/** A record with its position in the input, or the reason why it is invalid. */
+export interface InputRecord {
+  /** `FILE:LINE`, or the path of a Markdown file. */
+  readonly where: string;
+  readonly parsed: ParsedRecord | RecordError;
+}
+
+const BLANK = /^\s*$/;
+const SHORT_LINE_BYTES = 64;
+
+/** Reads the records of NDJSON sources in batches of bounded size. Blank lines are skipped. */
+export async function* readBatches(
+  sources: readonly Source[],
+  onRead: (bytes: number) => void,
+  onUnknownField: (where: string, field: string) => void,
+): AsyncGenerator<InputRecord[]> {
+  const batch = new BatchBuilder();
+  for (const source of sources) {
+    let last = 0;
+    try {
+      for await (const lines of readLines(source.open(onRead), IMPORT_LINE_MAX_BYTES)) {
+        for (const line of lines) {
+          last = line.number;
+          const record = inputRecord(line, source.name, onUnknownField);
+          if (record === undefined) continue;
+          const size = line.bytes?.length ?? 0;
+          if (isBarrier(record) && !batch.empty) yield batch.take();
+          batch.add(record, size);
+          if (batch.full || isBarrier(record)) yield batch.take();
+        }
+      }
+    } catch (error) {
+      const reason = `the rest of the file cannot be read: ${(error as Error).message}`;
+      batch.add({ where: `${source.name}:${last + 1}`, parsed: new RecordError(reason) }, 0);
+    }
+  }
+  if (!batch.empty) yield batch.take();
+}
+
+/** Groups records into batches of bounded size. */
+export class BatchBuilder {
+  #records: InputRecord[] = [];
+  #bytes = 0;
+  #rows = 0;
+
+  get empty(): boolean {
+    return this.#records.length === 0;
+  }
+
+  get full(): boolean {
+    return this.#bytes >= IMPORT_BATCH_BYTES || this.#rows >= IMPORT_BATCH_ROWS;
+  }
+
+  /** `bytes` is the size of the record in the input. */
+  add(record: InputRecord, bytes: number): void {
+    this.#records.push(record);
+    this.#bytes += bytes;
+    this.#rows += countRows(record);
+  }
+
+  /** Returns the batch and starts a new one. */
+  take(): InputRecord[] {
+    const records = this.#records;
+    this.#records = [];
+    this.#bytes = 0;
+    this.#rows = 0;
+    return records;
+  }
+}
+
+function inputRecord(
+  line: Line,
+  name: string,
+  onUnknownField: (where: string, field: string) => void,
+): InputRecord | undefined {
+  const where = `${name}:${line.number}`;
+  if (line.bytes === null) {
+    const reason = `is longer than ${IMPORT_LINE_MAX_BYTES} bytes`;
+    return { where, parsed: new RecordError(reason) };
+  }
+  if (line.bytes.length < SHORT_LINE_BYTES && BLANK.test(Buffer.from(line.bytes).toString())) {
+    return undefined;
+  }
+  try {
+    return { where, parsed: parseLine(line.bytes, (field) => onUnknownField(where, field)) };
+  } catch (error) {
+    if (error instanceof RecordError) return { where, parsed: error };
+    throw error;
+  }
+}
+
+/**
+ * A release that copies a working set must see the records before it and none after it, so it is a
+ * batch of its own.
+ */
+function isBarrier({ parsed }: InputRecord): boolean {
+  if (parsed instanceof RecordError) return false;
+  return parsed.kind === "release" && parsed.record.environment !== undefined;
+}
+
+/** Estimates how many rows the record is written as. */
+function countRows({ parsed }: InputRecord): number {
+  if (parsed instanceof RecordError) return 1;
+  if (parsed.kind === "project") return 1 + (parsed.record.members?.length ?? 0);
+  if (parsed.kind !== "file") return 1;
+  const { chunks, environments, releases } = parsed.record;
+  return 1 + chunks.length + environments.length + releases.length;
+}

@@ -1,0 +1,53 @@
+import { RowLookup } from "./lookup.ts";
+
+export type Lookups = ReturnType<typeof createLookups>;
+
+/** One lookup per table that records refer to. */
+export function createLookups() {
+  return {
+    users: new RowLookup({
+      table: "users",
+      key: "t.email",
+      match: "lower(t.email) = lower(u.key)",
+    }),
+    projects: new RowLookup({ table: "projects", key: "t.slug" }),
+    apiKeys: new RowLookup({
+      table: "api_keys",
+      key: "t.key_prefix",
+      extra: "t.user_id || encode(t.key_hash, 'hex')",
+    }),
+    environments: new RowLookup({ table: "environments", parent: "project_id", key: "t.name" }),
+    releases: new RowLookup({
+      table: "releases",
+      parent: "project_id",
+      key: "t.name",
+      extra: "CASE WHEN t.frozen_at IS NULL THEN NULL ELSE 'frozen' END",
+    }),
+    files: new RowLookup({ table: "files", parent: "project_id", key: "t.path" }),
+    versions: new RowLookup({ table: "file_versions", parent: "file_id", key: "t.version_key" }),
+    /** The contents of releases, stored and staged: the row's id is the version's, its key the file's. */
+    releaseFiles: new RowLookup({
+      table: `(SELECT release_id, file_id, file_version_id AS id FROM release_files
+        UNION ALL SELECT scope_id, file_id, file_version_id FROM import_scopes WHERE is_release)`,
+      parent: "release_id",
+      key: "t.file_id",
+      match: "t.file_id = u.key::uuid",
+    }),
+    branches: new RowLookup({ table: "branches", parent: "project_id", key: "t.name" }),
+    approvals: new RowLookup({ table: "branch_approvals", parent: "branch_id" }),
+    statusChecks: new RowLookup({
+      table: "status_checks",
+      parent: "branch_id",
+      key: "t.check_name",
+    }),
+    conversations: new RowLookup({ table: "conversations", parent: "project_id" }),
+    messages: new RowLookup({
+      table: "messages",
+      parent: "conversation_id",
+      key: "t.seq",
+      match: "t.seq = u.key::integer",
+    }),
+    inputRequests: new RowLookup({ table: "input_requests", parent: "conversation_id" }),
+    webhooks: new RowLookup({ table: "webhook_definitions", parent: "project_id", idType: "text" }),
+  };
+}

@@ -1,0 +1,199 @@
+import { isUuid } from "../../shared/formats.ts";
+import { derivedId } from "../../shared/uuid.ts";
+import { RecordError } from "../records/errors.ts";
+import type { RecordOf } from "../records/schemas.ts";
+import { sortedJson } from "../records/sorted-json.ts";
+import type { KnownRow } from "./lookup.ts";
+import { type BatchPlan, resolveById, resolveByKey } from "./plan.ts";
+import { projectId, userId } from "./plan-identity.ts";
+
+const json = (value: unknown) => (value === undefined ? undefined : sortedJson(value));
+
+export function planBranch(record: RecordOf<"branch">, plan: BatchPlan): void {
+  const project = projectId(plan, record.project);
+  const wanted = { id: record.id, parent: project, key: record.name };
+  const branch = resolveByKey(plan.lookups.branches, "branch", wanted);
+  plan.rows.put("branches", branch.id, branch.isNew === true, {
+    id: branch.id,
+    project_id: project,
+    name: record.name,
+  });
+}
+
+export function planBranchApproval(record: RecordOf<"branch_approval">, plan: BatchPlan): void {
+  const branch = requireExisting(plan.lookups.branches.byId(record.branch_id.toLowerCase()), {
+    field: "branch_id",
+    what: "branch",
+  });
+  const approval = resolveById(plan.lookups.approvals, "branch_approval", {
+    id: record.id,
+    parent: branch.id,
+    content: `${record.approved_by.toLowerCase()}\n${record.approved_at ?? ""}`,
+  });
+  plan.rows.put("branch_approvals", approval.id, approval.isNew === true, {
+    ...record,
+    id: approval.id,
+    branch_id: branch.id,
+  });
+}
+
+export function planStatusCheck(record: RecordOf<"status_check">, plan: BatchPlan): void {
+  const branch = requireExisting(plan.lookups.branches.byId(record.branch_id.toLowerCase()), {
+    field: "branch_id",
+    what: "branch",
+  });
+  const check = resolveByKey(plan.lookups.statusChecks, "status_check", {
+    id: record.id,
+    parent: branch.id,
+    key: record.check_name,
+  });
+  plan.rows.put("status_checks", check.id, check.isNew === true, {
+    ...record,
+    id: check.id,
+    branch_id: branch.id,
+  });
+}
+
+export function planConversation(record: RecordOf<"conversation">, plan: BatchPlan): void {
+  const { project_id: reference, created_by: creator } = record;
+  const project = reference === undefined ? "" : projectId(plan, reference, "project_id");
+  // An email address is replaced by the id of its user. Any other text is stored as it is.
+  const byAddress = creator.includes("@") && !isUuid(creator);
+  const createdBy = byAddress ? userId(plan, creator, "created_by") : creator;
+  const conversation = resolveById(plan.lookups.conversations, "conversation", {
+    id: record.id,
+    parent: project,
+    content: sortedJson({ ...record, project_id: undefined }),
+  });
+  plan.rows.put("conversations", conversation.id, conversation.isNew === true, {
+    ...record,
+    id: conversation.id,
+    project_id: project === "" ? undefined : project,
+    created_by: isUuid(createdBy) ? createdBy.toLowerCase() : createdBy,
+    message_count: record.message_count?.toString(),
+    metadata: json(record.metadata),
+  });
+}
+
+export function planMessage(record: RecordOf<"message">, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const conversation = findConversation(record.conversation_id, plan);
+  const parentId = record.parent_id?.toLowerCase();
+  if (parentId !== undefined) lookups.messages.require({ id: parentId });
+  const parent = parentId === undefined ? undefined : lookups.messages.byId(parentId);
+  if (parentId !== undefined && parent?.parent !== conversation.id) {
+    throw new RecordError("parent_id: the conversation has no such message yet");
+  }
+  const message = resolveByKey(lookups.messages, "message", {
+    id: record.id,
+    parent: conversation.id,
+    key: String(record.seq),
+  });
+  if (message.id === parentId) throw new RecordError("parent_id: must not be the message itself");
+  rows.put("messages", message.id, message.isNew === true, {
+    ...record,
+    id: message.id,
+    conversation_id: conversation.id,
+    parent_id: parentId,
+    seq: String(record.seq),
+    parts: record.parts && JSON.stringify(record.parts),
+    token_usage: json(record.token_usage),
+    metadata: json(record.metadata),
+  });
+  rows.put("import_conversations", conversation.id, true, { id: conversation.id });
+}
+
+export function planInputRequest(record: RecordOf<"input_request">, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const conversation = findConversation(record.conversation_id, plan);
+  const { latest_response: response, ...rest } = record;
+  if (response !== undefined && (record.status ?? "open") !== "submitted") {
+    throw new RecordError('latest_response: requires the status "submitted"');
+  }
+  const request = resolveById(lookups.inputRequests, "input_request", {
+    id: record.id,
+    parent: conversation.id,
+    content: sortedJson(rest),
+  });
+  if (response !== undefined) requireMatchingResponse(response, request.id, conversation.id);
+  rows.put("input_requests", request.id, request.isNew === true, {
+    ...rest,
+    id: request.id,
+    conversation_id: conversation.id,
+    fields: json(rest.fields),
+    recommendations: json(rest.recommendations),
+    metadata: json(rest.metadata),
+  });
+  if (response === undefined) return;
+  rows.put("input_responses", request.id, true, {
+    id: response.id ?? derivedId("input_response", request.id, ""),
+    input_request_id: request.id,
+    conversation_id: conversation.id,
+    run_id: response.run_id ?? rest.run_id,
+    actor_type: response.actor_type,
+    actor_id: response.actor_id,
+    values: JSON.stringify(response.values),
+    created_at: response.created_at ?? rest.submitted_at,
+  });
+}
+
+export function planWebhookDefinition(
+  record: RecordOf<"webhook_definition">,
+  plan: BatchPlan,
+): void {
+  const { lookups, rows } = plan;
+  const project = projectId(plan, record.project);
+  const conversation =
+    record.conversation_id === undefined
+      ? undefined
+      : findConversation(record.conversation_id, plan);
+  if (conversation !== undefined && conversation.parent !== project) {
+    throw new RecordError("conversation_id: the conversation belongs to another project");
+  }
+  const known = lookups.webhooks.byId(record.id);
+  if (known !== undefined && known.parent !== project) {
+    throw new RecordError("id: belongs to a webhook definition of another project");
+  }
+  if (known === undefined) {
+    lookups.webhooks.plan({ id: record.id, parent: project, key: null, isNew: true });
+  }
+  rows.put("webhook_definitions", record.id, known === undefined || known.isNew === true, {
+    id: record.id,
+    project_id: project,
+    secret_hash: `\\x${new Bun.CryptoHasher("sha256").update(record.secret).digest("hex")}`,
+    enabled: record.enabled?.toString(),
+    conversation_id: conversation?.id,
+  });
+}
+
+function findConversation(id: string, { lookups }: BatchPlan): KnownRow {
+  return requireExisting(lookups.conversations.byId(id.toLowerCase()), {
+    field: "conversation_id",
+    what: "conversation",
+  });
+}
+
+/** A response may repeat the ids of its request and conversation, but not name others. */
+function requireMatchingResponse(
+  response: { input_request_id?: string; conversation_id?: string },
+  requestId: string,
+  conversationId: string,
+): void {
+  const matches = (given: string | undefined, id: string) => (given?.toLowerCase() ?? id) === id;
+  if (!matches(response.input_request_id, requestId)) {
+    throw new RecordError("latest_response.input_request_id: must be the id of this request");
+  }
+  if (!matches(response.conversation_id, conversationId)) {
+    throw new RecordError(
+      "latest_response.conversation_id: must be the conversation of the request",
+    );
+  }
+}
+
+function requireExisting(
+  row: KnownRow | undefined,
+  name: { field: string; what: string },
+): KnownRow {
+  if (row === undefined) throw new RecordError(`${name.field}: there is no such ${name.what} yet`);
+  return row;
+}

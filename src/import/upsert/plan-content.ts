@@ -1,0 +1,231 @@
+import type { Queryable } from "../../db/client.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
+import { derivedId } from "../../shared/uuid.ts";
+import { RecordError } from "../records/errors.ts";
+import type { FileVersion } from "../records/file-record.ts";
+import type { RecordOf } from "../records/schemas.ts";
+import { sortedJson } from "../records/sorted-json.ts";
+import type { KnownRow } from "./lookup.ts";
+import { type BatchPlan, resolveByKey } from "./plan.ts";
+import { projectId } from "./plan-identity.ts";
+import { stageWorkingSet } from "./staging.ts";
+import { arrayLiteral } from "./statements.ts";
+
+export function planEnvironment(
+  record: RecordOf<"environment">,
+  plan: BatchPlan,
+  where: string,
+): void {
+  const { lookups, rows, activeReleases } = plan;
+  const project = projectId(plan, record.project);
+  const environment = resolveByKey(lookups.environments, "environment", {
+    id: record.id,
+    parent: project,
+    key: record.name,
+  });
+  rows.put("environments", environment.id, environment.isNew === true, {
+    id: environment.id,
+    project_id: project,
+    name: record.name,
+    protected: record.protected?.toString(),
+    domains: record.domains && arrayLiteral(record.domains),
+    environment_variables: record.environment_variables && sortedJson(record.environment_variables),
+    server_hostname: record.server_hostname,
+  });
+  if (record.active_release !== undefined) {
+    activeReleases.push({
+      where,
+      projectId: project,
+      environmentId: environment.id,
+      release: record.active_release,
+    });
+  }
+}
+
+export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const project = projectId(plan, record.project);
+  const environment =
+    record.environment === undefined
+      ? undefined
+      : environmentId(plan, project, record.environment, "environment");
+  const wanted = { id: record.id, parent: project, key: record.name };
+  const release = resolveByKey(lookups.releases, "release", wanted);
+  rows.put("releases", release.id, release.isNew === true, {
+    id: release.id,
+    project_id: project,
+    name: record.name,
+    export_status: record.export_status,
+    build_status: record.build_status,
+    deploy_status: record.deploy_status,
+  });
+  if (isFrozen(release)) return;
+  plan.releases.add(release.id);
+  if (environment !== undefined) {
+    plan.afterRows.push((sql: Queryable) => stageWorkingSet(sql, environment, release.id));
+  }
+}
+
+export function planFile(record: FileVersion, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const project = projectId(plan, record.project);
+  const inProject = (key: string) => ({ parent: project, key });
+  lookups.environments.require(...record.environments.map(inProject));
+  lookups.releases.require(
+    ...record.releases.flatMap((name) => [
+      inProject(name),
+      { id: derivedId("release", project, name) },
+    ]),
+  );
+  const environments = record.environments.map((name, i) =>
+    environmentId(plan, project, name, `environments[${i}]`),
+  );
+  const file = findFile(record, project, plan);
+  const version = findVersion(record, file, plan);
+  const releases = releasesToFill(record, project, file.id, version.id, plan);
+
+  // The record is valid: the checks are above, the rows are added below.
+  if (file.isNew) {
+    rows.put("files", file.id, true, { id: file.id, project_id: project, path: record.path });
+  }
+  const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
+  if (version.isNew) addVersion(record, owner, plan);
+  for (const id of environments) {
+    const row = { scope_id: id, ...owner, is_release: "false" };
+    rows.put("import_scopes", id + file.id, true, row);
+  }
+  for (const release of releases) {
+    plan.releases.add(release.id);
+    const row = { scope_id: release.id, ...owner, is_release: "true" };
+    rows.put("import_scopes", release.id + file.id, true, row);
+    lookups.releaseFiles.plan({ id: version.id, parent: release.id, key: file.id });
+  }
+}
+
+function environmentId(
+  { lookups }: BatchPlan,
+  project: string,
+  name: string,
+  field: string,
+): string {
+  const environment = lookups.environments.byKey(project, name);
+  if (environment === undefined) {
+    throw new RecordError(`${field}: the project has no environment "${abbreviate(name)}"`);
+  }
+  return environment.id;
+}
+
+function findFile(record: FileVersion, project: string, { lookups }: BatchPlan): KnownRow {
+  return resolveByKey(lookups.files, "file", { id: record.id, parent: project, key: record.path });
+}
+
+/** A version's id is derived from its fingerprint, so a reused key with other contents is detected. */
+function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan): KnownRow {
+  const known = lookups.versions.byKey(file.id, record.versionKey);
+  const id = derivedId("file_version", file.id, `${record.versionKey}\n${record.fingerprint}`);
+  if (known === undefined) {
+    const version: KnownRow = { id, parent: file.id, key: record.versionKey, isNew: true };
+    lookups.versions.plan(version);
+    return version;
+  }
+  if (known.id !== id && !record.keyIsContentHash) {
+    throw new RecordError("version_key: already names a version of this file with other contents");
+  }
+  return known;
+}
+
+/** The releases that this version is added to. Those that already contain it are omitted. */
+function releasesToFill(
+  record: FileVersion,
+  project: string,
+  fileId: string,
+  versionId: string,
+  plan: BatchPlan,
+): KnownRow[] {
+  const { releases, releaseFiles } = plan.lookups;
+  const known = record.releases.map((name) => releases.byKey(project, name));
+  releaseFiles.require(
+    ...known
+      .filter((release) => release !== undefined && !release.isNew)
+      .map((release) => ({ parent: (release as KnownRow).id, key: fileId })),
+  );
+  const missing: KnownRow[] = [];
+  record.releases.forEach((name, i) => {
+    const release = known[i];
+    const current = release && versionInRelease(release, fileId, plan);
+    if (current === versionId) return;
+    if (release && isFrozen(release)) {
+      const contents =
+        current === undefined ? "without this path" : "with another version of this path";
+      throw new RecordError(`releases[${i}]: "${abbreviate(name)}" is frozen ${contents}`);
+    }
+    if (current !== undefined) {
+      throw new RecordError(
+        `releases[${i}]: "${abbreviate(name)}" already contains another version of this path`,
+      );
+    }
+    if (release !== undefined) missing.push(release);
+  });
+  return missing.concat(createReleases(record, project, plan));
+}
+
+function versionInRelease(
+  release: KnownRow,
+  fileId: string,
+  { lookups }: BatchPlan,
+): string | undefined {
+  // A new release contains only what this batch adds to it.
+  if (release.isNew) return lookups.releaseFiles.planned(release.id, fileId)?.id;
+  return lookups.releaseFiles.byKey(release.id, fileId)?.id;
+}
+
+function createReleases(
+  record: FileVersion,
+  project: string,
+  { lookups, rows }: BatchPlan,
+): KnownRow[] {
+  const created: KnownRow[] = [];
+  for (const name of new Set(record.releases)) {
+    if (lookups.releases.byKey(project, name) !== undefined) continue;
+    const release = resolveByKey(lookups.releases, "release", { parent: project, key: name });
+    rows.put("releases", release.id, true, { id: release.id, project_id: project, name });
+    created.push(release);
+  }
+  return created;
+}
+
+function isFrozen(release: KnownRow): boolean {
+  return release.extra === "frozen";
+}
+
+function addVersion(
+  record: FileVersion,
+  owner: { project_id: string; file_id: string; file_version_id: string },
+  { rows }: BatchPlan,
+): void {
+  const version = owner.file_version_id;
+  rows.put("file_versions", version, true, {
+    id: version,
+    project_id: owner.project_id,
+    file_id: owner.file_id,
+    version_key: record.versionKey,
+    content: record.content,
+    chunk_count: String(record.chunks.length),
+  });
+  for (const chunk of record.chunks) {
+    const id = derivedId("chunk", version, String(chunk.index));
+    rows.put("chunks", id, true, {
+      id,
+      ...owner,
+      file_path: record.path,
+      index: String(chunk.index),
+      content: chunk.content,
+      start_offset: String(chunk.startOffset),
+      end_offset: String(chunk.endOffset),
+      token_count: String(chunk.tokenCount),
+      metadata: chunk.metadata,
+      dimension: chunk.dimension === null ? null : String(chunk.dimension),
+      embedding: chunk.embedding,
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import { parseKey } from "../../auth/key-format.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
+import { isUuid } from "../../shared/formats.ts";
+import { RecordError } from "../records/errors.ts";
+import type { RecordOf } from "../records/schemas.ts";
+import { sortedJson } from "../records/sorted-json.ts";
+import { type BatchPlan, resolveByKey } from "./plan.ts";
+import { arrayLiteral } from "./statements.ts";
+
+/** The id of a user who is referred to by id or email. */
+export function userId({ lookups }: BatchPlan, reference: string, field: string): string {
+  const user = isUuid(reference)
+    ? lookups.users.byId(reference.toLowerCase())
+    : lookups.users.byKey("", reference.toLowerCase());
+  if (user === undefined)
+    throw new RecordError(`${field}: there is no user "${abbreviate(reference)}"`);
+  return user.id;
+}
+
+/** The id of a project that is referred to by id or slug. */
+export function projectId({ lookups }: BatchPlan, reference: string, field = "project"): string {
+  const { projects } = lookups;
+  const byId = isUuid(reference) ? projects.byId(reference.toLowerCase()) : undefined;
+  const project = byId ?? projects.byKey("", reference);
+  if (project === undefined) {
+    throw new RecordError(`${field}: there is no project "${abbreviate(reference)}"`);
+  }
+  return project.id;
+}
+
+export function planUser(record: RecordOf<"user">, plan: BatchPlan): void {
+  const key = record.email.toLowerCase();
+  const user = resolveByKey(plan.lookups.users, "user", { id: record.id, parent: "", key });
+  plan.rows.put("users", user.id, user.isNew === true, {
+    id: user.id,
+    email: record.email,
+    name: record.name,
+    role: record.role,
+    avatar_src: record.avatar_src,
+  });
+}
+
+export function planProject(record: RecordOf<"project">, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  // A project may have many members, so all users are looked up at once.
+  const members = [...(record.members ?? []), { user: record.owner, role: "owner" }];
+  lookups.users.require(
+    ...members.map(({ user }) =>
+      isUuid(user) ? { id: user.toLowerCase() } : { parent: "", key: user.toLowerCase() },
+    ),
+  );
+  const roles = members.map(({ user, role }, i) => {
+    const field = i === members.length - 1 ? "owner" : `members[${i}].user`;
+    return { user: userId(plan, user, field), role };
+  });
+  const project = resolveByKey(lookups.projects, "project", {
+    id: record.id,
+    parent: "",
+    key: record.slug,
+  });
+  rows.put("projects", project.id, project.isNew === true, {
+    id: project.id,
+    slug: record.slug,
+    name: record.name,
+    description: record.description,
+    features: record.features && arrayLiteral(record.features),
+    config: record.config && sortedJson(record.config),
+  });
+  for (const { user, role } of roles) {
+    const row = { project_id: project.id, user_id: user, role };
+    rows.put("memberships", user + project.id, true, row);
+  }
+}
+
+export function planApiKey(record: RecordOf<"api_key">, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const parsed = parseKey(record.key);
+  if (parsed === undefined) {
+    throw new RecordError("key: must have the form tsr_<prefix>_<secret> with a valid checksum");
+  }
+  const user = userId(plan, record.user, "user");
+  const project = record.project === undefined ? undefined : projectId(plan, record.project);
+  const hash = Buffer.from(parsed.hash).toString("hex");
+  const key = resolveByKey(lookups.apiKeys, "api_key", {
+    id: record.id,
+    parent: "",
+    key: parsed.keyPrefix,
+  });
+  const owner = user + hash;
+  if (key.isNew && key.extra === undefined) lookups.apiKeys.plan({ ...key, extra: owner });
+  else if (key.extra !== owner) {
+    throw new RecordError("key: the prefix is already used by another key or user");
+  }
+  rows.put("api_keys", key.id, key.isNew === true, {
+    id: key.id,
+    user_id: user,
+    project_id: project,
+    name: record.name,
+    key_prefix: parsed.keyPrefix,
+    key_hash: `\\x${hash}`,
+    scopes: record.scopes && arrayLiteral(record.scopes),
+    expires_at: record.expires_at,
+  });
+}

@@ -1,0 +1,77 @@
+import type { Queryable } from "../../db/client.ts";
+import { derivedId } from "../../shared/uuid.ts";
+import { RecordError } from "../records/errors.ts";
+import type { KnownRow, RowLookup } from "./lookup.ts";
+import type { Lookups } from "./lookups.ts";
+import type { RowBuffer } from "./row-buffer.ts";
+
+/** An environment's `active_release`, which is applied when the import ends. */
+export interface ActiveRelease {
+  /** Position of the record in the input. */
+  readonly where: string;
+  readonly projectId: string;
+  readonly environmentId: string;
+  readonly release: string;
+}
+
+/** What a batch of records will write. */
+export interface BatchPlan {
+  readonly lookups: Lookups;
+  readonly rows: RowBuffer;
+  /** Ids of the releases to freeze when the import ends. */
+  readonly releases: Set<string>;
+  readonly activeReleases: ActiveRelease[];
+  /** Statements to run after the rows are written. They may throw a RecordError. */
+  readonly afterRows: Array<(sql: Queryable) => Promise<void>>;
+}
+
+/**
+ * Finds or plans the row of a record whose kind has a natural key. A record with an id refers to the
+ * row with that id, which must not have another natural key. A record without one refers to the row
+ * with its natural key, or to a new row with a derived id.
+ */
+export function resolveByKey(
+  lookup: RowLookup,
+  kind: string,
+  reference: { id?: string | undefined; parent: string; key: string },
+): KnownRow {
+  const { parent, key } = reference;
+  const id = reference.id?.toLowerCase() ?? derivedId(kind, parent, key);
+  lookup.require({ id }, { parent, key });
+  const withKey = lookup.byKey(parent, key);
+  if (withKey !== undefined) {
+    if (reference.id !== undefined && withKey.id !== id) {
+      throw new RecordError(`id: the ${kind} with this natural key has another id`);
+    }
+    return withKey;
+  }
+  const withId = lookup.byId(id);
+  // A user who signed in with a token may have no email yet. Such a row gets its key now.
+  if (withId !== undefined && withId.key !== null) {
+    throw new RecordError(`id: belongs to another ${kind}`);
+  }
+  const row: KnownRow = { id, parent, key, isNew: withId === undefined };
+  lookup.plan(row);
+  return row;
+}
+
+/**
+ * Finds or plans the row of a record whose kind has no natural key. Without an id, the id is derived
+ * from `content`.
+ */
+export function resolveById(
+  lookup: RowLookup,
+  kind: string,
+  reference: { id?: string | undefined; parent: string; content: string },
+): KnownRow {
+  const { parent } = reference;
+  const id = reference.id?.toLowerCase() ?? derivedId(kind, parent, reference.content);
+  const known = lookup.byId(id);
+  if (known === undefined) {
+    const row: KnownRow = { id, parent, key: null, isNew: true };
+    lookup.plan(row);
+    return row;
+  }
+  if (known.parent !== parent) throw new RecordError(`id: belongs to another ${kind}`);
+  return known;
+}

@@ -1,0 +1,71 @@
+import type { Column, Table } from "./tables.ts";
+
+/** A value in PostgreSQL's text format; undefined if the record does not give the field. */
+export type SqlText = string | null | undefined;
+
+/** A PostgreSQL array literal. */
+export function arrayLiteral(items: readonly SqlText[]): string {
+  const parts = items.map((item) =>
+    item === null || item === undefined
+      ? "NULL"
+      : `"${/["\\]/.test(item) ? item.replace(/["\\]/g, "\\$&") : item}"`,
+  );
+  return `{${parts.join(",")}}`;
+}
+
+function readColumn(column: Column): string {
+  return column.read ?? `u."${column.name}"::${column.type}`;
+}
+
+function unnestParameters(table: Table): string {
+  const parameters = table.columns.map((_, i) => `$${i + 1}::text[]`).join(", ");
+  return `unnest(${parameters}) u (${columnNames(table)})`;
+}
+
+function columnNames(table: Table): string {
+  return table.columns.map(({ name }) => `"${name}"`).join(", ");
+}
+
+/** Inserts rows that are known not to exist. */
+export function insertStatement(table: Table): string {
+  const values = table.columns.map((column) =>
+    column.fallback === undefined
+      ? readColumn(column)
+      : `coalesce(${readColumn(column)}, ${column.fallback})`,
+  );
+  return `INSERT INTO ${table.name} (${columnNames(table)})
+    SELECT ${values.join(", ")} FROM ${unnestParameters(table)}`;
+}
+
+/** Updates the fields that the records give, in rows where they differ. */
+export function updateStatement(table: Table): string {
+  const rest = table.columns.slice(table.keyColumns);
+  const values = rest.map((column) =>
+    column.monotonic
+      ? `greatest(t."${column.name}", ${readColumn(column)})`
+      : `coalesce(${readColumn(column)}, t."${column.name}")`,
+  );
+  const assignments = rest.map(({ name }, i) => `"${name}" = ${values[i]}`);
+  if (table.onChange !== undefined) assignments.push(table.onChange);
+  const key = table.columns[0] as Column;
+  const differs = rest.map(({ name, type }, i) => {
+    // The type json has no equality operator. It preserves its text, so that can be compared.
+    const as = type === "json" ? "::text" : "";
+    return `(t."${name}")${as} IS DISTINCT FROM (${values[i]})${as}`;
+  });
+  return `UPDATE ${table.name} t SET ${assignments.join(", ")} FROM ${unnestParameters(table)}
+    WHERE t."${key.name}" = ${readColumn(key)} AND ${table.updateWhen ?? "true"}
+      AND (${differs.join(" OR ")})`;
+}
+
+/** Inserts rows, and updates or ignores those that exist. */
+export function upsertStatement(table: Table): string {
+  const keys = table.columns.slice(0, table.keyColumns).map(({ name }) => `"${name}"`);
+  const rest = table.columns.slice(table.keyColumns).map(({ name }) => `"${name}"`);
+  if (table.mode === "insert-only") return `${insertStatement(table)} ON CONFLICT DO NOTHING`;
+  const assignments = rest.map((name) => `${name} = excluded.${name}`);
+  const differs = rest.map((name) => `t.${name} IS DISTINCT FROM excluded.${name}`);
+  return `${insertStatement(table).replace(table.name, `${table.name} AS t`)}
+    ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${assignments.join(", ")}
+    WHERE ${differs.join(" OR ")}`;
+}
