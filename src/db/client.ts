@@ -9,27 +9,27 @@ import {
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
-/** What a query runs on: the pool, or a transaction of it. */
+/** Where a query runs: the pool, or one of its transactions. */
 export type Queryable = Sql | Transaction;
 
 export interface DatabaseOptions {
   readonly connections?: number;
   readonly applicationName?: string;
-  /** 0 lifts the timeout, for maintenance such as migrations. */
+  /** 0 for no timeout, as maintenance needs it. */
   readonly statementTimeoutMs?: number;
 }
 
 /**
- * Opens a connection pool. The driver is patched (patches/): as released, a connection that breaks
- * inside a transaction ends the whole process, or lets the rest of the transaction run on the next
- * connection, outside of it. Connections are made on first use, so an absent server shows at the
- * first query and not here. Close it with `sql.end()`.
+ * Opens a connection pool. It connects at the first query, which fails when there is no server.
+ * Close it with `sql.end()`. The driver is patched (patches/): in the released version, a connection
+ * that breaks inside a transaction ends the whole process, or the rest of the transaction runs on
+ * the next connection, outside of any transaction.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   return postgres(url, {
     max: options.connections ?? DB_POOL_CONNECTIONS,
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
-    // A growing wait between attempts would keep the service down after the server is back.
+    // A constant delay, because a growing one would keep the service down after the server is back.
     backoff: () => DB_RECONNECT_MS / 1_000,
     onnotice: () => {},
     connection: {

@@ -1,24 +1,24 @@
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster } from "./embedded/cluster.ts";
-import { guard } from "./embedded/guard.ts";
-import { findPlace, SHARED_FOLDER } from "./embedded/place.ts";
+import { locateCluster, SHARED_FOLDER } from "./embedded/location.ts";
 import {
   runningPort,
   type ServerSettings,
-  serverProcess,
+  serverPid,
   serverUrl,
   startServer,
   stopServer,
 } from "./embedded/server.ts";
 import { withUsers } from "./embedded/users.ts";
+import { watchServer } from "./embedded/watch.ts";
 
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
 
-export type EmbeddedDatabaseOptions = {
-  /** The folder that holds the cluster; made when it does not exist. */
+type EmbeddedDatabaseOptions = {
+  /** The folder of the cluster; created when it does not exist. */
   readonly dataDir: string;
   readonly log: (line: string) => void;
-  /** PostgreSQL settings over the defaults, for whoever starts the server. */
+  /** PostgreSQL settings that override the defaults if this call starts the server. */
   readonly settings?: ServerSettings;
 };
 
@@ -27,45 +27,47 @@ export type EmbeddedDatabase = {
   readonly url: string;
   /** Whether this call created the cluster. */
   readonly fresh: boolean;
-  /** Ends this use. The last user stops PostgreSQL. A second call does nothing. */
+  /** Ends this use; the last user stops PostgreSQL. Further calls do nothing. */
   close(): Promise<void>;
 };
 
 /**
- * Opens the embedded PostgreSQL of a data folder: joins the one that another process runs, or
- * creates the cluster and starts it. A server whose users were all killed keeps running and is
- * joined by the next one; one that dies is started again at the same address. Throws `EmbeddedDatabaseError`, one line with the remedy.
+ * Opens the embedded PostgreSQL of a data folder: joins the server that another process runs, or
+ * creates the cluster and starts one. A server keeps running when all its users are killed, and the
+ * next user joins it. A server that dies is started again at the same address. Throws
+ * `EmbeddedDatabaseError`, one line with the remedy.
  */
 export async function openEmbeddedDatabase(
   options: EmbeddedDatabaseOptions,
 ): Promise<EmbeddedDatabase> {
   const { log, settings = {} } = options;
-  const place = findPlace(options.dataDir);
-  const binaries = findBinaries(place.account, SHARED_FOLDER);
+  const location = locateCluster(options.dataDir);
+  const binaries = findBinaries(location.account, SHARED_FOLDER);
   const durable = settings.fsync !== "off";
 
-  const opened = await withUsers(place.users, log, async (users) => {
-    const fresh = await ensureCluster(place, binaries, durable);
-    if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${place.cluster}`);
-    const port = (await runningPort(place)) ?? (await startServer(place, binaries, settings));
-    return { fresh, url: serverUrl(place, port), token: users.add() };
+  const opened = await withUsers(location.users, log, async (users) => {
+    const fresh = await ensureCluster(location, binaries, durable);
+    if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${location.cluster}`);
+    const port = (await runningPort(location)) ?? (await startServer(location, binaries, settings));
+    return { fresh, url: serverUrl(location, port), token: users.add() };
   });
 
-  const endGuard = guard(
-    () => serverProcess(place),
+  const endWatch = watchServer(
+    () => serverPid(location),
     () =>
-      withUsers(place.users, log, async () => {
-        if ((await runningPort(place)) === undefined) await startServer(place, binaries, settings);
+      withUsers(location.users, log, async () => {
+        if ((await runningPort(location)) === undefined)
+          await startServer(location, binaries, settings);
       }),
     log,
   );
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await endGuard();
-    await withUsers(place.users, log, async (users) => {
+    await endWatch();
+    await withUsers(location.users, log, async (users) => {
       users.remove(opened.token);
-      if (!users.any()) await stopServer(place, binaries);
+      if (!users.any()) await stopServer(location, binaries);
     });
   };
   return {

@@ -1,6 +1,6 @@
 import { invalid, Problem } from "../problem/problem.ts";
 
-/** SQLSTATE classes and codes that say "the server is away or going away", not "the query is wrong". */
+/** SQLSTATE classes and codes of a server that is unavailable or shutting down. */
 const UNAVAILABLE_STATES = /^(08|57P0[1-5]|53[0-9A-Z]{3}|25P03)/;
 const UNAVAILABLE_CODES = new Set([
   "CONNECTION_CLOSED",
@@ -18,7 +18,7 @@ const UNAVAILABLE_CODES = new Set([
   "ERR_SOCKET_CLOSED",
 ]);
 const STATEMENT_TIMEOUT = "57014";
-/** Text that PostgreSQL cannot store: a NUL character, or half of a surrogate pair. */
+/** Text that PostgreSQL cannot store: a NUL character or half of a surrogate pair. */
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
 
@@ -27,14 +27,14 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** True when the database could not be reached or shut the connection down. */
+/** True when the database could not be reached or closed the connection. */
 export function isUnavailable(error: unknown): boolean {
   const code = sqlState(error);
   if (code === undefined) return false;
   return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
 }
 
-/** Failures to get a connection at all. */
+/** Failures to connect. */
 const CONNECT_FAILURES = new Set([
   "CONNECT_TIMEOUT",
   "CONNECTION_CONNECT_TIMEOUT",
@@ -43,34 +43,34 @@ const CONNECT_FAILURES = new Set([
   "ENOENT",
   "ENOTFOUND",
   "EAI_AGAIN",
-  // The server answers new connections so while it starts or has none to give.
+  // The server refuses new connections while it starts or has none left.
   "57P03",
   "53300",
 ]);
 
-/** True when the statement certainly did not reach the server, so that nothing can have happened. */
+/** True when the statement certainly did not reach the server and so had no effect. */
 export function neverRan(error: unknown): boolean {
   return CONNECT_FAILURES.has(sqlState(error) ?? "");
 }
 
-/** True when a lock was not to be had in time; the transaction has been rolled back. */
+/** True when a lock was not available in time; the transaction has been rolled back. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === "55P03";
 }
 
-/** True when the same transaction may succeed if it is simply run again. */
+/** True when the same transaction may succeed if it runs again. */
 export function isRetryable(error: unknown): boolean {
   const code = sqlState(error);
   return code !== undefined && RETRYABLE_STATES.has(code);
 }
 
-/** The violated constraint's name when the error is a violation of a unique constraint. */
+/** The name of the violated unique constraint; undefined for any other error. */
 export function uniqueViolation(error: unknown): string | undefined {
   if (sqlState(error) !== "23505") return undefined;
   return (error as { constraint_name?: string }).constraint_name ?? "";
 }
 
-/** The problem that stands for a database failure, or undefined when the error is something else. */
+/** The problem for a database failure; undefined for any other error. */
 export function databaseProblem(error: unknown): Problem | undefined {
   if (isUnavailable(error)) {
     return new Problem("dependency-unavailable", {

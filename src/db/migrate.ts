@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "./client.ts";
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
-/** One key for all processes: the second to come waits until the first has migrated. */
+/** The advisory lock with which concurrent migrations wait for each other. */
 const LOCK_KEY = [7305, 0] as const;
 
-export interface Migration {
+interface Migration {
   readonly version: number;
   readonly name: string;
   readonly text: string;
 }
 
-/** The migrations that this version of the service ships, in order. */
+/** The migrations of this version of the service, in order. */
 export function shippedMigrations(): Migration[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith(".sql"))
@@ -24,8 +24,8 @@ export function shippedMigrations(): Migration[] {
 }
 
 /**
- * Brings the database to the shipped schema, in one transaction, and returns the names of the
- * migrations that were applied. Throws when the database is newer than this version.
+ * Migrates the database to the schema of this version, in one transaction, and returns the names of
+ * the applied migrations. Throws when the database has a newer schema.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const shipped = shippedMigrations();
@@ -40,7 +40,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     const last = shipped.at(-1)?.version ?? 0;
     if (newest > last) {
       throw new Error(
-        `the database has schema ${newest}, this version knows ${last}: run the newer version of Tessera`,
+        `the database has schema ${newest}, but this version supports only ${last}: run a newer version of Tessera`,
       );
     }
     const pending = shipped.filter((migration) => !applied.has(migration.version));

@@ -3,15 +3,15 @@ import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
 import { type DatabaseOptions, openDatabase, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 
-export interface OpenedDatabase {
+interface OpenedDatabase {
   readonly sql: Sql;
   readonly url: string;
-  /** True for the embedded server, false for the one of DATABASE_URL. */
+  /** True for the embedded server, false for the server in DATABASE_URL. */
   readonly embedded: boolean;
   close(): Promise<void>;
 }
 
-/** Opens the configured database, starting or joining the embedded one when there is none. */
+/** Opens the database in DATABASE_URL, or else the embedded one, which it starts or joins. */
 export async function openConfiguredDatabase(
   config: Config,
   log: (line: string) => void,

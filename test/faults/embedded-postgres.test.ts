@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
-import { startMark } from "../../src/db/embedded/processes.ts";
+import { processIdentity } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { onCleanup } from "../../support/cleanup.ts";
@@ -69,7 +69,7 @@ function serverProcess(dataDir: string): number | undefined {
 async function killServer(dataDir: string): Promise<void> {
   const pid = serverProcess(dataDir) as number;
   process.kill(pid, "SIGKILL");
-  while (startMark(pid) !== undefined) await Bun.sleep(5);
+  while (processIdentity(pid) !== undefined) await Bun.sleep(5);
 }
 
 describe("the embedded PostgreSQL", () => {
@@ -167,7 +167,9 @@ describe("the embedded PostgreSQL", () => {
     await (await open(dataDir)).close();
     writeFileSync(join(dataDir, "postgres", "cluster", "PG_VERSION"), "17\n");
     const refusal = await open(dataDir).catch((error: Error) => error.message);
-    expect(refusal).toMatch(/^the data in .* is of PostgreSQL 17, this program brings 18: [^\n]+$/);
+    expect(refusal).toMatch(
+      /^the data in .* is of PostgreSQL 17, but this program contains 18: [^\n]+$/,
+    );
   });
 
   test("a data folder that is a file is refused in one line that says what to do", async () => {

@@ -15,9 +15,8 @@ export function isRoot(): boolean {
 }
 
 /**
- * PostgreSQL refuses to run as root, so root lends it another account: the one that a PostgreSQL
- * package made, else one made for this purpose, else the account that every system has for
- * unprivileged work.
+ * PostgreSQL refuses to run as root. Root therefore runs it as another account: the one of a
+ * PostgreSQL package, else one created for this purpose, else `nobody`.
  */
 export function accountForNewCluster(): Account {
   if (!isRoot()) return ownAccount();
@@ -29,13 +28,13 @@ export function accountForNewCluster(): Account {
     lookUp("nobody");
   if (account) return account;
   throw new EmbeddedDatabaseError(
-    "PostgreSQL refuses to run as root and no other account could be made: run as an ordinary user, or set DATABASE_URL",
+    "PostgreSQL refuses to run as root and no other account could be created: run as an ordinary user, or set DATABASE_URL",
   );
 }
 
 /**
- * Whether the account can enter every folder on the way to `path`. Root only asks this for somebody
- * else, so the permission bits decide; what an access control list adds is not needed.
+ * Whether the account can enter every folder above `path`. Only root calls this, for another
+ * account, so the permission bits suffice; access control lists are ignored.
  */
 export function canReach(account: Account, path: string): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {

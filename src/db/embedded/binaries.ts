@@ -17,12 +17,12 @@ import { basename, dirname, join } from "node:path";
 import { type Account, canReach, isRoot } from "./account.ts";
 import { EmbeddedDatabaseError } from "./failure.ts";
 
-/** The programs of PostgreSQL and the major version that they are. */
+/** The programs of PostgreSQL, and their major version. */
 export type Binaries = { readonly initdb: string; readonly pgCtl: string; readonly major: string };
 
 /**
- * Finds PostgreSQL's programs in node_modules. Where the account cannot enter that folder (root's
- * clone under a private home, for one), a copy below `sharedFolder` serves in its place.
+ * Finds PostgreSQL's programs in node_modules. When the account cannot enter that folder, for
+ * example in root's private home, it uses a copy below `sharedFolder`.
  */
 export function findBinaries(account: Account, sharedFolder: string): Binaries {
   const { folder, version } = installedPackage();
@@ -60,8 +60,8 @@ function installedPackage(): { folder: string; version: string } {
 }
 
 /**
- * npm packages carry no symbolic links, so the package lists its libraries' links in a file and
- * makes them after installation. Package managers may skip that step; this makes up for it.
+ * npm packages contain no symbolic links. This package lists those of its libraries in a file and
+ * creates them in a step after installation, which package managers may skip.
  */
 function restoreLinks(folder: string): void {
   const list = join(folder, "pg-symlinks.json");
@@ -73,13 +73,13 @@ function restoreLinks(folder: string): void {
     try {
       symlinkSync(basename(source), link);
     } catch (error) {
-      // Two processes may restore the links at the same time; whichever came first did the work.
+      // Another process may have created the link at the same time.
       if (!existsSync(link)) throw error;
     }
   }
 }
 
-/** A restrictive umask leaves files that only their owner reads, so a sample of each kind counts. */
+/** Whether the account can read the files. Checks samples, since a umask may have hidden them. */
 function isUsable(account: Account, folder: string): boolean {
   const samples = [
     join(folder, "bin", "postgres"),
@@ -88,7 +88,7 @@ function isUsable(account: Account, folder: string): boolean {
   return samples.every((file) => canReach(account, file) && (statSync(file).mode & 0o004) !== 0);
 }
 
-/** Copies the programs once; the rename makes a copy that was cut short invisible. */
+/** Copies the programs once; the final rename hides incomplete copies. */
 function copyOf(folder: string, destination: string): string {
   if (existsSync(destination)) return destination;
   const partial = `${destination}.${randomBytes(4).toString("hex")}.partial`;
@@ -104,7 +104,7 @@ function copyOf(folder: string, destination: string): string {
   return destination;
 }
 
-/** Copies a folder so that every account can read it, whatever the umask. */
+/** Copies a folder so that every account can read it, regardless of the umask. */
 function copyReadable(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);

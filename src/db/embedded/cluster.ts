@@ -14,7 +14,7 @@ import { EMBEDDED_PASSWORD_BYTES } from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
-import type { Place } from "./place.ts";
+import type { ClusterLocation } from "./location.ts";
 import { runProgram } from "./programs.ts";
 
 /** The superuser of an embedded cluster. */
@@ -23,57 +23,57 @@ export const DATABASE_USER = "tessera";
 const PARTIAL_PREFIX = "cluster.partial-";
 
 /**
- * Creates the cluster unless it exists, and tells whether it did. `durable: false` leaves the new
- * files to the system's cache, which suits clusters that end with their test.
+ * Creates the cluster unless it exists, and returns whether it did. `durable: false` does not sync
+ * the new files to disk, which suits clusters of tests.
  */
 export async function ensureCluster(
-  place: Place,
+  location: ClusterLocation,
   binaries: Binaries,
   durable: boolean,
 ): Promise<boolean> {
-  if (existsSync(place.cluster)) {
-    checkVersion(place, binaries);
+  if (existsSync(location.cluster)) {
+    checkVersion(location, binaries);
     return false;
   }
   try {
-    removePartialClusters(place);
-    // A cluster gets its final name only when it is whole: a crash leaves nothing to repair.
-    const partial = join(place.home, PARTIAL_PREFIX + randomBytes(4).toString("hex"));
+    removePartialClusters(location);
+    // A cluster gets its final name when it is complete, so a crash leaves nothing to repair.
+    const partial = join(location.home, PARTIAL_PREFIX + randomBytes(4).toString("hex"));
     mkdirSync(partial, { mode: 0o700 });
-    giveToAccount(place, partial);
-    await runInitdb(place, binaries, partial, durable);
-    renameSync(partial, place.cluster);
+    chownToAccount(location, partial);
+    await runInitdb(location, binaries, partial, durable);
+    renameSync(partial, location.cluster);
     return true;
   } catch (error) {
-    throw explainFileError(place.home, error);
+    throw explainFileError(location.home, error);
   }
 }
 
-/** Hands a file to the account that runs PostgreSQL; nothing to do unless this process is root. */
-export function giveToAccount(place: Place, file: string): void {
-  if (isRoot()) chownSync(file, place.account.uid, place.account.gid);
+/** Gives a file to the account that runs PostgreSQL. Does nothing unless this process is root. */
+export function chownToAccount(location: ClusterLocation, file: string): void {
+  if (isRoot()) chownSync(file, location.account.uid, location.account.gid);
 }
 
 async function runInitdb(
-  place: Place,
+  location: ClusterLocation,
   binaries: Binaries,
   folder: string,
   durable: boolean,
 ): Promise<void> {
-  writeFileSync(place.password, randomBytes(EMBEDDED_PASSWORD_BYTES).toString("base64url"), {
+  writeFileSync(location.password, randomBytes(EMBEDDED_PASSWORD_BYTES).toString("base64url"), {
     mode: 0o600,
   });
-  giveToAccount(place, place.password);
+  chownToAccount(location, location.password);
   await runProgram(
-    place,
+    location,
     [
       binaries.initdb,
       `--pgdata=${folder}`,
       `--username=${DATABASE_USER}`,
-      `--pwfile=${place.password}`,
+      `--pwfile=${location.password}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // Bytes decide the order of text, so that it is the same on every machine.
+      // Text sorts by bytes, so that its order is the same on every machine.
       "--locale=C",
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
@@ -84,19 +84,19 @@ async function runInitdb(
   );
 }
 
-function removePartialClusters(place: Place): void {
-  for (const name of readdirSync(place.home)) {
+function removePartialClusters(location: ClusterLocation): void {
+  for (const name of readdirSync(location.home)) {
     if (name.startsWith(PARTIAL_PREFIX)) {
-      rmSync(join(place.home, name), { recursive: true, force: true });
+      rmSync(join(location.home, name), { recursive: true, force: true });
     }
   }
 }
 
-function checkVersion(place: Place, binaries: Binaries): void {
-  const file = join(place.cluster, "PG_VERSION");
+function checkVersion(location: ClusterLocation, binaries: Binaries): void {
+  const file = join(location.cluster, "PG_VERSION");
   const version = existsSync(file) ? readFileSync(file, "utf8").trim() : "an unknown version";
   if (version === binaries.major) return;
   throw new EmbeddedDatabaseError(
-    `the data in ${place.cluster} is of PostgreSQL ${version}, this program brings ${binaries.major}: dump it with the old version, move the folder away and import, or set DATABASE_URL`,
+    `the data in ${location.cluster} is of PostgreSQL ${version}, but this program contains ${binaries.major}: dump it with the old version, move the folder away and import, or set DATABASE_URL`,
   );
 }

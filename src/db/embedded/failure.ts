@@ -6,8 +6,8 @@ export class EmbeddedDatabaseError extends Error {
   override name = "EmbeddedDatabaseError";
 }
 
-/** Known complaints of initdb, pg_ctl and postgres, and what a person can do about each. */
-const REMEDIES: readonly (readonly [pattern: RegExp, advice: string])[] = [
+/** Known errors of initdb, pg_ctl and postgres, with the remedy for each. */
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/No space left on device/i, "the disk is full: free some space, or move DATA_DIR"],
   [/Disk quota exceeded/i, "the disk quota is used up: free some space, or move DATA_DIR"],
   [/Read-only file system/i, "the file system is read-only: set DATA_DIR to a writable folder"],
@@ -28,21 +28,21 @@ const REMEDIES: readonly (readonly [pattern: RegExp, advice: string])[] = [
 /** Turns the output of a failed PostgreSQL program into one line with the remedy. */
 export function explainFailure(step: string, output: string, logFile: string): Error {
   const text = `${output}\n${logTail(logFile)}`;
-  for (const [pattern, advice] of REMEDIES) {
+  for (const [pattern, remedy] of REMEDIES) {
     if (pattern.test(text))
-      return new EmbeddedDatabaseError(`PostgreSQL could not ${step}: ${advice}`);
+      return new EmbeddedDatabaseError(`PostgreSQL could not ${step}: ${remedy}`);
   }
-  const complaint =
+  const cause =
     text.match(/^.*\b(?:FATAL|PANIC|error):\s*(.+)$/m)?.[1] ?? firstLine(output) ?? "unknown cause";
   return new EmbeddedDatabaseError(
-    `PostgreSQL could not ${step}: ${complaint.trim()} (see ${logFile}, or set DATABASE_URL to your own PostgreSQL)`,
+    `PostgreSQL could not ${step}: ${cause.trim()} (see ${logFile}, or set DATABASE_URL to your own PostgreSQL)`,
   );
 }
 
-/** The same for an error of a file operation around the cluster. */
+/** Turns an error of a file operation into one line with the remedy, where one is known. */
 export function explainFileError(path: string, error: unknown): Error {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const advice =
+  const remedy =
     code === "ENOSPC" || code === "EDQUOT"
       ? "the disk is full: free some space, or move DATA_DIR"
       : code === "EACCES" || code === "EPERM"
@@ -52,8 +52,8 @@ export function explainFileError(path: string, error: unknown): Error {
           : code === "ENOTDIR" || code === "EEXIST"
             ? "a file is where a folder should be: move it away, or set another DATA_DIR"
             : undefined;
-  if (advice === undefined) return error instanceof Error ? error : new Error(String(error));
-  return new EmbeddedDatabaseError(`cannot use ${path}: ${advice}`);
+  if (remedy === undefined) return error instanceof Error ? error : new Error(String(error));
+  return new EmbeddedDatabaseError(`cannot use ${path}: ${remedy}`);
 }
 
 export function logTail(logFile: string): string {

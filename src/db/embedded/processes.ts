@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
 /**
- * A mark that tells a process from a later one with the same number: the boot and the tick at which
- * it started. Undefined when no such process exists.
+ * Distinguishes a process from a later one with the same id: the boot and the tick of its start.
+ * Undefined when there is no such process.
  */
-export function startMark(pid: number): string | undefined {
-  if (process.platform !== "linux") return startMarkFromPs(pid);
+export function processIdentity(pid: number): string | undefined {
+  if (process.platform !== "linux") return identityFromPs(pid);
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name in parentheses and may itself contain blanks.
+    // The second field is the program's name in parentheses, which may contain spaces.
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
     const state = fields[0];
     if (state === "Z" || state === "X") return undefined;
@@ -18,19 +18,19 @@ export function startMark(pid: number): string | undefined {
   }
 }
 
-/** Whether a process runs. One that has ended and waits for its parent to notice does not. */
+/** Whether a process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
-  if (process.platform === "linux") return startMark(pid) !== undefined;
+  if (process.platform === "linux") return processIdentity(pid) !== undefined;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It runs as somebody else.
+    // It runs as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
-/** The command line of a process, blanks between its words; empty when there is no such process. */
+/** The command line of a process, joined by spaces; empty when there is no such process. */
 export function commandLine(pid: number): string {
   if (process.platform !== "linux") return ps(pid, "command=") ?? "";
   try {
@@ -40,7 +40,7 @@ export function commandLine(pid: number): string {
   }
 }
 
-function startMarkFromPs(pid: number): string | undefined {
+function identityFromPs(pid: number): string | undefined {
   return ps(pid, "lstart=");
 }
 

@@ -11,9 +11,9 @@ import {
   EMBEDDED_STOP_TIMEOUT_SECONDS,
 } from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
-import { DATABASE_USER, giveToAccount } from "./cluster.ts";
+import { chownToAccount, DATABASE_USER } from "./cluster.ts";
 import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";
-import type { Place } from "./place.ts";
+import type { ClusterLocation } from "./location.ts";
 import { commandLine } from "./processes.ts";
 import { runProgram } from "./programs.ts";
 
@@ -27,7 +27,7 @@ const DEFAULT_SETTINGS: ServerSettings = {
   unix_socket_directories: "",
   max_connections: "100",
   shared_buffers: "128MB",
-  // Every statement here is short; compiling them costs more than it saves.
+  // Statements are short, so compiling them costs more than it saves.
   jit: "off",
   timezone: "UTC",
   log_timezone: "UTC",
@@ -35,49 +35,49 @@ const DEFAULT_SETTINGS: ServerSettings = {
   log_checkpoints: "off",
 };
 
-/** The port of the PostgreSQL that serves this cluster now, or undefined when none does. */
-export async function runningPort(place: Place): Promise<number | undefined> {
+/** The port of the cluster's running server, once it accepts connections; undefined without one. */
+export async function runningPort(location: ClusterLocation): Promise<number | undefined> {
   const deadline = Date.now() + EMBEDDED_START_TIMEOUT_SECONDS * 1_000;
   for (;;) {
-    const { pid, port, status } = readPidFile(place);
+    const { pid, port, status } = readPidFile(location);
     if (pid === undefined) return undefined;
-    if (!commandLine(pid).includes(place.cluster)) {
-      // The number belongs to somebody else now. PostgreSQL itself would take it for a live server.
-      rmSync(pidFile(place), { force: true });
+    if (!commandLine(pid).includes(location.cluster)) {
+      // Another process has this id now, which PostgreSQL would mistake for a running server.
+      rmSync(pidFile(location), { force: true });
       return undefined;
     }
-    // A server that was killed may keep its files and its number for a moment, but not its port.
+    // A killed server may keep its files and its process id for a moment, but not its port.
     if (status === "ready" && port !== undefined && (await accepts(port))) return port;
     if (Date.now() > deadline) {
       throw new EmbeddedDatabaseError(
-        `the PostgreSQL with process id ${pid} stays in state "${status}": end it, then try again (see ${place.log})`,
+        `the PostgreSQL with process id ${pid} stays in state "${status}": end it, then try again (see ${location.log})`,
       );
     }
     await Bun.sleep(EMBEDDED_POLL_MS);
   }
 }
 
-/** The number of the server's process, living or not; undefined when none was started. */
-export function serverProcess(place: Place): number | undefined {
-  return readPidFile(place).pid;
+/** The id of the server's process, running or not; undefined when none was started. */
+export function serverPid(location: ClusterLocation): number | undefined {
+  return readPidFile(location).pid;
 }
 
 /** Starts PostgreSQL and returns its port, the same as last time when that is still free. */
 export async function startServer(
-  place: Place,
+  location: ClusterLocation,
   binaries: Binaries,
   settings: ServerSettings,
 ): Promise<number> {
-  prepareLog(place);
+  prepareLog(location);
   const start = async (attempt: number): Promise<number> => {
-    const port = attempt === 1 ? await lastOrFreePort(place) : await freePort();
+    const port = attempt === 1 ? await lastOrFreePort(location) : await freePort();
     try {
-      await runProgram(place, startCommand(place, binaries, port, settings), "start");
-      writeFileSync(place.port, String(port));
+      await runProgram(location, startCommand(location, binaries, port, settings), "start");
+      writeFileSync(location.port, String(port));
       return port;
     } catch (error) {
       // A process that was killed while it started PostgreSQL may have left a server that starts.
-      const running = await runningPort(place);
+      const running = await runningPort(location);
       if (running !== undefined) return running;
       throw error;
     }
@@ -86,7 +86,7 @@ export async function startServer(
     retries: EMBEDDED_START_ATTEMPTS - 1,
     factor: 1,
     minTimeout: EMBEDDED_RETRY_MS,
-    shouldRetry: () => isTransient(logTail(place.log)),
+    shouldRetry: () => isTransient(logTail(location.log)),
   });
 }
 
@@ -98,15 +98,15 @@ function isTransient(log: string): boolean {
   return /could not (bind|create any TCP)|shared memory block .* is still in use/.test(log);
 }
 
-/** Stops PostgreSQL if it runs: open transactions roll back, everything committed is on disk. */
-export async function stopServer(place: Place, binaries: Binaries): Promise<void> {
-  if ((await runningPort(place)) === undefined) return;
+/** Stops PostgreSQL if it runs. Open transactions roll back; everything committed is on disk. */
+export async function stopServer(location: ClusterLocation, binaries: Binaries): Promise<void> {
+  if ((await runningPort(location)) === undefined) return;
   await runProgram(
-    place,
+    location,
     [
       binaries.pgCtl,
       "stop",
-      `--pgdata=${place.cluster}`,
+      `--pgdata=${location.cluster}`,
       "--mode=fast",
       "--wait",
       `--timeout=${EMBEDDED_STOP_TIMEOUT_SECONDS}`,
@@ -116,14 +116,14 @@ export async function stopServer(place: Place, binaries: Binaries): Promise<void
   );
 }
 
-/** The address for clients of this machine, password included: never log it. */
-export function serverUrl(place: Place, port: number): string {
-  const password = readFileSync(place.password, "utf8").trim();
+/** The address for clients on this machine. It contains the password: never log it. */
+export function serverUrl(location: ClusterLocation, port: number): string {
+  const password = readFileSync(location.password, "utf8").trim();
   return `postgres://${DATABASE_USER}:${password}@${HOST}:${port}/postgres`;
 }
 
 function startCommand(
-  place: Place,
+  location: ClusterLocation,
   binaries: Binaries,
   port: number,
   settings: ServerSettings,
@@ -132,36 +132,36 @@ function startCommand(
   return [
     binaries.pgCtl,
     "start",
-    `--pgdata=${place.cluster}`,
-    `--log=${place.log}`,
+    `--pgdata=${location.cluster}`,
+    `--log=${location.log}`,
     "--wait",
     `--timeout=${EMBEDDED_START_TIMEOUT_SECONDS}`,
     "--silent",
-    // pg_ctl hands this to a shell; names and values are ours and hold no quotes.
+    // pg_ctl passes this to a shell. Names and values are ours and contain no quotes.
     `--options=${options.map(([name, value]) => `-c ${name}='${value}'`).join(" ")}`,
   ];
 }
 
-function prepareLog(place: Place): void {
+function prepareLog(location: ClusterLocation): void {
   try {
-    if (!existsSync(place.log) || statSync(place.log).size > EMBEDDED_LOG_MAX_BYTES) {
-      writeFileSync(place.log, "", { mode: 0o600 });
+    if (!existsSync(location.log) || statSync(location.log).size > EMBEDDED_LOG_MAX_BYTES) {
+      writeFileSync(location.log, "", { mode: 0o600 });
     }
-    giveToAccount(place, place.log);
+    chownToAccount(location, location.log);
   } catch (error) {
-    throw explainFileError(place.log, error);
+    throw explainFileError(location.log, error);
   }
 }
 
-function pidFile(place: Place): string {
-  return join(place.cluster, "postmaster.pid");
+function pidFile(location: ClusterLocation): string {
+  return join(location.cluster, "postmaster.pid");
 }
 
-/** The file is written in pieces: lines that are still missing come out as undefined. */
-function readPidFile(place: Place): { pid?: number; port?: number; status?: string } {
+/** PostgreSQL writes the file in pieces; lines that are still missing are undefined. */
+function readPidFile(location: ClusterLocation): { pid?: number; port?: number; status?: string } {
   let lines: string[];
   try {
-    lines = readFileSync(pidFile(place), "utf8").split("\n");
+    lines = readFileSync(pidFile(location), "utf8").split("\n");
   } catch {
     return {};
   }
@@ -181,10 +181,10 @@ function accepts(port: number): Promise<boolean> {
   return promise.finally(() => probe.destroy());
 }
 
-/** Clients that outlive a restart find the server again when it keeps its port. */
-async function lastOrFreePort(place: Place): Promise<number> {
-  if (existsSync(place.port)) {
-    const last = Number(readFileSync(place.port, "utf8"));
+/** The last port if it is free, so that clients find the server again after a restart. */
+async function lastOrFreePort(location: ClusterLocation): Promise<number> {
+  if (existsSync(location.port)) {
+    const last = Number(readFileSync(location.port, "utf8"));
     if (Number.isInteger(last) && last > 0 && (await isFree(last))) return last;
   }
   return freePort();

@@ -8,21 +8,21 @@ import {
 } from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
-import { startMark } from "./processes.ts";
+import { processIdentity } from "./processes.ts";
 
-/** What a holder of the lock may ask and change. */
-export type Users = {
-  /** Registers this process; call `remove` with the token that it returns. */
+/** The processes that use a server. Only the holder of the lock may read or change them. */
+type Users = {
+  /** Registers this process and returns the token for `remove`. */
   add(): string;
   remove(token: string): void;
-  /** Whether any living process uses the PostgreSQL, after forgetting those that died. */
+  /** Whether any running process uses the server. Removes those that died. */
   any(): boolean;
 };
 
 /**
  * Runs `action` while no other process starts, joins or stops the same PostgreSQL. Lock and list
- * are one SQLite file: the kernel drops its lock when a process dies however it dies, and a
- * transaction that was cut short leaves the list as it was.
+ * are one SQLite file: the kernel releases the lock of a process that dies, and an incomplete
+ * transaction leaves the list unchanged.
  */
 export async function withUsers<Result>(
   file: string,
@@ -35,7 +35,7 @@ export async function withUsers<Result>(
     database.run("COMMIT");
     return result;
   } finally {
-    // Closing rolls back what has not been committed and releases the lock.
+    // Closing rolls back an open transaction and releases the lock.
     database.close();
   }
 }
@@ -80,20 +80,20 @@ async function lock(file: string, log: (line: string) => void): Promise<Database
 function open(file: string): Database {
   try {
     const database = new Database(file, { create: true });
-    // Root may join the cluster of an ordinary user, who must still be able to write the list.
-    if (isRoot()) giveToFolderOwner(file);
+    // When root joins the cluster of an ordinary user, that user must be able to write the list.
+    if (isRoot()) chownToFolderOwner(file);
     return database;
   } catch (error) {
     throw explainFileError(file, error instanceof SQLiteError ? fileErrorOf(error) : error);
   }
 }
 
-function giveToFolderOwner(file: string): void {
+function chownToFolderOwner(file: string): void {
   const { uid, gid } = statSync(file.slice(0, file.lastIndexOf("/")));
   if (statSync(file).uid !== uid) chownSync(file, uid, gid);
 }
 
-/** SQLite reports "cannot open" for a missing permission; the file system's code says it better. */
+/** SQLite reports "cannot open" for a missing permission, so this adds the file system's code. */
 function fileErrorOf(error: SQLiteError): Error {
   return Object.assign(new Error(error.message), { code: "EACCES" });
 }
@@ -102,7 +102,7 @@ function usersIn(database: Database): Users {
   return {
     add() {
       const token = crypto.randomUUID();
-      const mark = startMark(process.pid) ?? "";
+      const mark = processIdentity(process.pid) ?? "";
       database.run("INSERT INTO users VALUES (?, ?, ?)", [token, process.pid, mark]);
       return token;
     },
@@ -115,7 +115,7 @@ function usersIn(database: Database): Users {
           "SELECT token, pid, mark FROM users",
         )
         .all();
-      const dead = rows.filter(({ pid, mark }) => startMark(pid) !== mark);
+      const dead = rows.filter(({ pid, mark }) => processIdentity(pid) !== mark);
       for (const { token } of dead) database.run("DELETE FROM users WHERE token = ?", [token]);
       return rows.length > dead.length;
     },

@@ -2,11 +2,10 @@ import { EMBEDDED_WATCH_INTERVAL_MS, EMBEDDED_WATCH_RETRY_MS } from "../../share
 import { isAlive } from "./processes.ts";
 
 /**
- * Watches the server and calls `restart` when it has died without anybody stopping it, as it does
- * when the system runs out of memory. Returns a function that ends the watch and waits for a
- * restart that is under way.
+ * Watches the server and calls `restart` when it has died, for example because the system ran out
+ * of memory. Returns a function that ends the watch and waits for a running restart.
  */
-export function guard(
+export function watchServer(
   serverPid: () => number | undefined,
   restart: () => Promise<void>,
   log: (line: string) => void,
@@ -15,11 +14,11 @@ export function guard(
   let running: Promise<void> = Promise.resolve();
   let timer: Timer;
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const pid = serverPid();
     let pause = EMBEDDED_WATCH_INTERVAL_MS;
     if (pid === undefined || !isAlive(pid)) {
-      log("PostgreSQL has ended unexpectedly and is started again");
+      log("PostgreSQL has ended unexpectedly; starting it again");
       try {
         await restart();
       } catch (error) {
@@ -33,9 +32,9 @@ export function guard(
   function schedule(pause: number): void {
     if (ended) return;
     timer = setTimeout(() => {
-      running = look();
+      running = check();
     }, pause);
-    // A watch is no reason for a process to stay.
+    // The watch does not keep the process running.
     timer.unref();
   }
 

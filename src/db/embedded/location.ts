@@ -12,15 +12,15 @@ import { dirname, join, resolve } from "node:path";
 import { type Account, accountForNewCluster, canReach, isRoot, ownAccount } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 
-/** Where root keeps what an unprivileged account must reach, when the data folder is private. */
+/** Where root stores the files of another account that cannot enter the data folder. */
 export const SHARED_FOLDER = "/var/lib/tessera";
 
 /** The files of one embedded PostgreSQL. */
-export type Place = {
+export type ClusterLocation = {
   readonly account: Account;
-  /** PostgreSQL's own data folder; exists once the cluster has been created. */
+  /** PostgreSQL's data folder, which exists once the cluster has been created. */
   readonly cluster: string;
-  /** The folder around it. */
+  /** The parent of that folder. */
   readonly home: string;
   readonly log: string;
   readonly password: string;
@@ -29,21 +29,21 @@ export type Place = {
 };
 
 /**
- * Decides where the cluster of a data folder lives: in `<dataDir>/postgres`, or, when root's data
- * folder cannot be entered by the account that runs PostgreSQL, below /var/lib/tessera. In that
- * case `<dataDir>/postgres-location` tells where, so the two move and disappear together.
+ * Finds or chooses the location of a data folder's cluster: `<dataDir>/postgres`, or a folder below
+ * /var/lib/tessera when root's data folder cannot be entered by the account that runs PostgreSQL.
+ * `<dataDir>/postgres-location` then contains its path.
  */
-export function findPlace(dataDir: string): Place {
+export function locateCluster(dataDir: string): ClusterLocation {
   const folder = resolve(dataDir);
   try {
     mkdirSync(folder, { recursive: true });
-    return placeIn(realpathSync(folder));
+    return locationIn(realpathSync(folder));
   } catch (error) {
     throw explainFileError(folder, error);
   }
 }
 
-function placeIn(dataDir: string): Place {
+function locationIn(dataDir: string): ClusterLocation {
   const pointer = join(dataDir, "postgres-location");
   const inside = join(dataDir, "postgres");
   if (existsSync(pointer)) return describe(readFileSync(pointer, "utf8").trim());
@@ -51,26 +51,29 @@ function placeIn(dataDir: string): Place {
   const account = accountForNewCluster();
   if (canReach(account, inside) || !isRoot()) return prepare(inside, account);
   const outside = join(SHARED_FOLDER, randomBytes(8).toString("hex"));
-  const place = prepare(outside, account);
+  const location = prepare(outside, account);
   writeFileSync(pointer, `${outside}\n`);
-  return place;
+  return location;
 }
 
-function prepare(home: string, account: Account): Place {
+function prepare(home: string, account: Account): ClusterLocation {
   makeFolder(dirname(home));
   makeFolder(home);
   return describe(home, account);
 }
 
-/** As root the other account passes through the folder; chmod, because a umask may hide it. */
+/** Creates a folder that the other account can pass through. The umask does not affect chmod. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, isRoot() ? 0o711 : 0o700);
 }
 
-/** An existing cluster is run by its owner: root can be anybody, others only themselves. */
-function describe(home: string, account: Account = ownerOf(join(home, "cluster"))): Place {
+/** An existing cluster is run by its owner, which root can become but other users cannot. */
+function describe(
+  home: string,
+  account: Account = ownerOf(join(home, "cluster")),
+): ClusterLocation {
   if (!isRoot() && account.uid !== ownAccount().uid) {
     throw new EmbeddedDatabaseError(
       `the PostgreSQL data in ${home} belongs to another user (uid ${account.uid}): run as that user, or set another DATA_DIR`,
@@ -90,7 +93,7 @@ function describe(home: string, account: Account = ownerOf(join(home, "cluster")
 function ownerOf(cluster: string): Account {
   if (!existsSync(cluster)) return accountForNewCluster();
   const { uid, gid } = statSync(cluster);
-  // A cluster that root owns cannot run at all: somebody copied it as root.
+  // PostgreSQL cannot run a cluster that root owns, which happens when root copies one.
   if (uid === 0) {
     throw new EmbeddedDatabaseError(
       `the PostgreSQL data in ${cluster} belongs to root, which PostgreSQL refuses: chown it to an ordinary user`,
