@@ -29,9 +29,9 @@ async function answersTo(requestId: string) {
   return row;
 }
 
-describe("a connection that is cut in the middle of a transaction", () => {
+describe("a database connection lost during a transaction", () => {
   for (const key of [randomUUID(), null]) {
-    test(`of a delivery ${key ? "with" : "without"} a key is made good: it is kept once`, async () => {
+    test(`a delivery ${key ? "with" : "without"} a key is retried after a lost connection and stored once`, async () => {
       const webhook = await addWebhook(sql, project);
       const runs = await lockTable(sql, "runs");
       const sent = deliver(api, webhook, key);
@@ -44,7 +44,7 @@ describe("a connection that is cut in the middle of a transaction", () => {
     });
   }
 
-  test("of an answer is made good: it is stored once", async () => {
+  test("an answer is retried after a lost connection and stored once", async () => {
     const request = await addInputRequest(sql, await addConversation(sql, member, project));
     const responses = await lockTable(sql, "input_responses");
     const sent = api.post(request.path, { values: { note: "a" } }, member);
@@ -56,8 +56,8 @@ describe("a connection that is cut in the middle of a transaction", () => {
   });
 });
 
-describe("a first attempt that the database is slow to finish", () => {
-  test("leaves the second delivery of its key in progress", async () => {
+describe("a slow first attempt", () => {
+  test("a second delivery with the same key returns 409 in_progress while the first runs", async () => {
     const webhook = await addWebhook(sql, project);
     const runs = await lockTable(sql, "runs");
     const key = randomUUID();
@@ -75,7 +75,7 @@ describe("a first attempt that the database is slow to finish", () => {
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(true);
   });
 
-  test("is waited for by one that comes through another process", async () => {
+  test("a second delivery through another process waits for the first and is a duplicate", async () => {
     const webhook = await addWebhook(sql, project);
     const beside = await startApi({ beside: api });
     const runs = await lockTable(sql, "runs");
@@ -90,7 +90,7 @@ describe("a first attempt that the database is slow to finish", () => {
     expect(await orphanRows(sql)).toBe(0);
   });
 
-  test("is given up after a while, and a retry takes the delivery", async () => {
+  test("a delivery that the database does not finish in time returns 503, and a retry stores it", async () => {
     const webhook = await addWebhook(sql, project);
     const runs = await lockTable(sql, "runs");
     const key = randomUUID();
@@ -101,7 +101,7 @@ describe("a first attempt that the database is slow to finish", () => {
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(false);
   });
 
-  test("leaves the second answer in progress", async () => {
+  test("a second answer returns 409 in_progress while the first runs", async () => {
     const request = await addInputRequest(sql, await addConversation(sql, member, project));
     const holder = await sql.reserve();
     await holder`BEGIN`;
@@ -118,19 +118,19 @@ describe("a first attempt that the database is slow to finish", () => {
   });
 });
 
-describe("a database that is lost at the decisive moment", () => {
-  for (const wasKept of [true, false]) {
-    const moment = wasKept ? "after it has committed" : "before it has committed";
+describe("a database lost around a commit", () => {
+  for (const isCommitted of [true, false]) {
+    const moment = isCommitted ? "after" : "before";
 
-    test(`of a delivery, ${moment}: the outcome is unknown until a retry tells`, async () => {
+    test(`a delivery cut off ${moment} the commit returns 409 outcome_unknown, and a retry is stored once`, async () => {
       const relay = await startRelay(api.databaseUrl);
       const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
       const webhook = await addWebhook(sql, project);
       await deliver(lost, webhook, null, "warm");
       const key = randomUUID();
-      const happened = relay.cutAt(...(wasKept ? [key, "SELECT 1"] : [key]));
+      const cut = relay.cutAt(...(isCommitted ? [key, "SELECT 1"] : [key]));
       const answer = await deliver(lost, webhook, key);
-      await happened;
+      await cut;
       expect(answer.status).toBe(409);
       expect(answer.body).toMatchObject({ error: "idempotency-conflict" });
       expect(answer.body.idempotency).toMatchObject({
@@ -138,10 +138,10 @@ describe("a database that is lost at the decisive moment", () => {
         ...{ retry_after_seconds: 1, expires_at: null, recovery: { available: true } },
       });
       expect(answer.headers.get("retry-after")).toBe("1");
-      expect(await storedRows(sql, webhook)).toMatchObject({ events: wasKept ? 2 : 1 });
+      expect(await storedRows(sql, webhook)).toMatchObject({ events: isCommitted ? 2 : 1 });
       await relay.heal();
       const again = await deliver(lost, webhook, key);
-      expect([again.status, again.body.duplicate]).toEqual([200, wasKept]);
+      expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
       expect(await storedRows(sql, webhook)).toMatchObject({
         events: 2,
         messages: 2,
@@ -151,35 +151,35 @@ describe("a database that is lost at the decisive moment", () => {
       await lost.stop();
     });
 
-    test(`of an answer, ${moment}: the outcome is unknown until a retry tells`, async () => {
+    test(`an answer cut off ${moment} the commit returns 409 outcome_unknown, and a retry is stored once`, async () => {
       const relay = await startRelay(api.databaseUrl);
       const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
       const request = await addInputRequest(sql, await addConversation(sql, member, project));
       const note = `note-${randomUUID()}`;
       const send = () => lost.post(request.path, { values: { note } }, member);
-      const happened = relay.cutAt(note, wasKept ? "COMMIT" : "INSERT 0 1");
+      const cut = relay.cutAt(note, isCommitted ? "COMMIT" : "INSERT 0 1");
       const answer = await send();
-      await happened;
+      await cut;
       expect(answer.status).toBe(409);
       expect(answer.body.idempotency).toMatchObject({
         ...{ state: "outcome_unknown", operation: "answerInputRequest", retryable: true },
       });
       await relay.heal();
       const again = await send();
-      expect([again.status, again.body.duplicate]).toEqual([200, wasKept]);
+      expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
       expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
       await lost.stop();
     });
   }
 
-  test("and stays away answers that it is away, and the delivery is taken later", async () => {
+  test("a delivery returns 503 while the database is unreachable, and is stored once it is back", async () => {
     const relay = await startRelay(api.databaseUrl);
     const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
     const webhook = await addWebhook(sql, project);
     await deliver(lost, webhook, null, "warm");
-    const happened = relay.cutAt("mark");
+    const cut = relay.cutAt("mark");
     await deliver(lost, webhook, "mark");
-    await happened;
+    await cut;
     const answer = await deliver(lost, webhook, "k");
     expect([answer.status, answer.body.slug]).toEqual([503, "dependency-unavailable"]);
     expect(answer.headers.has("retry-after")).toBe(true);
@@ -189,24 +189,24 @@ describe("a database that is lost at the decisive moment", () => {
   });
 });
 
-describe("a PostgreSQL that is restarted in the middle of deliveries", () => {
+describe("a restart of PostgreSQL during deliveries", () => {
   for (const fault of ["restart", "crash"] as const) {
-    test(`by a ${fault} loses nothing that was acknowledged and doubles nothing`, async () => {
+    test(`no acknowledged delivery is lost or stored twice by a PostgreSQL ${fault}`, async () => {
       const postgres = await startOwnPostgres();
       const server = await startServer({
         env: { DATABASE_URL: postgres.url, LOG_LEVEL: "fatal" },
       });
       const own = new TestApi(server.url, postgres.sql, postgres.url, server.stop);
       const webhook = await addWebhook(own.sql, await own.project(await own.user()));
-      let happening: Promise<void> | undefined;
+      let faultInjected: Promise<void> | undefined;
       const tally = await run({
         ...{ urls: [own.url], path: webhook.path, headers: webhook.headers },
         ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {
-          if (acknowledged === 200) happening = postgres[fault]();
+          if (acknowledged === 200) faultInjected = postgres[fault]();
         },
       });
-      await happening;
+      await faultInjected;
       expect(tally.contradictions).toBe(0);
       const { keys } = tally;
       expect(await storedRows(own.sql, webhook)).toEqual({
