@@ -5,7 +5,7 @@ import type { Queryable, Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
 import { insertApiKey } from "./queries.ts";
 
-export interface KeyRequest {
+interface KeyRequest {
   /** The email address of the user that the key acts as, who is created if unknown. */
   readonly email: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface KeyRequest {
   readonly expiresAt?: Date | undefined;
 }
 
-export interface IssuedKey {
+interface IssuedKey {
   /** The whole key. Only its hash is stored. */
   readonly key: string;
   readonly userCreated: boolean;

@@ -55,8 +55,7 @@ export function importCommand(): Command {
       `
 Each line of an NDJSON file is one JSON object; docs/import-format.md describes the record kinds.
 Rejected lines are reported as FILE:LINE: reason and the others are imported; the exit status is
-then 1. An import can be repeated: records that are already stored are not changed. Run an
-interrupted import again to complete it.
+then 1. Importing the same records twice changes nothing, so an interrupted import can be run again.
 
 All options except --strict require --markdown. Without --embed-url, Markdown is embedded by feature
 hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a bearer token.

@@ -14,7 +14,7 @@ export function indexCommand(): Command {
       "after",
       `
 Prints one row per server, project and dimension. "pending" is the number of change log entries
-that the server has not applied yet. Servers report every few seconds, and only the projects that
+that the server has not processed yet. Servers report every few seconds, and only the projects that
 they have loaded.
 
 Example:

@@ -16,7 +16,7 @@ import { pruneEnvironment } from "./upsert/staging.ts";
 /** Owns projects that are created without `owner`. */
 const DEFAULT_OWNER = "owner@localhost";
 
-export interface MarkdownImport {
+interface MarkdownImport {
   readonly folder: string;
   /** Paths of the files, relative to the folder. */
   readonly paths: readonly string[];
@@ -35,7 +35,7 @@ export interface MarkdownImport {
   readonly furtherRecords?: readonly object[];
 }
 
-export interface MarkdownListener {
+interface MarkdownListener {
   /** Called for each file that was read. */
   onFile(): void;
   /** Called for each rejected file, and for each that is imported without its frontmatter. */

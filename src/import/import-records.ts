@@ -16,7 +16,7 @@ import {
   stagedEnvironments,
 } from "./upsert/staging.ts";
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Import nothing if a single record is rejected. */
   readonly strict: boolean;
   /** Called for each rejected record, in input order. */

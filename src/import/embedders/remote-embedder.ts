@@ -12,7 +12,7 @@ import type { Embedder, Passage } from "./embedder.ts";
 import { EmbeddingError, type EmbeddingSetting } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
 
-export interface RemoteOptions {
+interface RemoteOptions {
   /** The URL of `/v1/embeddings`, or of a path above it. */
   readonly url: string;
   readonly model: string;

@@ -27,7 +27,7 @@ export interface MarkdownDocument {
 }
 
 /** A Markdown file that is rejected. */
-export interface RejectedDocument {
+interface RejectedDocument {
   readonly path: string;
   readonly reason: string;
 }

@@ -6,7 +6,7 @@ import { ImportError, RecordError } from "../records/errors.ts";
 const MARKDOWN = /\.mdx?$/i;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-export interface MarkdownFolder {
+interface MarkdownFolder {
   /** Relative to the folder, with forward slashes, in byte order. */
   readonly paths: string[];
   /** Files and folders that are skipped although they may have been meant, with the reasons. */

@@ -2,7 +2,7 @@ import { DIMENSIONS } from "../../shared/limits.ts";
 import { isDimension, vectorFault } from "../../shared/vector.ts";
 import { RecordError } from "./errors.ts";
 
-export interface EncodedEmbedding {
+interface EncodedEmbedding {
   readonly dimension: number;
   /** Base64 of little-endian float32. */
   readonly base64: string;

@@ -11,8 +11,8 @@ const json = (value: unknown) => (value === undefined ? undefined : sortedJson(v
 
 export function planBranch(record: RecordOf<"branch">, plan: BatchPlan): void {
   const project = projectId(plan, record.project);
-  const wanted = { id: record.id, parent: project, key: record.name };
-  const branch = resolveByKey(plan.lookups.branches, "branch", wanted);
+  const reference = { id: record.id, parent: project, key: record.name };
+  const branch = resolveByKey(plan.lookups.branches, "branch", reference);
   plan.rows.put("branches", branch.id, branch.isNew === true, {
     id: branch.id,
     project_id: project,

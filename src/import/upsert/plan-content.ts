@@ -49,8 +49,8 @@ export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void 
     record.environment === undefined
       ? undefined
       : environmentId(plan, project, record.environment, "environment");
-  const wanted = { id: record.id, parent: project, key: record.name };
-  const release = resolveByKey(lookups.releases, "release", wanted);
+  const reference = { id: record.id, parent: project, key: record.name };
+  const release = resolveByKey(lookups.releases, "release", reference);
   rows.put("releases", release.id, release.isNew === true, {
     id: release.id,
     project_id: project,
