@@ -5,7 +5,7 @@ import type { SharedView, ViewStore } from "../text/index.ts";
 import type { KnowledgeEngine, LookupRequest } from "./engine.ts";
 
 /** Limits how many requests may wait for threads. */
-export interface Admission {
+interface Admission {
   admit(): void;
   release(): void;
 }

@@ -7,13 +7,13 @@ import type { LookupCursors, LookupProgress, LookupQuestion, LookupState } from 
 import type { KnowledgeEngine } from "./engine.ts";
 import type { LookupBody, LookupPage, LookupTarget } from "./schema.ts";
 
-export interface LookupServices {
+interface LookupServices {
   readonly scopes: ScopeResolver;
   readonly knowledge: KnowledgeEngine;
   readonly cursors: LookupCursors;
 }
 
-export interface LookupCall {
+interface LookupCall {
   readonly principal: Principal;
   readonly reference: string;
   readonly body: LookupBody;

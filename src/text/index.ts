@@ -16,4 +16,10 @@ export {
 export { mergeInSteps, mergeSegments } from "./segment/merge.ts";
 export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
 export type { FrontmatterEntry, KnowledgeDocument } from "./segment/types.ts";
-export * from "./views.ts";
+export {
+  type SegmentScope,
+  type SharedSegment,
+  type SharedView,
+  type TextMessage,
+  ViewStore,
+} from "./views.ts";

@@ -11,7 +11,7 @@ export interface SegmentScope {
   readonly documents: Uint32Array;
 }
 
-export interface ScopeMembers {
+interface ScopeMembers {
   readonly scopeId: string;
   readonly members: readonly SegmentScope[];
 }

@@ -6,12 +6,12 @@
 export function stem(word: string): string {
   if (word.length < 4 || !ASCII_WORD.test(word)) return word;
   // Twice, because suffixes stack: rendering, renderer and render have one stem.
-  const base = withoutSuffix(withoutSuffix(plural(word)));
+  const base = stripSuffix(stripSuffix(stripPlural(word)));
   if (base.length > 3 && base.endsWith("e")) return base.slice(0, -1);
   return base.length > 3 && base.endsWith("y") ? `${base.slice(0, -1)}i` : base;
 }
 
-function withoutSuffix(word: string): string {
+function stripSuffix(word: string): string {
   for (const [suffix, replacement, minimum] of SUFFIXES) {
     if (word.endsWith(suffix) && word.length - suffix.length >= minimum) {
       return undouble(word.slice(0, -suffix.length) + replacement);
@@ -57,7 +57,7 @@ const SUFFIXES: ReadonlyArray<readonly [string, string, number]> = [
   ["ly", "", 3],
 ];
 
-function plural(word: string): string {
+function stripPlural(word: string): string {
   if (!word.endsWith("s") || word.endsWith("ss") || word.endsWith("us") || word.endsWith("is")) {
     return word;
   }

@@ -11,7 +11,7 @@ import {
 import { writeSegment } from "./write-segment.ts";
 
 /** A segment and the documents of it to keep. */
-export interface MergeInput {
+interface MergeInput {
   readonly segment: SegmentReader;
   readonly keep: DocumentSet;
 }

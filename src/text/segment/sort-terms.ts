@@ -1,6 +1,6 @@
 import type { Steps } from "./staging.ts";
 
-export interface SortedTerms {
+interface SortedTerms {
   sorted: string[];
   /** The final term number of each provisional one. */
   rank: Uint32Array;

@@ -2,7 +2,7 @@ import { bisect } from "./bisect.ts";
 import type { SegmentReader } from "./reader.ts";
 
 /** Half-open range of positions. */
-export interface Range {
+interface Range {
   from: number;
   to: number;
 }
