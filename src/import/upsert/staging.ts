@@ -5,7 +5,7 @@ import type { ActiveRelease } from "./plan.ts";
 // The new contents of environments and releases are staged in temporary tables and applied when all
 // other records are stored. Each scope therefore changes in one transaction, however large the import
 // is. If several records set the same path, only the last version becomes visible. An import that
-// fails leaves every scope unchanged.
+// fails earlier leaves every scope unchanged.
 
 /** Creates the temporary tables of this session. */
 export async function createStagingTables(sql: Queryable): Promise<void> {
