@@ -116,9 +116,11 @@ function pushSplit(text: string, span: Span, blocks: Span[]): void {
 
 function splitPoint(text: string, start: number, latest: number): number {
   const earliest = start + CHUNK_MAX_CHARS / 2;
+  // Searching only the window keeps the cost linear in files without separators.
+  const window = text.slice(earliest, latest);
   for (const separator of ["\n", ". ", " "]) {
-    const at = text.lastIndexOf(separator, latest - separator.length);
-    if (at >= earliest) return at + separator.length;
+    const at = window.lastIndexOf(separator);
+    if (at >= 0) return earliest + at + separator.length;
   }
   // Never inside a surrogate pair.
   const unit = text.charCodeAt(latest - 1);
