@@ -1,12 +1,12 @@
 /**
- * What a test process started and must end again: servers, folders, child processes. The preload
- * file ends everything after the last test; signals end everything before the process goes.
+ * Stops what a process has started: servers, folders, child processes. Tests call `cleanUp` after the
+ * last test (see test/support/preload.ts), benchmarks at their end; signals call it before the exit.
  */
 type Closer = () => Promise<void> | void;
 
 const closers = new Set<Closer>();
 
-/** Registers a closer and returns a function that runs it now instead, once. */
+/** Registers a closer. The returned function runs it at once, and only once. */
 export function onCleanup(closer: Closer): () => Promise<void> {
   closers.add(closer);
   return async () => {
@@ -14,7 +14,7 @@ export function onCleanup(closer: Closer): () => Promise<void> {
   };
 }
 
-/** Ends everything, the newest first, because later things use earlier ones. */
+/** Runs all closers, the newest first, because later things use earlier ones. */
 export async function cleanUp(): Promise<void> {
   for (const closer of [...closers].reverse()) {
     closers.delete(closer);

@@ -1,6 +1,6 @@
-/** Deliveries of which a share repeats earlier ones, sent until every one is acknowledged. */
+/** Deliveries, some of them repetitions, that are sent until each is acknowledged. */
 export interface Workload {
-  /** The services, all on one database. May be changed while the work goes on. */
+  /** URLs of the services, all on one database. The array may change meanwhile. */
   readonly urls: string[];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,15 +15,15 @@ export interface Workload {
 export interface Tally {
   readonly deliveries: number;
   readonly keys: number;
-  /** Requests sent, those that were sent again included. */
+  /** Number of requests, including retries. */
   requests: number;
-  /** Requests by what came back: a status, a state of the conflict, or `no answer`. */
+  /** Number of requests by outcome: a status, the state in a 409, or `no answer`. */
   readonly answers: Map<string, number>;
   /** The event that was acknowledged for each key. */
   readonly events: Map<string, string>;
-  /** Keys that were acknowledged as new, which may happen once a key. */
+  /** How often each key was acknowledged as new; must be 1. */
   readonly fresh: Map<string, number>;
-  /** Answers that contradict an earlier one; none is the only good number. */
+  /** Answers that contradict an earlier one; must be 0. */
   contradictions: number;
   seconds: number;
 }
@@ -79,7 +79,7 @@ async function deliver(workload: Workload, tally: Tally, key: string): Promise<v
   }
 }
 
-/** The keys in their order: a repetition follows closely, often while the first still runs. */
+/** Keys in sending order. A repetition follows closely, often while the first is in progress. */
 function keysOf({ deliveries, repeatShare }: Workload): string[] {
   const keys: string[] = [];
   for (let at = 0; at < deliveries; at++) {
@@ -90,8 +90,8 @@ function keysOf({ deliveries, repeatShare }: Workload): string[] {
   return keys;
 }
 
-/** Sends the whole workload and tells what came back. */
-export async function run(workload: Workload): Promise<Tally> {
+/** Sends the whole workload and counts the answers. */
+export async function sendDeliveries(workload: Workload): Promise<Tally> {
   const keys = keysOf(workload);
   const tally: Tally = {
     deliveries: keys.length,

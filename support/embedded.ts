@@ -4,7 +4,7 @@ import { openEmbeddedDatabase } from "../src/db/embedded.ts";
 import { onCleanup } from "./cleanup.ts";
 import { abandonedFolders, temporaryFolder } from "./folders.ts";
 
-/** A DATA_DIR of its own. A PostgreSQL that a killed server leaves running in it is stopped. */
+/** A new DATA_DIR. A PostgreSQL that a killed server leaves running in it is stopped at the end. */
 export function dataFolder(): string {
   const folder = temporaryFolder("data");
   onCleanup(() => stopEmbeddedServer(folder));
@@ -18,7 +18,7 @@ export async function stopEmbeddedServer(folder: string): Promise<void> {
   await server.close();
 }
 
-/** Ends what test processes left behind that were killed before they could clean up. */
+/** Stops the servers and removes the folders of test processes that were killed. */
 export async function removeAbandonedFolders(): Promise<void> {
   for (const folder of abandonedFolders()) {
     try {

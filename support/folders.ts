@@ -6,9 +6,9 @@ import { onCleanup } from "./cleanup.ts";
 const PREFIX = "tessera-test-";
 
 /**
- * A new folder that is removed at the end. Its name holds the process id, so that a later run can
- * tell the leftovers of a killed one. Other accounts may pass through it, because root's PostgreSQL
- * runs as one of them.
+ * Creates a folder that is removed at the end. Its name contains the process id, so that a later run
+ * recognises the leftovers of a killed one. Other accounts may traverse it, because PostgreSQL runs
+ * under another account when root starts it.
  */
 export function temporaryFolder(purpose: string): string {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-${purpose}-`));
@@ -17,7 +17,7 @@ export function temporaryFolder(purpose: string): string {
   return folder;
 }
 
-/** Folders whose makers were killed before they could clean up. */
+/** Folders of processes that were killed before they could clean up. */
 export function abandonedFolders(): string[] {
   return readdirSync(tmpdir())
     .filter((name) => {

@@ -6,12 +6,12 @@ import { onCleanup } from "./cleanup.ts";
 import { removeAbandonedFolders } from "./embedded.ts";
 import { temporaryFolder } from "./folders.ts";
 
-/** The test runner starts one PostgreSQL for all its processes and tells its address here. */
+/** Variable in which the test runner passes the URL of one PostgreSQL to all its processes. */
 export const SERVER_VARIABLE = "TESSERA_TEST_POSTGRES";
 
 /**
- * Nothing waits for the disk: what a test writes need not outlive the machine. It does outlive any
- * process that a test kills, PostgreSQL's own included, because the system keeps the written pages.
+ * Nothing waits for the disk, because data of tests need not survive a crash of the machine. It does
+ * survive the death of any process, PostgreSQL's included: the system keeps the written pages.
  */
 const SETTINGS = {
   fsync: "off",
@@ -22,18 +22,18 @@ const SETTINGS = {
   autovacuum: "off",
 } as const;
 
-/** Serialises the making of the template between test processes. */
+/** Advisory lock under which one test process at a time creates the template. */
 const TEMPLATE_LOCK = 7305_0001;
 
 export type TestDatabase = {
-  /** `postgres://…`, fit for DATABASE_URL. */
+  /** `postgres://…`, as in DATABASE_URL. */
   readonly url: string;
   readonly sql: Sql;
-  /** Drops the database, open connections included. Happens by itself after the last test. */
+  /** Drops the database and its open connections. Runs automatically after the last test. */
   drop(): Promise<void>;
 };
 
-/** Starts a PostgreSQL for tests in a temporary folder and returns its address. */
+/** Starts a PostgreSQL for tests in a temporary folder and returns its URL. */
 export async function startPostgres(): Promise<string> {
   await removeAbandonedFolders();
   const folder = temporaryFolder("postgres");
@@ -42,12 +42,12 @@ export async function startPostgres(): Promise<string> {
   return server.url;
 }
 
-/** An own database with the current schema and no rows, made from a template in milliseconds. */
+/** A new database with the current schema and no rows, copied from a template in milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(await template());
 }
 
-/** An own database without any schema, for the tests of migrations. */
+/** A new database without a schema, for the tests of migrations. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase("template0");
 }
@@ -75,7 +75,7 @@ function template(): Promise<string> {
   return templateName;
 }
 
-/** The name holds a hash of the migrations: another schema is another template. */
+/** The name contains a hash of the migrations, so each schema has its own template. */
 async function makeTemplate(): Promise<string> {
   const hash = createHash("sha256");
   for (const { name, text } of shippedMigrations()) hash.update(`${name}\0${text}\0`);
@@ -94,7 +94,7 @@ async function makeTemplate(): Promise<string> {
   }
 }
 
-/** Only the last step makes it a template, so one that was cut short is made again. */
+/** The last step marks it as a template, so an interrupted one is created again. */
 async function fillTemplate(connection: Sql, name: string): Promise<void> {
   await connection.unsafe(`DROP DATABASE IF EXISTS ${name}`);
   await connection.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);

@@ -5,7 +5,7 @@ import { dataFolder } from "./embedded.ts";
 
 export const PROJECT_ROOT = join(import.meta.dir, "..");
 
-/** Generous, because tests share few cores; a server that fails to start ends sooner by itself. */
+/** Generous, because tests share few cores. A server that fails to start exits sooner by itself. */
 const START_TIMEOUT_MS = 120_000;
 
 export type ServerOptions = {
@@ -14,24 +14,24 @@ export type ServerOptions = {
 };
 
 export type TestServer = {
-  /** `http://127.0.0.1:port`, as the server announced it. */
+  /** `http://127.0.0.1:port`, as the server printed it. */
   readonly url: string;
   readonly dataDir: string;
   readonly pid: number;
-  /** Everything that it has printed so far, both streams together. */
+  /** Everything printed so far, both streams together. */
   logs(): string;
   kill(signal: NodeJS.Signals): void;
   /** The exit status, or 128 + signal. */
   readonly exited: Promise<number>;
-  /** Ends it at once unless it has ended. Happens by itself after the last test. */
+  /** Kills the server if it is running. Runs automatically at the end. */
   stop(): Promise<void>;
 };
 
 export type CommandResult = { status: number; stdout: string; stderr: string };
 
 /**
- * Starts the real server on a free port with its own data folder and waits until it listens. The
- * caller's environment does not reach it, except for what finds programs.
+ * Starts the real server on a free port with a new data folder and waits until it listens. Of the
+ * caller's environment it gets only PATH, HOME and TMPDIR.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
@@ -47,7 +47,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     if (program.exitCode === null) program.kill("SIGKILL");
     await program.exited;
   });
-  const url = await announcedUrl(program, output);
+  const url = await printedUrl(program, output);
   return {
     url,
     dataDir: env.DATA_DIR ?? "",
@@ -59,7 +59,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
-/** Runs a command of the command line to its end. */
+/** Runs a `tessera` command and waits for its end. */
 export async function runCommand(
   args: readonly string[],
   options: ServerOptions & { readonly stdin?: string | Uint8Array } = {},
@@ -116,7 +116,7 @@ function collect(...streams: ReadableStream<Uint8Array>[]): Output {
   return Object.assign(output, { ended });
 }
 
-async function announcedUrl(program: Subprocess, output: Output): Promise<string> {
+async function printedUrl(program: Subprocess, output: Output): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   output.changed = () => {
     const url = output.text.match(/listening on (http:\/\/[^\s"]+)/)?.[1];

@@ -7,19 +7,19 @@ const START_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 
 export type TestRedis = {
-  /** `redis://…`, fit for REDIS_URL; stays the same over `restart`. */
+  /** `redis://…`, as in REDIS_URL. Stays the same after `restart`. */
   readonly url: string;
-  /** Freezes the server: connections stay open and nothing is answered. */
+  /** Freezes the server: connections stay open but get no answers. */
   pause(): void;
   resume(): void;
-  /** Ends the server at once, as a crash would. */
+  /** Kills the server, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again at the same port, empty; ends it first when it runs. */
+  /** Kills the server if it is running and starts an empty one on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts a real redis-server that keeps nothing on disk. */
+/** Starts a real redis-server without persistence. */
 export async function startRedis(): Promise<TestRedis> {
   requireRedis();
   const folder = temporaryFolder("redis");
@@ -31,7 +31,7 @@ export async function startRedis(): Promise<TestRedis> {
       try {
         return await launch(port, folder);
       } catch (error) {
-        // Somebody else may take the port between looking and starting.
+        // Another process may take the port between the probe and the start.
         if (attempt === 5) throw error;
         port = await freePort();
       }

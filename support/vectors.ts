@@ -1,12 +1,12 @@
 import { normalNumbers, randomNumbers } from "./random.ts";
 
-/** Seeded vectors for benchmarks and tests: the same arguments give the same vectors. */
+/** Seeded vectors: the same arguments give the same vectors. */
 
 /**
- * - clusters: like embeddings of text: 300 clusters in a latent space of 64 dimensions, projected by
- *   a random matrix, with noise in all dimensions
- * - uniform: no structure at all
- * - sparse: feature hashing, 40 of the elements are not zero
+ * - clusters: similar to embeddings of text: 300 clusters in a latent space of 64 dimensions,
+ *   projected by a random matrix, with noise in all dimensions
+ * - uniform: no structure
+ * - sparse: feature hashing, at most 40 elements are not zero
  */
 export type DataKind = "clusters" | "uniform" | "sparse";
 
@@ -27,7 +27,7 @@ function fillClustered(vectors: Float32Array[], dimension: number, seed: number)
   const normal = normalNumbers(seed);
   const centres = Float32Array.from({ length: CLUSTERS * LATENT }, normal);
   const projection = Float32Array.from({ length: LATENT * dimension }, normal);
-  // A block of ready-made noise, read from a random place on, is much cheaper than fresh noise.
+  // Reading precomputed noise from a random offset is much cheaper than drawing it per vector.
   const noise = Float32Array.from({ length: dimension * 64 }, () => normal() * NOISE * 8);
   const uniform = randomNumbers(seed + 1);
   for (const vector of vectors) {
@@ -44,7 +44,7 @@ function fillClustered(vectors: Float32Array[], dimension: number, seed: number)
   }
 }
 
-/** `count` vectors of unit length, one after another. */
+/** `count` vectors of unit length in one array. */
 export function makeVectors(
   kind: DataKind,
   count: number,
@@ -65,9 +65,9 @@ export function makeVectors(
         for (let i = 0; i < dimension; i++) vector[i] = normal();
       } else {
         for (let feature = 0; feature < FEATURES; feature++) {
-          // Squaring favours the low places, as words have frequent and rare ones.
-          const place = Math.floor(uniform() ** 2 * dimension);
-          vector[place] = (vector[place] as number) + (uniform() < 0.5 ? -1 : 1);
+          // Squaring favours low positions, as some words are frequent and others rare.
+          const position = Math.floor(uniform() ** 2 * dimension);
+          vector[position] = (vector[position] as number) + (uniform() < 0.5 ? -1 : 1);
         }
         vector[0] = (vector[0] as number) + 0.5;
       }

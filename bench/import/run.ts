@@ -1,45 +1,32 @@
 /**
- * How fast chunks are imported, and with how much memory, as a ratio to bare inserts of the same rows.
+ * Time and memory of importing chunks, as a ratio to bare inserts of the same rows.
  *
  *   bun bench/import/run.ts [--chunks 100000] [--dimension 768]
  *
- * The baseline sends the same embeddings to the same PostgreSQL in one process, with nothing read,
- * parsed, checked or derived: what PostgreSQL alone takes.
+ * The baseline sends the same embeddings to the same PostgreSQL from one process, without reading,
+ * parsing, checking or deriving anything: it is the cost of PostgreSQL alone.
  */
-import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { type BenchDatabase, startDatabase } from "../support/database.ts";
+import { readOptions } from "../support/options.ts";
+import { mebibytes, secondsSince } from "../support/table.ts";
 
-const { values } = parseArgs({
-  options: {
-    chunks: { type: "string", default: "100000" },
-    dimension: { type: "string", default: "768" },
-  },
-});
-const chunks = Number(values.chunks);
-const dimension = Number(values.dimension);
+const { chunks, dimension } = readOptions({ chunks: 100_000, dimension: 768 });
 
 const CHUNKS_PER_FILE = 10;
 const BATCH_ROWS = 500;
-const MEBIBYTE = 1_048_576;
-const TEXT = "A sentence that stands for what a chunk of documentation holds. ".repeat(11);
-const ROOT = join(import.meta.dir, "..", "..");
+const TEXT = "A sentence as documentation has it, to fill the text of a chunk. ".repeat(11);
 
-/** Numbers from -0.5 to 0.5 of a linear congruential generator. */
 function* randomVectors(): Generator<Float32Array> {
-  let state = 1;
-  for (;;) {
-    const vector = new Float32Array(dimension);
-    for (let i = 0; i < dimension; i++) {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-      vector[i] = state / 2 ** 32 - 0.5;
-    }
-    yield vector;
-  }
+  const next = randomNumbers(1);
+  for (;;) yield Float32Array.from({ length: dimension }, () => next() - 0.5);
 }
 
 const base64 = (vector: Float32Array) => Buffer.from(vector.buffer).toString("base64");
@@ -70,7 +57,7 @@ async function writeRecords(path: string, form: (vector: Float32Array) => unknow
   await new Promise((done) => stream.end(done as () => void));
 }
 
-/** Seconds that PostgreSQL takes for the rows of the chunks alone. */
+/** Seconds that PostgreSQL takes to insert the rows of the chunks. */
 async function bareInserts(sql: Sql): Promise<number> {
   const ids = {
     project: crypto.randomUUID(),
@@ -94,7 +81,7 @@ async function bareInserts(sql: Sql): Promise<number> {
       SELECT gen_random_uuid(), ${ids.project}, ${ids.file}, ${ids.version}, 'x.md', u.index,
         u.index || ${TEXT}::text, ${dimension}::integer, decode(u.embedding, 'base64')
       FROM unnest(${rows}::integer[], ${embeddings}::text[]) u (index, embedding)`;
-    seconds += (performance.now() - started) / 1_000;
+    seconds += secondsSince(started);
   }
   return seconds;
 }
@@ -102,24 +89,25 @@ async function bareInserts(sql: Sql): Promise<number> {
 async function importFile(path: string, url: string) {
   const started = performance.now();
   const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
-    cwd: ROOT,
+    cwd: PROJECT_ROOT,
     env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: url },
     stdout: "ignore",
     stderr: "inherit",
   });
   if ((await child.exited) !== 0) throw new Error("the import failed");
-  const seconds = (performance.now() - started) / 1_000;
+  const seconds = secondsSince(started);
   const usage = child.resourceUsage();
   const cpu = Number(usage?.cpuTime.total ?? 0) / 1e6;
-  return { seconds, cpu, memory: (usage?.maxRSS ?? 0) / MEBIBYTE };
+  return { seconds, cpu, memory: usage?.maxRSS ?? 0 };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "tessera-bench-import-"));
-const server = await openEmbeddedDatabase({ dataDir: join(folder, "data"), log: () => {} });
-const admin = openDatabase(server.url, { connections: 1, statementTimeoutMs: 0 });
-
-async function withDatabase<T>(name: string, work: (sql: Sql, url: string) => Promise<T>) {
-  await admin.unsafe(`CREATE DATABASE ${name}`);
+/** Runs `work` on a database of its own. */
+async function withDatabase<T>(
+  server: BenchDatabase,
+  name: string,
+  work: (sql: Sql, url: string) => Promise<T>,
+): Promise<T> {
+  await server.sql.unsafe(`CREATE DATABASE ${name}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   const sql = openDatabase(url.href, { connections: 1, statementTimeoutMs: 0 });
@@ -129,38 +117,35 @@ async function withDatabase<T>(name: string, work: (sql: Sql, url: string) => Pr
     return await work(sql, url.href);
   } finally {
     await sql.end();
-    await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
+    await server.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
   }
 }
 
-try {
-  const bare = await withDatabase("bare", bareInserts);
+await runBenchmark(async () => {
+  const server = await startDatabase();
+  const bare = await withDatabase(server, "bare", bareInserts);
   const table: Record<string, string | number>[] = [
     { what: "bare inserts", "chunks/s": Math.round(chunks / bare), "of baseline": "1.00" },
   ];
+  const path = join(temporaryFolder("bench"), "records.ndjson");
   for (const [what, form] of [
     ["import, base64", base64],
     ["import, arrays of numbers", numbers],
   ] as const) {
-    const path = join(folder, "records.ndjson");
     await writeRecords(path, form);
-    const { seconds, cpu, memory } = await withDatabase("imported", (_sql, url) =>
+    const { seconds, cpu, memory } = await withDatabase(server, "imported", (_sql, url) =>
       importFile(path, url),
     );
     table.push({
       what,
       "chunks/s": Math.round(chunks / seconds),
       "of baseline": (bare / seconds).toFixed(2),
-      "file MiB": Math.round(statSync(path).size / MEBIBYTE),
+      "file MiB": mebibytes(statSync(path).size),
       seconds: seconds.toFixed(1),
       "CPU s": cpu.toFixed(1),
-      "peak MiB": Math.round(memory),
+      "peak MiB": mebibytes(memory),
     });
   }
   console.log(`${chunks} chunks of ${dimension} dimensions`);
   console.table(table);
-} finally {
-  await admin.end();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-}
+});

@@ -4,14 +4,14 @@ import { RANKS, type SearchSystem } from "../../support/relevance/measure.ts";
 
 const FIELDS = ["path", "title", "headings", "frontmatter", "content"];
 
-/** The search options of a careful MiniSearch user. */
+/** Options that a careful user of MiniSearch would choose. */
 const TUNED: SearchOptions = {
   boost: { title: 6, headings: 3, path: 3, frontmatter: 2 },
   prefix: (_term, i, terms) => i === terms.length - 1,
   fuzzy: (term) => (term.length > 3 ? 0.2 : false),
 };
 
-/** MiniSearch on the same documents, with its defaults and tuned. */
+/** MiniSearch over the same documents, with its defaults and tuned. */
 export function baselines(documents: readonly KnowledgeDocument[]): Array<[string, SearchSystem]> {
   const index = new MiniSearch({ fields: FIELDS, idField: "path" });
   index.addAll(

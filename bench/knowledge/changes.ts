@@ -1,72 +1,53 @@
 /**
- * A long-running service: thousands of changes, each followed by lookups, and the memory of the
- * process after every tenth of them. The first tenth is the baseline.
+ * Memory of a long-lived service: thousands of changes, each followed by lookups.
  *
- * usage: bun bench/knowledge/changes.ts [CHANGES] [FILES]
+ *   bun bench/knowledge/changes.ts [--changes 5000] [--files 500]
+ *
+ * Prints the memory of the process after every tenth of the changes. The first tenth is the baseline.
  */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openDatabase } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { BenchServer } from "../search/server.ts";
-import { writeFiles, writeProject, writeUser } from "./world.ts";
+import { addApiKey, addUser } from "../../support/accounts.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { startDatabase } from "../support/database.ts";
+import { readOptions } from "../support/options.ts";
+import { BenchServer } from "../support/server.ts";
+import { mebibytes } from "../support/table.ts";
+import { Client } from "./client.ts";
+import { writeFiles, writeProject } from "./world.ts";
 
-const changes = Number(process.argv[2] ?? 5_000);
-const files = Number(process.argv[3] ?? 500);
-const MEBIBYTE = 2 ** 20;
+const { changes, files } = readOptions({ changes: 5_000, files: 500 });
 const PARAGRAPH = "Some words of a paragraph that is as long as they are in life. ".repeat(20);
 
-const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-// When this process is root, PostgreSQL runs as another account and must reach the folder.
-chmodSync(dataDir, 0o711);
-const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
-const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
-let server: BenchServer | undefined;
-try {
-  await migrate(sql);
-  const { userId, apiKey } = await writeUser(sql);
+await runBenchmark(async () => {
+  const { dataDir, sql } = await startDatabase();
+  const userId = await addUser(sql);
+  const { key } = await addApiKey(sql, userId);
   const project = await writeProject(sql, userId, "long");
-  server = await BenchServer.start(dataDir);
-  const url = new URL(project.lookupPath, server.url);
-  const look = async (body: object) => {
-    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
-    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-    if (response.status !== 200) throw new Error(await response.text());
-    return (await response.json()) as { total_matches: number };
-  };
+  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  const client = new Client(server, key);
   const write = (number: number) => {
     const text = `# Change ${number}\n\n${PARAGRAPH} word${number}\n`;
     return writeFiles(sql, project, [{ path: `f${number % files}.md`, text }]);
   };
   for (let i = 0; i < files; i++) await write(i);
-  await look({});
+  await client.page(project, {});
 
   const rows: object[] = [];
   let first = 0;
   for (let i = 1; i <= changes; i++) {
     await write(files + i);
-    await look({ query: `paragraph ${i % 7}` });
-    if (i % 10 === 0) await look({});
+    await client.page(project, { query: `paragraph ${i % 7}` });
+    if (i % 10 === 0) await client.page(project, {});
     if (i % Math.ceil(changes / 10) !== 0) continue;
-    while ((await look({ query: `word${files + i}` })).total_matches === 0) await Bun.sleep(10);
-    const rss = server.rssBytes() / MEBIBYTE;
-    first ||= rss;
-    const index = (await server.metric("tessera_index_memory_bytes")) / MEBIBYTE;
+    await client.until(project, { query: `word${files + i}` }, (page) => page.total_matches > 0);
+    const bytes = server.anonymousBytes();
+    first ||= bytes;
     rows.push({
       changes: i,
-      "anonymous memory MiB": rss.toFixed(0),
-      ratio: (rss / first).toFixed(2),
-      "index MiB": index.toFixed(1),
+      "anonymous memory MiB": mebibytes(bytes),
+      ratio: (bytes / first).toFixed(2),
+      "of it index MiB": mebibytes(await server.metric("tessera_index_memory_bytes"), 1),
     });
     console.log(JSON.stringify(rows.at(-1)));
   }
   console.table(rows);
-} finally {
-  await server?.stop();
-  await sql.end();
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-}
-process.exit(0);
+});

@@ -1,23 +1,26 @@
 /**
- * Relevance of lookups: mean reciprocal rank of known items, compared with MiniSearch on the same
- * documents and queries.
+ * Relevance of lookup: mean reciprocal rank of known items, compared with MiniSearch.
  *
- * usage: bun bench/knowledge/relevance.ts [FOLDER OF MARKDOWN] [SEED] [QUERIES PER KIND]
+ *   bun bench/knowledge/relevance.ts [--folder FOLDER] [--seed 1] [--queries 150]
+ *
+ * `--folder` holds Markdown files, `--queries` is the number of queries per kind.
  */
 
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { type Measurement, measure } from "../../support/relevance/measure.ts";
 import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
 import { tessera } from "../../support/relevance/tessera.ts";
+import { readOptions } from "../support/options.ts";
 import { baselines } from "./baseline.ts";
 
-const folder = process.argv[2] ?? `${import.meta.dir}/../../fixtures/docs`;
-const seed = Number(process.argv[3] ?? 1);
-const perKind = Number(process.argv[4] ?? 150);
-
-const documents = readCorpus(folder);
-const queries = knownItemQueries(documents, seed, perKind);
-console.log(`${documents.length} documents, ${queries.length} queries, seed ${seed}`);
+const options = readOptions({
+  folder: `${import.meta.dir}/../../fixtures/docs`,
+  seed: 1,
+  queries: 150,
+});
+const documents = readCorpus(options.folder);
+const queries = knownItemQueries(documents, options.seed, options.queries);
+console.log(`${documents.length} documents, ${queries.length} queries, seed ${options.seed}`);
 
 const systems = [["Tessera", tessera(documents)] as const, ...baselines(documents)];
 const rows = systems.map(([name, system]) => ({ name, measured: measure(system, queries) }));

@@ -1,7 +1,7 @@
 /**
- * The text search core with many documents, and with very many tiny ones.
+ * Time and memory of the text core with many documents, and with very many tiny ones.
  *
- * usage: bun bench/knowledge/scale.ts [FOLDER] [DOCUMENTS] [TINY ITEMS]
+ *   bun bench/knowledge/scale.ts [--folder FOLDER] [--documents 20000] [--items 100000]
  */
 import {
   browse,
@@ -14,13 +14,17 @@ import {
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
-import { quantile } from "../../support/statistics.ts";
+import { median, quantile } from "../../support/statistics.ts";
+import { readOptions } from "../support/options.ts";
+import { mebibytes } from "../support/table.ts";
 
-const folder = process.argv[2] ?? `${import.meta.dir}/../../fixtures/docs`;
-const documentCount = Number(process.argv[3] ?? 20_000);
-const tinyCount = Number(process.argv[4] ?? 100_000);
+const options = readOptions({
+  folder: `${import.meta.dir}/../../fixtures/docs`,
+  documents: 20_000,
+  items: 100_000,
+});
+const { documents: documentCount, items: itemCount } = options;
 const WHOLE = { shardIndex: 0, shardCount: 1 };
-const MEBIBYTE = 2 ** 20;
 const UPDATES = 20;
 const BROWSE_PAGE = 12;
 
@@ -38,12 +42,12 @@ function viewOf(...buffers: ArrayBufferLike[]): View {
 function latencies(view: View, queries: readonly string[]): string {
   const ask = (query: string) => search(view, { query, limit: 12, ...WHOLE });
   for (const query of queries) ask(query);
-  const times = queries.map((query) => timed(() => ask(query))[1]).sort((a, b) => a - b);
+  const times = queries.map((query) => timed(() => ask(query))[1]);
   return `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
 }
 
 function measureDocuments(): void {
-  const documents = synthesise(readCorpus(folder), documentCount, 1);
+  const documents = synthesise(readCorpus(options.folder), documentCount, 1);
   const queries = knownItemQueries(documents, 2, 100).map((query) => query.text);
   const [buffer, buildTime] = timed(() => buildSegment(documents));
   const [, verifyTime] = timed(() => openSegment(buffer));
@@ -51,7 +55,7 @@ function measureDocuments(): void {
   console.log(`${documentCount} documents, ${segment.tokens.length} tokens`);
   console.log(`  build ${(buildTime / 1000).toFixed(2)} s`);
   console.log(
-    `  segment ${(buffer.byteLength / MEBIBYTE).toFixed(1)} MiB, all the memory that a search needs`,
+    `  segment ${mebibytes(buffer.byteLength, 1)} MiB, all the memory that a search needs`,
   );
   console.log(
     `  open ${verifyTime.toFixed(1)} ms with checksum, ${openTime.toFixed(2)} ms without`,
@@ -68,7 +72,7 @@ function measureDocuments(): void {
 }
 
 function measureBrowsing(): void {
-  const items = Array.from({ length: tinyCount }, (_, i) => ({
+  const items = Array.from({ length: itemCount }, (_, i) => ({
     id: `item-${i}`,
     path: `items/${String(i).padStart(7, "0")}.md`,
     title: `Item ${i}`,
@@ -88,14 +92,10 @@ function measureBrowsing(): void {
     pageTimes.push(time * 1000);
     after = view.segments[0]?.path(last.document);
   }
-  const tenth = Math.floor(pageTimes.length / 10);
-  const medianOf = (times: number[]) =>
-    quantile(
-      [...times].sort((a, b) => a - b),
-      0.5,
-    ).toFixed(1);
-  console.log(`${tinyCount} tiny items, built in ${(buildTime / 1000).toFixed(2)} s`);
-  console.log(`  segment ${(buffer.byteLength / MEBIBYTE).toFixed(1)} MiB`);
+  const tenth = Math.ceil(pageTimes.length / 10);
+  const medianOf = (times: number[]) => median(times).toFixed(1);
+  console.log(`${itemCount} tiny items, built in ${(buildTime / 1000).toFixed(2)} s`);
+  console.log(`  segment ${mebibytes(buffer.byteLength, 1)} MiB`);
   console.log(
     `  a page of ${BROWSE_PAGE}: first tenth ${medianOf(pageTimes.slice(tenth / 2, tenth))} us, ` +
       `last tenth ${medianOf(pageTimes.slice(-tenth))} us`,
@@ -104,4 +104,4 @@ function measureBrowsing(): void {
 
 measureDocuments();
 measureBrowsing();
-console.log(`resident memory at the end ${(process.memoryUsage().rss / MEBIBYTE).toFixed(0)} MiB`);
+console.log(`resident memory at the end ${mebibytes(process.memoryUsage().rss)} MiB`);

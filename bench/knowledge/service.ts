@@ -1,39 +1,39 @@
 /**
  * Knowledge lookup through the running service: HTTP, API key, PostgreSQL, worker threads.
  *
- * usage: bun bench/knowledge/service.ts [FOLDER] [DOCUMENTS] [TINY ITEMS]
+ *   bun bench/knowledge/service.ts [--folder FOLDER] [--documents 20000] [--items 100000]
+ *                                  [--requests 2000]
  */
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import type { Sql } from "../../src/db/client.ts";
 import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
 import { buildSegment } from "../../src/text/index.ts";
+import { addApiKey, addUser } from "../../support/accounts.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
-import { quantile } from "../../support/statistics.ts";
+import { mean, median, quantile } from "../../support/statistics.ts";
 import { lookup } from "../../workers/lookup.ts";
-import { BenchServer, LoadGenerator, postRequest } from "../search/server.ts";
-import { type BenchProject, sourceOf, writeFiles, writeProject, writeUser } from "./world.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { startDatabase } from "../support/database.ts";
+import { LoadGenerator } from "../support/load.ts";
+import { readOptions } from "../support/options.ts";
+import { BenchServer, postRequest } from "../support/server.ts";
+import { mebibytes, secondsSince } from "../support/table.ts";
+import { Client, watchChanges } from "./client.ts";
+import { type BenchProject, sourceOf, writeFiles, writeProject } from "./world.ts";
 
-const folder = process.argv[2] || `${import.meta.dir}/../../fixtures/docs`;
-const documentCount = Number(process.argv[3] ?? 20_000);
-const tinyCount = Number(process.argv[4] ?? 100_000);
+const options = readOptions({
+  folder: `${import.meta.dir}/../../fixtures/docs`,
+  documents: 20_000,
+  items: 100_000,
+  requests: 2_000,
+});
+const { documents: documentCount, items: itemCount } = options;
 const QUERIES_PER_KIND = 100;
-const REQUESTS = 2_000;
-const MEBIBYTE = 2 ** 20;
 const PAGE = 12;
-const POLL_MS = 10;
-const CHANGE_INTERVAL_MS = 250;
-
-interface Page {
-  readonly page_info: { readonly next: string | null };
-  readonly total_matches: number;
-  readonly shard: { readonly total_items: number };
-}
+const WATCH_MS = 5_000;
 
 const rows: Array<{ what: string; value: string; ratio: string }> = [];
 
@@ -42,59 +42,16 @@ function row(what: string, value: string, ratio = ""): void {
   console.log(`${what}: ${value} ${ratio}`);
 }
 
-const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(2);
-const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b);
-const ms = (sorted: readonly number[], share: number) => quantile(sorted, share).toFixed(2);
-
-class Client {
-  constructor(
-    readonly server: BenchServer,
-    private readonly apiKey: string,
-  ) {}
-
-  async page(project: BenchProject, body: object): Promise<Page> {
-    const response = await fetch(new URL(project.lookupPath, this.server.url), {
-      method: "POST",
-      headers: { "x-api-key": this.apiKey, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 200) throw new Error(await response.text());
-    return (await response.json()) as Page;
-  }
-
-  async until(project: BenchProject, body: object, done: (page: Page) => boolean): Promise<void> {
-    while (!done(await this.page(project, body))) await Bun.sleep(POLL_MS);
-  }
-}
-
-/** Changes one file repeatedly until stopped; returns how long each change took to be visible. */
-function watchChanges(sql: Sql, client: Client, project: BenchProject) {
-  const times: number[] = [];
-  let stopped = false;
-  const watching = (async () => {
-    for (let i = 0; !stopped; i++) {
-      const word = `w${Bun.hash(String(i)).toString(36)}`;
-      await writeFiles(sql, project, [{ path: "note.md", text: word }]);
-      const start = performance.now();
-      await client.until(project, { query: word }, (page) => page.total_matches > 0);
-      times.push(performance.now() - start);
-      await Bun.sleep(CHANGE_INTERVAL_MS);
-    }
-  })();
-  return async () => {
-    stopped = true;
-    await watching;
-    return ascending(times);
-  };
-}
+const seconds = (since: number) => secondsSince(since).toFixed(2);
+const ms = (times: readonly number[], share: number) => quantile(times, share).toFixed(2);
 
 async function measureLoading(sql: Sql, client: Client, project: BenchProject, note: BenchProject) {
-  const documents = synthesise(readCorpus(folder), documentCount, 1);
+  const documents = synthesise(readCorpus(options.folder), documentCount, 1);
   const sources = documents.map(sourceOf);
   const queries = knownItemQueries(documents, 2, QUERIES_PER_KIND).map((query) => query.text);
   await client.page(project, {});
   await client.page(note, {});
-  const before = client.server.rssBytes();
+  const before = client.server.anonymousBytes();
   const stop = watchChanges(sql, client, note);
   const start = performance.now();
   const cpu = client.server.cpuSeconds();
@@ -111,8 +68,8 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
     `p50 ${ms(seen, 0.5)} ms, slowest ${ms(seen, 1)} ms`,
   );
   row(
-    "resident memory, empty and loaded",
-    `${(before / MEBIBYTE).toFixed(0)} and ${(client.server.rssBytes() / MEBIBYTE).toFixed(0)} MiB`,
+    "anonymous memory, empty and loaded",
+    `${mebibytes(before)} and ${mebibytes(client.server.anonymousBytes())} MiB`,
   );
   const own = process.cpuUsage();
   buildSegment(documents);
@@ -123,7 +80,7 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
   return queries;
 }
 
-/** The same lookups in this process, on the segments of the server's snapshot. */
+/** Runs the same lookups in this process, on the segments of the server's snapshot. */
 async function measureInProcess(
   directory: string,
   project: BenchProject,
@@ -141,19 +98,17 @@ async function measureInProcess(
     lookup({ view, query, limit: PAGE, shardIndex: 0, shardCount: 1, returned: [], after: null });
   for (const query of queries) ask(query);
   const times: number[] = [];
-  for (let i = 0; i < REQUESTS; i++) {
+  for (let i = 0; i < options.requests; i++) {
     const start = performance.now();
     ask(queries[i % queries.length] as string);
     times.push(performance.now() - start);
   }
-  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
-  const sorted = ascending(times);
   row(
     `worker time per lookup (in process, ${segments.length} segments)`,
-    `p50 ${ms(sorted, 0.5)} ms, p99 ${ms(sorted, 0.99)} ms, mean ${mean.toFixed(2)} ms`,
+    `p50 ${ms(times, 0.5)} ms, p99 ${ms(times, 0.99)} ms, mean ${mean(times).toFixed(2)} ms`,
     "1.00",
   );
-  return { mean, p50: quantile(sorted, 0.5) };
+  return { mean: mean(times), p50: median(times) };
 }
 
 async function measureLookups(
@@ -167,24 +122,40 @@ async function measureLookups(
     postRequest(client.server, project.lookupPath, apiKey, JSON.stringify({ query })),
   );
   const load = new LoadGenerator();
-  try {
-    await load.run(client.server, 8, queries.length, payloads);
-    for (const clients of [1, 8]) {
-      const { p50, p99, qps, cpu } = await load.run(client.server, clients, REQUESTS, payloads);
-      row(
-        `lookups, ${clients} client${clients === 1 ? "" : "s"}`,
-        `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${qps.toFixed(0)} per second, ` +
-          `${cpu.toFixed(2)} ms CPU each`,
-        `p50 ${(p50 / baseline.p50).toFixed(2)}, CPU ${(cpu / baseline.mean).toFixed(2)}`,
-      );
-    }
-  } finally {
-    load.stop();
+  await load.run(client.server, 8, queries.length, payloads);
+  for (const clients of [1, 8]) {
+    const { p50, p99, qps, cpu } = await load.run(
+      client.server,
+      clients,
+      options.requests,
+      payloads,
+    );
+    row(
+      `lookups, ${clients} client${clients === 1 ? "" : "s"}`,
+      `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${qps.toFixed(0)} per second, ` +
+        `${cpu.toFixed(2)} ms CPU each`,
+      `p50 ${(p50 / baseline.p50).toFixed(2)}, CPU ${(cpu / baseline.mean).toFixed(2)}`,
+    );
   }
 }
 
+/** Browses all items page by page; returns the milliseconds per page. */
+async function browseAll(client: Client, project: BenchProject): Promise<number[]> {
+  const times: number[] = [];
+  let items = 0;
+  for (let body: object | null = {}; body !== null; ) {
+    const asked = performance.now();
+    const page = await client.page(project, body);
+    times.push(performance.now() - asked);
+    items += page.returned;
+    body = page.page_info.next === null ? null : { cursor: page.page_info.next };
+  }
+  if (items !== itemCount) throw new Error(`browsing listed ${items} of ${itemCount} items`);
+  return times;
+}
+
 async function measureBrowsing(sql: Sql, client: Client, project: BenchProject): Promise<void> {
-  const sources = Array.from({ length: tinyCount }, (_, i) => ({
+  const sources = Array.from({ length: itemCount }, (_, i) => ({
     path: `items/${String(i).padStart(7, "0")}.md`,
     text: `tiny ${i}`,
   }));
@@ -192,21 +163,12 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
   await client.page(project, {});
   const start = performance.now();
   await writeFiles(sql, project, sources);
-  await client.until(project, {}, (page) => page.shard.total_items === tinyCount);
-  row(`${tinyCount} tiny items written and searchable`, `${seconds(start)} s`);
+  await client.until(project, {}, (page) => page.shard.total_items === itemCount);
+  row(`${itemCount} tiny items written and searchable`, `${seconds(start)} s`);
 
-  const times: number[] = [];
-  let items = 0;
-  for (let body: object | null = {}; body !== null; ) {
-    const asked = performance.now();
-    const page: Page & { returned?: number } = await client.page(project, body);
-    times.push(performance.now() - asked);
-    items += page.returned ?? 0;
-    body = page.page_info.next === null ? null : { cursor: page.page_info.next };
-  }
-  if (items !== tinyCount) throw new Error(`browsing listed ${items} of ${tinyCount} items`);
-  const tenth = Math.floor(times.length / 10);
-  const part = (from: number) => quantile(ascending(times.slice(from, from + tenth)), 0.5);
+  const times = await browseAll(client, project);
+  const tenth = Math.ceil(times.length / 10);
+  const part = (from: number) => median(times.slice(from, from + tenth));
   const first = part(0);
   for (const [name, from] of [
     ["first", 0],
@@ -220,59 +182,45 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
       (time / first).toFixed(2),
     );
   }
-  const seen = await (async () => {
-    const stop = watchChanges(sql, client, project);
-    await Bun.sleep(5_000);
-    return await stop();
-  })();
+  const stop = watchChanges(sql, client, project);
+  await Bun.sleep(Math.min(WATCH_MS, itemCount));
+  const seen = await stop();
   row(
-    `a change among ${tinyCount} items is visible (${seen.length} changes)`,
+    `a change among ${itemCount} items is visible (${seen.length} changes)`,
     `p50 ${ms(seen, 0.5)} ms, slowest ${ms(seen, 1)} ms`,
   );
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-// When this process is root, PostgreSQL runs as another account and must reach the folder.
-chmodSync(dataDir, 0o711);
-const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
-const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
-let server: BenchServer | undefined;
-try {
-  await migrate(sql);
-  const { userId, apiKey } = await writeUser(sql);
+await runBenchmark(async () => {
+  const { dataDir, sql } = await startDatabase();
+  const userId = await addUser(sql);
+  const { key } = await addApiKey(sql, userId);
   const big = await writeProject(sql, userId, "big");
   const tiny = await writeProject(sql, userId, "tiny");
   const note = await writeProject(sql, userId, "note");
-  server = await BenchServer.start(dataDir);
-  const emptyStart = server.startSeconds;
-  row("empty start until ready", `${emptyStart.toFixed(2)} s`, "1.00");
-  const queries = await measureLoading(sql, new Client(server, apiKey), big, note);
+  const empty = await BenchServer.start({ DATA_DIR: dataDir });
+  row("empty start until ready", `${empty.startSeconds.toFixed(2)} s`, "1.00");
+  const queries = await measureLoading(sql, new Client(empty, key), big, note);
 
   const stopping = performance.now();
-  await server.stop();
+  await empty.stop();
   row("stop with a snapshot", `${seconds(stopping)} s`);
   const starting = performance.now();
-  server = await BenchServer.start(dataDir);
-  const client = new Client(server, apiKey);
+  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  const client = new Client(server, key);
   row(
     "start from the snapshot until ready",
     `${server.startSeconds.toFixed(2)} s`,
-    (server.startSeconds / emptyStart).toFixed(2),
+    (server.startSeconds / empty.startSeconds).toFixed(2),
   );
   await client.page(big, { query: queries[0] });
   row("until the first lookup is answered", `${seconds(starting)} s`);
-  row("resident memory after the first lookup", `${(server.rssBytes() / MEBIBYTE).toFixed(0)} MiB`);
+  row("anonymous memory after the first lookup", `${mebibytes(server.anonymousBytes())} MiB`);
 
   const slot = readdirSync(join(dataDir, "index")).find((name) => !name.endsWith(".lock"));
   const directory = join(dataDir, "index", slot as string, big.id, "text");
   const baseline = await measureInProcess(directory, big, queries);
-  await measureLookups(client, apiKey, big, queries, baseline);
+  await measureLookups(client, key, big, queries, baseline);
   await measureBrowsing(sql, client, tiny);
   console.table(rows);
-} finally {
-  await server?.stop();
-  await sql.end();
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-}
-process.exit(0);
+});

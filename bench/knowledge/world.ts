@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
 import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { addEnvironment, addProject } from "../../support/accounts.ts";
 
 const BATCH_DOCUMENTS = 500;
 
-/** A file's path and its Markdown. */
+/** A Markdown file. */
 export interface Source {
   readonly path: string;
   readonly text: string;
@@ -14,33 +13,19 @@ export interface Source {
 export interface BenchProject {
   readonly id: string;
   readonly environmentId: string;
-  /** Path of its lookups. */
+  /** Path of the lookup operation for this project. */
   readonly lookupPath: string;
-}
-
-/** A user with an unscoped API key; returns the key and the user's id. */
-export async function writeUser(sql: Sql): Promise<{ userId: string; apiKey: string }> {
-  const userId = randomUUID();
-  const apiKey = generateKey();
-  const prefix = parseKey(apiKey)?.keyPrefix as string;
-  await sql`INSERT INTO users (id, email) VALUES (${userId}, ${`${userId}@example.com`})`;
-  await sql`INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash)
-    VALUES (${randomUUID()}, ${userId}, 'bench', ${prefix}, ${Buffer.from(hashKey(apiKey))})`;
-  return { userId, apiKey };
 }
 
 /** An empty project with the environment `production`. */
 export async function writeProject(sql: Sql, userId: string, slug: string): Promise<BenchProject> {
-  const id = randomUUID();
-  const environmentId = randomUUID();
-  await sql`INSERT INTO projects (id, slug, name) VALUES (${id}, ${slug}, ${slug})`;
-  await sql`INSERT INTO memberships (project_id, user_id) VALUES (${id}, ${userId})`;
-  await sql`INSERT INTO environments (id, project_id, name)
-    VALUES (${environmentId}, ${id}, 'production')`;
-  return { id, environmentId, lookupPath: `/projects/${slug}/knowledge/lookup` };
+  const project = await addProject(sql, userId, slug);
+  const environment = await addEnvironment(sql, project, "production");
+  const lookupPath = `/projects/${slug}/knowledge/lookup`;
+  return { id: project.id, environmentId: environment.id, lookupPath };
 }
 
-/** Writes files as new versions into the environment, several hundred per transaction. */
+/** Writes files as new versions into the environment, 500 per transaction. */
 export async function writeFiles(
   sql: Sql,
   { id, environmentId }: BenchProject,
@@ -69,7 +54,7 @@ export async function writeFiles(
   }
 }
 
-/** A document as a Markdown file. */
+/** The Markdown file from which the document could have been read. */
 export function sourceOf({ path, frontmatter, headings, content }: KnowledgeDocument): Source {
   const yaml = frontmatter.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`);
   const titles = headings.map((heading) => `## ${heading}`);

@@ -4,38 +4,31 @@
  *   bun bench/micro/native-search.ts [--vectors 50000] [--dimension 1536] [--queries 1000]
  *                                    [--data clusters|uniform|sparse] [--no-baseline]
  *
- * It prints recall@10 against brute force and CPU time a query for each scope size, the time of each
- * stage, memory a vector, build rates, snapshot and restore times, and ratios to USearch.
+ * It prints recall@10 against brute force and CPU time per query for each scope size, the time of each
+ * stage, memory per vector, build rates, snapshot and restore times, and ratios to USearch.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import * as native from "../../native/index.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { readOptions } from "../support/options.ts";
+import { mebibytes, printRow, secondsSince } from "../support/table.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    vectors: { type: "string", default: "50000" },
-    dimension: { type: "string", default: "1536" },
-    queries: { type: "string", default: "1000" },
-    data: { type: "string", default: "clusters" },
-    baseline: { type: "boolean", default: true },
-  },
-  allowNegative: true,
+const options = readOptions({
+  vectors: 50_000,
+  dimension: 1_536,
+  queries: 1_000,
+  data: "clusters",
+  baseline: true,
 });
-const count = Number(options.vectors);
-const dimension = Number(options.dimension);
-const queryCount = Number(options.queries);
+const { vectors: count, dimension, queries: queryCount } = options;
 const NEIGHBOURS = 10;
 const RECALL_QUERIES = Math.min(queryCount, 200);
 const TEXT_BYTES = 700;
 const PROJECT = "bench";
 
-const seconds = (started: number) => (performance.now() - started) / 1000;
-const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
-
-/** CPU microseconds that one call of `work` takes, over all queries. */
+/** Mean CPU microseconds per call of `work`, over all queries. */
 function cpuMicroseconds(work: (query: number) => void): number {
   for (let query = 0; query < Math.min(50, queryCount); query++) work(query);
   const before = process.cpuUsage();
@@ -73,10 +66,10 @@ for (let first = 0; first < count; first += BATCH) {
     renderedEnds: Uint32Array.from(texts, (_, i) => (i + 1) * TEXT_BYTES),
   });
 }
-const appendSeconds = seconds(started);
+const appendSeconds = secondsSince(started);
 started = performance.now();
 while (native.extendGraph(PROJECT, dimension, 1000) > 0);
-const graphSeconds = seconds(started);
+const graphSeconds = secondsSince(started);
 
 const shares = [1, 0.5, 0.1, 0.02, 0.005];
 for (const share of shares) {
@@ -95,9 +88,9 @@ function recallIn(scope: string): { recall: number; plan: string } {
   for (const query of queries.slice(0, RECALL_QUERIES)) {
     const truth = native.exactSearch(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
     const answer = native.searchRaw(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
-    const bar = (truth.scores[truth.scores.length - 1] ?? 0) - 1e-9;
+    const minScore = (truth.scores[truth.scores.length - 1] ?? 0) - 1e-9;
     wanted += truth.scores.length;
-    found += answer.scores.filter((score) => score >= bar).length;
+    found += answer.scores.filter((score) => score >= minScore).length;
     plans.add(answer.plan);
   }
   return { recall: found / wanted, plan: [...plans].join("+") };
@@ -105,8 +98,8 @@ function recallIn(scope: string): { recall: number; plan: string } {
 
 const expansion = native.stats(PROJECT)?.dimensions[0]?.expansion;
 console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, expansion ${expansion}\n`);
-row("scope", "plan", "recall@10", "search us", "searchJson us");
-row("---", "---", "--:", "--:", "--:");
+printRow("scope", "plan", "recall@10", "search us", "searchJson us");
+printRow("---", "---", "--:", "--:", "--:");
 let whole = 0;
 let searchOnly = 0;
 for (const share of shares) {
@@ -119,7 +112,7 @@ for (const share of shares) {
     native.searchJson(PROJECT, scope, bodies[query]!, "/projects/p/environments/e/search");
   });
   if (share === 1) [whole, searchOnly] = [json, raw];
-  row(`${share * 100}%`, plan, recall.toFixed(4), raw.toFixed(1), json.toFixed(1));
+  printRow(`${share * 100}%`, plan, recall.toFixed(4), raw.toFixed(1), json.toFixed(1));
 }
 const parse = cpuMicroseconds((query) => void native.parseSearchBody(bodies[query]!));
 const exact = cpuMicroseconds((query) => {
@@ -130,18 +123,20 @@ console.log(`brute force: ${((exact * queryCount) / Math.min(50, queryCount)).to
 console.log(`append ${appendSeconds.toFixed(1)} s, graph ${graphSeconds.toFixed(1)} s, one thread`);
 const bytes = native.stats(PROJECT)?.dimensions[0]?.bytes;
 for (const [part, total] of Object.entries(bytes ?? {})) {
-  console.log(`${part}: ${(total / count).toFixed(0)} bytes a vector`);
+  console.log(`${part}: ${(total / count).toFixed(0)} bytes per vector`);
 }
-console.log(`RSS grew by ${((process.memoryUsage.rss() - rssBefore) / 2 ** 20).toFixed(0)} MiB`);
+console.log(`RSS grew by ${mebibytes(process.memoryUsage.rss() - rssBefore)} MiB`);
 
 const directory = mkdtempSync(join(tmpdir(), "native-search-"));
 started = performance.now();
 native.snapshot(PROJECT, directory, new Uint8Array());
-const snapshotSeconds = seconds(started);
+const snapshotSeconds = secondsSince(started);
 native.dropProject(PROJECT);
 started = performance.now();
 native.restore(PROJECT, directory);
-console.log(`snapshot ${snapshotSeconds.toFixed(2)} s, restore ${seconds(started).toFixed(2)} s`);
+console.log(
+  `snapshot ${snapshotSeconds.toFixed(2)} s, restore ${secondsSince(started).toFixed(2)} s`,
+);
 const restored = cpuMicroseconds((query) => {
   native.searchJson(PROJECT, "s1", bodies[query]!, "/projects/p/environments/e/search");
 });
@@ -164,7 +159,7 @@ if (options.baseline) {
     const keys = BigUint64Array.from({ length: size }, (_, i) => BigInt(first + i));
     index.add(keys, vectors.slice(first * dimension, (first + size) * dimension), 1);
   }
-  const built = seconds(started);
+  const built = secondsSince(started);
   let found = 0;
   for (const query of queries.slice(0, RECALL_QUERIES)) {
     const truth = native.exactSearch(PROJECT, "s1", query, dimension, NEIGHBOURS, -1).ordinals;

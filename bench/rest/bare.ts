@@ -1,7 +1,7 @@
 /**
- * The baseline: a bare `Bun.serve` handler that runs the same SQL through postgres.js and does
- * nothing else; no credentials, no validation, no documents of problems, no ETags.
- * Arguments: the database's URL and the id of the user who asks.
+ * The baseline: a bare `Bun.serve` handler that runs the same SQL through postgres.js and nothing
+ * else: no credentials, validation, problem documents or ETags. Arguments: the URL of the database
+ * and the id of the calling user.
  */
 import type { Principal } from "../../src/auth/principal.ts";
 import { readConversation, readMessage, readMessages } from "../../src/conversations/queries.ts";

@@ -9,12 +9,12 @@ const EXPANSIONS = [16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256];
 const ADD_BATCH = 5_000;
 export const NEIGHBOURS = 10;
 
-/** USearch in bf16 in this process: what every search engine over HTTP pays on top of. */
+/** USearch in bf16 in this process, without HTTP, JSON or chunks. */
 export interface Baseline {
   readonly expansion: number;
   readonly recall: number;
   readonly buildSeconds: number;
-  /** CPU milliseconds a query, one thread. */
+  /** CPU and median milliseconds per query, on one thread. */
   measureCpu(repeats: number): { cpu: number; p50: number };
 }
 
@@ -39,7 +39,7 @@ function recallOf(index: Index, world: World, truth: readonly Set<number>[]): nu
   return found / (truth.length * NEIGHBOURS);
 }
 
-/** Builds and saves the index, unless an earlier run did; returns the seconds that it took. */
+/** Builds and saves the index, unless an earlier run has. Returns the seconds it took, or 0. */
 function buildOnce(world: World, file: string): number {
   if (existsSync(file)) return 0;
   const { dimension, chunks } = world;
@@ -48,7 +48,7 @@ function buildOnce(world: World, file: string): number {
   for (let first = 0; first < chunks; first += ADD_BATCH) {
     const count = Math.min(ADD_BATCH, chunks - first);
     const keys = BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i));
-    // A copy: the binding ignores where a subarray begins.
+    // A copy, because the binding ignores the offset of a subarray.
     const batch = world.vectors.slice(first * dimension, (first + count) * dimension);
     index.add(keys, batch, 2);
   }
@@ -56,10 +56,7 @@ function buildOnce(world: World, file: string): number {
   return (performance.now() - startedAt) / 1000;
 }
 
-/**
- * Builds the index, and for each recall that is asked for takes the smallest expansion that reaches
- * it.
- */
+/** Builds the index, and finds the smallest expansion that reaches each recall. */
 export function openBaselines(
   world: World,
   truth: readonly Set<number>[],

@@ -1,57 +1,48 @@
 /**
- * What releases cost in memory: a project with one release of all files, then with a thousand more
- * that each leave out another twentieth of them.
+ * Memory of a project before and after it gets a thousand more releases of 95% of its files each.
  *
- *   bun bench/search/releases.ts [--chunks 20000] [--dimension 1536] [--releases 1000]
+ *   bun bench/search/releases.ts [--chunks 20000] [--dimension 1536] [--releases 1000] [--settle 3]
+ *
+ * `--settle` is how many seconds a server gets to finish its graph and its snapshot.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { openDatabase } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { BenchServer } from "./server.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { startDatabase } from "../support/database.ts";
+import { readOptions } from "../support/options.ts";
+import { BenchServer } from "../support/server.ts";
+import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
 import { idOf, makeWorld, PROJECT_ID, writeWorld } from "./world.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    chunks: { type: "string", default: "20000" },
-    dimension: { type: "string", default: "1536" },
-    releases: { type: "string", default: "1000" },
-  },
+const { chunks, dimension, releases, settle } = readOptions({
+  chunks: 20_000,
+  dimension: 1_536,
+  releases: 1_000,
+  settle: 3,
 });
 const SHARED = 0.95;
-/** Settled means that the graph stands and the snapshot is written. */
-const SETTLE_MS = 3_000;
 
 interface Memory {
   readonly index: number;
   readonly process: number;
 }
 
-/** Starts from the snapshot, so that what building leaves behind does not count. */
+/** Measures after a start from the snapshot, to leave out what building has allocated. */
 async function measure(dataDir: string): Promise<Memory> {
-  const building = await BenchServer.start(dataDir);
-  await Bun.sleep(SETTLE_MS);
+  const building = await BenchServer.start({ DATA_DIR: dataDir });
+  await Bun.sleep(settle * 1_000);
   await building.stop();
-  const server = await BenchServer.start(dataDir);
-  await Bun.sleep(SETTLE_MS);
+  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  await Bun.sleep(settle * 1_000);
   const index = await server.metric("tessera_index_memory_bytes");
-  const memory = { index, process: server.rssBytes() };
+  const memory = { index, process: server.anonymousBytes() };
   await server.stop();
   return memory;
 }
 
-const releases = Number(options.releases);
-const dataDir = mkdtempSync(join(tmpdir(), "tessera-bench-"));
-const world = makeWorld(Number(options.chunks), 1, Number(options.dimension));
-const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
-const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
-try {
-  await migrate(sql);
+await runBenchmark(async () => {
+  const { dataDir, sql } = await startDatabase();
+  const world = makeWorld(chunks, 1, dimension);
   await writeWorld(sql, world);
-  const one = await measure(dataDir);
+  const few = await measure(dataDir);
   const startedAt = performance.now();
   await sql`
     INSERT INTO releases (id, project_id, name)
@@ -63,29 +54,12 @@ try {
     FROM releases r JOIN file_versions v ON v.project_id = r.project_id
     WHERE r.name LIKE 'many-%'
       AND (hashtextextended(r.id::text || v.id::text, 0) & 1023) < ${Math.round(SHARED * 1024)}`;
-  const writing = (performance.now() - startedAt) / 1000;
+  const writeSeconds = secondsSince(startedAt);
   const many = await measure(dataDir);
-  const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
-  const ratio = (of: (memory: Memory) => number) => (of(many) / of(one)).toFixed(3);
-  const line = (...cells: string[]) => console.log(`| ${cells.join(" | ")} |`);
-  console.log(`${world.chunks} chunks x ${world.dimension}, written in ${writing.toFixed(0)} s`);
-  line("", "few releases", `${releases} more, each ${SHARED * 100}%`, "ratio");
-  line("---", "--:", "--:", "--:");
-  line(
-    "index memory, MB",
-    megabytes(one.index),
-    megabytes(many.index),
-    ratio((m) => m.index),
-  );
-  line(
-    "anonymous memory of the process, MB",
-    megabytes(one.process),
-    megabytes(many.process),
-    ratio((m) => m.process),
-  );
-} finally {
-  await sql.end();
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-}
-process.exit(0);
+  console.log(`${chunks} chunks x ${dimension}, written in ${writeSeconds.toFixed(0)} s`);
+  printHead("MiB", "few releases", `${releases} more, each ${SHARED * 100}%`, "ratio");
+  const print = (name: string, before: number, after: number) =>
+    printRow(name, mebibytes(before, 1), mebibytes(after, 1), (after / before).toFixed(3));
+  print("index memory", few.index, many.index);
+  print("anonymous memory of the process", few.process, many.process);
+});

@@ -5,49 +5,40 @@
  *   bun bench/search/run.ts [--chunks 50000] [--dimension 1536] [--queries 2000] [--rounds 3]
  *                           [--requests 10000] [--data DIR] [--quick]
  *
- * Prints recall@10 in every scope, server CPU a query with 16 clients, the latency of one client,
- * and what building, memory and starting cost. `--data` keeps the database for the next run.
+ * Prints recall@10 in every scope, server CPU per query with 16 clients, the latency of one client,
+ * and the cost of building, memory and starting. `--data` keeps the database for the next run,
+ * `--quick` compares only CPU and latency.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { openDatabase } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { type Baseline, NEIGHBOURS, openBaselines } from "./baseline.ts";
-import { BenchServer, LoadGenerator, type Measured, postRequest } from "./server.ts";
+import type { Sql } from "../../src/db/client.ts";
+import { median } from "../../support/statistics.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { startDatabase } from "../support/database.ts";
+import { type Latencies, LoadGenerator } from "../support/load.ts";
+import { readOptions } from "../support/options.ts";
+import { BenchServer, postRequest } from "../support/server.ts";
+import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
+import { type Baseline, openBaselines } from "./baseline.ts";
 import { trueNeighbours } from "./truth.ts";
 import { chunkId, makeWorld, SHARES, searchPath, type World, writeWorld } from "./world.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    chunks: { type: "string", default: "50000" },
-    dimension: { type: "string", default: "1536" },
-    queries: { type: "string", default: "2000" },
-    requests: { type: "string", default: "10000" },
-    rounds: { type: "string", default: "3" },
-    data: { type: "string" },
-    /** Only the CPU and latency comparison, for work on the hot path. */
-    quick: { type: "boolean", default: false },
-  },
+const options = readOptions({
+  chunks: 50_000,
+  dimension: 1_536,
+  queries: 2_000,
+  requests: 10_000,
+  rounds: 3,
+  data: "",
+  quick: false,
 });
 const CLIENTS = 16;
-/** The recall at which peers are usually compared; the server's own is the other one. */
+/** The recall at which engines are usually compared; the other baseline has the server's own. */
 const COMMON_RECALL = 0.98;
-const RECALL_QUERIES = 200;
-const ONE_CLIENT_REQUESTS = 2_000;
+const RECALL_QUERIES = Math.min(200, options.queries);
+const ONE_CLIENT_REQUESTS = Math.min(2_000, options.requests);
 const PAYLOADS = 500;
-const BASELINE_QUERIES = 2_000;
-
-const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
-const head = (...cells: string[]) => {
-  console.log();
-  row(...cells);
-  row(...cells.map((_, i) => (i === 0 ? "---" : "--:")));
-};
-const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] as number;
-const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
+const BASELINE_QUERIES = Math.min(2_000, options.requests);
 
 type Form = "JSON array" | "base64" | "octets";
 
@@ -70,7 +61,7 @@ interface Hit {
   chunk: { id: string };
 }
 
-/** Recall of the answers over HTTP, and how many were shorter than asked for. */
+/** Recall of the answers over HTTP, and how many had fewer results than the truth. */
 async function httpRecall(server: BenchServer, world: World, share: number, truth: Set<number>[]) {
   let found = 0;
   let short = 0;
@@ -86,14 +77,15 @@ async function httpRecall(server: BenchServer, world: World, share: number, trut
       }),
     });
     const { data } = (await response.json()) as { data: Hit[] };
-    if (data.length < NEIGHBOURS) short++;
+    if (data.length < near.size) short++;
     for (const hit of data) if (ids.has(hit.chunk.id)) found++;
   }
-  return { recall: found / (truth.length * NEIGHBOURS), short };
+  const wanted = truth.reduce((sum, near) => sum + near.size, 0);
+  return { recall: found / wanted, short };
 }
 
-/** Waits until no vector waits for its place in the graph. */
-async function untilGraphed(sql: ReturnType<typeof openDatabase>, chunks: number): Promise<void> {
+/** Waits until the graph holds every vector. */
+async function untilGraphed(sql: Sql, chunks: number): Promise<void> {
   for (;;) {
     const [state] = await sql`
       SELECT sum(vectors)::int AS vectors, sum(graphed)::int AS graphed FROM index_state
@@ -103,19 +95,19 @@ async function untilGraphed(sql: ReturnType<typeof openDatabase>, chunks: number
   }
 }
 
-/** Rows of the comparison by their name. */
+/** Measurements by the name of their row. */
 type Rows<T> = Map<string, T[]>;
 
 function baselineRow(name: string, runs: { cpu: number; p50: number }[]): void {
   const cpu = median(runs.map((run) => run.cpu));
-  row(name, cpu.toFixed(3), "", "", "", "", median(runs.map((run) => run.p50)).toFixed(3));
+  printRow(name, cpu.toFixed(3), "", "", "", "", median(runs.map((run) => run.p50)).toFixed(3));
 }
 
-function serverRow(name: string, many: Measured[], one: Measured[], raw: number[]): void {
-  const of = (read: (m: Measured) => number, list = many) => median(list.map(read));
+function serverRow(name: string, many: Latencies[], one: Latencies[], raw: number[]): void {
+  const of = (read: (m: Latencies) => number, list = many) => median(list.map(read));
   const cpu = of((m) => m.cpu);
   const ratios = raw.map((baseline) => (cpu / baseline).toFixed(2)).join(" / ");
-  row(
+  printRow(
     name,
     cpu.toFixed(3),
     ratios,
@@ -132,17 +124,17 @@ async function compare(
   world: World,
   baselines: readonly Baseline[],
 ): Promise<void> {
-  const requests = Number(options.requests);
+  const requests = options.requests;
   const forms: Form[] = options.quick ? ["JSON array"] : ["JSON array", "base64", "octets"];
   const bodies = new Map(forms.map((form) => [form, payloads(server, world, 1, form)]));
   for (const list of bodies.values()) await load.run(server, CLIENTS, requests / 4, list);
   const raw: Rows<{ cpu: number; p50: number }> = new Map();
-  const many: Rows<Measured> = new Map();
-  const one: Rows<Measured> = new Map();
+  const many: Rows<Latencies> = new Map();
+  const one: Rows<Latencies> = new Map();
   const add = <T>(rows: Rows<T>, name: string, value: T) =>
     rows.set(name, [...(rows.get(name) ?? []), value]);
-  // Baselines and server take turns, so that a noisy neighbour hits all alike.
-  for (let round = 0; round < Number(options.rounds); round++) {
+  // Baselines and server take turns, so that noise of the machine affects all alike.
+  for (let round = 0; round < options.rounds; round++) {
     for (const form of forms) {
       const list = bodies.get(form) as Uint8Array[];
       for (const baseline of baselines) {
@@ -153,7 +145,7 @@ async function compare(
       add(one, form, await load.run(server, 1, ONE_CLIENT_REQUESTS, list));
     }
   }
-  head("", "CPU ms a query", "ratio", "qps", "p50 ms", "p99 ms", "1 client p50 ms");
+  printHead("", "CPU ms per query", "ratio", "qps", "p50 ms", "p99 ms", "1 client p50 ms");
   for (const [name, runs] of raw) baselineRow(name, runs);
   const cpus = [...raw.values()].map((runs) => median(runs.map((run) => run.cpu)));
   for (const form of forms) {
@@ -161,70 +153,83 @@ async function compare(
   }
 }
 
-const dataDir = options.data ?? mkdtempSync(join(tmpdir(), "tessera-bench-"));
-const chunks = Number(options.chunks);
-const world = makeWorld(chunks, Number(options.queries), Number(options.dimension));
-console.log(`${chunks} chunks x ${world.dimension}, ${CLIENTS} clients, data in ${dataDir}`);
-const database = await openEmbeddedDatabase({ dataDir, log: () => {} });
-const sql = openDatabase(database.url, { statementTimeoutMs: 0 });
-const load = new LoadGenerator();
-let server: BenchServer | undefined;
-try {
-  await migrate(sql);
-  const writeSeconds = await writeWorld(sql, world);
-  const index = join(dataDir, "index");
-  if (!options.quick) rmSync(index, { recursive: true, force: true });
-  const fresh = !existsSync(index) || readdirSync(index).length === 0;
-  const startedAt = performance.now();
-  server = await BenchServer.start(dataDir);
-  const readySeconds = server.startSeconds;
-  await untilGraphed(sql, chunks);
-  const graphedSeconds = (performance.now() - startedAt) / 1000;
+async function measureScopes(
+  server: BenchServer,
+  load: LoadGenerator,
+  world: World,
+): Promise<void> {
+  printHead("scope", "recall@10", "short answers", "CPU ms per query");
+  for (const share of SHARES) {
+    const near = trueNeighbours(world, share, RECALL_QUERIES);
+    if (near[0]?.size === 0) continue;
+    const { recall, short } = await httpRecall(server, world, share, near);
+    const list = payloads(server, world, share, "JSON array");
+    const { cpu } = await load.run(server, CLIENTS, options.requests / 4, list);
+    printRow(`${share * 100}%`, recall.toFixed(4), short, cpu.toFixed(3));
+  }
+}
 
-  const truth = trueNeighbours(world, 1, RECALL_QUERIES);
-  const whole = await httpRecall(server, world, 1, truth);
-  console.log(`server: recall@10 ${whole.recall.toFixed(4)}`);
-  const recalls = [COMMON_RECALL, whole.recall];
-  const baselines = openBaselines(world, truth, recalls, dataDir);
+function openPrintedBaselines(
+  world: World,
+  truth: readonly Set<number>[],
+  serverRecall: number,
+  folder: string,
+): Baseline[] {
+  const baselines = openBaselines(world, truth, [COMMON_RECALL, serverRecall], folder);
   for (const { recall, expansion, buildSeconds } of baselines) {
     console.log(
       `usearch bf16: recall@10 ${recall.toFixed(4)} at expansion ${expansion}, ` +
         `built in ${buildSeconds.toFixed(1)} s with 2 threads`,
     );
   }
-  if (!options.quick) {
-    head("scope", "recall@10", "short answers", "CPU ms a query");
-    for (const share of SHARES) {
-      const near = share === 1 ? truth : trueNeighbours(world, share, RECALL_QUERIES);
-      const { recall, short } = await httpRecall(server, world, share, near);
-      const list = payloads(server, world, share, "JSON array");
-      const { cpu } = await load.run(server, CLIENTS, Number(options.requests) / 4, list);
-      row(`${share * 100}%`, recall.toFixed(4), short, cpu.toFixed(3));
-    }
-  }
-  await compare(server, load, world, baselines);
-
-  if (fresh) {
-    const bytes = await server.metric("tessera_index_memory_bytes");
-    const rss = server.rssBytes();
-    await server.stop();
-    server = await BenchServer.start(dataDir);
-    head("", "value");
-    if (writeSeconds > 0)
-      row("written to PostgreSQL, chunks/s", (chunks / writeSeconds).toFixed(0));
-    row("from the database to searchable, s", readySeconds.toFixed(1));
-    row("from the database to the whole graph, s", graphedSeconds.toFixed(1));
-    row("index build, chunks/s", (chunks / graphedSeconds).toFixed(0));
-    row("index memory, bytes a chunk", (bytes / chunks).toFixed(0));
-    row("anonymous memory of the process, MB", megabytes(rss));
-    row("the same after a start from the snapshot, MB", megabytes(server.rssBytes()));
-    row("start from the snapshot, s", server.startSeconds.toFixed(2));
-  }
-} finally {
-  await server?.stop();
-  load.stop();
-  await sql.end();
-  await database.close();
-  if (options.data === undefined) rmSync(dataDir, { recursive: true, force: true });
+  return baselines;
 }
-process.exit(0);
+
+/** What a server that has built its index from the database costs, before and after a restart. */
+async function measureCosts(
+  built: BenchServer,
+  dataDir: string,
+  seconds: { readonly write: number; readonly graphed: number },
+): Promise<void> {
+  const { chunks } = options;
+  const indexBytes = await built.metric("tessera_index_memory_bytes");
+  const bytes = built.anonymousBytes();
+  await built.stop();
+  const restarted = await BenchServer.start({ DATA_DIR: dataDir });
+  printHead("", "value");
+  if (seconds.write > 0)
+    printRow("written to PostgreSQL, chunks/s", (chunks / seconds.write).toFixed(0));
+  printRow("from the database to searchable, s", built.startSeconds.toFixed(1));
+  printRow("from the database to the whole graph, s", seconds.graphed.toFixed(1));
+  printRow("index build, chunks/s", (chunks / seconds.graphed).toFixed(0));
+  printRow("index memory, bytes per chunk", (indexBytes / chunks).toFixed(0));
+  printRow("anonymous memory of the process, MiB", mebibytes(bytes));
+  printRow("the same after a start from the snapshot, MiB", mebibytes(restarted.anonymousBytes()));
+  printRow("start from the snapshot, s", restarted.startSeconds.toFixed(2));
+}
+
+await runBenchmark(async () => {
+  const { dataDir, sql } = await startDatabase(options.data || undefined);
+  const { chunks, queries, dimension } = options;
+  const world = makeWorld(chunks, queries, dimension);
+  console.log(`${chunks} chunks x ${dimension}, ${CLIENTS} clients, data in ${dataDir}`);
+  const writeSeconds = await writeWorld(sql, world);
+  const index = join(dataDir, "index");
+  if (!options.quick) rmSync(index, { recursive: true, force: true });
+  const isFresh = !existsSync(index) || readdirSync(index).length === 0;
+  const startedAt = performance.now();
+  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  await untilGraphed(sql, chunks);
+  const graphedSeconds = secondsSince(startedAt);
+
+  const truth = trueNeighbours(world, 1, RECALL_QUERIES);
+  const { recall } = await httpRecall(server, world, 1, truth);
+  console.log(`server: recall@10 ${recall.toFixed(4)}`);
+  const baselines = openPrintedBaselines(world, truth, recall, dataDir);
+  const load = new LoadGenerator();
+  if (!options.quick) await measureScopes(server, load, world);
+  await compare(server, load, world, baselines);
+  if (isFresh) {
+    await measureCosts(server, dataDir, { write: writeSeconds, graphed: graphedSeconds });
+  }
+});

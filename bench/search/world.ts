@@ -2,7 +2,7 @@ import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
 import { makeVectors } from "../../support/vectors.ts";
 
-/** The project that the benchmark searches: files of ten chunks, and releases that hold some. */
+/** The project that the benchmark searches: files of ten chunks, and releases with some of them. */
 export interface World {
   readonly projectId: string;
   readonly dimension: number;
@@ -13,15 +13,15 @@ export interface World {
   readonly apiKey: string;
 }
 
-/** Scopes by the share of chunks that they hold; 1 is the environment `production`. */
+/** Scopes by their share of the chunks; 1 is the environment `production`. */
 export const SHARES = [1, 0.5, 0.1, 0.02, 0.005] as const;
-export const CHUNKS_A_FILE = 10;
+export const CHUNKS_PER_FILE = 10;
 
 const SLUG = "bench";
 const BATCH_CHUNKS = 500;
 const TEXT_CHARS = 500;
 
-/** A uuid that tells what it is the id of and which one. */
+/** A UUID from the kind of a row and its number. */
 export function idOf(kind: number, number: number): string {
   const tail = number.toString(16).padStart(12, "0");
   return `${kind.toString(16).padStart(8, "0")}-0000-4000-8000-${tail}`;
@@ -31,14 +31,14 @@ export const PROJECT_ID = idOf(1, 0);
 export const versionId = (file: number) => idOf(4, file);
 export const chunkId = (chunk: number) => idOf(5, chunk);
 
-/** True when the file is in the scope of this share. Spread evenly, whatever cluster it is of. */
+/** Whether a file is in the scope of this share. Members are spread evenly over all clusters. */
 export function isMember(file: number, share: number): boolean {
   return (Math.imul(file + 1, 0x9e3779b1) >>> 0) / 2 ** 32 < share;
 }
 
 export const releaseName = (share: number) => `share-${share}`;
 
-/** Vectors and queries of one distribution; the same arguments make the same ones. */
+/** Vectors and queries from one distribution; the same arguments give the same ones. */
 export function makeWorld(chunks: number, queryCount: number, dimension: number): World {
   const vectors = makeVectors("clusters", chunks + queryCount, dimension, 1);
   const queries = Array.from({ length: queryCount }, (_, i) =>
@@ -66,7 +66,7 @@ async function writeChunks(sql: Sql, world: World, first: number): Promise<void>
     { length: Math.min(BATCH_CHUNKS, world.chunks - first) },
     (_, i) => first + i,
   );
-  const fileOf = (chunk: number) => Math.floor(chunk / CHUNKS_A_FILE);
+  const fileOf = (chunk: number) => Math.floor(chunk / CHUNKS_PER_FILE);
   const embeddings = numbers.map((chunk) =>
     Buffer.from(vectors.buffer, chunk * dimension * 4, dimension * 4).toString("base64"),
   );
@@ -79,11 +79,11 @@ async function writeChunks(sql: Sql, world: World, first: number): Promise<void>
       ${dimension}, decode(u.embedding, 'base64')
     FROM unnest(${numbers.map(chunkId)}::uuid[], ${numbers.map((n) => idOf(3, fileOf(n)))}::uuid[],
       ${numbers.map((n) => versionId(fileOf(n)))}::uuid[], ${numbers.map(fileOf)}::int[],
-      ${numbers.map((n) => n % CHUNKS_A_FILE)}::int[], ${contents}::text[], ${embeddings}::text[])
+      ${numbers.map((n) => n % CHUNKS_PER_FILE)}::int[], ${contents}::text[], ${embeddings}::text[])
       AS u (id, file, version, number, index, content, embedding)`;
 }
 
-/** Puts file versions into a release, and freezes it. */
+/** Makes a frozen release of these files. */
 export async function writeRelease(
   sql: Sql,
   id: string,
@@ -99,10 +99,10 @@ export async function writeRelease(
   await sql`UPDATE releases SET frozen_at = now() WHERE id = ${id}`;
 }
 
-/** Writes the world straight to PostgreSQL, unless an earlier run has. Returns the seconds it took. */
+/** Writes the world to PostgreSQL, unless an earlier run has. Returns the seconds it took, or 0. */
 export async function writeWorld(sql: Sql, world: World): Promise<number> {
   const startedAt = performance.now();
-  const files = Array.from({ length: Math.ceil(world.chunks / CHUNKS_A_FILE) }, (_, i) => i);
+  const files = Array.from({ length: Math.ceil(world.chunks / CHUNKS_PER_FILE) }, (_, i) => i);
   const [written] = await sql`SELECT 1 FROM environments WHERE id = ${idOf(6, 0)}`;
   await writeOwner(sql, world.apiKey);
   if (written !== undefined) return 0;
@@ -112,7 +112,7 @@ export async function writeWorld(sql: Sql, world: World): Promise<number> {
     FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files}::int[]) AS u (id, number)`;
   await sql`
     INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
-    SELECT u.version, ${PROJECT_ID}, u.file, '1', ${CHUNKS_A_FILE}
+    SELECT u.version, ${PROJECT_ID}, u.file, '1', ${CHUNKS_PER_FILE}
     FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files.map(versionId)}::uuid[])
       AS u (file, version)`;
   for (let first = 0; first < world.chunks; first += BATCH_CHUNKS) {
@@ -133,7 +133,7 @@ export async function writeWorld(sql: Sql, world: World): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** The path of the search operation over the scope of a share. */
+/** Path of the search operation in the scope of this share. */
 export function searchPath(share: number): string {
   const scope = share === 1 ? "environments/production" : `releases/${releaseName(share)}`;
   return `/projects/${SLUG}/${scope}/search`;

@@ -1,14 +1,14 @@
 /**
- * The baseline: a bare `Bun.serve` handler that parses the body and makes the same inserts; no
- * secret, no duplicates, no coordination, no results. Arguments: the database's URL, the ids of the
- * definition and of its project, and how it inserts: `transaction` sends the statements one after
- * the other, as handlers are commonly written; `function` calls the service's own function.
+ * The baseline: a bare `Bun.serve` handler that parses the body and makes the same inserts, without
+ * checking secrets or duplicates and without coordination. Arguments: the URL of the database, the
+ * ids of the webhook definition and its project, and the way of inserting: `transaction` sends the
+ * statements one by one, as handlers commonly do; `function` calls the service's SQL function.
  */
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
 import { storeDelivery } from "../../src/webhooks/queries.ts";
 
-const [, , databaseUrl = "", definitionId = "", projectId = "", way = ""] = process.argv;
+const [, , databaseUrl = "", definitionId = "", projectId = "", inserts = ""] = process.argv;
 const sql = openDatabase(databaseUrl);
 const FINGERPRINT = new Uint8Array(32);
 
@@ -51,7 +51,7 @@ const server = Bun.serve({
       ...[randomUUID(), randomUUID()],
     ] as [string, string, string, string];
     const ids = { event, conversation, message, run };
-    if (way === "function") {
+    if (inserts === "function") {
       const json = JSON.stringify(payload);
       const kept = { json, isJson: true, fingerprint: FINGERPRINT };
       await storeDelivery(sql, { definitionId, key, payload: kept, ids });

@@ -1,39 +1,31 @@
 /**
- * Deliveries a second against bare handlers that make the same inserts, side by side.
+ * Deliveries per second compared with bare handlers that make the same inserts.
  *
- * `bun bench/webhooks/throughput.ts [seconds of one round] [rounds]`. The servers take turns, so
- * that noise of the machine meets all; each ratio is the median of the rounds' ratios.
+ *   bun bench/webhooks/throughput.ts [--seconds 2] [--rounds 5]
+ *
+ * The servers take turns, so that noise of the machine affects all of them. Each ratio is the median
+ * over the rounds.
  */
 import examples from "@octokit/webhooks-examples";
-import { cleanUp, onCleanup } from "../../support/cleanup.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { addProject, addUser } from "../../support/accounts.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
+import { median } from "../../support/statistics.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { startApiProcess } from "../../test/support/api.ts";
-import { type Load, load, type Target } from "../rest/load.ts";
+import { runBenchmark } from "../support/benchmark.ts";
+import { measureInTurns, throughputRatio } from "../support/load.ts";
+import { readOptions } from "../support/options.ts";
+import { BenchServer, startBaseline } from "../support/server.ts";
+import { printHead, printRow } from "../support/table.ts";
 
+const { seconds, rounds } = readOptions({ seconds: 2, rounds: 5 });
 const CONNECTIONS = 16;
-const WARM_UP_MS = 1_000;
-const [seconds = 2, rounds = 5] = process.argv.slice(2).map(Number);
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-async function startBare(...args: string[]): Promise<{ url: string; pid: number }> {
-  const program = Bun.spawn([process.execPath, "bench/webhooks/bare.ts", ...args], {
-    cwd: PROJECT_ROOT,
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  onCleanup(() => program.kill());
-  for await (const bytes of program.stdout) {
-    const url = /listening on (\S+)/.exec(new TextDecoder().decode(bytes))?.[1];
-    if (url !== undefined) return { url, pid: program.pid };
-  }
-  throw new Error("the baseline did not start");
-}
+const NAMES = [
+  "Tessera",
+  "Tessera with Redis",
+  "bare handler, a transaction",
+  "bare handler, our function",
+];
 
 /** Every request is a new delivery of the same payload. */
 function deliveries(path: string, secret: string, body: string): () => string {
@@ -43,51 +35,38 @@ function deliveries(path: string, secret: string, body: string): () => string {
   return () => `${head}idempotency-key: ${crypto.randomUUID()}\r\n\r\n${body}`;
 }
 
-try {
+await runBenchmark(async () => {
   const redis = await startRedis();
-  const alone = await startApiProcess();
-  const leasing = await startApiProcess({ beside: alone, env: { REDIS_URL: redis.url } });
-  const project = await alone.project(await alone.user());
-  const webhook = await addWebhook(alone.sql, project);
+  const { sql, url: databaseUrl } = await createTestDatabase();
+  const project = await addProject(sql, await addUser(sql));
+  const webhook = await addWebhook(sql, project);
+  const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: "fatal" };
+  const alone = await BenchServer.start(env);
+  const withRedis = await BenchServer.start({ ...env, REDIS_URL: redis.url });
+  const bare = (inserts: string) =>
+    startBaseline("bench/webhooks/bare.ts", databaseUrl, webhook.id, project.id, inserts);
+  const baselines = [await bare("transaction"), await bare("function")];
+
   const push = examples.find(({ name }) => name === "push")?.examples[0];
   const body = JSON.stringify(push);
   const next = deliveries(webhook.path, webhook.secret, body);
-  const bare = (way: string) => startBare(alone.databaseUrl, webhook.id, project.id, way);
-  const target = (url: string, pid: number): Target => {
-    return { url, pid, next, path: "", headers: {} };
-  };
-  const [statements, call] = [await bare("transaction"), await bare("function")];
-  const targets = [
-    { name: "Tessera", at: target(alone.url, alone.server.pid) },
-    { name: "Tessera with Redis", at: target(leasing.url, leasing.server.pid) },
-    { name: "bare handler, a transaction", at: target(statements.url, statements.pid) },
-    { name: "bare handler, our function", at: target(call.url, call.pid) },
-  ];
-  for (const { at } of targets) await load(at, CONNECTIONS, WARM_UP_MS);
-  const results: Load[][] = targets.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (let turn = 0; turn < targets.length; turn++) {
-      const index = (turn + round) % targets.length;
-      const measured = await load(targets[index]?.at as Target, CONNECTIONS, seconds * 1_000);
-      results[index]?.push(measured);
-    }
-  }
-  const rates = results.map((rounds) => rounds.map(({ requestsPerSecond }) => requestsPerSecond));
-  const ratio = (index: number, baseline: number) =>
-    median((rates[index] ?? []).map((rate, round) => rate / (rates[baseline]?.[round] ?? 0)));
-  process.stdout.write(
+  const servers = [alone, withRedis].map(({ url, pid }) => ({ url: url.href, pid }));
+  const targets = [...servers, ...baselines].map((server) => ({ ...server, next }));
+  const results = await measureInTurns(targets, { connections: CONNECTIONS, seconds, rounds });
+
+  console.log(
     `${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s each, ` +
-      `bodies of ${Buffer.byteLength(body)} bytes (GitHub's push)\n\n` +
-      "| | deliveries/s | to the transaction | to the function | server CPU us |\n" +
-      "|---|--:|--:|--:|--:|\n",
+      `bodies of ${Buffer.byteLength(body)} bytes (GitHub's push)`,
   );
-  for (const [index, { name }] of targets.entries()) {
-    const rate = Math.round(median(rates[index] ?? []));
-    const cpu = median((results[index] ?? []).map(({ serverMicroseconds }) => serverMicroseconds));
-    process.stdout.write(
-      `| ${name} | ${rate} | ${ratio(index, 2).toFixed(2)} | ${ratio(index, 3).toFixed(2)} | ${Math.round(cpu)} |\n`,
+  printHead("", "deliveries/s", "to the transaction", "to the function", "server CPU us");
+  const [, , transaction = [], insertFunction = []] = results;
+  for (const [index, runs] of results.entries()) {
+    printRow(
+      NAMES[index] as string,
+      Math.round(median(runs.map((run) => run.requestsPerSecond))),
+      throughputRatio(runs, transaction).toFixed(2),
+      throughputRatio(runs, insertFunction).toFixed(2),
+      Math.round(median(runs.map((run) => run.serverMicroseconds))),
     );
   }
-} finally {
-  await cleanUp();
-}
+});

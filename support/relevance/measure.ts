@@ -1,10 +1,10 @@
 import { mean, quantile } from "../statistics.ts";
 import { KINDS, type Kind, type KnownItemQuery } from "./queries.ts";
 
-/** Results that are looked at: what the lookup operation returns at most. */
+/** Number of results considered: the most that the lookup operation returns. */
 export const RANKS = 12;
 
-/** Returns the paths of the best results, best first. */
+/** Answers a query with the paths of its results, best first. */
 export type SearchSystem = (query: string) => string[];
 
 export interface Measurement {
@@ -15,7 +15,7 @@ export interface Measurement {
   p99Micros: number;
 }
 
-/** Asks every query twice, the first time only to warm up, and scores the answers. */
+/** Runs every query twice, first as a warm-up, and scores the second answers. */
 export function measure(system: SearchSystem, queries: readonly KnownItemQuery[]): Measurement {
   for (const query of queries) system(query.text);
   const micros: number[] = [];

@@ -1,11 +1,11 @@
 import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { Random } from "../random.ts";
 
-/** Ways in which people ask for a document that they know to exist. */
+/** Ways to ask for a document that one knows to exist. */
 export const KINDS = ["title", "typo", "prefix", "description", "heading", "content"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A question with the one document that answers it. */
+/** A query with the path of the one document that answers it. */
 export interface KnownItemQuery {
   kind: Kind;
   text: string;
@@ -25,8 +25,9 @@ const CONTENT_QUERY_WORDS = 6;
 const TYPO_MIN_CHARS = 5;
 
 /**
- * Asks for documents by their title, the title with a typo in each longer word, its beginning, the
- * description, a heading that only they have, and six successive longer words of their text.
+ * Derives queries from documents: the title, the title with a typo in each longer word, the beginning
+ * of the title, the description, a unique heading, and six successive longer words of the text.
+ * Returns at most `perKind` queries of each kind.
  */
 export function knownItemQueries(
   documents: readonly KnowledgeDocument[],
@@ -73,7 +74,7 @@ export function knownItemQueries(
   );
 }
 
-/** In how many documents each text occurs, whatever its case. */
+/** Number of documents in which each text occurs, ignoring case. */
 function occurrences(texts: readonly string[][]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const own of texts) {
@@ -84,7 +85,7 @@ function occurrences(texts: readonly string[][]): Map<string, number> {
   return counts;
 }
 
-/** Drops, swaps or replaces one letter inside a plain word of some length. */
+/** Drops, swaps or replaces one letter inside an ASCII word of five or more letters. */
 function misspell(word: string, random: Random): string {
   if (word.length < TYPO_MIN_CHARS || !/^[a-z]+$/i.test(word)) return word;
   const at = 1 + random.below(word.length - 2);

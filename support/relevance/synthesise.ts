@@ -2,9 +2,9 @@ import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { Random } from "../random.ts";
 
 /**
- * Makes many documents out of few, by putting together titles, headings and paragraphs of
- * different ones. Words keep the frequencies of real prose; every title gets a word of its own, so
- * that the dictionary grows with the collection as it does in life.
+ * Generates many documents from few by combining titles, headings and paragraphs of different ones.
+ * Words keep the frequencies of real prose. Every title gets a unique word, so that the dictionary
+ * grows with the collection, as it does in real ones.
  */
 export function synthesise(
   sources: readonly KnowledgeDocument[],
@@ -52,7 +52,7 @@ const SYLLABLES = [
   "zo",
 ];
 
-/** A pronounceable word for a number, different for each. */
+/** A unique pronounceable word for each number. */
 function nameOf(number: number): string {
   let name = "";
   for (let rest = number; name === "" || rest > 0; rest = Math.floor(rest / SYLLABLES.length)) {

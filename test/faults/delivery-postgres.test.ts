@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addConversation } from "../../support/content.ts";
-import { run } from "../../support/deliveries.ts";
+import { sendDeliveries } from "../../support/deliveries.ts";
 import { startServer } from "../../support/process.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startApi, TestApi } from "../support/api.ts";
@@ -199,7 +199,7 @@ describe("a restart of PostgreSQL during deliveries", () => {
       const own = new TestApi(server.url, postgres.sql, postgres.url, server.stop);
       const webhook = await addWebhook(own.sql, await own.project(await own.user()));
       let faultInjected: Promise<void> | undefined;
-      const tally = await run({
+      const tally = await sendDeliveries({
         ...{ urls: [own.url], path: webhook.path, headers: webhook.headers },
         ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { run } from "../../support/deliveries.ts";
+import { sendDeliveries } from "../../support/deliveries.ts";
 import { startRedis } from "../../support/redis.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 import { startApi } from "../support/api.ts";
@@ -26,7 +26,7 @@ describe("deliveries during a Redis failure", () => {
       const webhook = await addWebhook(sql, project);
       const urls = [api.url, beside.url];
       const faultsInjected: Promise<void>[] = [];
-      const tally = await run({
+      const tally = await sendDeliveries({
         ...{ urls, path: webhook.path, headers: webhook.headers },
         ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {

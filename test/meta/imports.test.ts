@@ -146,6 +146,26 @@ describe("the direction of imports", () => {
   });
 });
 
+describe("tests, benchmarks and what they share", () => {
+  const places = ["test/", "bench/", "support/", "scripts/"];
+  const imports = edges(filesOf("{src,workers,native,test,bench,support,scripts}/**/*.ts"));
+  const between = (from: string, to: string) =>
+    imports.filter(([file, target]) => file.startsWith(from) && target.startsWith(to)).map(arrow);
+
+  test("tests and benchmarks do not import each other", () => {
+    expect([...between("test/", "bench/"), ...between("bench/", "test/")]).toEqual([]);
+  });
+
+  test("what they share imports neither of them", () => {
+    expect([...between("support/", "test/"), ...between("support/", "bench/")]).toEqual([]);
+  });
+
+  test("the product imports none of them", () => {
+    const product = ["src/", "workers/", "native/"];
+    expect(product.flatMap((from) => places.flatMap((to) => between(from, to)))).toEqual([]);
+  });
+});
+
 describe("dead files", () => {
   const targets = (file: string): string[] => [
     ...importsOf(file).flatMap(({ target }) => target ?? []),

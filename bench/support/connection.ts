@@ -1,0 +1,86 @@
+const HEADER_END = "\r\n\r\n";
+
+/** What one keep-alive connection sends, and who hears of the answers. */
+export interface Exchange {
+  readonly hostname: string;
+  readonly port: number;
+  /** The next whole HTTP request, or undefined to close the connection. */
+  readonly next: () => Uint8Array | string | undefined;
+  /** Called after each complete answer with the time it took. */
+  readonly onAnswer: (milliseconds: number) => void;
+}
+
+/** Length of a whole response in bytes, or undefined while its head is incomplete. */
+function responseLength(bytes: Buffer): number | undefined {
+  const end = bytes.indexOf(HEADER_END);
+  if (end < 0) return undefined;
+  const head = bytes.toString("latin1", 0, end);
+  if (!head.startsWith("HTTP/1.1 200 ")) {
+    throw new Error(`unexpected answer:\n${bytes.toString("latin1", 0, 2_000)}`);
+  }
+  return end + HEADER_END.length + Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
+}
+
+/**
+ * Sends requests over one connection, each when the previous one has been answered. Rejects on any
+ * answer other than 200, and when the server closes the connection early.
+ */
+export function exchange({ hostname, port, next, onAnswer }: Exchange): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let head = Buffer.alloc(0);
+  let missing: number | undefined;
+  let unsent: Uint8Array = new Uint8Array();
+  let sentAt = 0;
+  type Connection = { write(bytes: Uint8Array): number; end(): void };
+
+  const push = (socket: Connection) => {
+    if (unsent.length === 0) return;
+    unsent = unsent.subarray(Math.max(0, socket.write(unsent)));
+  };
+  const send = (socket: Connection) => {
+    const request = next();
+    if (request === undefined) {
+      resolve();
+      socket.end();
+      return;
+    }
+    unsent = typeof request === "string" ? Buffer.from(request) : request;
+    sentAt = performance.now();
+    push(socket);
+  };
+  const receive = (bytes: Buffer): boolean => {
+    if (missing === undefined) {
+      head = head.length === 0 ? Buffer.from(bytes) : Buffer.concat([head, bytes]);
+      const length = responseLength(head);
+      if (length === undefined) return false;
+      missing = length - head.length;
+    } else {
+      missing -= bytes.length;
+    }
+    if (missing > 0) return false;
+    head = Buffer.alloc(0);
+    missing = undefined;
+    return true;
+  };
+  void Bun.connect({
+    hostname,
+    port,
+    socket: {
+      open: send,
+      drain: push,
+      data(socket, bytes) {
+        try {
+          if (!receive(bytes)) return;
+          onAnswer(performance.now() - sentAt);
+          send(socket);
+        } catch (error) {
+          reject(error);
+          socket.end();
+        }
+      },
+      close: () => reject(new Error("the server closed a connection")),
+      error: (_, error) => reject(error),
+    },
+  }).catch(reject);
+  return promise;
+}

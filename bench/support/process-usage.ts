@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+
+/** Clock ticks per second in /proc/<pid>/stat, the same on every Linux that Bun runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds that all threads of a process have used so far, user and system. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The program's name comes first, in parentheses, and may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Resident bytes of a process, without the pages of mapped files. */
+export function anonymousBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1]) * 1024;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PROJECT_ROOT, runCommand } from "../../support/process.ts";
+
+setDefaultTimeout(120_000);
+
+/** Arguments that finish within seconds, and patterns of lines that the output must have. */
+const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp[] }>> = {
+  "import/run": {
+    args: "--chunks 200",
+    lines: [
+      /bare inserts +│ \d+ +│ 1\.00/,
+      /import, base64 +│ \d+/,
+      /import, arrays of numbers +│ \d+/,
+    ],
+  },
+  "knowledge/changes": {
+    args: "--changes 20 --files 5",
+    lines: [/"changes":2,.*"ratio":"1\.00"/, /"changes":20,"anonymous memory MiB":"\d+"/],
+  },
+  "knowledge/relevance": {
+    args: "--queries 5",
+    lines: [/Tessera +│ [01]\.\d{3}/, /MiniSearch, defaults +│ [01]/, /MiniSearch, tuned +│ [01]/],
+  },
+  "knowledge/scale": {
+    args: "--documents 100 --items 200",
+    lines: [
+      /^100 documents, \d+ tokens$/m,
+      /search, two segments: p50 \d/,
+      /a page of 12: first tenth/,
+    ],
+  },
+  "knowledge/service": {
+    args: "--documents 50 --items 100 --requests 50",
+    lines: [
+      /^all searchable, after the last commit: \d/m,
+      /^start from the snapshot until ready: \d/m,
+      /^lookups, 8 clients: p50 \d.* CPU \d/m,
+      /^a page of 12, last tenth of 9 pages: p50 \d/m,
+      /^a change among 100 items is visible \(\d+ changes\): p50 \d/m,
+    ],
+  },
+  "micro/native-search": {
+    args: "--vectors 500 --dimension 768 --queries 20",
+    lines: [
+      /^\| 100% \| scan \| [01]\.\d{4} \| \d/m,
+      /^\| 0\.5% \| exact \| 1\.0000 \| \d/m,
+      /^snapshot \d.* s, restore \d/m,
+      /^ratios to it: search \d/m,
+    ],
+  },
+  "rest/run": {
+    args: "--seconds 0.2 --rounds 1",
+    lines: ["conversation", "message", "tree of 1,000"].map(
+      (name) => new RegExp(`^\\| ${name} \\| \\d+ \\| \\d+ \\| \\*\\*\\d+\\.\\d\\d\\*\\* \\|`, "m"),
+    ),
+  },
+  "search/releases": {
+    args: "--chunks 200 --dimension 768 --releases 5 --settle 0.5",
+    lines: [
+      /^\| index memory \| \d+\.\d \| \d+\.\d \| \d\.\d{3} \|$/m,
+      /^\| anonymous memory of the process \| \d+\.\d \| \d+\.\d \| \d\.\d{3} \|$/m,
+    ],
+  },
+  "search/run": {
+    args: "--chunks 1000 --dimension 768 --queries 20 --requests 100 --rounds 1",
+    lines: [
+      /^\| 100% \| [01]\.\d{4} \| \d+ \| \d/m,
+      /^\| usearch bf16 in process, recall \d\.\d+ \| \d/m,
+      /^\| server, JSON array \| \d.* \| \d.* \/ \d.* \|$/m,
+      /^\| server, octets \| \d/m,
+      /^\| start from the snapshot, s \| \d/m,
+    ],
+  },
+  "search/visibility": {
+    args: "--chunks 300 --dimension 768 --transaction 100 --after 0.3",
+    lines: [
+      /^\| another project \| \d+( \| \d+){5} \|$/m,
+      /^\| another environment of the project \| \d+( \| \d+){5} \|$/m,
+      /^\| the import itself \| 3( \| \d+){5} \|$/m,
+    ],
+  },
+  "webhooks/exactly-once": { args: "--deliveries 1000", lines: [/^exactly once$/m] },
+  "webhooks/throughput": {
+    args: "--seconds 0.2 --rounds 1",
+    lines: [
+      "Tessera",
+      "Tessera with Redis",
+      "bare handler, a transaction",
+      "bare handler, our function",
+    ].map(
+      (name) =>
+        new RegExp(`^\\| ${name} \\| \\d+ \\| \\d+\\.\\d\\d \\| \\d+\\.\\d\\d \\| \\d+ \\|$`, "m"),
+    ),
+  },
+};
+
+describe("benchmarks", () => {
+  test("every benchmark that the command line lists runs here", async () => {
+    const { stdout } = await runCommand(["bench"]);
+    const names = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(" ", 1)[0]);
+    expect(names).toEqual(Object.keys(BENCHMARKS));
+  });
+
+  for (const [name, { args, lines }] of Object.entries(BENCHMARKS)) {
+    test(`${name} measures a small example`, async () => {
+      const program = Bun.spawn([process.execPath, `bench/${name}.ts`, ...args.split(" ")], {
+        cwd: PROJECT_ROOT,
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [output, errors] = await Promise.all([program.stdout.text(), program.stderr.text()]);
+      expect(await program.exited, errors + output).toBe(0);
+      for (const line of lines) expect(output).toMatch(line);
+    });
+  }
+});
