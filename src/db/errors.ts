@@ -27,6 +27,10 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
+/** The message for a person when `isUnavailable`. */
+export const UNAVAILABLE_MESSAGE =
+  "the database does not answer: check that PostgreSQL runs and that DATABASE_URL names it";
+
 /** True when the database could not be reached or closed the connection. */
 export function isUnavailable(error: unknown): boolean {
   const code = sqlState(error);

@@ -1,5 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
+import pRetry from "p-retry";
+import type { Log } from "../observability/log.ts";
+import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
 import type { Sql } from "./client.ts";
+import { isUnavailable, UNAVAILABLE_MESSAGE } from "./errors.ts";
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
 /** The advisory lock with which concurrent migrations wait for each other. */
@@ -50,4 +54,23 @@ export async function migrate(sql: Sql): Promise<string[]> {
     }
     return pending.map((migration) => migration.name);
   });
+}
+
+/**
+ * Migrates, and waits while the database does not answer, since the two may start in any order. An
+ * abort of `signal` ends the wait with the last error. Every other error is thrown at once.
+ */
+export async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSignal): Promise<void> {
+  const applied = await pRetry(() => migrate(sql), {
+    retries: Number.POSITIVE_INFINITY,
+    factor: 1,
+    minTimeout: DB_WAIT_RETRY_MS,
+    shouldRetry({ error, attemptNumber }) {
+      if (!isUnavailable(error) || signal.aborted) return false;
+      if (attemptNumber % DB_WAIT_REPORT_ATTEMPTS === 1)
+        log.warn(`waiting: ${UNAVAILABLE_MESSAGE}`);
+      return true;
+    },
+  });
+  if (applied.length > 0) log.info({ applied }, "migrated the database");
 }

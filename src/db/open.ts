@@ -1,5 +1,6 @@
+import pTimeout from "p-timeout";
 import type { Config } from "../config/schema.ts";
-import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS, READINESS_TIMEOUT_MS } from "../shared/limits.ts";
 import { type DatabaseOptions, openDatabase, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 
@@ -8,7 +9,15 @@ interface OpenedDatabase {
   readonly url: string;
   /** True for the embedded server, false for the server in DATABASE_URL. */
   readonly embedded: boolean;
+  /** A sentence about what is wrong, or null when the database answers. Never throws. */
+  check(): Promise<string | null>;
   close(): Promise<void>;
+}
+
+async function check(sql: Sql): Promise<string | null> {
+  const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
+  const fallback = () => "does not answer in time";
+  return await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
 }
 
 /** Opens the database in DATABASE_URL, or else the embedded one, which it starts or joins. */
@@ -17,20 +26,19 @@ export async function openConfiguredDatabase(
   log: (line: string) => void,
   options: DatabaseOptions = {},
 ): Promise<OpenedDatabase> {
-  if (config.databaseUrl !== undefined) {
-    const sql = openDatabase(config.databaseUrl, options);
-    const close = () => sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
-    return { sql, url: config.databaseUrl, embedded: false, close };
-  }
-  const server = await openEmbeddedDatabase({ dataDir: config.dataDir, log });
-  const sql = openDatabase(server.url, options);
+  const { databaseUrl, dataDir } = config;
+  const server =
+    databaseUrl === undefined ? await openEmbeddedDatabase({ dataDir, log }) : undefined;
+  const url = server?.url ?? (databaseUrl as string);
+  const sql = openDatabase(url, options);
   return {
     sql,
-    url: server.url,
-    embedded: true,
+    url,
+    embedded: server !== undefined,
+    check: () => check(sql),
     async close() {
       await sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
-      await server.close();
+      await server?.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { EXPONENT_MAX_CHARS } from "./limits.ts";
 
-/** 12.50e1, 125 and 1.25E2 are one number: digits without outer zeros, and the exponent. */
+/** The same text for 12.50e1, 125 and 1.25E2: digits without outer zeros, and the exponent. */
 function canonicalNumber(source: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) as RegExpExecArray;
@@ -23,12 +23,12 @@ function canonicalObject(members: Record<string, string>): string {
 }
 
 /**
- * The one form of a JSON document: two texts have the same exactly when they hold the same values,
- * whatever the order of keys, the white space, the escapes and the spelling of numbers. Numbers
- * are compared by their digits, so that those beyond a double's precision stay apart.
+ * The canonical form of a JSON text: equal for two texts exactly when they have the same value,
+ * regardless of key order, white space, escapes and the notation of numbers. Numbers are compared by
+ * their digits, so those that only differ beyond a double's precision stay different.
  */
 export function canonicalJson(text: string): string {
-  // The reviver works from the leaves up: the members of what it sees are canonical already.
+  // The reviver runs from the leaves up, so the members of a value are canonical already.
   const canonical: unknown = JSON.parse(text, (_, value: unknown, context?: { source: string }) => {
     if (typeof value === "number") return canonicalNumber((context as { source: string }).source);
     if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -2,17 +2,17 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d):(\d\d))$/;
 
-/** True for a UUID in its usual form, in either case. */
+/** True for a UUID in its usual form, in upper or lower case. */
 export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** True for text that PostgreSQL can hold: no NUL, no half of a surrogate pair. */
+/** True for text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }
 
-/** True for an RFC 3339 date-time that exists in the calendar, within the years 1 to 9999 of UTC. */
+/** True for an RFC 3339 date-time that exists in the calendar, within the years 1 to 9999 in UTC. */
 export function isDateTime(value: string): boolean {
   const match = DATE_TIME.exec(value);
   if (!match) return false;
@@ -31,17 +31,17 @@ export function isDateTime(value: string): boolean {
   if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false;
   if (offsetHour > 23 || offsetMinute > 59) return false;
   if (day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return false;
-  // An offset can lead out of the years that four digits write, and that PostgreSQL takes.
+  // In UTC the year may need more than four digits, which PostgreSQL does not accept.
   const yearInUtc = parseDateTime(value).getUTCFullYear();
   return yearInUtc >= 1 && yearInUtc <= 9999;
 }
 
-/** The moment that an RFC 3339 date-time names. A leap second counts as the last moment before it. */
+/** The time of an RFC 3339 date-time. A leap second becomes the last millisecond before it. */
 export function parseDateTime(value: string): Date {
   return new Date(value.toUpperCase().replace(/:60(?:\.\d+)?/, ":59.999"));
 }
 
-/** A pattern for text that PostgreSQL can store: anything but NUL. */
+/** A JSON Schema pattern for text without NUL, which PostgreSQL cannot store. */
 export const STORABLE = "^[^\\u0000]*$";
 
 /** True for an absolute URI. */
@@ -49,7 +49,7 @@ export function isUri(value: string): boolean {
   return URL.canParse(value);
 }
 
-/** A moment as RFC 3339 in UTC with milliseconds; null stays null. */
+/** A time as RFC 3339 in UTC with milliseconds; null stays null. */
 export function timestamp(value: Date): string;
 export function timestamp(value: Date | null): string | null;
 export function timestamp(value: Date | null): string | null {

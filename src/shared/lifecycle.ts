@@ -1,4 +1,4 @@
-/** What was opened, closed again in reverse order. Each closer is pushed right beside its opener. */
+/** Open resources, which are closed in reverse order. Push each closer right after its opener. */
 export class Resources {
   readonly #closers: Array<{ name: string; close: () => Promise<unknown> | unknown }> = [];
 
@@ -6,7 +6,7 @@ export class Resources {
     this.#closers.push({ name, close });
   }
 
-  /** Closes everything; a failing closer is reported and does not keep the others from closing. */
+  /** Closes everything. Reports a failing closer and continues with the others. */
   async close(onError: (name: string, error: unknown) => void): Promise<void> {
     for (;;) {
       const last = this.#closers.pop();

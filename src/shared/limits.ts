@@ -1,7 +1,6 @@
 /**
- * Every bound of the service, named with its unit. A number that limits, times out, caps or
- * sizes something belongs here and nowhere else; `assertRelations` states what must hold
- * between them.
+ * Every bound of the service, named with its unit: limits, timeouts, intervals and sizes.
+ * `assertRelations` checks what must hold between them.
  */
 
 // Request bodies and paths.
@@ -186,7 +185,7 @@ export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 export const LOCK_TIMEOUT_MS = 5_000;
 /** Retries of a delivery when a concurrent one with the same key commits between two statements. */
 export const DELIVERY_RACE_RETRIES = 3;
-/** Exponents of JSON numbers that have more characters are compared as they are spelt. */
+/** JSON numbers with longer exponents are compared as text. */
 export const EXPONENT_MAX_CHARS = 15;
 
 // Coordination.

@@ -1,5 +1,5 @@
-/** An object whose null members are left out, as the API answers absent optional fields. */
-export type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+/** An object without its null members, because the API omits absent optional fields. */
+type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>;
 };
 

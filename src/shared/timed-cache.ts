@@ -2,15 +2,15 @@ import { AUTH_CACHE_MAX_ENTRIES, AUTH_CACHE_REFRESH_MS, AUTH_CACHE_TTL_MS } from
 
 interface Entry<V> {
   value: V;
-  /** When the load began, so that what it saw is never believed for longer than the TTL. */
+  /** When the load began: the TTL counts from the time that the query could see. */
   readAt: number;
   refreshing: boolean;
 }
 
 /**
- * Remembers what a query said for less than a second. A hit is synchronous, which keeps the hot
- * path free of promises; an ageing entry is read again behind a hit. Whatever is dropped while
- * it is being read is not stored, so a notification can never lose against a slower query.
+ * Caches the results of queries for less than a second. A hit is synchronous, which keeps the hot
+ * path free of promises; a hit on an ageing entry also loads it again in the background. A key that
+ * is dropped while it loads is not stored, so no outdated result survives a notification.
  */
 export class TimedCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -23,7 +23,7 @@ export class TimedCache<V> {
     private readonly maxEntries = AUTH_CACHE_MAX_ENTRIES,
   ) {}
 
-  /** The remembered value, or the promise of a fresh one. Failed loads are not remembered. */
+  /** The cached value, or a promise that loads it. Failed loads are not cached. */
   get(key: string, load: () => Promise<V>): V | Promise<V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#load(key, load);
@@ -73,7 +73,7 @@ export class TimedCache<V> {
   #store(key: string, entry: Entry<V>): void {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    // A map keeps insertion order, so the first key is the one stored longest ago.
+    // Maps keep insertion order, so the first key is the oldest.
     if (this.#entries.size > this.maxEntries) {
       this.#entries.delete(this.#entries.keys().next().value as string);
     }
