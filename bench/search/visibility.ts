@@ -8,7 +8,7 @@
  * transactions. Meanwhile others commit one small file after the other, to another project and to
  * another environment of the same project, until `--after` seconds after the import. Each change,
  * and the last chunk of each transaction of the import, is searched for until it is found; the clock
- * starts at the end of the COMMIT. Prints the times and the longest steps of the indexing thread.
+ * starts at the end of the COMMIT. Prints the times and the longest tasks of the indexing thread.
  */
 import { loadavg } from "node:os";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
@@ -84,12 +84,12 @@ async function awaitVisible(
   }
 }
 
-/** The longest run of each step that the server's debug log reports, in milliseconds. */
-function longestSteps(logs: string): Map<string, number> {
+/** The longest run of each task that the server's debug log reports, in milliseconds. */
+function longestTasks(logs: string): Map<string, number> {
   const longest = new Map<string, number>();
   for (const line of logs.split("\n").filter((each) => each.startsWith("{"))) {
-    const { steps = {} } = JSON.parse(line) as { steps?: Record<string, number> };
-    for (const [name, took] of Object.entries(steps)) {
+    const { tasks = {} } = JSON.parse(line) as { tasks?: Record<string, number> };
+    for (const [name, took] of Object.entries(tasks)) {
       longest.set(name, Math.max(took, longest.get(name) ?? 0));
     }
   }
@@ -162,8 +162,8 @@ await runBenchmark(async () => {
   printHead("milliseconds until visible", "commits", "p50", "p90", "p99", "max", "over 1 s");
   for (const { name, times } of [...targets, bulk]) printTimes(name, times);
   printTimes("(a transaction of the import)", transactionTimes);
-  printHead("long steps of the indexing thread", "longest, ms");
-  for (const [name, took] of [...longestSteps(server.logs())].sort((a, b) => b[1] - a[1])) {
+  printHead("long tasks of the indexing thread", "longest, ms");
+  for (const [name, took] of [...longestTasks(server.logs())].sort((a, b) => b[1] - a[1])) {
     printRow(name, took);
   }
 });

@@ -1,12 +1,14 @@
 import { Worker } from "node:worker_threads";
+import pTimeout from "p-timeout";
 import type { Log } from "../observability/log.ts";
+import type { ScopeRef } from "../scopes/scope.ts";
+import type { ProjectLoader } from "../scopes/when-loaded.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RESTART_DELAY_MS,
   INDEX_STOP_TIMEOUT_MS,
 } from "../shared/limits.ts";
-import type { Scope } from "./changes/change-log.ts";
-import { claimSlot, type Slot } from "./snapshots/snapshot-store.ts";
+import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import {
   type FromIndexer,
   type IndexerOptions,
@@ -23,7 +25,7 @@ const STARTING: IndexerReport = {
   bytes: 0,
 };
 
-/** Numbers of the indexers that this process runs. */
+/** Numbers of the indexers in this process. */
 const instances = new Set<number>();
 
 function claimInstance(): number {
@@ -36,92 +38,62 @@ function claimInstance(): number {
 export type Subscriber = (message: unknown) => void;
 
 /**
- * The main thread's side of the indexing thread. Knows which projects searches may use, asks for
- * others, and starts the thread again when it dies.
+ * The main thread's side of the indexing thread. Knows which projects are loaded, requests others,
+ * and restarts the thread when it dies.
  */
-export class Indexer {
+export class Indexer implements ProjectLoader {
   #worker: Worker | undefined;
   #report: IndexerReport = STARTING;
   #closing = false;
   #ticket = 0;
-  readonly #resident = new Set<string>();
+  readonly #loaded = new Set<string>();
   readonly #used = new Set<string>();
-  readonly #waiting = new Map<number, { ask: ToIndexer; answer: (found: boolean) => void }>();
-  /** What is being asked for, so that many searches ask once. */
-  readonly #asked = new Map<string, Promise<boolean>>();
+  readonly #waiting = new Map<number, { request: ToIndexer; answer: (found: boolean) => void }>();
+  /** Scopes that were requested and not answered yet, so that many searches send one request. */
+  readonly #requested = new Map<string, Promise<boolean>>();
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #timer: ReturnType<typeof setInterval>;
-  #stopped = () => {};
-
+  readonly #stopped = Promise.withResolvers<void>();
   readonly #options: IndexerOptions;
-  readonly #slot: Slot;
+  readonly #directory: InstanceDirectory;
 
   constructor(
     dataDir: string,
     options: Omit<IndexerOptions, "instance" | "snapshotRoot">,
     private readonly log: Log,
   ) {
-    // Held here and not in the thread, so that a thread started again finds its snapshots.
-    this.#slot = claimSlot(dataDir);
-    const snapshotRoot = this.#slot.root;
+    // Claimed here and not in the thread, so that a restarted thread finds its snapshots.
+    this.#directory = claimInstanceDirectory(dataDir);
+    const snapshotRoot = this.#directory.path;
     this.#options = { ...options, snapshotRoot, instance: claimInstance() };
     this.#start();
-    this.#timer = setInterval(() => this.#tellUsed(), INDEX_REPORT_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#sendUsed(), INDEX_REPORT_INTERVAL_MS);
     this.#timer.unref();
   }
 
-  /** How the native module calls a project. */
+  /** The name of a project in the native module. */
   nativeName(projectId: string): string {
     return nativeNameOf(this.#options.instance, projectId);
   }
 
-  /** True when searches of this project see every change within the promised time. */
   isLoaded(projectId: string): boolean {
-    return this.#resident.has(projectId);
+    return this.#loaded.has(projectId);
   }
 
-  /** Notes that a project was searched, which keeps it in memory. */
   used(projectId: string): void {
     this.#used.add(projectId);
   }
 
-  /**
-   * Loads a project and reads a scope where that is missing; false when there is no such scope.
-   * Waits for as long as it takes, so callers bound their patience themselves.
-   */
-  ensure(projectId: string, scope: Scope): Promise<boolean> {
-    const key = `${projectId} ${scope.id}`;
-    const running = this.#asked.get(key);
-    if (running !== undefined) return running;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const ticket = ++this.#ticket;
-    this.#asked.set(key, promise);
-    const ask: ToIndexer = { type: "ensure", ticket, projectId, scope };
-    const answer = (found: boolean) => {
-      this.#asked.delete(key);
-      resolve(found);
-    };
-    this.#waiting.set(ticket, { ask, answer });
-    this.#send(ask);
-    return promise;
-  }
-
-  /** As `ensure`, but undefined when it takes longer than `timeoutMs`. */
   async ensureWithin(
     projectId: string,
-    scope: Scope,
+    scope: ScopeRef,
     timeoutMs: number,
   ): Promise<boolean | undefined> {
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, timeoutMs, undefined);
-    try {
-      return await Promise.race([this.ensure(projectId, scope), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const fallback = () => undefined;
+    return await pTimeout(this.#ensure(projectId, scope), { milliseconds: timeoutMs, fallback });
   }
 
-  /** Receives what the index of this name publishes; one subscriber an index. */
+  /** Receives what the index of this name publishes. Each index has one subscriber. */
   subscribe(index: string, subscriber: Subscriber): void {
     this.#subscribers.set(index, subscriber);
   }
@@ -130,18 +102,33 @@ export class Indexer {
     return this.#report;
   }
 
-  /** Writes snapshots and ends the thread, within INDEX_STOP_TIMEOUT_MS. */
+  /** Saves snapshots and ends the thread, within INDEX_STOP_TIMEOUT_MS. */
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);
-    const stopped = new Promise<void>((resolve) => {
-      this.#stopped = resolve;
-    });
     this.#send({ type: "stop" });
-    await Promise.race([stopped, Bun.sleep(INDEX_STOP_TIMEOUT_MS)]);
+    await pTimeout(this.#stopped.promise, { milliseconds: INDEX_STOP_TIMEOUT_MS, message: false });
     await this.#worker?.terminate();
     instances.delete(this.#options.instance);
-    this.#slot.release();
+    this.#directory.release();
+  }
+
+  /** Loads a project and indexes a scope if necessary; false when there is no such scope. */
+  #ensure(projectId: string, scope: ScopeRef): Promise<boolean> {
+    const key = `${projectId} ${scope.id}`;
+    const running = this.#requested.get(key);
+    if (running !== undefined) return running;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const ticket = ++this.#ticket;
+    this.#requested.set(key, promise);
+    const request: ToIndexer = { type: "ensure", ticket, projectId, scope };
+    const answer = (found: boolean) => {
+      this.#requested.delete(key);
+      resolve(found);
+    };
+    this.#waiting.set(ticket, { request, answer });
+    this.#send(request);
+    return promise;
   }
 
   #start(): void {
@@ -159,16 +146,18 @@ export class Indexer {
     worker.on("message", (message: FromIndexer) => this.#receive(message));
     worker.on("error", end);
     worker.on("exit", () => end());
-    // What the thread before this one left unanswered.
-    for (const { ask } of this.#waiting.values()) worker.postMessage(ask);
+    // Requests that the previous thread did not answer.
+    for (const { request } of this.#waiting.values()) worker.postMessage(request);
   }
 
   #ended(err: unknown): void {
     this.#worker = undefined;
-    this.#stopped();
-    if (this.#closing) return;
-    this.log.error({ err }, "the indexing thread ended; it is started again");
-    this.#resident.clear();
+    if (this.#closing) {
+      this.#stopped.resolve();
+      return;
+    }
+    this.log.error({ err }, "the indexing thread ended; restarting it");
+    this.#loaded.clear();
     this.#report = STARTING;
     setTimeout(() => {
       if (!this.#closing) this.#start();
@@ -181,11 +170,11 @@ export class Indexer {
 
   #receive(message: FromIndexer): void {
     switch (message.type) {
-      case "resident":
-        this.#resident.add(message.projectId);
+      case "loaded":
+        this.#loaded.add(message.projectId);
         break;
       case "evicted":
-        this.#resident.delete(message.projectId);
+        this.#loaded.delete(message.projectId);
         break;
       case "ensured":
         this.#waiting.get(message.ticket)?.answer(message.found);
@@ -198,12 +187,13 @@ export class Indexer {
         this.#subscribers.get(message.index)?.(message.message);
         break;
       case "stopped":
-        this.#stopped();
+        this.#stopped.resolve();
         break;
     }
   }
 
-  #tellUsed(): void {
+  /** Tells the thread which projects were searched, so that it keeps them in memory. */
+  #sendUsed(): void {
     if (this.#used.size === 0) return;
     this.#send({ type: "used", projectIds: [...this.#used] });
     this.#used.clear();

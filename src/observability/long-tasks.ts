@@ -1,29 +1,29 @@
-import { INDEX_STEP_LONG_MS } from "../shared/limits.ts";
+import { LONG_TASK_MS } from "../shared/limits.ts";
 
-/** Step by name, with the milliseconds of its longest run since it was last asked for. */
+/** The longest run of each task since the last report, in milliseconds. */
 const longest = new Map<string, number>();
 
 /**
- * Runs something that holds up everything else on this thread, and notes how long it took. A step
- * beyond INDEX_STEP_LONG_MS delays every change that is waiting, so it is worth to be known.
+ * Runs a synchronous task and records its duration when it exceeds LONG_TASK_MS: the thread can do
+ * nothing else meanwhile.
  */
-export function step<T>(name: string, work: () => T): T {
+export function timed<T>(name: string, task: () => T): T {
   const startedAt = performance.now();
   try {
-    return work();
+    return task();
   } finally {
-    noteStep(name, performance.now() - startedAt);
+    recordTask(name, performance.now() - startedAt);
   }
 }
 
-export function noteStep(name: string, took: number): void {
-  if (took < INDEX_STEP_LONG_MS) return;
-  longest.set(name, Math.max(took, longest.get(name) ?? 0));
+export function recordTask(name: string, durationMs: number): void {
+  if (durationMs < LONG_TASK_MS) return;
+  longest.set(name, Math.max(durationMs, longest.get(name) ?? 0));
 }
 
-/** The long steps since the last call, by name, in milliseconds. */
-export function takeLongSteps(): Record<string, number> {
-  const steps = Object.fromEntries([...longest].map(([name, took]) => [name, Math.round(took)]));
+/** The long tasks since the last call: the longest run by name, in milliseconds. */
+export function takeLongTasks(): Record<string, number> {
+  const tasks = Object.fromEntries([...longest].map(([name, ms]) => [name, Math.round(ms)]));
   longest.clear();
-  return steps;
+  return tasks;
 }

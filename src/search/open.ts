@@ -19,8 +19,8 @@ export function openEngine(
   log: Log,
   metrics: Metrics,
 ): OpenedEngine {
-  const { dataDir, logLevel, failpoints, searchWorkers } = config;
-  const indexer = new Indexer(dataDir, { databaseUrl, logLevel, failpoints }, log);
+  const { dataDir, logLevel, searchWorkers } = config;
+  const indexer = new Indexer(dataDir, { databaseUrl, logLevel }, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers);
   const engine = new EmbeddedEngine(pool, indexer, () => metrics.overloaded.inc());

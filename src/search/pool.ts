@@ -10,7 +10,7 @@ import type {
 import { replyTo } from "../../workers/search.ts";
 import {
   SEARCH_BATCH_MAX,
-  SEARCH_COSTS_REMEMBERED,
+  SEARCH_COSTS_MAX,
   SEARCH_INLINE_MAX_MS,
   SEARCH_TURN_MS,
 } from "../shared/limits.ts";
@@ -133,7 +133,7 @@ export class SearchPool {
 
   #learn(scopeId: string, milliseconds: number): void {
     const known = this.#costs.get(scopeId);
-    if (known === undefined && this.#costs.size >= SEARCH_COSTS_REMEMBERED) this.#costs.clear();
+    if (known === undefined && this.#costs.size >= SEARCH_COSTS_MAX) this.#costs.clear();
     // One slow search says little: a thread may have been interrupted.
     const cost = known === undefined ? milliseconds : known + (milliseconds - known) / 8;
     this.#costs.set(scopeId, cost);

@@ -81,7 +81,7 @@ export const SEARCH_INLINE_MAX_MS = 1;
 /** Searches may use this much of one turn of the main thread's event loop; the rest go to workers. */
 export const SEARCH_TURN_MS = 1;
 /** Scopes whose measured search cost is cached. */
-export const SEARCH_COSTS_REMEMBERED = 10_000;
+export const SEARCH_COSTS_MAX = 10_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
 
@@ -102,11 +102,17 @@ export const INDEX_SLICE_MS = 150;
 /** Projects that may read more than a slice at a time; small changes use the other connections. */
 export const INDEX_BULK_READERS = 2;
 /** Graph work delays changes by about this much at a time. */
-export const INDEX_SETTLE_SLICE_MS = 20;
+export const INDEX_MAINTENANCE_SLICE_MS = 20;
+/** Vectors per slice of graph work at first; the number then adapts to the time limit. */
+export const INDEX_GRAPH_FIRST_SLICE_VECTORS = 64;
+/** File versions of a snapshot that are encoded or decoded at a time. */
+export const INDEX_META_SLICE_VERSIONS = 4_096;
 /** While changes are indexed, graph work pauses for this many times its running time. */
-export const INDEX_SETTLE_REST = 3;
-/** Longer steps of the indexing thread are logged at the level `debug`. */
-export const INDEX_STEP_LONG_MS = 25;
+export const INDEX_MAINTENANCE_REST = 3;
+/** Longer tasks of the indexing thread are logged at the level `debug`. */
+export const LONG_TASK_MS = 25;
+/** How often the thread checks whether its timers run in time. */
+export const LONG_TASK_PROBE_MS = 5;
 export const INDEX_RETRY_BASE_MS = 200;
 export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is saved to its snapshot after this time, or after this many file versions. */
@@ -117,15 +123,17 @@ export const INDEX_MEMORY_SHARE = 0.6;
 /** A project that was searched within this time is not idle. */
 export const INDEX_IDLE_MS = 60_000;
 /** Processes that can share one DATA_DIR. */
-export const INDEX_SLOTS_MAX = 64;
+export const INDEX_INSTANCES_MAX = 64;
 export const INDEX_REPORT_INTERVAL_MS = 500;
 /** How often snapshots, eviction and the heartbeat are considered. */
-export const INDEX_UPKEEP_INTERVAL_MS = 1_000;
+export const INDEX_HOUSEKEEPING_INTERVAL_MS = 1_000;
 export const INDEX_HEARTBEAT_INTERVAL_MS = 5_000;
 export const INDEX_NODE_EXPIRY_SECONDS = 60;
 export const INDEX_RESTART_DELAY_MS = 500;
 /** Snapshots at shutdown begin within this time; the next start reads the rest from the database. */
 export const INDEX_STOP_BUDGET_MS = 2_500;
+/** At shutdown, for deleting the node's state and for closing the database, each. */
+export const INDEX_STOP_QUERY_TIMEOUT_MS = 200;
 export const INDEX_STOP_TIMEOUT_MS = 4_000;
 
 // Conversations.

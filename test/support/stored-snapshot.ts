@@ -184,7 +184,7 @@ async function generate(): Promise<void> {
   vector.setScope(PROJECT, "environment", VERSIONS);
   vector.setScope(PROJECT, "release", VERSIONS.slice(0, 30));
   vector.setScope(PROJECT, "tag", VERSIONS.slice(7, 8));
-  while (vector.settle(PROJECT));
+  while (vector.maintain(PROJECT));
   const ids = DOCUMENTS.map(({ file_version_id: id }) => id);
   await text.add(PROJECT, ids, reader);
   text.setScope(PROJECT, "environment", ids);
@@ -193,7 +193,7 @@ async function generate(): Promise<void> {
   store.prepare(PROJECT);
   for (const index of [vector, text])
     await index.snapshot(PROJECT, store.directory(PROJECT, index.name));
-  await store.write(PROJECT, MANIFEST);
+  await store.commit(PROJECT, MANIFEST);
   rmSync(FOLDER, { recursive: true, force: true });
   for (const file of readdirSync(join(root, PROJECT), { recursive: true, encoding: "utf8" })) {
     const from = join(root, PROJECT, file);

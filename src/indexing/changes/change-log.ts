@@ -1,38 +1,33 @@
 import type { Sql } from "../../db/client.ts";
-import { step } from "../../observability/long-tasks.ts";
+import { timed } from "../../observability/long-tasks.ts";
+import type { ScopeKind, ScopeRef } from "../../scopes/scope.ts";
 import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../../shared/limits.ts";
-
-export type ScopeKind = "environment" | "release";
 
 export interface Change {
   readonly seq: number;
   readonly projectId: string;
   readonly kind: ScopeKind | "project" | "rebuild";
+  /** The id of the scope or project. */
   readonly ref: string;
-  /** When it was written, as PostgreSQL spells it. */
+  /** When it was written, as PostgreSQL prints it. */
   readonly at: string;
 }
 
 /**
- * A place in the change log of one database. The moment tells a log that was restored from a
- * backup, and grew again, from the one that the place was taken in.
+ * A position in the change log of one database. The time distinguishes the log from one that was
+ * restored from a backup and has grown past the same number since.
  */
 export interface Anchor {
   readonly seq: number;
-  /** When that entry was written, as PostgreSQL spells it; "" for the empty log. */
+  /** When that entry was written, as PostgreSQL prints it; "" for the empty log. */
   readonly at: string;
 }
 
-export interface Scope {
-  readonly id: string;
-  readonly kind: ScopeKind;
-}
-
-/** The change log and the scopes that it speaks of. Every query reads what is committed now. */
+/** The change log and the scopes it refers to. Every query reads what is committed now. */
 export class ChangeLog {
   constructor(private readonly sql: Sql) {}
 
-  /** Entries after `seq` in their order, at most CHANGE_BATCH_MAX of them. */
+  /** Entries after `seq` in order, at most CHANGE_BATCH_MAX of them. */
   async after(seq: number, projectId: string | null = null): Promise<Change[]> {
     const rows = await this.sql<
       { seq: string; project_id: string; kind: Change["kind"]; ref: string; at: string }[]
@@ -57,39 +52,40 @@ export class ChangeLog {
   }
 
   /**
-   * What an anchor is worth here: `kept` when the log still reaches back to it, `forgotten` when
-   * its entries were pruned since, `foreign` when this log never had it.
+   * Compares an anchor with the log: `valid` when the log still reaches back to it, `pruned` when
+   * its entries were deleted since, `mismatch` when this log never had it.
    */
-  async judge(anchor: Anchor): Promise<"kept" | "forgotten" | "foreign"> {
+  async checkAnchor(anchor: Anchor): Promise<"valid" | "pruned" | "mismatch"> {
     const [row] = await this.sql<{ at: string | null; oldest: string | null }[]>`
       SELECT (SELECT at::text FROM change_log WHERE seq = ${anchor.seq}) AS at,
         (SELECT min(seq) FROM change_log) AS oldest`;
-    if (anchor.seq === 0)
-      return row?.oldest == null || Number(row.oldest) === 1 ? "kept" : "forgotten";
-    if (row?.at != null) return row.at === anchor.at ? "kept" : "foreign";
-    return row?.oldest != null && Number(row.oldest) > anchor.seq ? "forgotten" : "foreign";
+    if (anchor.seq === 0) {
+      return row?.oldest == null || Number(row.oldest) === 1 ? "valid" : "pruned";
+    }
+    if (row?.at != null) return row.at === anchor.at ? "valid" : "mismatch";
+    return row?.oldest != null && Number(row.oldest) > anchor.seq ? "pruned" : "mismatch";
   }
 
-  /** Identifies the database: a copy of its files has the same one, any other database another. */
+  /** Identifies the database. A copy of its files has the same id, every other database another. */
   async databaseId(): Promise<string> {
     const [row] = await this.sql<{ id: string }[]>`SELECT id FROM index_origin`;
-    if (row === undefined) throw new Error("the database has lost its index_origin row");
+    if (row === undefined) throw new Error("the table index_origin is empty");
     return row.id;
   }
 
-  /** Every scope of a project, or null when there is no such project. */
-  async scopesOf(projectId: string): Promise<Scope[] | null> {
+  /** Every scope of a project; null when there is no such project. */
+  async scopesOf(projectId: string): Promise<ScopeRef[] | null> {
     const [project] = await this.sql`SELECT 1 FROM projects WHERE id = ${projectId}`;
     if (project === undefined) return null;
-    return await this.sql<Scope[]>`
+    return await this.sql<ScopeRef[]>`
       SELECT id, 'environment' AS kind FROM environments WHERE project_id = ${projectId}
       UNION ALL SELECT id, 'release' FROM releases WHERE project_id = ${projectId}`;
   }
 
-  /** The file versions of a scope of this project, or null when it has no such scope. */
-  async versionsOf(projectId: string, scope: Scope): Promise<string[] | null> {
+  /** The file versions of a scope; null when the project has no such scope. */
+  async versionsOf(projectId: string, scope: ScopeRef): Promise<string[] | null> {
     const sql = this.sql;
-    // One long string costs far less than a row object for each of 100,000 versions.
+    // One long string is much cheaper than a row object for each of 100,000 versions.
     const [row] = await (scope.kind === "environment"
       ? sql<{ versions: string | null }[]>`
           SELECT string_agg(f.file_version_id::text, ' ') AS versions
@@ -101,17 +97,17 @@ export class ChangeLog {
           WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`);
     if (row === undefined) return null;
     const { versions } = row;
-    return versions === null ? [] : step("split versions", () => versions.split(" "));
+    return versions === null ? [] : timed("split versions", () => versions.split(" "));
   }
 
-  /** Projects that the log mentions, the last changed first. */
+  /** Projects that the log mentions, the most recently changed first. */
   async changedProjects(): Promise<string[]> {
     const rows = await this.sql<{ project_id: string }[]>`
       SELECT project_id FROM change_log GROUP BY project_id ORDER BY max(seq) DESC`;
     return rows.map((row) => row.project_id);
   }
 
-  /** Forgets old entries. The newest one stays, or an idle log could not be recognised. */
+  /** Deletes old entries. The newest one stays, so that anchors of an idle log remain valid. */
   async prune(): Promise<void> {
     await this.sql`
       DELETE FROM change_log WHERE at < now() - make_interval(days => ${CHANGE_LOG_RETENTION_DAYS})

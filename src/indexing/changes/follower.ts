@@ -6,11 +6,11 @@ import type { Anchor, Change, ChangeLog } from "./change-log.ts";
 const CHANNEL = "tessera_changes";
 
 /**
- * Follows the change log from its present end. Notifications make it quick, polling makes it sure:
- * a lost notification or a broken listener costs no more than CHANGE_POLL_INTERVAL_MS.
+ * Follows the change log from its current end. Notifications make it fast, and polling makes it
+ * reliable: a lost notification delays a change by CHANGE_POLL_INTERVAL_MS at most.
  */
 export class Follower {
-  /** The last entry that was handed on. */
+  /** The last entry that was applied. */
   reached: Anchor;
   #wake: () => void = () => {};
   #woken = false;
@@ -34,15 +34,15 @@ export class Follower {
   ): Promise<Follower> {
     const follower = new Follower(log, changes, apply, await changes.newest());
     const wake = () => follower.#notified();
-    // The listener reconnects by itself; `wake` then looks for what was missed.
+    // The listener reconnects by itself and then calls `wake`, which catches up on missed changes.
     sql.listen(CHANNEL, wake, wake).catch((err: unknown) => {
-      log.warn({ err }, "changes are not heard at once; they are polled for");
+      log.warn({ err }, "cannot listen for changes; polling for them instead");
     });
     void follower.#follow();
     return follower;
   }
 
-  /** True while the database does not answer. */
+  /** True while the change log cannot be read. */
   get failing(): boolean {
     return this.#failing;
   }
@@ -60,13 +60,13 @@ export class Follower {
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       this.#woken = false;
-      const more = await this.#step();
+      const more = await this.#applyNext();
       if (!more && !this.#woken && !this.#stopped) await this.#pause();
     }
   }
 
-  /** Hands on the next entries; true when there may be more. */
-  async #step(): Promise<boolean> {
+  /** Applies the next entries; true when there may be more. */
+  async #applyNext(): Promise<boolean> {
     try {
       const changes = await this.changes.after(this.reached.seq);
       for (const change of changes) this.apply(change);
@@ -77,13 +77,14 @@ export class Follower {
       return changes.length === CHANGE_BATCH_MAX;
     } catch (err) {
       if (!this.#failing && !this.#stopped) {
-        this.log.warn({ err }, "the change log cannot be read; trying on");
+        this.log.warn({ err }, "cannot read the change log; retrying");
       }
       this.#failing = true;
       return false;
     }
   }
 
+  /** Waits for a notification, or for the next poll. */
   #pause(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, CHANGE_POLL_INTERVAL_MS);

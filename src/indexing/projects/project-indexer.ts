@@ -1,93 +1,64 @@
-import type { LimitFunction } from "p-limit";
-import type { Log } from "../../observability/log.ts";
-import { step } from "../../observability/long-tasks.ts";
+import { timed } from "../../observability/long-tasks.ts";
+import type { ScopeRef } from "../../scopes/scope.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
-  INDEX_SLICE_MIN_VERSIONS,
   INDEX_SLICE_MS,
   INDEX_SLICE_VERSIONS,
 } from "../../shared/limits.ts";
-import type { ChangeLog, Scope } from "../changes/change-log.ts";
-import {
-  UnknownVersion,
-  type VersionIndex,
-  type VersionReader,
-} from "../versions/version-index.ts";
+import { retryUntilSuccess } from "../../shared/retry.ts";
+import { UnknownVersion } from "../versions/version-index.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
+import { SliceSize } from "./slice-size.ts";
 
-/** What the indexing of any project stands on. */
-export interface IndexingContext {
-  readonly indexes: readonly VersionIndex[];
-  readonly changes: ChangeLog;
-  readonly reader: VersionReader;
-  /** Limits how many scopes read more than one slice at a time. */
-  readonly bulk: LimitFunction;
-  readonly log: Log;
-}
+const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
-interface Pending {
-  readonly scope: Scope;
-  /** The oldest log entry that this stands for. */
-  readonly seq: number;
-  /** True when it changed while another scope was being taken in. */
-  readonly overtakes: boolean;
-  readonly waiters: Array<() => void>;
-}
-
-/** Thrown inside when the project is being closed; nobody outside sees it. */
+/** Thrown when the project is closed while a scope is being indexed; never leaves this file. */
 class Closed extends Error {}
 
 /**
- * Keeps the scopes of one open project as the database has them. Scopes that changed queue up here,
- * each at most once; one after the other is read, its unknown versions are added, and it is
- * replaced as a whole, so searches see it as it was in one instant. A long one lets those that
- * change meanwhile go before it, slice by slice.
+ * Keeps the scopes of one project as they are in the database. Changed scopes wait in a queue, each
+ * at most once. One at a time is read, its unknown versions are added, and it is replaced as a
+ * whole, so searches see it at one instant. A long one yields to scopes that change meanwhile after
+ * every slice.
  */
 export class ProjectIndexer {
-  readonly #pending = new Map<string, Pending>();
-  /** What is being taken in: a scope, and perhaps one that goes before the rest of it. */
-  readonly #current = new Set<Pending>();
+  readonly #pending = new PendingScopes();
+  /** The scope that is being indexed, and the one that preempts it, if any. */
+  readonly #current = new Set<PendingScope>();
+  readonly #slice = new SliceSize();
   #running: Promise<void> | undefined;
-  /** Versions that lately took about INDEX_SLICE_MS, within bounds. */
-  #sliceVersions = INDEX_SLICE_MIN_VERSIONS;
   #opened = false;
   #closed = false;
-  /** File versions and scopes taken in since `changes` was last reset by a snapshot. */
-  changes = 0;
+  /** File versions and scopes indexed since the last snapshot. */
+  unsavedChanges = 0;
 
   constructor(
     readonly id: string,
     private readonly context: IndexingContext,
   ) {}
 
-  /** Tells that the indexes are open; what was marked before has waited for it. */
+  /** Begins to index, once the indexes are open. Scopes that were marked before have waited. */
   open(): void {
     this.#opened = true;
     this.#run();
   }
 
-  /** Notes scopes to be read in their order. */
-  load(scopes: readonly Scope[], seq: number): void {
-    for (const scope of scopes) this.#note(scope, seq, false, []);
+  /** Queues scopes in the given order. */
+  load(scopes: readonly ScopeRef[], seq: number): void {
+    for (const scope of scopes) this.#pending.add({ scope, seq, preempts: false, waiters: [] });
     this.#run();
   }
 
-  /** Notes that a scope changed, with the log entry that says so. */
-  mark(scope: Scope, seq: number, ...waiters: Array<() => void>): void {
-    this.#note(scope, seq, this.#current.size > 0, waiters);
+  /** Queues a scope that changed at this log entry. */
+  mark(scope: ScopeRef, seq: number, ...waiters: Array<() => void>): void {
+    this.#pending.add({ scope, seq, preempts: this.#current.size > 0, waiters });
     this.#run();
   }
 
-  #note(scope: Scope, seq: number, overtakes: boolean, waiters: Array<() => void>): void {
-    const known = this.#pending.get(scope.id);
-    const oldest = Math.min(seq, known?.seq ?? seq);
-    const all = [...(known?.waiters ?? []), ...waiters];
-    const before = overtakes || known?.overtakes === true;
-    this.#pending.set(scope.id, { scope, seq: oldest, overtakes: before, waiters: all });
-  }
-
-  /** Reads a scope anew and resolves when searches see it; never rejects. */
-  refreshed(scope: Scope, seq: number): Promise<void> {
+  /** Indexes a scope again; resolves when searches see it, or the project is closed. */
+  reindex(scope: ScopeRef, seq: number): Promise<void> {
     return new Promise((resolve) => this.mark(scope, seq, resolve));
   }
 
@@ -96,17 +67,16 @@ export class ProjectIndexer {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** The oldest log entry that is not taken in yet, or undefined when all are. */
+  /** The oldest log entry that is not indexed yet; undefined when all are. */
   get oldestPending(): number | undefined {
-    const seqs = [...this.#pending.values(), ...this.#current].map((pending) => pending.seq);
+    const seqs = [...this.#pending.all(), ...this.#current].map((pending) => pending.seq);
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
 
-  /** Stops at the next step and resolves when nothing of it runs any more. */
+  /** Stops after the current step; resolves when no work of the project runs any more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.idle();
-    for (const pending of this.#pending.values()) for (const waiter of pending.waiters) waiter();
     this.#pending.clear();
   }
 
@@ -115,88 +85,87 @@ export class ProjectIndexer {
       return;
     this.#running = this.#drain().finally(() => {
       this.#running = undefined;
-      // Something may have been marked between the last look and now.
+      // A scope may have been marked after the last look at the queue.
       this.#run();
     });
   }
 
   async #drain(): Promise<void> {
-    let failures = 0;
-    while (!this.#closed) {
-      const next = this.#pending.values().next().value;
-      if (next === undefined) return;
+    let next: PendingScope | undefined;
+    const indexNext = async () => {
+      next = this.#closed ? undefined : this.#pending.first();
       try {
-        await this.#takeIn(next, true);
-        failures = 0;
-      } catch (err) {
-        if (err instanceof Closed) return;
-        const wait = Math.min(INDEX_RETRY_MAX_MS, INDEX_RETRY_BASE_MS * 2 ** failures++);
-        const fields = { err, project: this.id, scope: next.scope.id };
-        if (failures === 1) this.context.log.warn(fields, "a scope is not indexed yet; trying on");
-        await Bun.sleep(wait);
+        if (next !== undefined) await this.#indexScope(next, false);
+      } catch (error) {
+        if (!(error instanceof Closed)) throw error;
+        next = undefined;
       }
-    }
+    };
+    const report = (err: unknown) => {
+      const fields = { err, project: this.id, scope: next?.scope.id };
+      this.context.log.warn(fields, "cannot index a scope; retrying");
+    };
+    do {
+      await retryUntilSuccess(indexNext, BACKOFF, report);
+    } while (next !== undefined);
   }
 
-  /** Takes a scope in, or a part of it; then it stays pending. `first`: it goes before no other. */
-  async #takeIn(pending: Pending, first: boolean): Promise<void> {
-    this.#pending.delete(pending.scope.id);
+  /** Indexes a scope, or a part of it; then it remains pending. */
+  async #indexScope(pending: PendingScope, preempting: boolean): Promise<void> {
+    this.#pending.remove(pending);
     this.#current.add(pending);
     let done = false;
     try {
-      done = await this.#refresh(pending.scope, first);
+      done = await this.#replace(pending.scope, preempting);
     } finally {
       this.#current.delete(pending);
-      if (!done) this.#again(pending);
+      if (!done) this.#pending.restore(pending);
     }
     if (done) for (const waiter of pending.waiters) waiter();
   }
 
-  #again(pending: Pending): void {
-    const newer = this.#pending.get(pending.scope.id);
-    const waiters = [...pending.waiters, ...(newer?.waiters ?? [])];
-    this.#pending.set(pending.scope.id, { ...pending, waiters });
-  }
-
-  /** Takes in what changed since the scope in hand was begun, each for a while at most. */
-  async #letOthers(): Promise<void> {
-    for (const pending of [...this.#pending.values()]) {
+  /** Indexes the scopes that changed since the current one was begun, each for a limited time. */
+  async #yieldToOthers(): Promise<void> {
+    for (const pending of this.#pending.all()) {
       const isCurrent = [...this.#current].some(({ scope }) => scope.id === pending.scope.id);
-      if (pending.overtakes && !isCurrent) await this.#takeIn(pending, false);
+      if (pending.preempts && !isCurrent) await this.#indexScope(pending, true);
     }
   }
 
-  /** True when the scope is as the database had it; false when it gave way half-done. */
-  async #refresh(scope: Scope, first: boolean): Promise<boolean> {
+  /** Makes a scope as it is in the database; false when it has to be continued later. */
+  async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
     const { indexes, changes } = this.context;
     const startedAt = performance.now();
     const versions = await changes.versionsOf(this.id, scope);
-    this.#stopIfClosed();
+    this.#throwIfClosed();
     if (versions === null) {
       for (const index of indexes) index.dropScope(this.id, scope.id);
       return true;
     }
-    let waited = false;
-    const unknown = step("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
+    const unknown = timed("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
     for (let at = 0; at < unknown.length; ) {
-      if (waited && first) await this.#letOthers();
-      else if (waited && performance.now() - startedAt > INDEX_SLICE_MS) return false;
-      const slice = unknown.slice(at, at + this.#sliceVersions);
+      if (at > 0 && !preempting) await this.#yieldToOthers();
+      else if (at > 0 && performance.now() - startedAt > INDEX_SLICE_MS) return false;
+      const slice = unknown.slice(at, at + this.#slice.versions);
+      at += slice.length;
       const add = () => this.#add(slice);
       await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk(add) : add());
-      at += slice.length;
-      waited = true;
     }
+    return this.#setScope(scope.id, versions, unknown.length > 0);
+  }
+
+  /** Sets the scope in all indexes; false when it has to be read again. */
+  #setScope(scopeId: string, versions: readonly string[], hasAdded: boolean): boolean {
     try {
-      for (const index of indexes) {
-        step(`setScope ${index.name}`, () => index.setScope(this.id, scope.id, versions));
+      for (const index of this.context.indexes) {
+        timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
       }
     } catch (err) {
-      // Background work may have forgotten a version that no scope held, while others were read.
-      if (waited && err instanceof UnknownVersion) return false;
+      // Maintenance may have removed a version that no scope held while others were added.
+      if (hasAdded && err instanceof UnknownVersion) return false;
       throw err;
     }
-    this.changes++;
+    this.unsavedChanges++;
     return true;
   }
 
@@ -204,29 +173,23 @@ export class ProjectIndexer {
     return this.context.indexes.every((index) => index.knows(this.id, version));
   }
 
-  /** Adds versions to the indexes that do not know them by now; one works while another reads. */
+  /** Adds versions to the indexes that lack them. The indexes read concurrently. */
   async #add(versions: readonly string[]): Promise<void> {
     const startedAt = performance.now();
     const adding = this.context.indexes.map(async (index) => {
       const unknown = versions.filter((version) => !index.knows(this.id, version));
       if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
     });
-    // Nothing may still run when a failure makes the scope start over.
+    // Every index must have finished before a failure makes the scope start over.
     const results = await Promise.allSettled(adding);
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
-    this.#stopIfClosed();
-    this.changes += versions.length;
-    // Versions differ in their chunks, machines in their speed: the next slice is to take its time.
-    const took = performance.now() - startedAt;
-    if (took > INDEX_SLICE_MS) {
-      this.#sliceVersions = Math.max(INDEX_SLICE_MIN_VERSIONS, this.#sliceVersions >> 1);
-    } else if (took < INDEX_SLICE_MS / 2 && versions.length === this.#sliceVersions) {
-      this.#sliceVersions = Math.min(INDEX_SLICE_VERSIONS, this.#sliceVersions * 2);
-    }
+    this.#throwIfClosed();
+    this.unsavedChanges += versions.length;
+    this.#slice.record(versions.length, performance.now() - startedAt);
   }
 
-  #stopIfClosed(): void {
+  #throwIfClosed(): void {
     if (this.#closed) throw new Closed();
   }
 }

@@ -1,9 +1,9 @@
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Makes the entries of a folder durable, renames for one. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
+/** Makes changes to the entries of a directory durable, such as renames. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
   try {
     await handle.sync();
   } finally {
@@ -11,10 +11,10 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Writes a file that is either there whole after a crash, or as it was before. */
+/** Replaces a file atomically: after a crash it has either the old contents or the new ones. */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  const aside = `${path}.new`;
-  const handle = await open(aside, "w");
+  const temporary = `${path}.new`;
+  const handle = await open(temporary, "w");
   try {
     for (let at = 0; at < bytes.byteLength; ) {
       at += (await handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
@@ -23,6 +23,6 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   } finally {
     await handle.close();
   }
-  await rename(aside, path);
-  await syncFolder(dirname(path));
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
 }

@@ -1,6 +1,6 @@
 import { parseMarkdown } from "../../markdown/index.ts";
-import { step } from "../../observability/long-tasks.ts";
-import { INDEX_SETTLE_SLICE_MS, TEXT_BUILD_CHARS } from "../../shared/limits.ts";
+import { timed } from "../../observability/long-tasks.ts";
+import { INDEX_MAINTENANCE_SLICE_MS, TEXT_BUILD_CHARS } from "../../shared/limits.ts";
 import {
   buildSegment,
   type KnowledgeDocument,
@@ -14,7 +14,8 @@ import type {
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
-import { TextProject, type TextSegment } from "./text-project.ts";
+import { TextProject } from "./text-project.ts";
+import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 
 const KNOWLEDGE_PATH = /\.mdx?$/i;
@@ -30,8 +31,8 @@ function shared({ key, segment }: TextSegment): SharedSegment {
 }
 
 /**
- * The index behind knowledge lookup. It lives in the indexing thread; the main thread is told of
- * every new segment and scope, and lends them to the workers. Both stand in shared memory.
+ * The index for knowledge lookup. It belongs to the indexing thread. Every new segment and scope is
+ * published to the main thread, which passes them to the workers. Both are in shared memory.
  */
 export class TextIndex implements VersionIndex {
   readonly name = "text";
@@ -57,31 +58,31 @@ export class TextIndex implements VersionIndex {
     reader: VersionReader,
   ): Promise<void> {
     const project = this.#project(projectId);
-    const plain = new Set(versionIds);
+    const withoutText = new Set(versionIds);
     let documents: KnowledgeDocument[] = [];
     let chars = 0;
     const build = () => {
       if (documents.length === 0) return;
-      this.#take(projectId, project, buildSegment(documents));
+      this.#addSegment(projectId, project, buildSegment(documents));
       documents = [];
       chars = 0;
     };
     for await (const rows of reader.documents(versionIds)) {
       for (const row of rows) {
-        const document = step("parse a document", () => documentOf(row));
+        const document = timed("parse a document", () => documentOf(row));
         if (document === null) continue;
-        plain.delete(document.id);
+        withoutText.delete(document.id);
         documents.push(document);
         chars += document.content.length;
         if (chars < TEXT_BUILD_CHARS) continue;
-        step("build a segment", build);
-        // Others may have their turn between one segment and the next.
+        timed("build a segment", build);
+        // Other work of this thread may run between two segments.
         await Bun.sleep(0);
       }
     }
-    step("build a segment", build);
-    // The copy of the id keeps the long string that it was cut out of from staying in memory.
-    project.addPlain([...plain].map((id) => Buffer.from(id).toString()));
+    timed("build a segment", build);
+    // Copies of the ids: a substring would keep the long string it was cut from in memory.
+    project.addWithoutText([...withoutText].map((id) => Buffer.from(id).toString()));
   }
 
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
@@ -99,12 +100,12 @@ export class TextIndex implements VersionIndex {
     return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
   }
 
-  settle(projectId: string): boolean {
+  maintain(projectId: string): boolean {
     const project = this.#projects.get(projectId);
     if (project === undefined) return false;
-    const joined = step("join segments", () => project.settle(INDEX_SETTLE_SLICE_MS));
-    if (joined !== null) {
-      const { added, removed, scopeIds } = joined;
+    const merged = timed("merge segments", () => project.maintain(INDEX_MAINTENANCE_SLICE_MS));
+    if (merged !== null) {
+      const { added, removed, scopeIds } = merged;
       this.publish({
         type: "segments",
         projectId,
@@ -113,7 +114,7 @@ export class TextIndex implements VersionIndex {
         scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
       });
     }
-    return project.unsettled;
+    return project.needsMaintenance;
   }
 
   snapshot(projectId: string, directory: string): Promise<void> {
@@ -144,10 +145,10 @@ export class TextIndex implements VersionIndex {
       entries += segment.documentCount;
       bytes += segment.buffer.byteLength;
     }
-    return [{ dimension: 0, entries, settled: entries, bytes }];
+    return [{ dimension: 0, entries, maintained: entries, bytes }];
   }
 
-  #take(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
+  #addSegment(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
     const key = crypto.randomUUID();
     project.grow(key, openSegment(buffer, false));
     this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [], scopes: [] });

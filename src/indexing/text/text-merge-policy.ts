@@ -6,11 +6,11 @@ export interface Sized {
 }
 
 /**
- * The smallest segments of about one size that are worth joining: each is at most `ratio` times
- * as large as all smaller ones of them together, so that no large one is written again for the
- * sake of a small one. Empty when fewer than `count` are alike.
+ * The smallest segments of about the same size that are worth merging: each is at most `ratio`
+ * times as large as all smaller ones of them together, so that a large segment is not rewritten
+ * for a small one. Empty when fewer than `count` qualify.
  */
-export function alikeSegments<S extends Sized>(
+export function segmentsOfLikeSize<S extends Sized>(
   all: readonly S[],
   { count, ratio }: { readonly count: number; readonly ratio: number },
 ): S[] {

@@ -7,36 +7,34 @@ import {
   addDocument,
   countDocuments,
   emptyDocumentSet,
-  mergeInSteps,
-  nextDocument,
   openSegment,
   type SegmentReader,
   type SegmentScope,
 } from "../../text/index.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
-import { alikeSegments } from "./text-merge-policy.ts";
-
-/** A segment and the documents in it that no scope holds any more. */
-export interface TextSegment {
-  readonly key: string;
-  readonly segment: SegmentReader;
-  readonly dead: Uint32Array;
-}
+import {
+  beginMerge,
+  carryDeleted,
+  isOutdated,
+  mergedScope,
+  type Renumbering,
+  type TextMerge,
+} from "./text-merge.ts";
+import { segmentsOfLikeSize } from "./text-merge-policy.ts";
+import {
+  documentBits,
+  type ScopeDocuments,
+  sharedDocumentSet,
+  type TextSegment,
+} from "./text-segment.ts";
 
 interface Address {
   readonly entry: TextSegment;
   readonly document: number;
 }
 
-/** Which documents a scope holds, by segment. The words stand in shared memory. */
-export type ScopeWords = ReadonlyMap<string, Uint32Array>;
-
-function sharedWords(documentCount: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(emptyDocumentSet(documentCount).byteLength));
-}
-
-/** What joining some segments has changed. */
-export interface Joined {
+/** What a finished merge has changed. */
+export interface Merged {
   /** The new segment; null when no document was left. */
   readonly added: TextSegment | null;
   readonly removed: readonly string[];
@@ -47,46 +45,46 @@ export interface Joined {
 /** The text of one project: segments, the file versions in them, and the scopes over them. */
 export class TextProject {
   readonly segments = new Map<string, TextSegment>();
-  readonly scopes = new Map<string, ScopeWords>();
-  /** Where a version's document stands; null for versions that are not knowledge. */
+  readonly scopes = new Map<string, ScopeDocuments>();
+  /** The document of each known version; null for versions without text. */
   readonly #versions = new Map<string, Address | null>();
-  /** When documents last came in. */
+  /** When documents were last added. */
   #grownAt = Number.NEGATIVE_INFINITY;
-  #merge: Merge | null = null;
+  #merge: TextMerge | null = null;
 
   knows(versionId: string): boolean {
     return this.#versions.has(versionId);
   }
 
-  /** Versions that are known and hold no knowledge. */
-  plainVersions(): string[] {
+  /** Known versions that have no document. */
+  versionsWithoutText(): string[] {
     return [...this.#versions].filter(([, address]) => address === null).map(([id]) => id);
   }
 
-  addPlain(versionIds: readonly string[]): void {
+  addWithoutText(versionIds: readonly string[]): void {
     for (const id of versionIds) this.#versions.set(id, null);
   }
 
-  /** Takes a segment of new documents in. */
+  /** Adds a segment of new documents. */
   grow(key: string, segment: SegmentReader): void {
     this.#grownAt = performance.now();
     this.addSegment(key, segment);
   }
 
-  /** Puts a segment in place; its documents are known from here on. */
+  /** Adds a segment; the versions of its documents are known from then on. */
   addSegment(
     key: string,
     segment: SegmentReader,
-    dead = emptyDocumentSet(segment.documentCount),
+    deleted = emptyDocumentSet(segment.documentCount),
   ): void {
-    const entry = { key, segment, dead };
+    const entry = { key, segment, deleted };
     this.segments.set(key, entry);
     for (let document = 0; document < segment.documentCount; document++) {
       this.#versions.set(segment.id(document), { entry, document });
     }
   }
 
-  /** Replaces the contents of a scope. Throws UnknownVersion, and then changes nothing. */
+  /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
   setScope(scopeId: string, versionIds: readonly string[]): void {
     const members = new Map<TextSegment, Uint32Array>();
     for (const id of versionIds) {
@@ -94,61 +92,59 @@ export class TextProject {
       if (address === undefined) throw new UnknownVersion();
       if (address === null) continue;
       const { entry, document } = address;
-      let scope = members.get(entry);
-      if (scope === undefined) {
-        scope = sharedWords(entry.segment.documentCount);
-        members.set(entry, scope);
+      let documents = members.get(entry);
+      if (documents === undefined) {
+        documents = sharedDocumentSet(entry.segment.documentCount);
+        members.set(entry, documents);
       }
-      addDocument(scope, document);
+      addDocument(documents, document);
     }
-    const words = new Map<string, Uint32Array>();
-    for (const [{ key, dead }, scope] of members) {
-      for (let w = 0; w < dead.length; w++) dead[w] = (dead[w] as number) & ~(scope[w] as number);
-      words.set(key, scope);
+    const scope = new Map<string, Uint32Array>();
+    for (const [{ key, deleted }, documents] of members) {
+      for (let w = 0; w < deleted.length; w++) {
+        deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
+      }
+      scope.set(key, documents);
     }
-    const before = this.scopes.get(scopeId);
-    this.scopes.set(scopeId, words);
-    if (before !== undefined) this.#bury(before);
+    this.#replaceScope(scopeId, scope);
   }
 
   dropScope(scopeId: string): void {
-    const before = this.scopes.get(scopeId);
-    this.scopes.delete(scopeId);
-    if (before !== undefined) this.#bury(before);
+    this.#replaceScope(scopeId, undefined);
   }
 
-  /** The scope as the main thread is told of it. */
+  /** The scope in the form that is published to the main thread. */
   members(scopeId: string): SegmentScope[] {
-    const words = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
-    return [...words].map(([key, documents]) => ({ key, documents }));
+    const scope = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
+    return [...scope].map(([key, documents]) => ({ key, documents }));
   }
 
-  restoreScope(scopeId: string, words: ScopeWords): void {
-    this.scopes.set(scopeId, words);
+  restoreScope(scopeId: string, scope: ScopeDocuments): void {
+    this.scopes.set(scopeId, scope);
   }
 
-  /** Segments that are worth joining now; empty when all is in order. */
+  /** Segments that should be merged now; empty when no merge is due. */
   mergeable(): TextSegment[] {
     const all = [...this.segments.values()];
-    const wasted = all.find(({ segment, dead }) => {
+    const wasteful = all.find(({ segment, deleted }) => {
       const count = segment.documentCount;
-      return count > 0 && countDocuments(dead, count) * 2 > count;
+      return count > 0 && countDocuments(deleted, count) * 2 > count;
     });
-    if (wasted !== undefined) return [wasted];
+    if (wasteful !== undefined) return [wasteful];
     const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
-    return alikeSegments(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
+    return segmentsOfLikeSize(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
   }
 
   /**
-   * Works for about so long on joining segments where that is worth it. Returns what a finished
-   * join has changed; until then nothing changes. The documents that no scope held are left out
-   * and become unknown again.
+   * Works on a merge for about `budgetMs`, if one is due. Returns what a finished merge has
+   * changed; until then nothing changes. Deleted documents are left out, and their versions become
+   * unknown again.
    */
-  settle(budgetMs: number): Joined | null {
-    const until = performance.now() + budgetMs;
+  maintain(budgetMs: number): Merged | null {
+    const deadline = performance.now() + budgetMs;
     this.#merge ??= this.#beginMerge();
     const merge = this.#merge;
-    while (merge !== null && performance.now() < until) {
+    while (merge !== null && performance.now() < deadline) {
       const step = merge.steps.next();
       if (!step.done) continue;
       this.#merge = null;
@@ -157,60 +153,57 @@ export class TextProject {
     return null;
   }
 
-  /** True while there is something to join. */
-  get unsettled(): boolean {
+  /** True while a merge is due or under way. */
+  get needsMaintenance(): boolean {
     return this.#merge !== null || this.mergeable().length > 0;
   }
 
-  #beginMerge(): Merge | null {
+  #beginMerge(): TextMerge | null {
     const parts = this.mergeable();
-    if (parts.length === 0) return null;
-    const keeps = parts.map(({ segment, dead }) => ({ segment, keep: complement(segment, dead) }));
-    const left = keeps.some(({ segment, keep }) => countDocuments(keep, segment.documentCount) > 0);
-    return { parts, keeps, steps: left ? mergeInSteps(keeps) : nothing() };
+    return parts.length === 0 ? null : beginMerge(parts);
   }
 
-  #finishMerge({ parts, keeps }: Merge, buffer: SharedArrayBuffer | null): Joined | null {
-    // A document that was left out may have come back into a scope meanwhile; then it starts over.
-    const cameBack = parts.some(({ segment, dead }, i) => {
-      const keep = keeps[i]?.keep as Uint32Array;
-      return dead.some((word, w) => (~word & ~(keep[w] as number) & bitsOf(segment, w)) !== 0);
-    });
-    if (cameBack) return null;
+  #finishMerge(merge: TextMerge, buffer: SharedArrayBuffer | null): Merged | null {
+    if (isOutdated(merge)) return null;
+    const { parts } = merge;
     const ids = parts.map(({ segment }) =>
       Array.from({ length: segment.documentCount }, (_, document) => segment.id(document)),
     );
     for (const id of ids.flat()) this.#versions.delete(id);
     for (const part of parts) this.segments.delete(part.key);
-    const added = buffer === null ? null : this.#takeMerged(buffer);
-    const places = ids.map((own) => own.map((id) => this.#versions.get(id)?.document ?? -1));
+    const added = buffer === null ? null : this.#addMerged(buffer);
+    const numbers: Renumbering = ids.map((own) =>
+      own.map((id) => this.#versions.get(id)?.document ?? -1),
+    );
     const scopeIds: string[] = [];
-    for (const [scopeId, words] of this.scopes) {
-      if (!parts.some((part) => words.has(part.key))) continue;
-      this.scopes.set(scopeId, moved(words, parts, places, added));
+    for (const [scopeId, scope] of this.scopes) {
+      if (!parts.some((part) => scope.has(part.key))) continue;
+      this.scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
       scopeIds.push(scopeId);
     }
-    // What is in no scope yet, because it was only just added, is not dead.
-    if (added !== null) carryDead(parts, places, added);
+    if (added !== null) carryDeleted(merge, numbers, added);
     return { added, removed: parts.map((part) => part.key), scopeIds };
   }
 
-  #takeMerged(buffer: SharedArrayBuffer): TextSegment {
+  #addMerged(buffer: SharedArrayBuffer): TextSegment {
     const key = crypto.randomUUID();
     this.addSegment(key, openSegment(buffer, false));
     return this.segments.get(key) as TextSegment;
   }
 
-  /** Marks what a scope held and no scope holds any more. */
-  #bury(before: ScopeWords): void {
-    for (const [key, words] of before) {
+  /** Replaces or removes a scope, and deletes the documents that no scope holds any more. */
+  #replaceScope(scopeId: string, scope: ScopeDocuments | undefined): void {
+    const before = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
+    if (scope === undefined) this.scopes.delete(scopeId);
+    else this.scopes.set(scopeId, scope);
+    for (const [key, documents] of before) {
       const entry = this.segments.get(key);
-      if (entry !== undefined) this.#buryUnheld(entry, words.slice());
+      if (entry !== undefined) this.#deleteUnheld(entry, documents.slice());
     }
   }
 
-  /** Marks those candidates as dead that no scope holds; uses the candidates up. */
-  #buryUnheld({ key, segment, dead }: TextSegment, candidates: Uint32Array): void {
+  /** Deletes those of the candidates that no scope holds. Overwrites `candidates`. */
+  #deleteUnheld({ key, segment, deleted }: TextSegment, candidates: Uint32Array): void {
     for (const scope of this.scopes.values()) {
       const held = scope.get(key);
       if (held === undefined) continue;
@@ -218,68 +211,8 @@ export class TextProject {
         candidates[w] = (candidates[w] as number) & ~(held[w] as number);
       }
     }
-    for (let w = 0; w < dead.length; w++) {
-      dead[w] = ((dead[w] as number) | (candidates[w] as number)) & bitsOf(segment, w);
+    for (let w = 0; w < deleted.length; w++) {
+      deleted[w] = ((deleted[w] as number) | (candidates[w] as number)) & documentBits(segment, w);
     }
   }
-}
-
-/** A join that is under way. */
-interface Merge {
-  readonly parts: readonly TextSegment[];
-  readonly keeps: ReadonlyArray<{ segment: SegmentReader; keep: Uint32Array }>;
-  readonly steps: Generator<void, SharedArrayBuffer | null, void>;
-}
-
-/** The merge of segments of which no document is left. */
-// biome-ignore lint/correctness/useYield: it takes no step.
-function* nothing(): Generator<void, null, void> {
-  return null;
-}
-
-/** Marks in the new segment what died while it was made. */
-function carryDead(
-  parts: readonly TextSegment[],
-  places: ReadonlyArray<readonly number[]>,
-  added: TextSegment,
-): void {
-  for (const [i, { dead, segment }] of parts.entries()) {
-    const end = segment.documentCount;
-    for (let d = nextDocument(dead, 0, end); d < end; d = nextDocument(dead, d + 1, end)) {
-      const place = places[i]?.[d] as number;
-      if (place >= 0) addDocument(added.dead, place);
-    }
-  }
-}
-
-/** A scope after segments were replaced by the one that now holds their documents. */
-function moved(
-  words: ScopeWords,
-  parts: readonly TextSegment[],
-  places: ReadonlyArray<readonly number[]>,
-  added: TextSegment | null,
-): ScopeWords {
-  const after = new Map(words);
-  for (const part of parts) after.delete(part.key);
-  if (added === null) return after;
-  const scope = sharedWords(added.segment.documentCount);
-  for (const [i, { key, segment }] of parts.entries()) {
-    const before = words.get(key);
-    if (before === undefined) continue;
-    const end = segment.documentCount;
-    for (let d = nextDocument(before, 0, end); d < end; d = nextDocument(before, d + 1, end)) {
-      addDocument(scope, places[i]?.[d] as number);
-    }
-  }
-  return after.set(added.key, scope);
-}
-
-/** The bits of a word that stand for documents; the last word may have others. */
-function bitsOf(segment: SegmentReader, word: number): number {
-  const rest = segment.documentCount - word * 32;
-  return rest >= 32 ? -1 : (1 << rest) - 1;
-}
-
-function complement(segment: SegmentReader, dead: Uint32Array): Uint32Array {
-  return dead.map((word, w) => ~word & bitsOf(segment, w));
 }

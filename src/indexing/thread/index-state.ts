@@ -14,13 +14,13 @@ function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[])
   const rows: StateRow[] = [];
   for (const project_id of projectIds) {
     for (const index of indexes) {
-      for (const { dimension, entries, settled, bytes } of index.stats(project_id)) {
+      for (const { dimension, entries, maintained, bytes } of index.stats(project_id)) {
         if (dimension === 0) continue;
         rows.push({
           project_id,
           dimension,
           vectors: entries,
-          graphed: settled,
+          graphed: maintained,
           memory_bytes: bytes,
         });
       }
@@ -29,8 +29,8 @@ function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[])
   return rows;
 }
 
-/** Tells other processes, through the table index_state, what this node's indexes have reached. */
-export class NodeState {
+/** Publishes the state of this node's indexes to other processes in the table index_state. */
+export class IndexState {
   readonly #nodeId = crypto.randomUUID();
 
   constructor(
@@ -38,7 +38,7 @@ export class NodeState {
     private readonly indexes: readonly VersionIndex[],
   ) {}
 
-  /** Replaces this node's rows, and removes those of nodes that were not heard of for long. */
+  /** Replaces this node's rows, and deletes those of nodes that have stopped reporting. */
   async write(projectIds: readonly string[], seq: number): Promise<void> {
     const rows = rowsOf(projectIds, this.indexes);
     await this.sql.begin(async (tx) => {

@@ -1,23 +1,21 @@
 import type { LogLevel } from "../../config/schema.ts";
-import type { Scope } from "../changes/change-log.ts";
+import type { ScopeRef } from "../../scopes/scope.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
   readonly databaseUrl: string;
-  /** The folder of this process's snapshots. */
+  /** The instance directory, which holds this process's snapshots. */
   readonly snapshotRoot: string;
   readonly logLevel: LogLevel;
-  /** Tells the services of one process apart; 0 unless there are several. */
+  /** Distinguishes several services in one process; 0 for the first. */
   readonly instance: number;
-  /** Points at which tests make the process die; empty in production. */
-  readonly failpoints: readonly string[];
 }
 
-/** What the indexing thread knows about itself, sent every INDEX_REPORT_INTERVAL_MS. */
+/** The state of the indexing thread, sent every INDEX_REPORT_INTERVAL_MS. */
 export interface IndexerReport {
   /** Why the indexes have not caught up; null once they have. */
   readonly behind: string | null;
-  /** Entries of the change log that are not taken in yet. */
+  /** Entries of the change log that are not indexed yet. */
   readonly lag: number;
   readonly projects: number;
   readonly vectors: number;
@@ -25,8 +23,8 @@ export interface IndexerReport {
 }
 
 /**
- * How a project is called in the native registry. The registry belongs to the process, and two
- * services in one process, as in tests, index the same project each for itself.
+ * The name of a project in the native registry. The registry belongs to the process: several
+ * services in one process, as in tests, each have an index of the same project.
  */
 export function nativeNameOf(instance: number, projectId: string): string {
   return instance === 0 ? projectId : `${projectId}#${instance}`;
@@ -34,14 +32,14 @@ export function nativeNameOf(instance: number, projectId: string): string {
 
 export type ToIndexer =
   | {
-      /** Asks for a scope to be loaded and read. */
+      /** Asks for a scope to be loaded and indexed. */
       readonly type: "ensure";
       readonly ticket: number;
       readonly projectId: string;
-      readonly scope: Scope;
+      readonly scope: ScopeRef;
     }
   | {
-      /** Tells which projects were searched lately. */
+      /** Lists the projects that were searched since the last such message. */
       readonly type: "used";
       readonly projectIds: readonly string[];
     }
@@ -54,11 +52,11 @@ export type FromIndexer =
       readonly ticket: number;
       readonly found: boolean;
     }
-  | { readonly type: "resident"; readonly projectId: string }
+  | { readonly type: "loaded"; readonly projectId: string }
   | { readonly type: "evicted"; readonly projectId: string }
   | { readonly type: "report"; readonly report: IndexerReport }
   | {
-      /** A message of an index to whoever subscribed to it. */
+      /** A message of an index to its subscriber. */
       readonly type: "published";
       readonly index: string;
       readonly message: unknown;

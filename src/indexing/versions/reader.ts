@@ -2,7 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import { INDEX_READ_BATCH_ROWS } from "../../shared/limits.ts";
 import type { ChunkRow, DocumentRow, VersionReader } from "./version-index.ts";
 
-/** Reads file versions through cursors, so that memory holds one batch however long they are. */
+/** Reads file versions through cursors, so that only one batch of rows is in memory at a time. */
 export function createVersionReader(sql: Sql): VersionReader {
   return {
     chunks: (versionIds) =>

@@ -20,14 +20,11 @@ export interface ChunkRow {
 export interface DocumentRow {
   readonly file_version_id: string;
   readonly path: string;
-  /** Of Markdown files, put together from their chunks where need be; null for all others. */
+  /** The text of a Markdown file, joined from its chunks if necessary; null for other files. */
   readonly content: string | null;
 }
 
-/**
- * Reads file versions from the database in batches of bounded size. Both orders keep what belongs
- * to one version together.
- */
+/** Reads file versions in bounded batches. All rows of one version are consecutive. */
 export interface VersionReader {
   /** Chunks that have an embedding, by version, then index. */
   chunks(versionIds: readonly string[]): AsyncIterable<readonly ChunkRow[]>;
@@ -36,53 +33,53 @@ export interface VersionReader {
 
 /** What one part of a project's index holds, for `index status` and metrics. */
 export interface IndexPart {
-  /** The vectors' dimension; 0 for an index that has none. */
+  /** The vectors' dimension; 0 for an index without vectors. */
   readonly dimension: number;
   readonly entries: number;
-  /** Entries that no background work waits for. */
-  readonly settled: number;
-  /** Resident memory. */
+  /** Entries for which no maintenance is pending. */
+  readonly maintained: number;
+  /** Memory in use. */
   readonly bytes: number;
 }
 
-/** A scope names a version that was not read, or was forgotten since because no scope held it. */
+/** A scope contains a version that was never added, or that maintenance has removed since. */
 export class UnknownVersion extends Error {
-  override readonly message = "a scope names a file version that is not known";
+  override readonly message = "the scope contains a file version that is not in the index";
 }
 
 /**
  * A kind of index that follows the change log. File versions are immutable: each is read once and
- * known from then on. A scope (an environment or a release) is a set of known versions, replaced
- * as a whole. One thread calls all of this, one call a project at a time; only what
- * returns a promise gives way to other projects in between, and to background work.
+ * is known from then on. A scope (an environment or a release) is a set of known versions and is
+ * replaced as a whole. A single thread makes all calls, one at a time per project. Only calls that
+ * return a promise let other projects and maintenance run in between.
  */
 export interface VersionIndex {
-  /** Names the index in messages, logs and snapshot folders: lower-case letters. */
+  /** Names the index in messages, logs and snapshot directories: lower-case letters. */
   readonly name: string;
-  /** Makes a project known, empty unless it was open. */
+  /** Creates an empty project unless it is open. */
   openProject(projectId: string): void;
-  /** Forgets a project and frees its memory. Unknown projects are no error. */
+  /** Removes a project and frees its memory. Unknown projects are ignored. */
   dropProject(projectId: string): void;
   knows(projectId: string, versionId: string): boolean;
-  /** Reads versions that are not known yet. A failure leaves the unfinished ones unknown. */
+  /** Reads unknown versions and adds them. After a failure the unfinished ones remain unknown. */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
-  /** Replaces the contents of a scope at once. Throws UnknownVersion, and then changes nothing. */
+  /** Replaces a scope atomically. Throws UnknownVersion and then changes nothing. */
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
-  /** Does a slice of background work, some ten milliseconds; true while more is left. */
-  settle(projectId: string): boolean;
+  /** Does about INDEX_MAINTENANCE_SLICE_MS of background work; true while more is left. */
+  maintain(projectId: string): boolean;
   /**
-   * Writes the project durably into a directory of this index alone; replaces what is there. It
-   * holds all that was there at the call; what is added meanwhile may be in it or not.
+   * Writes the project durably into a directory of this index, replacing what is there. The
+   * snapshot holds at least what the index held at the time of the call.
    */
   snapshot(projectId: string, directory: string): Promise<void>;
   /**
-   * Opens a project from its snapshot. False when there is none; rejects when it is damaged or of
+   * Opens a project from its snapshot. False when there is none; rejects when it is damaged or has
    * another format.
    */
   restore(projectId: string, directory: string): Promise<boolean>;
-  /** One entry a dimension; empty when the project is not open. */
+  /** One entry per dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }
 

@@ -49,7 +49,7 @@ test("a vector snapshot whose version list has another format is refused and unl
   native.restore(PROJECT, vectorFolder(stored));
   native.snapshot(PROJECT, vectorFolder(stored), Buffer.from(`{"format":${ANOTHER_VERSION}}`));
   await expect(stored.vector.restore(PROJECT, vectorFolder(stored))).rejects.toThrow(
-    `format 99 instead of ${DISK_FORMATS.vectorVersions}`,
+    `the format is 99, expected ${DISK_FORMATS.vectorVersions}`,
   );
   expect(native.projects()).not.toContain(PROJECT);
 });
@@ -62,7 +62,7 @@ test("a text snapshot whose manifest or segment has another format is refused", 
     return Buffer.from(`${Bun.hash.crc32(changed).toString(16).padStart(8, "0")}\n${changed}`);
   });
   await expect(manifest.text.restore(PROJECT, textFolder(manifest))).rejects.toThrow(
-    `format 99 instead of ${DISK_FORMATS.textManifest}`,
+    `the format is 99, expected ${DISK_FORMATS.textManifest}`,
   );
 
   const segment = openStored();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { alikeSegments, type Sized } from "../../../../src/indexing/text/text-merge-policy.ts";
+import { type Sized, segmentsOfLikeSize } from "../../../../src/indexing/text/text-merge-policy.ts";
 import {
   TEXT_MERGE_MAX_DOCUMENTS,
   TEXT_MERGE_WHEN_BUSY,
@@ -12,15 +12,15 @@ const sizes = (all: readonly Sized[]) => all.map(({ segment }) => segment.docume
 const total = (all: readonly Sized[]) => sizes(all).reduce((sum, size) => sum + size, 0);
 
 /** Adds segments of these sizes one by one, joining whenever it is worth it. */
-function grown(added: readonly number[], policy: Parameters<typeof alikeSegments>[1]) {
+function grown(added: readonly number[], policy: Parameters<typeof segmentsOfLikeSize>[1]) {
   let all: Sized[] = [];
   let written = 0;
   for (const size of added) {
     all.push(sized(size));
-    for (let chosen = alikeSegments(all, policy); chosen.length > 0; ) {
+    for (let chosen = segmentsOfLikeSize(all, policy); chosen.length > 0; ) {
       all = [...all.filter((one) => !chosen.includes(one)), sized(total(chosen))];
       written += total(chosen);
-      chosen = alikeSegments(all, policy);
+      chosen = segmentsOfLikeSize(all, policy);
     }
   }
   return { all, written };
@@ -58,11 +58,11 @@ describe("joining segments of like size", () => {
   });
 
   test("never writes a large segment again for the sake of a small one", () => {
-    expect(alikeSegments([sized(10_000), sized(1)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
+    expect(segmentsOfLikeSize([sized(10_000), sized(1)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
   });
 
   test("never makes a segment beyond the bound", () => {
     const half = TEXT_MERGE_MAX_DOCUMENTS / 2 + 1;
-    expect(alikeSegments([sized(half), sized(half)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
+    expect(segmentsOfLikeSize([sized(half), sized(half)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
 
 const LONG_MS = 60_000;
 
-/** Takes documents in as one segment. */
+/** Adds documents as one segment. */
 function add(project: TextProject, ids: readonly string[]): void {
   const documents = ids.map((id) => ({
     id,
@@ -27,7 +27,7 @@ function idsIn(project: TextProject, scopeId: string): string[] {
   const ids: string[] = [];
   for (const [key, words] of project.scopes.get(scopeId) ?? []) {
     const segment = project.segments.get(key)?.segment;
-    if (segment === undefined) throw new Error("a scope stands on a segment that is gone");
+    if (segment === undefined) throw new Error("a scope refers to a segment that was removed");
     const end = segment.documentCount;
     for (let d = nextDocument(words, 0, end); d < end; d = nextDocument(words, d + 1, end)) {
       ids.push(segment.id(d));
@@ -36,11 +36,11 @@ function idsIn(project: TextProject, scopeId: string): string[] {
   return ids.sort();
 }
 
-/** Documents that the project takes for held by no scope. */
-function deadIds(project: TextProject): string[] {
-  return [...project.segments.values()].flatMap(({ segment, dead }) =>
+/** Documents that the project considers held by no scope. */
+function deletedIds(project: TextProject): string[] {
+  return [...project.segments.values()].flatMap(({ segment, deleted }) =>
     Array.from({ length: segment.documentCount }, (_, d) => d)
-      .filter((d) => hasDocument(dead, d))
+      .filter((d) => hasDocument(deleted, d))
       .map((d) => segment.id(d)),
   );
 }
@@ -60,11 +60,11 @@ describe("joining segments in steps", () => {
         const check = () => {
           for (const [scope, ids] of expected) expect(idsIn(project, scope)).toEqual(ids);
           const held = new Set([...expected.values()].flat());
-          expect(deadIds(project).filter((id) => held.has(id))).toEqual([]);
+          expect(deletedIds(project).filter((id) => held.has(id))).toEqual([]);
         };
         for (const { kind, scope, ids } of changes) {
-          if (kind === "begin") project.settle(0);
-          if (kind === "finish") project.settle(LONG_MS);
+          if (kind === "begin") project.maintain(0);
+          if (kind === "finish") project.maintain(LONG_MS);
           if (kind === "drop") {
             project.dropScope(scope);
             expected.delete(scope);
@@ -78,7 +78,7 @@ describe("joining segments in steps", () => {
           }
           check();
         }
-        while (project.unsettled) project.settle(LONG_MS);
+        while (project.needsMaintenance) project.maintain(LONG_MS);
         check();
       }),
       { numRuns: 200 },
@@ -91,9 +91,9 @@ describe("joining segments in steps", () => {
     for (const id of ids) add(project, [id]);
     project.setScope("s", ids);
     project.setScope("s", ids.slice(8));
-    expect(project.settle(0)).toBeNull();
+    expect(project.maintain(0)).toBeNull();
     expect(project.segments.size).toBe(16);
-    while (project.unsettled) project.settle(LONG_MS);
+    while (project.needsMaintenance) project.maintain(LONG_MS);
     expect(idsIn(project, "s")).toEqual(ids.slice(8));
     expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
   });
@@ -103,7 +103,7 @@ describe("joining segments in steps", () => {
     const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) {
       add(project, [id]);
-      while (project.unsettled) project.settle(LONG_MS);
+      while (project.needsMaintenance) project.maintain(LONG_MS);
     }
     expect(ids.filter((id) => !project.knows(id))).toEqual([]);
     project.setScope("s", ids);
@@ -116,10 +116,10 @@ describe("joining segments in steps", () => {
     add(project, ids);
     project.setScope("s", ids);
     project.setScope("s", ids.slice(5));
-    project.settle(0);
+    project.maintain(0);
     project.setScope("s", ids);
-    expect(project.settle(LONG_MS)).toBeNull();
+    expect(project.maintain(LONG_MS)).toBeNull();
     expect(idsIn(project, "s")).toEqual(ids);
-    expect(project.unsettled).toBe(false);
+    expect(project.needsMaintenance).toBe(false);
   });
 });

@@ -1,0 +1,74 @@
+import type { IndexingContext } from "./indexing-context.ts";
+import { ProjectIndexer } from "./project-indexer.ts";
+import { type Restored, restoreProject } from "./restore-project.ts";
+
+/** A project in memory, or on its way there. */
+export class LoadedProject {
+  readonly indexer: ProjectIndexer;
+  /** False when the project does not exist. Resolves when it is loaded, or was evicted meanwhile. */
+  readonly loading: Promise<boolean>;
+  readonly finishLoading: (found: boolean) => void;
+  /** True once searches may use it. */
+  ready = false;
+  usedAt = performance.now();
+  /** Indexes with maintenance under way. */
+  readonly maintaining = new Set<string>();
+  /** When the first change since the last snapshot was seen. */
+  #dirtySince: number | undefined;
+  #restored: Restored | undefined;
+
+  constructor(
+    readonly id: string,
+    private readonly context: IndexingContext,
+  ) {
+    this.indexer = new ProjectIndexer(id, context);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.loading = promise;
+    this.finishLoading = resolve;
+  }
+
+  /** Restores the project and indexes what is missing; false when it does not exist. */
+  async load(): Promise<boolean> {
+    const { anchor, changes, indexes } = this.context;
+    const { seq } = anchor();
+    if (this.#restored === undefined) {
+      this.#restored = await restoreProject(this.id, this.context);
+      for (const index of indexes) index.openProject(this.id);
+      this.indexer.open();
+    }
+    const all = await changes.scopesOf(this.id);
+    if (all === null) return false;
+    this.indexer.load(this.#restored.scopes ?? all, seq);
+    await this.indexer.idle();
+    return true;
+  }
+
+  /** Milliseconds since the first change that is in no snapshot yet; 0 at its first sight. */
+  dirtyMs(now: number): number {
+    this.#dirtySince ??= now;
+    return now - this.#dirtySince;
+  }
+
+  /** Writes the project to its snapshot. */
+  async save(): Promise<void> {
+    const { anchor, databaseId, indexes, snapshots } = this.context;
+    const position = anchor();
+    const pending = this.indexer.oldestPending;
+    const seq = pending === undefined ? position.seq : Math.min(position.seq, pending - 1);
+    const { unsavedChanges } = this.indexer;
+    const dirtySince = this.#dirtySince;
+    this.indexer.unsavedChanges = 0;
+    this.#dirtySince = undefined;
+    try {
+      snapshots.prepare(this.id);
+      for (const index of indexes) {
+        await index.snapshot(this.id, snapshots.directory(this.id, index.name));
+      }
+      await snapshots.commit(this.id, { databaseId, anchor: position, seq });
+    } catch (err) {
+      this.indexer.unsavedChanges += unsavedChanges;
+      this.#dirtySince = dirtySince;
+      throw err;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { tryLockFile, unlockFile } from "../../../native/index.ts";
+import { INDEX_INSTANCES_MAX } from "../../shared/limits.ts";
+
+/** A directory for snapshots that this process has locked for its lifetime. */
+export interface InstanceDirectory {
+  readonly path: string;
+  release(): void;
+}
+
+/** Locks the first free directory, so that processes sharing a DATA_DIR never share snapshots. */
+export function claimInstanceDirectory(dataDir: string): InstanceDirectory {
+  const parent = join(dataDir, "index");
+  mkdirSync(parent, { recursive: true });
+  for (let number = 0; number < INDEX_INSTANCES_MAX; number++) {
+    const lock = tryLockFile(join(parent, `slot-${number}.lock`));
+    if (lock === null) continue;
+    const path = join(parent, `slot-${number}`);
+    mkdirSync(path, { recursive: true });
+    return { path, release: () => unlockFile(lock) };
+  }
+  throw new Error(`${INDEX_INSTANCES_MAX} processes already use the data directory ${dataDir}`);
+}

@@ -1,0 +1,23 @@
+import { emptyDocumentSet, type SegmentReader } from "../../text/index.ts";
+
+/** A segment of a project. */
+export interface TextSegment {
+  readonly key: string;
+  readonly segment: SegmentReader;
+  /** Documents that no scope holds any more. Documents that were only just added are not deleted. */
+  readonly deleted: Uint32Array;
+}
+
+/** The documents of a scope, by segment key. The sets are in shared memory. */
+export type ScopeDocuments = ReadonlyMap<string, Uint32Array>;
+
+/** An empty set of documents in shared memory. */
+export function sharedDocumentSet(documentCount: number): Uint32Array {
+  return new Uint32Array(new SharedArrayBuffer(emptyDocumentSet(documentCount).byteLength));
+}
+
+/** A mask of the bits of a word that stand for documents; the last word may have others. */
+export function documentBits(segment: SegmentReader, word: number): number {
+  const rest = segment.documentCount - word * 32;
+  return rest >= 32 ? -1 : (1 << rest) - 1;
+}

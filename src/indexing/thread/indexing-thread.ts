@@ -1,0 +1,158 @@
+import { totalmem } from "node:os";
+import pTimeout from "p-timeout";
+import { openDatabase, type Sql } from "../../db/client.ts";
+import { createLog } from "../../observability/log.ts";
+import { timed } from "../../observability/long-tasks.ts";
+import {
+  CHANGE_LOG_PRUNE_INTERVAL_MS,
+  INDEX_DB_CONNECTIONS,
+  INDEX_HEARTBEAT_INTERVAL_MS,
+  INDEX_HOUSEKEEPING_INTERVAL_MS,
+  INDEX_MEMORY_SHARE,
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_SNAPSHOT_INTERVAL_MS,
+  INDEX_SNAPSHOT_VERSIONS,
+  INDEX_STOP_BUDGET_MS,
+  INDEX_STOP_QUERY_TIMEOUT_MS,
+} from "../../shared/limits.ts";
+import type { Change } from "../changes/change-log.ts";
+import { Follower } from "../changes/follower.ts";
+import type { IndexingContext } from "../projects/indexing-context.ts";
+import { LoadedProjects } from "../projects/loaded-projects.ts";
+import { IndexState } from "./index-state.ts";
+import { maintainWhile } from "./maintenance.ts";
+import type { IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import { openContext, type Post, untilAnswered } from "./open-context.ts";
+import { watchLongTasks } from "./watch-long-tasks.ts";
+
+const MEMORY_BUDGET = totalmem() * INDEX_MEMORY_SHARE;
+
+/** Hands a change to the project that it concerns. */
+function applyTo(projects: LoadedProjects, { kind, projectId, ref, seq }: Change): void {
+  if (kind === "project") void projects.remove(projectId);
+  else if (kind === "rebuild") void projects.rebuild(projectId);
+  else projects.mark(projectId, { id: ref, kind }, seq);
+}
+
+function isSnapshotDue(changes: number, dirtyMs: number): boolean {
+  return changes >= INDEX_SNAPSHOT_VERSIONS || dirtyMs >= INDEX_SNAPSHOT_INTERVAL_MS;
+}
+
+/** Loads projects, follows the change log, and maintains and saves the indexes until it is stopped. */
+export class IndexingThread {
+  #loading = true;
+  #stopping = false;
+  readonly #state: IndexState;
+
+  private constructor(
+    private readonly sql: Sql,
+    private readonly post: Post,
+    private readonly context: IndexingContext,
+    private readonly projects: LoadedProjects,
+    private readonly follower: Follower,
+  ) {
+    this.#state = new IndexState(sql, context.indexes);
+  }
+
+  /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
+  static async open(options: IndexerOptions, post: Post): Promise<IndexingThread> {
+    const log = createLog(options.logLevel);
+    const sql = openDatabase(options.databaseUrl, {
+      connections: INDEX_DB_CONNECTIONS,
+      applicationName: "tessera-indexer",
+    });
+    const context = await openContext(options, sql, log, post, () => follower.reached);
+    const projects = new LoadedProjects(context, {
+      loaded: (projectId) => post({ type: "loaded", projectId }),
+      evicted: (projectId) => post({ type: "evicted", projectId }),
+    });
+    const follower: Follower = await untilAnswered(log, "the change log", () =>
+      Follower.start(sql, log, context.changes, (change) => applyTo(projects, change)),
+    );
+    return new IndexingThread(sql, post, context, projects, follower);
+  }
+
+  /** Starts all periodic work and loads the projects; resolves when they are loaded. */
+  async start(): Promise<void> {
+    const { changes, log } = this.context;
+    setInterval(() => timed("report", () => this.#report()), INDEX_REPORT_INTERVAL_MS);
+    if (log.isLevelEnabled("debug")) watchLongTasks(log);
+    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#keepHouse());
+    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat", () => this.#beat());
+    this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
+    void maintainWhile(() => !this.#stopping, this.projects);
+    await this.#loadAll();
+    this.#report();
+    // `index status` shows the indexes as soon as they are loaded.
+    await this.#beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
+  }
+
+  async receive(message: ToIndexer): Promise<void> {
+    if (message.type === "stop") return await this.#stop();
+    if (message.type === "used") return this.projects.used(message.projectIds);
+    const { ticket, projectId, scope } = message;
+    const found = await this.projects.ensure(projectId, scope);
+    this.post({ type: "ensured", ticket, found });
+  }
+
+  /** Loads recently changed projects first, as far as memory allows. */
+  async #loadAll(): Promise<void> {
+    const { changes, log, snapshots } = this.context;
+    const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
+    for (const id of new Set([...changed, ...snapshots.projects()])) {
+      if (this.#stopping || this.projects.totals().bytes > MEMORY_BUDGET) break;
+      await this.projects.load(id);
+    }
+    this.#loading = false;
+  }
+
+  #report(): void {
+    const { projects, follower } = this;
+    const pending = projects.ready().map((project) => project.oldestPending);
+    const seqs = pending.filter((seq): seq is number => seq !== undefined);
+    const lag = seqs.length === 0 ? 0 : follower.reached.seq - Math.min(...seqs) + 1;
+    const report = { behind: this.#behind(), lag, projects: projects.ids().length };
+    this.post({ type: "report", report: { ...report, ...projects.totals() } });
+  }
+
+  #behind(): IndexerReport["behind"] {
+    if (this.follower.failing) return "the change log cannot be read";
+    return this.#loading ? "the indexes are being loaded" : null;
+  }
+
+  /** Saves a project that is due, and frees memory when the budget is exceeded. */
+  async #keepHouse(): Promise<void> {
+    await this.projects.saveOne(isSnapshotDue);
+    if (this.projects.totals().bytes > MEMORY_BUDGET) await this.projects.evictIdle();
+  }
+
+  #beat(): Promise<void> {
+    return this.#state.write(this.projects.ids(), this.follower.reached.seq);
+  }
+
+  /** Runs `work` periodically, never twice at once. A failure is logged; the next run follows. */
+  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+    let running = false;
+    setInterval(async () => {
+      if (running || this.#stopping) return;
+      running = true;
+      await work().catch((err: unknown) => this.context.log.warn({ err }, `${what} failed`));
+      running = false;
+    }, intervalMs);
+  }
+
+  /** Saves as many projects as the time allows, then closes the database. */
+  async #stop(): Promise<void> {
+    this.#stopping = true;
+    this.follower.stop();
+    const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
+    while (performance.now() < deadline && (await this.projects.saveOne(() => true)));
+    const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
+    await pTimeout(
+      this.#state.clear().catch(() => {}),
+      limit,
+    );
+    await pTimeout(this.sql.end({ timeout: 1 }), limit);
+    this.post({ type: "stopped" });
+  }
+}

@@ -1,0 +1,59 @@
+import pLimit from "p-limit";
+import * as native from "../../../native/index.ts";
+import type { Sql } from "../../db/client.ts";
+import type { Log } from "../../observability/log.ts";
+import { INDEX_BULK_READERS, INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
+import { retryUntilSuccess } from "../../shared/retry.ts";
+import { type Anchor, ChangeLog } from "../changes/change-log.ts";
+import type { IndexingContext } from "../projects/indexing-context.ts";
+import { SnapshotStore } from "../snapshots/snapshot-store.ts";
+import { TextIndex } from "../text/text-index.ts";
+import { VectorIndex } from "../vector/vector-index.ts";
+import { createVersionReader } from "../versions/reader.ts";
+import type { VersionIndex } from "../versions/version-index.ts";
+import { type FromIndexer, type IndexerOptions, nativeNameOf } from "./messages.ts";
+
+export type Post = (message: FromIndexer) => void;
+
+/** Retries a query at the start of the thread until the database answers. */
+export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>): Promise<T> {
+  const backoff = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_BASE_MS };
+  return retryUntilSuccess(query, backoff, (err) => {
+    log.warn({ err }, `cannot read ${what}; retrying`);
+  });
+}
+
+function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): VersionIndex[] {
+  const nativeName = (projectId: string) => nativeNameOf(instance, projectId);
+  // A thread that crashed may have left projects behind whose versions are not known any more.
+  for (const name of native.projects()) {
+    if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
+  }
+  return [
+    new VectorIndex(nativeName, (chunk) =>
+      log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
+    ),
+    new TextIndex((message) => post({ type: "published", index: "text", message })),
+  ];
+}
+
+/** Opens what all projects share. `anchor` is the last change that was handed to them. */
+export async function openContext(
+  options: IndexerOptions,
+  sql: Sql,
+  log: Log,
+  post: Post,
+  anchor: () => Anchor,
+): Promise<IndexingContext> {
+  const indexes = createIndexes(options, log, post);
+  const changes = new ChangeLog(sql);
+  const databaseId = await untilAnswered(log, "the database's identity", () =>
+    changes.databaseId(),
+  );
+  return {
+    ...{ log, indexes, changes, databaseId, anchor },
+    reader: createVersionReader(sql),
+    snapshots: new SnapshotStore(options.snapshotRoot),
+    bulk: pLimit(INDEX_BULK_READERS),
+  };
+}
