@@ -1,3 +1,5 @@
+import { random } from "./seed.ts";
+
 /** Deliveries, some of them repetitions, that are sent until each is acknowledged. */
 export interface Workload {
   /** URLs of the services, all on one database. The array may change meanwhile. */
@@ -42,7 +44,7 @@ function payloadOf(key: string): string {
 
 async function send(workload: Workload, key: string): Promise<Reply> {
   const { urls, path, headers } = workload;
-  const url = urls[Math.floor(Math.random() * urls.length)];
+  const url = urls[Math.floor(random() * urls.length)];
   try {
     const response = await fetch(`${url}${path}`, {
       method: "POST",
@@ -67,7 +69,7 @@ async function deliver(workload: Workload, tally: Tally, key: string): Promise<v
     tally.requests++;
     tally.answers.set(name, (tally.answers.get(name) ?? 0) + 1);
     if (body === undefined) {
-      await Bun.sleep(RETRY_PAUSE_MS * (1 + Math.random()));
+      await Bun.sleep(RETRY_PAUSE_MS * (1 + random()));
       continue;
     }
     const event = body.webhook_event_id;
@@ -84,7 +86,7 @@ function keysOf({ deliveries, repeatShare }: Workload): string[] {
   const keys: string[] = [];
   for (let at = 0; at < deliveries; at++) {
     const isRepeat = at > 0 && Math.floor(at * repeatShare) !== Math.floor((at - 1) * repeatShare);
-    const back = 1 + Math.floor(Math.random() * Math.min(at, 20));
+    const back = 1 + Math.floor(random() * Math.min(at, 20));
     keys.push(isRepeat ? (keys[at - back] as string) : crypto.randomUUID());
   }
   return keys;

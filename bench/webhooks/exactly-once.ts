@@ -12,6 +12,7 @@ import { sendDeliveries } from "../../support/deliveries.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { startServer } from "../../support/process.ts";
 import { startRedis } from "../../support/redis.ts";
+import { seedNotice } from "../../support/seed.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 import { runBenchmark } from "../support/benchmark.ts";
 import { readOptions } from "../support/options.ts";
@@ -20,6 +21,7 @@ const { deliveries, repeats } = readOptions({ deliveries: 10_000, repeats: 0.2 }
 const CLIENTS = 24;
 
 await runBenchmark(async () => {
+  console.log(seedNotice);
   const redis = await startRedis();
   const { sql, url: databaseUrl } = await createTestDatabase();
   const webhook = await addWebhook(sql, await addProject(sql, await addUser(sql)));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dataFolder } from "../../support/embedded.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
+import { random } from "../../support/seed.ts";
 import { startApiProcess, type TestApi } from "../support/api.ts";
 import { IndexWorld, untilReady } from "../support/index-world.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -21,7 +22,7 @@ describe("a service that is killed", () => {
     const world = await IndexWorld.create(service);
     for (let round = 0; round < ROUNDS; round++) {
       const writing = world.write(30, `round-${round % 2}`);
-      await Bun.sleep(Math.random() * 400);
+      await Bun.sleep(random() * 400);
       await killed(service);
       await writing;
       service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
@@ -37,7 +38,7 @@ describe("a service that is killed", () => {
       await world.write(20, `round-${round}`);
       await world.agrees(service.url);
       service.server.kill("SIGTERM");
-      await Bun.sleep(Math.random() * 60);
+      await Bun.sleep(random() * 60);
       await killed(service);
       service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
       await untilReady(service.url);

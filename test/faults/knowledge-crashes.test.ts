@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../../support/embedded.ts";
+import { random } from "../../support/seed.ts";
 import { startApiProcess } from "../support/api.ts";
 import { untilReady } from "../support/index-world.ts";
 import { KnowledgeWorld } from "../support/knowledge-world.ts";
@@ -26,7 +27,7 @@ describe("the text index of a killed service", () => {
     await world.agrees(service.url);
     for (let round = 0; round < ROUNDS; round++) {
       const writing = world.write(30, `round-${round % 2}`);
-      await Bun.sleep(Math.random() * 300);
+      await Bun.sleep(random() * 300);
       // SIGTERM leaves a snapshot for the next round; SIGKILL does not.
       await stopped(service, round % 2 === 0 ? "SIGKILL" : "SIGTERM");
       await writing;
