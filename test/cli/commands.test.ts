@@ -107,7 +107,7 @@ describe("migrate", () => {
     await cli.sql`INSERT INTO schema_migrations (version, name) VALUES (9999, 'future')`;
     const result = await cli.run(["migrate"]);
     expect(result.status).toBe(1);
-    expect(result.stderr).toContain("run the newer version of Tessera");
+    expect(result.stderr).toContain("run a newer version of Tessera");
   });
 });
 
