@@ -16,7 +16,7 @@ const send = (path: string, bytes: string | Uint8Array<ArrayBuffer>, encoding: s
     headers: { "content-type": "application/json", "content-encoding": encoding },
   });
 
-test("a compressed body answers 415 and names the encoding that is taken", async () => {
+test("a compressed body is answered with 415, which names the accepted encoding", async () => {
   for (const path of [
     "/api-keys",
     "/projects",
@@ -30,6 +30,6 @@ test("a compressed body answers 415 and names the encoding that is taken", async
   }
 });
 
-test("the encoding identity is none", async () => {
+test("the encoding identity is accepted", async () => {
   expect((await send("/api-keys", body, "identity")).status).toBe(201);
 });

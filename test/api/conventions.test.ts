@@ -7,7 +7,7 @@ const key = await api.key(user);
 const PATH = "/errors/unauthorized";
 
 describe("every operation", () => {
-  test("takes an API key as bearer and in X-API-Key, a token as bearer alone", async () => {
+  test("an API key is accepted as bearer and in X-API-Key, a token as bearer only", async () => {
     const token = user.headers["authorization"]?.slice("Bearer ".length) as string;
     const statusOf = async (headers: Record<string, string>) =>
       (await api.send("GET", PATH, { headers })).status;
@@ -17,7 +17,7 @@ describe("every operation", () => {
     expect(await statusOf({ "x-api-key": token })).toBe(401);
   });
 
-  test("answers under the caller's request id where it is harmless, else under a new one", async () => {
+  test("a response repeats the caller's request id if it is well-formed, or has a new one", async () => {
     const mine = await api.get(PATH, user, { "x-request-id": "my-request.1" });
     expect(mine.headers.get("x-request-id")).toBe("my-request.1");
     for (const odd of ["a b", "x".repeat(65), '"<script>"']) {
@@ -28,7 +28,7 @@ describe("every operation", () => {
     }
   });
 
-  test("judges credential, permission and parameters in this order", async () => {
+  test("credential, permission and parameters are checked in this order", async () => {
     const path = "/projects/none/branches/none/eligibility";
     expect((await api.get(path)).status).toBe(401);
     const scoped = await api.key(user, { scopes: ["chunks.read"] });
@@ -36,7 +36,7 @@ describe("every operation", () => {
     expect((await api.get(path, user)).status).toBe(400);
   });
 
-  test("that reads answers HEAD with the headers alone", async () => {
+  test("a GET operation answers HEAD with the headers only", async () => {
     const head = await api.send("HEAD", PATH, { as: user });
     expect([head.status, head.text]).toEqual([200, ""]);
     const get = await api.get(PATH, user);
@@ -44,8 +44,8 @@ describe("every operation", () => {
   });
 });
 
-describe("a request that no operation takes", () => {
-  test("answers 404 route-not-found for an unknown path", async () => {
+describe("a request without an operation", () => {
+  test("an unknown path is answered with 404 route-not-found", async () => {
     for (const path of [
       "/",
       "/v1/projects",
@@ -59,7 +59,7 @@ describe("a request that no operation takes", () => {
     }
   });
 
-  test("answers 405 with Allow for a known path with another method", async () => {
+  test("another method of a known path is answered with 405 and Allow", async () => {
     for (const [method, path, allow] of [
       ["DELETE", `/api-keys/${key.id}`, "GET, HEAD"],
       ["GET", "/projects", "POST"],
@@ -73,7 +73,7 @@ describe("a request that no operation takes", () => {
     }
   });
 
-  test("answers a path that does not decode like any other unknown one", async () => {
+  test("a path that cannot be decoded is answered like any other unknown one", async () => {
     for (const path of ["/errors/%", "/errors/%ff", "/conversations/%c3%28"]) {
       const answer = await api.get(path, user);
       expect(answer.status, path).toBeOneOf([400, 404]);

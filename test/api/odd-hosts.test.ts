@@ -6,7 +6,7 @@ const api = await startApi();
 const user = await api.user();
 const port = Number(new URL(api.url).port);
 
-/** The answer to a request as these very bytes. */
+/** The response to exactly these bytes. */
 function exchange(lines: readonly string[], body = ""): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = "";
@@ -47,7 +47,7 @@ test.each(HOSTS)("a body sent to the host %p is read whole", async (host) => {
   expect(answer).toContain(`"name":"${name}"`);
 });
 
-test("a request of HTTP/1.0, which needs no host, is answered", async () => {
+test("an HTTP/1.0 request, which needs no host, is answered", async () => {
   expect(await exchange(["GET /livez HTTP/1.0"])).toStartWith("HTTP/1.1 200");
   expect(await exchange(["GET /errors/overloaded HTTP/1.0"])).toStartWith("HTTP/1.1 401");
 });

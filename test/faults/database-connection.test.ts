@@ -25,7 +25,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Asks until the pool answers: what is asked in the instant of the break may fail as well. */
+/** Repeats a query until the pool answers: queries just after the break may fail as well. */
 async function isBack(sql: Sql): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const error = await errorOf(sql`SELECT 1`.then(() => {}));
@@ -37,7 +37,7 @@ async function isBack(sql: Sql): Promise<boolean> {
 }
 
 describe("a connection that breaks", () => {
-  test("in a statement fails that statement alone", async () => {
+  test("a connection that breaks in a statement fails only that statement", async () => {
     const sql = pool(1);
     for (let round = 0; round < 3; round++) {
       const [row] = await sql`SELECT pg_backend_pid() AS pid`;
@@ -48,7 +48,7 @@ describe("a connection that breaks", () => {
     }
   });
 
-  test("in a statement of a transaction fails the transaction and nothing else", async () => {
+  test("a connection that breaks in a transaction's statement fails only the transaction", async () => {
     const sql = pool(2);
     for (let round = 0; round < 3; round++) {
       const error = await errorOf(
@@ -68,13 +68,13 @@ describe("a connection that breaks", () => {
     await sql.begin((tx) => tx`SELECT 1`);
   });
 
-  test("between the statements of a transaction lets no later one run outside of it", async () => {
+  test("after a break between a transaction's statements no later one runs outside of it", async () => {
     const sql = pool(1);
     const error = await errorOf(
       sql.begin(async (tx) => {
         const [row] = await tx`SELECT pg_backend_pid() AS pid`;
         await kill(row?.pid);
-        // The pool takes its connection up again for whoever asks.
+        // The pool reconnects for the next query.
         expect(await isBack(sql)).toBe(true);
         const [next] = await sql`SELECT pg_backend_pid() AS pid`;
         expect(next?.pid).not.toBe(row?.pid);
@@ -86,7 +86,7 @@ describe("a connection that breaks", () => {
     expect(await isBack(sql)).toBe(true);
   });
 
-  test("while it is reserved fails what is asked of it, and the pool goes on", async () => {
+  test("a reserved connection that breaks fails its queries, and the pool continues", async () => {
     const sql = pool(1);
     const reserved = await sql.reserve();
     const [row] = await reserved`SELECT pg_backend_pid() AS pid`;

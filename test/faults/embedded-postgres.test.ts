@@ -15,7 +15,7 @@ function open(dataDir: string): Promise<EmbeddedDatabase> {
   return openEmbeddedDatabase({ dataDir, log: () => {} });
 }
 
-/** Another process that uses the same PostgreSQL, once it says that it does. */
+/** Another process that uses the same PostgreSQL, once it has reported so. */
 async function otherUser(
   dataDir: string,
 ): Promise<{ url: string; leave(): Promise<void>; kill(): Promise<void> }> {
@@ -73,7 +73,7 @@ async function killServer(dataDir: string): Promise<void> {
 }
 
 describe("the embedded PostgreSQL", () => {
-  test("what was committed is there after the last user has left and a new one has come", async () => {
+  test("committed data is there after the last user has left and a new one has joined", async () => {
     const dataDir = dataFolder();
     const first = await open(dataDir);
     await query(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
@@ -86,7 +86,7 @@ describe("the embedded PostgreSQL", () => {
     await second.close();
   });
 
-  test("a second process joins the running server, and the last of both stops it", async () => {
+  test("a second process joins the running server, and the last of the two stops it", async () => {
     const dataDir = dataFolder();
     const [mine, other] = await Promise.all([open(dataDir), otherUser(dataDir)]);
     expect(other.url).toBe(mine.url);
@@ -130,7 +130,7 @@ describe("the embedded PostgreSQL", () => {
     expect(serverProcess(dataDir)).toBeUndefined();
   });
 
-  test("a process number that was given to another program is not taken for the server", async () => {
+  test("a process id that was reused by another program is not mistaken for the server", async () => {
     const dataDir = dataFolder();
     await (await open(dataDir)).close();
     const cluster = join(dataDir, "postgres", "cluster");
@@ -141,7 +141,7 @@ describe("the embedded PostgreSQL", () => {
     await server.close();
   });
 
-  test("a cluster whose creation was cut short is created again", async () => {
+  test("a cluster whose creation was interrupted is created again", async () => {
     const dataDir = dataFolder();
     const partial = join(dataDir, "postgres", "cluster.partial-0000");
     mkdirSync(partial, { recursive: true });
@@ -162,7 +162,7 @@ describe("the embedded PostgreSQL", () => {
     await server.close();
   });
 
-  test("data of another major version is refused in one line that says what to do", async () => {
+  test("data of another major version is refused in one line with the remedy", async () => {
     const dataDir = dataFolder();
     await (await open(dataDir)).close();
     writeFileSync(join(dataDir, "postgres", "cluster", "PG_VERSION"), "17\n");
@@ -172,7 +172,7 @@ describe("the embedded PostgreSQL", () => {
     );
   });
 
-  test("a data folder that is a file is refused in one line that says what to do", async () => {
+  test("a data folder that is a file is refused in one line with the remedy", async () => {
     const file = join(dataFolder(), "file");
     writeFileSync(file, "");
     const refusal = await open(file).catch((error: Error) => error.message);

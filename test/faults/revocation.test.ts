@@ -11,7 +11,7 @@ const { sql } = one;
 const processes = [one, two];
 const PATH = "/errors/unauthorized";
 
-/** Calls both processes without a pause until `over` says so, which keeps every cache warm. */
+/** Calls both processes without a pause until `over`, which keeps every cache warm. */
 async function keepCalling(path: string, caller: Caller, over: () => boolean): Promise<void> {
   await Promise.all(
     processes.map(async (api) => {
@@ -20,7 +20,7 @@ async function keepCalling(path: string, caller: Caller, over: () => boolean): P
   );
 }
 
-/** Makes a change while callers call, and tells what each process says when the bound is over. */
+/** Makes a change during calls, and returns how each process answers after the bound. */
 async function afterBound(path: string, caller: Caller, change: () => Promise<unknown>) {
   for (const api of processes) expect((await api.get(path, caller)).status).toBe(200);
   let isOver = false;
@@ -37,7 +37,7 @@ async function afterBound(path: string, caller: Caller, change: () => Promise<un
 
 const revoke = (id: string) => sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${id}`;
 
-/** As if nobody were told: what is remembered has to end by itself. */
+/** Suppresses notifications, so that caches must expire by themselves. */
 async function withoutNotice<T>(work: () => Promise<T>): Promise<T> {
   await sql`ALTER TABLE api_keys DISABLE TRIGGER api_keys_access`;
   await sql`ALTER TABLE memberships DISABLE TRIGGER memberships_access`;
@@ -49,45 +49,45 @@ async function withoutNotice<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe("a credential that ends stops working in every process within the bound", () => {
-  test("a revoked key", async () => {
+describe("credentials stop working in every process within the bound", () => {
+  test("a revoked key stops working in every process within the bound", async () => {
     const key = await one.key(await one.user());
     expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
   });
 
-  test("a deleted key", async () => {
+  test("a deleted key stops working within the bound", async () => {
     const key = await one.key(await one.user());
     const remove = () => sql`DELETE FROM api_keys WHERE id = ${key.id}`;
     expect(await afterBound(PATH, key, remove)).toEqual([401, 401]);
   });
 
-  test("a revoked key, when no process hears of it", async () => {
+  test("a revoked key stops working within the bound without a notification", async () => {
     const key = await one.key(await one.user());
     const statuses = await withoutNotice(() => afterBound(PATH, key, () => revoke(key.id)));
     expect(statuses).toEqual([401, 401]);
   });
 
-  test("a revoked key, while Redis is away", async () => {
+  test("a revoked key stops working within the bound while Redis is unavailable", async () => {
     await redis.kill();
     const key = await one.key(await one.user());
     expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
     await redis.restart();
   });
 
-  test("a key that expires, without anybody's doing", async () => {
+  test("an expired key stops working within the bound", async () => {
     const expiresAt = new Date(Date.now() + REVOCATION_BOUND_MS);
     const key = await one.key(await one.user(), { expiresAt });
     expect(await afterBound(PATH, key, async () => {})).toEqual([401, 401]);
   });
 
-  test("a key whose scopes are narrowed", async () => {
+  test("a permission that is removed from a key stops working within the bound", async () => {
     const user = await one.user();
     const key = await one.key(user, { scopes: ["api_keys.read"] });
     const narrow = () => sql`UPDATE api_keys SET scopes = ${["chunks.read"]} WHERE id = ${key.id}`;
     expect(await afterBound(`/api-keys/${key.id}`, key, narrow)).toEqual([403, 403]);
   });
 
-  test("a membership that is lost, when no process hears of it", async () => {
+  test("a lost membership takes effect within the bound without a notification", async () => {
     const user = await one.user();
     const project = await one.project(user);
     const leave = () => sql`DELETE FROM memberships WHERE user_id = ${user.userId}`;

@@ -31,7 +31,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 describe("a start while the database does not answer", () => {
-  test("is alive, not ready, and says what it waits for; SIGTERM ends it in order", async () => {
+  test("a start without a database is alive, not ready and logs why; SIGTERM ends it cleanly", async () => {
     const nobody = `postgres://user:hunter2@127.0.0.1:${await freePort()}/none`;
     const { child, url } = await started(nobody);
     await until(async () => (await statusOf(`${url}/livez`)) === 200);
@@ -45,7 +45,7 @@ describe("a start while the database does not answer", () => {
     expect(said).not.toContain("hunter2");
   });
 
-  test("goes on by itself when the database comes", async () => {
+  test("a waiting start continues when the database answers", async () => {
     const { url: databaseUrl } = await createTestDatabase();
     const target = new URL(databaseUrl);
     const port = await freePort();
@@ -84,7 +84,7 @@ describe("a start while the database does not answer", () => {
     relay.stop(true);
   });
 
-  test("ends at once, with the reason, when the database refuses the account", async () => {
+  test("a start ends at once, with the reason, when the database refuses the account", async () => {
     const { url: databaseUrl } = await createTestDatabase();
     const wrong = new URL(databaseUrl);
     wrong.password = "wrong";

@@ -27,7 +27,7 @@ const places: Record<string, string> = {
   input_request_id: inputRequest,
 };
 
-/** Every operation with a JSON body whose path leads somewhere. */
+/** Every operation with a JSON body, with a path to an existing resource. */
 const operations = Object.entries<Json>(document.paths)
   .filter(([, methods]) => methods.post?.requestBody?.content["application/json"])
   .filter(([path]) => path !== "/webhooks/{webhook_id}")
@@ -37,7 +37,7 @@ const operations = Object.entries<Json>(document.paths)
     media: methods.post.requestBody.content["application/json"],
   }));
 
-/** Text that has broken something somewhere: NUL, lone surrogates, other scripts, SQL, paths. */
+/** Text that often causes faults: NUL, lone surrogates, other scripts, SQL, paths. */
 const nastyText = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.constantFrom(
@@ -66,7 +66,7 @@ const anything = fc.oneof(
   fc.constantFrom(null, true, [], {}, [[]], [null]),
 );
 
-/** The documented example with some of the operation's fields replaced by about anything. */
+/** The documented example with arbitrary values in some of its fields. */
 function bodyOf({ schema, example }: Json): fc.Arbitrary<unknown> {
   const fields: Record<string, fc.Arbitrary<unknown>> = {};
   for (const [name, field] of Object.entries<Json>(schema.properties ?? {})) {
@@ -74,7 +74,7 @@ function bodyOf({ schema, example }: Json): fc.Arbitrary<unknown> {
     fields[name] = fc.oneof(kind, anything);
   }
   const replaced = fc.record(fields, { requiredKeys: [] });
-  // Most fields stay, so that the rest is reached and not only the first check.
+  // Most fields are unchanged, so that later checks are reached too.
   const names = Object.keys(fields);
   const kept = fc.subarray(names, { maxLength: Math.min(2, names.length) });
   const few = fc.tuple(replaced, kept).map(([values, chosen]) => {
@@ -84,7 +84,7 @@ function bodyOf({ schema, example }: Json): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 3, arbitrary: few }, replaced);
 }
 
-describe("whatever JSON an operation is sent, it answers as documented and never with a 500", () => {
+describe("for any JSON body an operation answers as documented and never with a 500", () => {
   test("all operations with a JSON body are covered", () => {
     expect(operations.map(({ path }) => path).join()).not.toContain("undefined");
     expect(operations.length).toBeGreaterThanOrEqual(7);
@@ -95,13 +95,13 @@ describe("whatever JSON an operation is sent, it answers as documented and never
       const body = fc.oneof({ weight: 4, arbitrary: bodyOf(media) }, anything);
       await fc.assert(
         fc.asyncProperty(body, async (json) => {
-          // Sent as bytes: what is valid here need not be documented, as with a tolerated null.
+          // Sent as bytes, because a body may be valid without being documented, such as one with nulls.
           const answer = await api.send("POST", path, {
             as: user,
             body: JSON.stringify(json) ?? "",
             headers: { "content-type": "application/json" },
           });
-          // Billing has no provider here, which is its one documented 500.
+          // Billing has no provider here, which is a documented 500.
           const isExpected = answer.status < 500 || answer.body.slug === "billing-not-configured";
           expect(isExpected, `${answer.status} ${answer.text}`).toBe(true);
         }),
@@ -110,7 +110,7 @@ describe("whatever JSON an operation is sent, it answers as documented and never
     });
   }
 
-  test("bytes that are no JSON are refused by every operation", async () => {
+  test("bytes that are not JSON are refused by every operation", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), async (bytes) => {
         for (const { path } of operations) {

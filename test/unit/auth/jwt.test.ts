@@ -18,7 +18,7 @@ const sign = (claims: Record<string, unknown>, secret = SECRET) =>
 
 type Jwt = Parameters<typeof createJwtVerifier>[0];
 
-/** The slug of the problem that a token meets, or the principal that it stands for. */
+/** The problem's slug that a token is refused with, or its principal. */
 async function verdict(
   token: string,
   jwt: Partial<Jwt> = { secret: SECRET },
@@ -31,7 +31,7 @@ async function verdict(
   }
 }
 
-describe("JWTs by shared secret", () => {
+describe("JWTs with a shared secret", () => {
   test("a signed token names its user and carries account permissions in either form", async () => {
     const list = await verdict(await sign({ permissions: ["account.billing.manage", "x", 7] }));
     const text = await verdict(await sign({ scope: "account.billing.manage chunks.read" }));
@@ -55,13 +55,13 @@ describe("JWTs by shared secret", () => {
     for (const token of tokens) expect(await verdict(token)).toBe("unauthorized");
   });
 
-  test("an issuer's clock may be a little ahead, but nothing is accepted after its end", async () => {
+  test("an issuer's clock may be a little ahead, but no token is accepted after its expiry", async () => {
     const ahead = await sign({ nbf: now() + JWT_CLOCK_SKEW_SECONDS - 2 });
     expect(await verdict(ahead)).toBeObject();
     expect(await verdict(await sign({ exp: now() - 1 }))).toBe("unauthorized");
   });
 
-  test("issuer and audience are checked where they are configured", async () => {
+  test("issuer and audience are checked if configured", async () => {
     const jwt = { secret: SECRET, issuer: "https://id.example.com", audience: "tessera" };
     const right = await sign({ iss: jwt.issuer, aud: ["other", "tessera"] });
     expect(await verdict(right, jwt)).toBeObject();
@@ -83,7 +83,7 @@ describe("JWTs by shared secret", () => {
     expect(await verdict(await sign({}), {})).toBe("unauthorized");
   });
 
-  test("a remembered token still expires on time", async () => {
+  test("a cached token still expires on time", async () => {
     const verify = createJwtVerifier({ ...NONE, secret: SECRET });
     const token = await sign({ exp: now() + 2 });
     expect(await verify(token)).toBeObject();
@@ -92,7 +92,7 @@ describe("JWTs by shared secret", () => {
   });
 });
 
-describe("JWTs by key set", async () => {
+describe("JWTs with a key set", async () => {
   const first = await generateKeyPair("RS256", { extractable: true });
   const second = await generateKeyPair("ES256", { extractable: true });
   let keys: object[] = [{ ...(await exportJWK(first.publicKey)), kid: "first", alg: "RS256" }];
@@ -123,14 +123,14 @@ describe("JWTs by key set", async () => {
     expect(await verdict(token, { jwksUrl })).toBe("unauthorized");
   });
 
-  test("a key added by rotation is accepted", async () => {
+  test("a key that rotation adds to the set is accepted", async () => {
     keys = [...keys, { ...(await exportJWK(second.publicKey)), kid: "second", alg: "ES256" }];
     expect(
       await verdict(await signed(second.privateKey, "ES256", "second"), { jwksUrl }),
     ).toBeObject();
   });
 
-  test("a key server that fails is a dependency away, not a bad token", async () => {
+  test("a failing key server makes a dependency unavailable, not the token invalid", async () => {
     broken = true;
     const token = await signed(first.privateKey, "RS256", "first");
     expect(await verdict(token, { jwksUrl })).toBe("dependency-unavailable");

@@ -13,7 +13,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base62 = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...BASE62), minLength, maxLength });
 
-/** CRC-32 bit by bit, as its definition says, to check the fast one against. */
+/** CRC-32 bit by bit according to its definition, as a reference. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of new TextEncoder().encode(text)) {
@@ -35,7 +35,7 @@ describe("API keys", () => {
     expect(parseKey(key)?.hash).toEqual(hashKey(key));
   });
 
-  test("no two generated keys are alike", () => {
+  test("no two generated keys are equal", () => {
     const keys = new Set(Array.from({ length: 500 }, generateKey));
     expect(keys.size).toBe(500);
   });
@@ -50,7 +50,7 @@ describe("API keys", () => {
     );
   });
 
-  test("any prefix of 8 and any secret of 32 characters with a right checksum is accepted", () => {
+  test("any prefix of 8 and any secret of 32 characters with a valid checksum is accepted", () => {
     fc.assert(
       fc.property(base62(8, 64), base62(26, 90), (prefix, random) => {
         const body = `tsr_${prefix}_${random}`;
@@ -71,7 +71,7 @@ describe("API keys", () => {
     );
   });
 
-  test("text of any other form is no key", () => {
+  test("text of any other form is not a key", () => {
     for (const text of [
       "",
       "tsr_",

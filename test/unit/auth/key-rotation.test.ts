@@ -58,7 +58,7 @@ function newVerifier() {
 }
 
 describe("a key set that rotates while the service runs", () => {
-  test("a new key is accepted as soon as the set may be read again, the old one all along", async () => {
+  test("a new key is accepted once the set may be read again, and the old one throughout", async () => {
     setSystemTime(START);
     keys = [await publish(old, "old")];
     const verify = newVerifier();
@@ -69,7 +69,7 @@ describe("a key set that rotates while the service runs", () => {
     expect(await verify(await signed(old, "old"))).toBe(USER);
   });
 
-  test("unknown keys do not make the service ask the key server again and again", async () => {
+  test("tokens with unknown keys do not cause repeated requests to the key server", async () => {
     setSystemTime(START);
     keys = [await publish(old, "old")];
     const verify = newVerifier();
@@ -81,7 +81,7 @@ describe("a key set that rotates while the service runs", () => {
     expect(fetched).toBe(before);
   });
 
-  test("a key that was taken out is refused once the remembered set is too old", async () => {
+  test("a key that was removed is refused once the cached set has expired", async () => {
     setSystemTime(START);
     keys = [await publish(old, "old")];
     const verify = newVerifier();
@@ -92,7 +92,7 @@ describe("a key set that rotates while the service runs", () => {
     expect(await verify(token)).toBe("unauthorized");
   });
 
-  test("a token that names no key may be signed by any of the set, and by no other", async () => {
+  test("a token that names no key may be signed by any key of the set, and by no other", async () => {
     setSystemTime(START);
     keys = [await publish(old), await publish(next)];
     const verify = newVerifier();
@@ -101,7 +101,7 @@ describe("a key set that rotates while the service runs", () => {
     expect(await verify(await signed(stranger))).toBe("unauthorized");
   });
 
-  test("a token is accepted up to its end, and no second longer", async () => {
+  test("a token is accepted until its expiry, and no second longer", async () => {
     setSystemTime(START);
     keys = [await publish(old, "old")];
     const verify = newVerifier();

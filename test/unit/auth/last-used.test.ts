@@ -27,7 +27,7 @@ async function lastUse(id: string): Promise<number | undefined> {
 }
 
 describe("the last use of an API key", () => {
-  test("is written in the background, at most once in its interval", async () => {
+  test("the last use of a key is written in the background, at most once per interval", async () => {
     const { id, key } = await newKey();
     const start = Date.parse("2026-01-05T09:00:00Z");
     setSystemTime(start);
@@ -44,7 +44,7 @@ describe("the last use of an API key", () => {
     expect(await lastUse(id)).toBe(start + KEY_LAST_USED_INTERVAL_MS);
   });
 
-  test("never holds a caller up, even while the key's row is locked", async () => {
+  test("recording the last use never delays a caller, even while the key's row is locked", async () => {
     const { id, key } = await newKey();
     await verifier.verify(key);
     const flushed = await sql.begin(async (tx) => {
@@ -59,7 +59,7 @@ describe("the last use of an API key", () => {
     expect(await lastUse(id)).toBeNumber();
   });
 
-  test("a refused key is not noted as used", async () => {
+  test("a refused key is not recorded as used", async () => {
     const { id, key } = await newKey();
     await sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${id}`;
     expect(Promise.resolve(verifier.verify(key))).rejects.toThrow("not valid");

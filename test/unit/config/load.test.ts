@@ -12,7 +12,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe("the configuration", () => {
-  test("needs nothing: every variable has its documented default", () => {
+  test("without any variable the configuration has the documented defaults", () => {
     const config = loadConfig({});
     expect(config).toMatchObject({ port: 3000, host: "127.0.0.1", maxBodyBytes: 1_048_576 });
     expect(config).toMatchObject({ demo: "auto", logLevel: "info", databaseUrl: undefined });
@@ -20,7 +20,7 @@ describe("the configuration", () => {
     expect(config.searchWorkers).toBeGreaterThan(0);
   });
 
-  test("reports all faults at once, by the names of their variables, without their values", () => {
+  test("an invalid configuration reports all faults at once, by variable and without values", () => {
     const env = {
       PORT: "99999",
       DATABASE_URL: "mysql://user:hunter2@db",
@@ -41,7 +41,7 @@ describe("the configuration", () => {
     expect(faults.join()).not.toContain("hunter2");
   });
 
-  test("a secret of any length is taken, and a short one is warned about without being shown", () => {
+  test("a JWT secret of any length is accepted, and a short one causes a warning that does not show it", () => {
     const short = loadConfig({ JWT_SECRET: "hunter2" });
     expect(short.jwt.secret).toBe("hunter2");
     expect(configWarnings(short).join()).toMatch(/^JWT_SECRET (?!.*hunter2)/);
@@ -49,7 +49,7 @@ describe("the configuration", () => {
     expect(configWarnings(loadConfig({}))).toEqual([]);
   });
 
-  test("every tier may have a price, and any body limit above zero will do", () => {
+  test("every tier may have a price, and any body limit above zero is accepted", () => {
     const prices = '{"free.monthly":"price_0","pro.yearly":"price_1"}';
     expect(loadConfig({ STRIPE_PRICES: prices }).billing.prices).toEqual(JSON.parse(prices));
     expect(loadConfig({ MAX_BODY_BYTES: "1" }).maxBodyBytes).toBe(1);
@@ -60,7 +60,7 @@ describe("the configuration", () => {
     expect(loadConfig({ PORT: "", DATABASE_URL: " ", STRIPE_PRICES: "" }).port).toBe(3000);
   });
 
-  test("origins are compared as browsers spell them", () => {
+  test("billing origins are normalized to the form that browsers send", () => {
     const env = { BILLING_ORIGINS: "https://App.Example.com:443 ,http://localhost:8080" };
     expect(loadConfig(env).billing.origins).toEqual([
       "https://app.example.com",
@@ -74,13 +74,13 @@ describe("the configuration", () => {
     );
   });
 
-  test("an address with several hosts or a socket is left to the database client", () => {
+  test("a database address with several hosts or a socket is accepted", () => {
     for (const url of ["postgres://u:p@a:1,b:2/db", "postgresql:///db?host=/tmp"]) {
       expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
     }
   });
 
-  test("is frozen", () => {
+  test("the configuration is frozen", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
 });

@@ -46,7 +46,7 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
   const isFree = (acquired: Acquired) => "lease" in acquired;
 
   describe(`a lease ${place}`, () => {
-    test("is held by one, and others learn for how long", async () => {
+    test("a held lease is refused to others, with the remaining time", async () => {
       const wanted = name();
       const lease = leaseOf(await coordinator.acquire(wanted, LONG_MS));
       expect(lease.name).toBe(wanted);
@@ -57,13 +57,13 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
       expect(heldForMs).toBeLessThanOrEqual(LONG_MS);
     });
 
-    test("is held by one of many who ask at once", async () => {
+    test("of many concurrent requests for a lease one gets it", async () => {
       const wanted = name();
       const asked = Array.from({ length: 50 }, () => coordinator.acquire(wanted, LONG_MS));
       expect((await Promise.all(asked)).filter(isFree)).toHaveLength(1);
     });
 
-    test("leaves other names alone, whatever characters they have", async () => {
+    test("leases of different names are independent, with any characters in them", async () => {
       const names = fc.uniqueArray(fc.string({ unit: "binary" }), { minLength: 2, maxLength: 8 });
       await fc.assert(
         fc.asyncProperty(names, async (wanted) => {
@@ -75,20 +75,20 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
       );
     });
 
-    test("is free once it has been given back", async () => {
+    test("a released lease can be acquired", async () => {
       const wanted = name();
       await leaseOf(await coordinator.acquire(wanted, LONG_MS)).release();
       expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
     });
 
-    test("is free once its time is over, and its holder has lost it", async () => {
+    test("an expired lease can be acquired, and its holder has lost it", async () => {
       const wanted = name();
       const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
       await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
       expect(await lost.renew(LONG_MS)).toBe(false);
     });
 
-    test("cannot be given back by somebody who has lost it", async () => {
+    test("a former holder cannot release a lease", async () => {
       const wanted = name();
       const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
       await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
@@ -96,7 +96,7 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
       expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(false);
     });
 
-    test("lasts longer when it is renewed in time", async () => {
+    test("a lease that is renewed in time lasts longer", async () => {
       const wanted = name();
       const lease = leaseOf(await coordinator.acquire(wanted, LONG_MS));
       expect(await lease.renew(2 * LONG_MS)).toBe(true);
@@ -104,7 +104,7 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
       expect("heldForMs" in other && other.heldForMs).toBeGreaterThan(LONG_MS);
     });
 
-    test("that was given back cannot be renewed", async () => {
+    test("a released lease cannot be renewed", async () => {
       const lease = leaseOf(await coordinator.acquire(name(), LONG_MS));
       await lease.release();
       await lease.release();
@@ -113,7 +113,7 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
   });
 
   describe(`a value ${place}`, () => {
-    test("is kept as it is, and can be replaced", async () => {
+    test("a value is stored unchanged and can be replaced", async () => {
       await fc.assert(
         fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (key, value, next) => {
           await coordinator.put(key, value, 60);
@@ -125,18 +125,18 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
       );
     });
 
-    test("that was never kept is null", async () => {
+    test("a value that was never stored is null", async () => {
       expect(await coordinator.get(name())).toBeNull();
     });
 
-    test("has nothing to do with the lease of its name", async () => {
+    test("a value and a lease of the same name are independent", async () => {
       const shared = name();
       await coordinator.put(shared, "value", 60);
       expect(isFree(await coordinator.acquire(shared, LONG_MS))).toBe(true);
       expect(await coordinator.get(shared)).toBe("value");
     });
 
-    test("is gone once its time is over", async () => {
+    test("an expired value is null", async () => {
       const key = name();
       await coordinator.put(key, "value", 1);
       await eventually(
@@ -146,13 +146,13 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     });
   });
 
-  test(`coordination ${place} says that it answers`, async () => {
+  test(`the check of coordination ${place} reports that it answers`, async () => {
     expect(await coordinator.check()).toBeNull();
   });
 }
 
 describe("two processes with one Redis", () => {
-  test("share leases and values", async () => {
+  test("two processes with one Redis share leases and values", async () => {
     const [one, two] = [await overRedis(), await overRedis()];
     const lease = leaseOf(await one.acquire("shared", LONG_MS));
     expect("heldForMs" in (await two.acquire("shared", LONG_MS))).toBe(true);
@@ -163,7 +163,7 @@ describe("two processes with one Redis", () => {
   });
 });
 
-describe("a Redis that is away", () => {
+describe("an unavailable Redis", () => {
   const isUnavailable = async (asked: Promise<unknown>) => {
     const error = await asked.then(
       () => undefined,
@@ -183,7 +183,7 @@ describe("a Redis that is away", () => {
     );
 
   for (const way of ["killed", "frozen"] as const) {
-    test(`because it was ${way} is said so, and used again once it is back`, async () => {
+    test(`a Redis that was ${way} is reported, and used again once it is back`, async () => {
       const server = await startRedis();
       const coordinator = await openRedisCoordinator(server.url, log);
       onCleanup(() => coordinator.close());
@@ -204,7 +204,7 @@ describe("a Redis that is away", () => {
     });
   }
 
-  test("when the service starts does not keep it from starting", async () => {
+  test("the service starts while Redis is unavailable", async () => {
     const server = await startRedis();
     await server.kill();
     const coordinator = await openRedisCoordinator(server.url, log);

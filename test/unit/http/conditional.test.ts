@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { conditionalJson, entityTag, isCurrent } from "../../../src/http/conditional.ts";
 
 describe("entity tags", () => {
-  test("are strong, quoted, and the same for the same text as for its bytes", () => {
+  test("entity tags are strong, quoted, and the same for a text and its bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const tag = entityTag(text);
@@ -13,7 +13,7 @@ describe("entity tags", () => {
     );
   });
 
-  test("differ for texts that differ", () => {
+  test("entity tags differ for texts that differ", () => {
     const tags = new Set(Array.from({ length: 10_000 }, (_, i) => entityTag(`{"seq":${i}}`)));
     expect(tags.size).toBe(10_000);
   });
@@ -22,19 +22,19 @@ describe("entity tags", () => {
 describe("If-None-Match", () => {
   const tag = entityTag("text");
 
-  test("names the tag alone, in a list, weakly, or by a star", () => {
+  test("If-None-Match matches a tag alone, in a list, as a weak tag, or by a star", () => {
     for (const header of [tag, ` ${tag} `, `"a", ${tag},"b"`, `W/${tag}`, `"a,b", W/${tag}`, "*"]) {
       expect(isCurrent(header, tag), header).toBe(true);
     }
   });
 
-  test("that names others, or is no list of tags, names nothing", () => {
+  test("If-None-Match with other tags, or without any, does not match", () => {
     for (const header of [null, "", '"a"', tag.slice(1, -1), "**", `"*"`, `"x${tag.slice(1)}`]) {
       expect(isCurrent(header, tag), String(header)).toBe(false);
     }
   });
 
-  test("that is current is answered 304 without a body, else with the whole text", async () => {
+  test("a current tag is answered with 304 and no body, any other with the whole text", async () => {
     const ask = (header: string) =>
       conditionalJson(
         new Request("http://localhost/", { headers: { "if-none-match": header } }),

@@ -10,7 +10,7 @@ const refused = (open: () => unknown) => {
 };
 
 describe("a cursor", () => {
-  test("opens to the position that it was made of, under its binding alone", () => {
+  test("a cursor opens to its position, under its own binding only", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), fc.string(), (position, binding, other) => {
         const cursor = signer.seal(binding, position);
@@ -20,12 +20,12 @@ describe("a cursor", () => {
     );
   });
 
-  test("is safe in a URL as it stands", () => {
+  test("a cursor is safe in a URL without escaping", () => {
     const cursor = signer.seal("b", { path: "é ?&=/+\0" });
     expect(encodeURIComponent(cursor)).toBe(cursor);
   });
 
-  test("is refused when any of its characters is another", () => {
+  test("a cursor with any character changed is refused", () => {
     const cursor = signer.seal("b", [50, true, "docs/a.md"]);
     for (let place = 0; place < cursor.length; place++) {
       const other = cursor[place] === "A" ? "B" : "A";
@@ -33,7 +33,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("is refused when it is cut, longer, padded, made up or far too long", () => {
+  test("a cursor that is truncated, extended, padded, made up or too long is refused", () => {
     const cursor = signer.seal("b", 1);
     const forged = Buffer.concat([Buffer.alloc(32), Buffer.from("1")]).toString("base64url");
     for (const odd of [
@@ -51,7 +51,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("of one database opens in every process of it, and in no other database", async () => {
+  test("a cursor opens in every process of its database, and in no other database", async () => {
     const [one, other] = [await createTestDatabase(), await createTestDatabase()];
     await other.sql`UPDATE service_secrets SET secret = sha256('another') WHERE name = 'cursor'`;
     const cursor = (await openCursorSigner(one.sql)).seal("b", "position");

@@ -12,7 +12,7 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything that the other side sends until it closes, or why it broke off. */
+/** Everything that the other side sends until it closes, or the error. */
 function answerOf(socket: Socket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";
@@ -25,7 +25,7 @@ function answerOf(socket: Socket): Promise<string> {
   return promise;
 }
 
-test("a drain answers every request that was sent before it began, and takes no connection after", async () => {
+test("a drain answers every request that was sent before it began, and accepts no connection after", async () => {
   const listener = listen("127.0.0.1", 0);
   const release = Promise.withResolvers<void>();
   listener.use(async () => {

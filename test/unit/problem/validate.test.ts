@@ -26,7 +26,7 @@ function errorsOf(value: unknown): Record<string, string> {
 }
 
 describe("validation", () => {
-  test("names every wrong field in dotted and indexed form, once", () => {
+  test("validation names every invalid field once, in dotted and indexed form", () => {
     const errors = errorsOf({
       name: "",
       count: 0,
@@ -46,39 +46,39 @@ describe("validation", () => {
     expect(errors["kind"]).toBe("must be one of a, b");
   });
 
-  test("calls the whole value body when it is no object", () => {
+  test("a value that is not an object is reported as the field body", () => {
     for (const value of [null, 1, "text", [], undefined])
       expect(errorsOf(value)).toHaveProperty("body");
   });
 
-  test("ignores unknown fields", () => {
+  test("unknown fields are ignored", () => {
     expect(validate({ name: "a", extra: 1 })).toMatchObject({ name: "a" });
   });
 
-  test("takes null for absent in an optional field, but keeps it where null is a value", () => {
+  test("null in an optional field counts as absent unless null is a value", () => {
     expect(validate({ name: "a", count: null, note: null })).toEqual({ name: "a", note: null });
     expect(errorsOf({ name: null })).toHaveProperty("name");
   });
 
-  test("counts characters as JSON Schema does, not the units that encode them", () => {
+  test("lengths count characters as JSON Schema does, not UTF-16 units", () => {
     const faces = "\u{1f600}".repeat(5);
     expect(validate({ name: faces })).toEqual({ name: faces });
     expect(errorsOf({ name: `${faces}!` })).toHaveProperty("name");
     expect(Object.keys(errorsOf({ name: faces, count: 0 }))).toEqual(["count"]);
   });
 
-  test("never repeats a rejected value", () => {
+  test("messages never repeat a rejected value", () => {
     expect(JSON.stringify(errorsOf({ name: "hunter2hunter2" }))).not.toContain("hunter2");
   });
 
-  test("lists a bounded number of fields", () => {
+  test("the number of listed fields is bounded", () => {
     const items = Array.from({ length: 500 }, () => ({}));
     expect(Object.keys(errorsOf({ name: "a", items }))).toHaveLength(PROBLEM_MAX_FIELD_ERRORS);
   });
 });
 
 describe("date-times", () => {
-  test("must exist in the calendar and on the clock", () => {
+  test("date-times must exist in the calendar and on the clock", () => {
     for (const good of ["2024-02-29T23:59:59Z", "2026-01-01T00:00:00.123+02:00"]) {
       expect(isDateTime(good)).toBe(true);
     }
@@ -92,7 +92,7 @@ describe("date-times", () => {
     }
   });
 
-  test("lie within the years that four digits write, in UTC", () => {
+  test("date-times have a year of four digits in UTC", () => {
     expect(isDateTime("0001-01-01T00:00:00Z")).toBe(true);
     expect(isDateTime("9999-12-31T23:59:60Z")).toBe(true);
     for (const bad of [

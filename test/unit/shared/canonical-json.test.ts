@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../src/shared/canonical-json.ts";
 
 const same = (a: string, b: string) => canonicalJson(a) === canonicalJson(b);
 
-/** The same value with the keys of every object in another order, spread over lines. */
+/** The same value with another key order in every object, on several lines. */
 function respelt(value: unknown): string {
   const reversed = (inner: unknown): unknown => {
     if (typeof inner !== "object" || inner === null) return inner;
@@ -16,21 +16,21 @@ function respelt(value: unknown): string {
 }
 
 describe("the canonical form of JSON", () => {
-  test("does not depend on the order of keys or on white space", () => {
+  test("canonical JSON does not depend on key order or white space", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => same(JSON.stringify(value), respelt(value))));
   });
 
-  test("differs where the documents differ", () => {
+  test("canonical JSON differs for documents that differ", () => {
     const text = fc.jsonValue().map((value) => JSON.stringify(value));
     fc.assert(
       fc.property(text, text, (a, b) => {
-        // Parsed and spelt in one way, equal texts are equal documents for the platform as well.
+        // Parsed and serialized again, equal texts are equal documents for the platform as well.
         return same(a, b) === Bun.deepEquals(JSON.parse(a), JSON.parse(b));
       }),
     );
   });
 
-  test("holds no two documents for one", () => {
+  test("two different documents never have the same canonical JSON", () => {
     const pairs = [
       ['["a","b"]', '["a,b"]'],
       ['{"a":"1"}', '{"a":1}'],
@@ -49,7 +49,7 @@ describe("the canonical form of JSON", () => {
     for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(false);
   });
 
-  test("holds no spelling of one document for another", () => {
+  test("two spellings of a document have the same canonical JSON", () => {
     const pairs = [
       ["1", "1.0"],
       ["100", "1E2"],
@@ -62,7 +62,7 @@ describe("the canonical form of JSON", () => {
     for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(true);
   });
 
-  test("of numbers is that of their value", () => {
+  test("numbers of the same value have the same canonical JSON", () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(number, (value) =>
@@ -71,7 +71,7 @@ describe("the canonical form of JSON", () => {
     );
   });
 
-  test("of very long numbers is made at once", () => {
+  test("canonical JSON of very long numbers takes no noticeable time", () => {
     const zeros = "0".repeat(1_000_000);
     expect(same(`0.${zeros}1`, `0.${zeros}2`)).toBe(false);
     expect(same(`1${zeros}`, "1e1000000")).toBe(true);

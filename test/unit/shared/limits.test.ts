@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { assertRelations } from "../../../src/shared/limits.ts";
 
-test("the bounds agree with one another", () => {
+test("no two bounds contradict each other", () => {
   expect(assertRelations).not.toThrow();
 });

@@ -3,14 +3,14 @@ import { TimedCache } from "../../../src/shared/timed-cache.ts";
 
 const later = <T>() => Promise.withResolvers<T>();
 
-describe("values remembered for a moment", () => {
-  test("a second call is answered at once from the first one's value", async () => {
+describe("TimedCache", () => {
+  test("a second call returns the cached value synchronously", async () => {
     const cache = new TimedCache<number>();
     expect(await cache.get("a", async () => 1)).toBe(1);
     expect(cache.get("a", async () => 2)).toBe(1);
   });
 
-  test("calls for one key that come together share one load", async () => {
+  test("concurrent calls for one key share one load", async () => {
     const cache = new TimedCache<number>();
     let loads = 0;
     const load = async () => ++loads;
@@ -18,14 +18,14 @@ describe("values remembered for a moment", () => {
     expect(values).toEqual([1, 1]);
   });
 
-  test("a value older than its time to live is read again before it is used", async () => {
+  test("an expired value is loaded again before it is returned", async () => {
     const cache = new TimedCache<number>(0, 0);
     await cache.get("a", async () => 1);
     await Bun.sleep(2);
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
-  test("an ageing value is served while it is read again behind the call", async () => {
+  test("an ageing value is returned while it is loaded again in the background", async () => {
     const cache = new TimedCache<number>(60_000, 0);
     await cache.get("a", async () => 1);
     await Bun.sleep(2);
@@ -34,7 +34,7 @@ describe("values remembered for a moment", () => {
     expect(cache.get("a", async () => 3)).toBe(2);
   });
 
-  test("what is dropped while it is being read is not remembered", async () => {
+  test("a key that is dropped while it loads is not cached", async () => {
     const cache = new TimedCache<number>();
     const slow = later<number>();
     const first = cache.get("a", () => slow.promise);
@@ -44,7 +44,7 @@ describe("values remembered for a moment", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
-  test("a failed load is reported and not remembered", async () => {
+  test("a failed load is reported and not cached", async () => {
     const cache = new TimedCache<number>();
     const failing = cache.get("a", async () => Promise.reject(new Error("away")));
     expect(Promise.resolve(failing)).rejects.toThrow("away");
@@ -52,7 +52,7 @@ describe("values remembered for a moment", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
-  test("more entries than the bound push out the oldest", async () => {
+  test("beyond the maximum number of entries the oldest is removed", async () => {
     const cache = new TimedCache<number>(60_000, 60_000, 2);
     for (const [index, key] of ["a", "b", "c"].entries()) await cache.get(key, async () => index);
     expect(cache.get("c", async () => 9)).toBe(2);
