@@ -13,15 +13,15 @@ import type { LookupItem, LookupResult, LookupTask } from "./protocol.ts";
 
 interface OpenView extends View {
   usedAt: number;
-  /** Items by shard, counted once a view. */
+  /** Numbers of items by shard, counted once per view. */
   readonly counts: Map<string, number>;
 }
 
-/** Views that this thread has open, the one used longest ago first. */
+/** The views that this thread has open, least recently used first. */
 const views = new Map<number, OpenView>();
 
-/** Forgets views that nobody asked for lately, so that replaced segments can be freed. */
-function forgetIdle(now: number): void {
+/** Closes views that were not used recently, so that replaced segments can be freed. */
+function closeIdle(now: number): void {
   for (const [number, view] of views) {
     if (views.size <= LOOKUP_VIEWS_OPEN && now - view.usedAt < LOOKUP_VIEW_IDLE_MS) return;
     views.delete(number);
@@ -32,7 +32,7 @@ function openView(shared: SharedView): OpenView {
   const now = performance.now();
   const known = views.get(shared.number);
   const view = known ?? {
-    // The indexing thread has verified the segments when it built or read them.
+    // The indexing thread verified the segments when it built or read them.
     segments: shared.segments.map((segment) => openSegment(segment.buffer, false)),
     documentSets: shared.documentSets,
     counts: new Map<string, number>(),
@@ -41,7 +41,7 @@ function openView(shared: SharedView): OpenView {
   view.usedAt = now;
   views.delete(shared.number);
   views.set(shared.number, view);
-  forgetIdle(now);
+  closeIdle(now);
   return view;
 }
 
@@ -56,7 +56,7 @@ function segmentOf(view: View, { segment }: DocumentAddress): SegmentReader {
   return view.segments[segment] as SegmentReader;
 }
 
-/** Names a path in a cursor's state in 13 characters or less, however long the path is. */
+/** A hash of at most 13 characters, which represents a path in the state of a cursor. */
 function hashOf(path: string): string {
   return Bun.hash(path).toString(36);
 }
@@ -69,7 +69,7 @@ function itemOf(view: View, at: DocumentAddress, matchedFields: readonly string[
 
 function searchPage(view: OpenView, task: LookupTask, query: string): LookupResult {
   const returned = new Set(task.returned);
-  // At most `returned.size` of the best can have been returned, so the page is always among them.
+  // At most `returned.size` of these hits were returned before, so the page is among them.
   const limit = returned.size + task.limit + 1;
   const { total, hits } = search(view, { ...task, query, limit });
   const fresh = hits.filter(

@@ -1,11 +1,12 @@
 import type { SharedView } from "../src/text/index.ts";
 
 /**
- * What the main thread and the search workers say to each other. A task is a batch of searches, so
- * that one hand-off pays for several requests under load. Bodies are transferred, not copied.
+ * The messages between the main thread and the search workers. A task is a batch of searches, so
+ * that several requests share the cost of one hand-off under load. Bodies are transferred, not
+ * copied.
  */
 
-/** A JSON body as it came, or a vector that was checked already. */
+/** A search by a JSON body as it was received, or by a vector that was already checked. */
 export interface SearchRequest {
   /** The project's name in the native registry. */
   readonly project: string;
@@ -23,13 +24,16 @@ export interface VectorOptions {
   readonly threshold: number;
 }
 
-/** Why there is no response body. The request's own body comes back for another attempt. */
+/**
+ * There is no response body: the JSON body has to be parsed and checked by the caller, or the
+ * project or scope is not in memory. The request's own body comes back for another attempt.
+ */
 export interface Unanswered {
-  readonly reason: "unusual" | "not-resident";
+  readonly reason: "needs-full-parse" | "not-loaded";
   readonly body: ArrayBuffer;
 }
 
-/** A search that failed in a way that no request should be able to cause. */
+/** The search failed with an error that no request should be able to cause. */
 export interface Failed {
   readonly reason: "failed";
   readonly message: string;
@@ -42,14 +46,14 @@ export interface SearchTask {
   readonly requests: readonly SearchRequest[];
 }
 
-/** One reply a request, in their order. */
+/** One reply per request, in the same order. */
 export interface SearchResult {
   readonly replies: readonly SearchReply[];
-  /** What each search took, in milliseconds. */
+  /** The duration of each search in milliseconds. */
   readonly took: readonly number[];
 }
 
-/** A page of knowledge: ranked by a query, or all items in path order. */
+/** Asks for one page of a lookup: ranked by a query, or all items in path order. */
 export interface LookupTask {
   readonly view: SharedView;
   readonly shardIndex: number;
@@ -59,7 +63,7 @@ export interface LookupTask {
   readonly query: string | null;
   /** Search: hashes of the paths that earlier pages returned. */
   readonly returned: readonly string[];
-  /** Browse: only paths behind this one, in byte order. */
+  /** Browse: only paths after this one, in byte order. */
   readonly after: string | null;
 }
 
@@ -71,12 +75,12 @@ export interface LookupItem {
 
 export interface LookupResult {
   readonly items: readonly LookupItem[];
-  /** Hashes of the items' paths, in their order; what `returned` is made of. */
+  /** Hashes of the items' paths in the same order, for `returned`. */
   readonly hashes: readonly string[];
   /** Matches in the shard. */
   readonly total: number;
   /** Items in the shard. */
   readonly shardItems: number;
-  /** True when a page follows. */
+  /** True when another page follows. */
   readonly more: boolean;
 }

@@ -10,7 +10,7 @@ import {
 import { vectorFault } from "../shared/vector.ts";
 import { SearchOptions } from "./schema.ts";
 
-/** A search that was checked in every respect. */
+/** A search whose values have all been checked. */
 export interface CheckedSearch {
   readonly vector: Float32Array<ArrayBuffer>;
   readonly dimension: number;
@@ -26,7 +26,7 @@ const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
 
 const checkOptions = validator(SearchOptions);
 
-/** What is wrong with the options, or the options themselves. */
+/** The options, or what is wrong with them. */
 function optionsOf(value: unknown): SearchOptions | FieldError[] {
   try {
     return checkOptions(value);
@@ -36,12 +36,12 @@ function optionsOf(value: unknown): SearchOptions | FieldError[] {
   }
 }
 
-/** Bun runs on little-endian machines alone, so the bytes are the numbers; a copy aligns them. */
+/** Bun only runs on little-endian machines, so the bytes need no conversion. A copy aligns them. */
 function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** Elements that are no finite float32 numbers, each by its place. */
+/** Errors of the elements that are not finite float32 numbers. */
 function elementErrors(values: ArrayLike<unknown>): FieldError[] {
   const errors: FieldError[] = [];
   for (let i = 0; i < values.length && errors.length < PROBLEM_MAX_FIELD_ERRORS; i++) {
@@ -55,7 +55,7 @@ function elementErrors(values: ArrayLike<unknown>): FieldError[] {
   return errors;
 }
 
-/** Checks the elements and their number; `dimension` is undefined when it is not valid itself. */
+/** Checks the elements and their number. `dimension` is undefined when it is invalid itself. */
 function checkVector(
   values: ArrayLike<unknown>,
   dimension: number | undefined,
@@ -69,7 +69,7 @@ function checkVector(
     return [{ field: "vector", message: `${message}, and has ${values.length}` }];
   }
   if (dimension !== undefined && values.length !== dimension) {
-    const message = `must have ${dimension} elements, as dimension says, and has ${values.length}`;
+    const message = `must have ${dimension} elements, according to dimension, and has ${values.length}`;
     return [{ field: "vector", message }];
   }
   const narrowed = Float32Array.from(values as ArrayLike<number>);
@@ -105,7 +105,7 @@ function checked(
   return { vector, dimension: known.dimension, limit, threshold };
 }
 
-/** Parses and checks a JSON body; throws a problem that names every wrong field. */
+/** Parses and checks a JSON body. Throws a problem that names every invalid field. */
 export function parseSearch(bytes: Uint8Array): CheckedSearch {
   const value = parseJson(bytes);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -115,12 +115,12 @@ export function parseSearch(bytes: Uint8Array): CheckedSearch {
   return checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
 }
 
-/** A query parameter as the number that it spells, or as the text that it is. */
+/** The number that a query parameter spells, or else its text. */
 function numeric(text: string): number | string {
   return NUMBER.test(text) ? Number(text) : text;
 }
 
-/** Checks a binary body, which is the vector, and the query parameters that go with it. */
+/** Checks a binary body, which is the vector, and the query parameters for its options. */
 export function parseOctets(
   bytes: Uint8Array,
   query: Readonly<Record<string, string>>,
@@ -134,6 +134,6 @@ export function parseOctets(
     if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
       return checkVector(floatsOfBytes(bytes), dimension);
     }
-    return [{ field: "vector", message: "must be little-endian float32: 4 bytes an element" }];
+    return [{ field: "vector", message: "must be little-endian float32: 4 bytes per element" }];
   });
 }

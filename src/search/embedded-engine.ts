@@ -6,38 +6,38 @@ import { SEARCH_QUEUE_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import type { SearchPool } from "./pool.ts";
 
-/** Told of every search that was refused for lack of room. */
+/** Called for every search that is refused because too many are under way. */
 export type OnOverload = () => void;
 
 function requestOf(query: SearchQuery, projectName: string): SearchRequest {
   const { scope, selfPath, body, vector } = query;
-  // A transferred buffer takes everything in it along, so it must hold the body and nothing else.
+  // The whole buffer is transferred, so it must hold nothing but the body.
   const whole = body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer;
   const request = { project: projectName, scopeId: scope.id, selfPath, body: whole };
   return vector === undefined ? request : { ...request, vector };
 }
 
-/** The engine inside this process: native memory, an indexing thread, and a pool of searchers. */
+/** The engine inside this process: native memory, an indexing thread and search workers. */
 export class EmbeddedEngine implements SearchEngine {
-  #open = 0;
+  #admitted = 0;
 
   constructor(
     private readonly pool: SearchPool,
     private readonly indexer: Indexer,
     private readonly onOverload: OnOverload,
-    private readonly maxOpen = SEARCH_QUEUE_MAX,
+    private readonly maxAdmitted = SEARCH_QUEUE_MAX,
   ) {}
 
   admit(): void {
-    if (this.#open >= this.maxOpen) {
+    if (this.#admitted >= this.maxAdmitted) {
       this.onOverload();
       throw new Problem("overloaded");
     }
-    this.#open++;
+    this.#admitted++;
   }
 
   release(): void {
-    this.#open--;
+    this.#admitted--;
   }
 
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
@@ -67,7 +67,7 @@ export class EmbeddedEngine implements SearchEngine {
     if (reply instanceof Uint8Array) return { kind: "found", json: reply };
     if (reply.reason === "failed") throw new Error(`a search failed: ${reply.message}`);
     const body = new Uint8Array(reply.body);
-    if (reply.reason === "unusual") return { kind: "unusual", body };
+    if (reply.reason === "needs-full-parse") return { kind: "needs-full-parse", body };
     return this.#searchLoaded(query, { ...request, body: reply.body });
   }
 
@@ -76,10 +76,10 @@ export class EmbeddedEngine implements SearchEngine {
     let attempt = request;
     return whenLoaded(this.indexer, query.scope, async () => {
       const reply = await this.pool.search(attempt);
-      if (reply instanceof Uint8Array || reply.reason !== "not-resident") {
+      if (reply instanceof Uint8Array || reply.reason !== "not-loaded") {
         return await this.#answer(query, attempt, reply);
       }
-      // The body was transferred, and comes back for another attempt.
+      // The body was transferred to the worker and has come back for another attempt.
       attempt = { ...attempt, body: reply.body };
       return undefined;
     });

@@ -11,12 +11,12 @@ export interface SearchQuery {
 }
 
 /**
- * The answer: a complete JSON response body. Or the JSON body is not one that the engine reads
- * by itself, and comes back to be parsed, refused, or searched as a vector.
+ * A complete JSON response body; or the request's JSON body, when it is not in the simple form that
+ * the engine parses itself. The caller then parses and checks it, and searches by its vector.
  */
 export type SearchAnswer =
   | { readonly kind: "found"; readonly json: Uint8Array<ArrayBuffer> }
-  | { readonly kind: "unusual"; readonly body: Uint8Array<ArrayBuffer> };
+  | { readonly kind: "needs-full-parse"; readonly body: Uint8Array<ArrayBuffer> };
 
 export interface EngineState {
   /** Why searches may not see all changes yet, in one sentence; null when they do. */
@@ -30,18 +30,17 @@ export interface EngineState {
 }
 
 /**
- * Whatever holds the vectors, follows the changes of the database and searches. The routes know
- * nothing else, so an engine that spans machines could stand here.
+ * Holds the vectors, follows the changes of the database, and searches. The routes depend on this
+ * interface only, so that an engine could span several machines.
  */
 export interface SearchEngine {
   /**
-   * Takes a place among the searches under way; `release` gives it back. Throws `overloaded` when
-   * there are too many. A place is taken before the body is read, so that waiting bodies are
-   * bounded too.
+   * Admits one more request, until `release` is called. Throws `overloaded` when too many are under
+   * way. Requests are admitted before their body is read, which bounds the memory of bodies too.
    */
   admit(): void;
   release(): void;
-  /** Answers a query that was admitted. Throws problems. */
+  /** Answers a query of an admitted request. Throws problems. */
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer>;
   state(): EngineState;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import type {
   SearchResult,
   SearchTask,
 } from "../../workers/protocol.ts";
-import { replyTo } from "../../workers/search.ts";
+import { search } from "../../workers/search.ts";
 import {
   SEARCH_BATCH_MAX,
   SEARCH_COSTS_MAX,
@@ -21,32 +21,32 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What runs a task somewhere else; the pool of worker threads, or a stand-in of a test. */
-export interface Runner {
+/** Runs batches of searches on other threads. */
+export interface SearchRunner {
   readonly workers: number;
   run(task: SearchTask, transfer: ArrayBuffer[]): Promise<SearchResult>;
   close(): Promise<void>;
 }
 
-/** What answers lookups: the same threads, one task a lookup. */
+/** Runs lookups on the same threads, one per task. */
 export interface LookupRunner {
   lookup(task: LookupTask): Promise<LookupResult>;
 }
 
-/** Worker threads that have the native module loaded before the first search comes. */
-export function createWorkers(workers: number): Runner & LookupRunner {
+/** Starts the worker threads, which load the native module at once. */
+export function createWorkers(workers: number): SearchRunner & LookupRunner {
   const pool = new Piscina({
-    filename: new URL("../../workers/search.ts", import.meta.url).href,
+    filename: new URL("../../workers/worker.ts", import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
     idleTimeout: Number.POSITIVE_INFINITY,
     recordTiming: false,
-    // A worker blocks between tasks instead of polling its event loop: a third of the latency.
+    // A worker blocks between tasks instead of polling its event loop, at a third of the latency.
     atomics: "sync",
   });
   return {
     workers,
-    // The types of the DOM want an options object where Node takes the list itself.
+    // The DOM types require an options object where Node accepts the list itself.
     run: (task, transfer) => pool.run(task, { transferList: transfer as never }),
     lookup: (task) => pool.run(task, { name: "lookup" }),
     close: () => pool.destroy(),
@@ -54,21 +54,20 @@ export function createWorkers(workers: number): Runner & LookupRunner {
 }
 
 /**
- * Runs searches here or on the workers. A cheap search runs right here, which beats any hand-off,
- * as long as this turn of the event loop has time left for it. Whatever comes beyond that in the
- * same turn, or while the workers were busy, is split over the free ones, so that one hand-off
- * pays for several searches.
+ * Runs searches on this thread or on the workers. A cheap search runs on this thread, without a
+ * hand-off, as long as the current turn of the event loop has time left. The others are collected
+ * until the end of the turn, or until a worker is free, and are distributed in batches.
  */
 export class SearchPool {
   readonly #queue: Waiting[] = [];
-  /** Recent cost of a search in milliseconds, by scope. */
+  /** Average cost of recent searches in milliseconds, by scope. */
   readonly #costs = new Map<string, number>();
   #busy = 0;
-  /** Milliseconds that searches took of this turn of the event loop. */
+  /** Milliseconds that searches have taken in this turn of the event loop. */
   #spent = 0;
   #scheduled = false;
 
-  constructor(private readonly runner: Runner) {}
+  constructor(private readonly runner: SearchRunner) {}
 
   /** Searches that wait for a worker. */
   get queued(): number {
@@ -77,13 +76,13 @@ export class SearchPool {
 
   search(request: SearchRequest): SearchReply | Promise<SearchReply> {
     const cost = this.#costs.get(request.scopeId) ?? Number.POSITIVE_INFINITY;
-    this.#atEndOfTurn();
+    this.#flushAfterTurn();
     if (cost <= SEARCH_INLINE_MAX_MS && this.#spent + cost <= SEARCH_TURN_MS) {
       const startedAt = performance.now();
-      const reply = replyTo(request);
+      const reply = search(request);
       const took = performance.now() - startedAt;
       this.#spent += took;
-      this.#learn(request.scopeId, took);
+      this.#recordCost(request.scopeId, took);
       return reply;
     }
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
@@ -95,8 +94,8 @@ export class SearchPool {
     return this.runner.close();
   }
 
-  /** Requests come in bursts, so what one turn has collected is handed on at its end. */
-  #atEndOfTurn(): void {
+  /** Requests arrive in bursts, so those of one turn are collected before they are distributed. */
+  #flushAfterTurn(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -109,18 +108,18 @@ export class SearchPool {
   #flush(): void {
     while (this.#queue.length > 0 && this.#busy < this.runner.workers) {
       const share = Math.ceil(this.#queue.length / (this.runner.workers - this.#busy));
-      void this.#hand(this.#queue.splice(0, Math.min(share, SEARCH_BATCH_MAX)));
+      void this.#dispatch(this.#queue.splice(0, Math.min(share, SEARCH_BATCH_MAX)));
     }
   }
 
-  async #hand(batch: Waiting[]): Promise<void> {
+  async #dispatch(batch: Waiting[]): Promise<void> {
     const requests = batch.map((waiting) => waiting.request);
     this.#busy++;
     try {
       const transfer = requests.map((request) => request.body);
       const { replies, took } = await this.runner.run({ requests }, transfer);
       for (const [i, { request, resolve }] of batch.entries()) {
-        this.#learn(request.scopeId, took[i] as number);
+        this.#recordCost(request.scopeId, took[i] as number);
         resolve(replies[i] as SearchReply);
       }
     } catch (error) {
@@ -131,10 +130,10 @@ export class SearchPool {
     }
   }
 
-  #learn(scopeId: string, milliseconds: number): void {
+  #recordCost(scopeId: string, milliseconds: number): void {
     const known = this.#costs.get(scopeId);
     if (known === undefined && this.#costs.size >= SEARCH_COSTS_MAX) this.#costs.clear();
-    // One slow search says little: a thread may have been interrupted.
+    // A moving average, because a single slow search may only mean that a thread was interrupted.
     const cost = known === undefined ? milliseconds : known + (milliseconds - known) / 8;
     this.#costs.set(scopeId, cost);
   }

@@ -42,7 +42,7 @@ function pathOf(url: string): { path: string; target: string } {
   return { path: end < 0 ? target : target.slice(0, end), target };
 }
 
-/** The response body of a search; throws what is wrong with the request. */
+/** The response body of a search. Throws a problem when the request is invalid. */
 async function answer(
   engine: SearchEngine,
   scope: Scope,
@@ -60,12 +60,12 @@ async function answer(
   const bytes = new Uint8Array(vector.buffer);
   const found = await engine.search({ scope, selfPath, body: bytes, vector: options });
   if (found.kind === "found") return found.json;
-  throw new Error("the engine does not read a checked vector");
+  throw new Error("the engine did not accept a checked vector");
 }
 
 function requireSearchType(type: string, empty: boolean): void {
   if (type === OCTETS_TYPE || isJsonType(type)) return;
-  // Without a body there is no type to complain about; its absence is the better message.
+  // Without body and type, the missing body is the better message.
   if (type === "" && empty) return;
   throw new Problem("unsupported-media-type", {
     detail: `This operation accepts ${JSON_TYPE} and ${OCTETS_TYPE}.`,
@@ -74,7 +74,7 @@ function requireSearchType(type: string, empty: boolean): void {
 }
 
 /**
- * Answers a search. A request is judged in this order: credential, permission, project and scope,
+ * Answers a search. A request is checked in this order: credential, permission, project and scope,
  * size and type of the body, the body itself.
  */
 async function search(
@@ -94,7 +94,7 @@ async function search(
     const headers: Record<string, string> = {};
     if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
     if (scope.frozen) {
-      // The tag is made before the body is handed over, which empties it.
+      // Computed now, because the body is transferred to the engine and is empty afterwards.
       const tag = searchTag(scope.id, `${type} ${target}`, body);
       headers["etag"] = tag;
       if (hasAnswer(request.headers.get("if-none-match"), tag)) {

@@ -28,17 +28,17 @@ const Limit = Type.Number({
   minimum: 1,
   maximum: SEARCH_LIMIT_MAX,
   default: SEARCH_LIMIT_DEFAULT,
-  description: "The most results to return; a fraction is rounded down.",
+  description: "The maximum number of results; a fraction is rounded down.",
 });
 
 const Threshold = Type.Number({
   minimum: 0,
   maximum: 1,
   default: SEARCH_THRESHOLD_DEFAULT,
-  description: "The least score of a result.",
+  description: "The minimum score of a result.",
 });
 
-/** Everything in a search but the vector, whose elements are checked by hand. */
+/** The parameters of a search except the vector, which `body.ts` checks. */
 export const SearchOptions = Type.Object({
   dimension: Dimension,
   limit: Type.Optional(Limit),
@@ -54,10 +54,10 @@ const VectorArray = Type.Array(Type.Number(), {
 
 const VectorBase64 = Type.String({
   contentEncoding: "base64",
-  description: "The same as the base64 form of its little-endian float32 bytes.",
+  description: "The same vector as base64 of little-endian float32 bytes.",
 });
 
-/** The JSON body of a search, as it is documented. */
+/** The documented JSON body of a search. */
 export const SearchBody = Type.Object(
   {
     vector: Type.Union([VectorArray, VectorBase64], { description: "The query embedding." }),
@@ -69,12 +69,12 @@ export const SearchBody = Type.Object(
 export const SearchOctets = Type.String({
   contentMediaType: "application/octet-stream",
   format: "binary",
-  description: "The vector as little-endian float32; everything else stands in the query.",
+  description: "The vector as little-endian float32; the other parameters are in the query string.",
 });
 
 /**
- * The same options as query parameters. They only count beside a binary body, so they are checked
- * where that is read and not before.
+ * The same options as query parameters. They apply to a binary body only, so `body.ts` checks them
+ * together with it.
  */
 export const SearchQueryParameters = Type.Object({
   dimension: Type.Optional(
@@ -85,15 +85,21 @@ export const SearchQueryParameters = Type.Object({
     }),
   ),
   limit: Type.Optional(
-    Type.Any({ ...plain(Limit), description: "With a binary body: the most results to return." }),
+    Type.Any({
+      ...documentedOnly(Limit),
+      description: "With a binary body: the maximum number of results.",
+    }),
   ),
   threshold: Type.Optional(
-    Type.Any({ ...plain(Threshold), description: "With a binary body: the least score." }),
+    Type.Any({
+      ...documentedOnly(Threshold),
+      description: "With a binary body: the minimum score.",
+    }),
   ),
 });
 
-/** A schema without its symbols, so that it can be documented without being enforced. */
-function plain(schema: object): Record<string, unknown> {
+/** A schema without its symbols, which is documented but not enforced. */
+function documentedOnly(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
 }
 
@@ -102,10 +108,10 @@ const FoundChunk = Type.Object(
     ...Chunk.properties,
     metadata: Type.Object(
       {},
-      { additionalProperties: true, description: "Whatever was imported with it." },
+      { additionalProperties: true, description: "The metadata it was imported with." },
     ),
   },
-  { description: "A piece of a file version, as indexed." },
+  { description: "A chunk of a file version, as indexed." },
 );
 
 const never = Type.Null({ description: "Null: a search has one page." });
@@ -121,7 +127,7 @@ export const SearchResponse = Type.Object(
         },
         { description: "A chunk that was found." },
       ),
-      { description: "Best first; ties in the order of the chunks' ids." },
+      { description: "Best first; equal scores in the order of the chunks' ids." },
     ),
     page_info: Type.Object(
       {
@@ -130,9 +136,9 @@ export const SearchResponse = Type.Object(
         next: never,
         prev: never,
       },
-      { description: "Links, as in every listing." },
+      { description: "Links, as in every list." },
     ),
-    search_time_ms: Type.Number({ description: "Time inside the search itself." }),
+    search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
     total_matches: Type.Number({
       description:
         "Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`.",

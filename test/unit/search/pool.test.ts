@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Indexer } from "../../../src/indexing/indexer.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
-import { type Runner, SearchPool } from "../../../src/search/pool.ts";
+import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
 import { SEARCH_BATCH_MAX } from "../../../src/shared/limits.ts";
 import type { SearchRequest, SearchResult, SearchTask } from "../../../workers/protocol.ts";
 
@@ -14,7 +14,7 @@ const request = (number: number): SearchRequest => ({
 });
 
 /** Workers that finish when the test says so, each search with its own body as the answer. */
-class HeldWorkers implements Runner {
+class HeldWorkers implements SearchRunner {
   readonly tasks: SearchTask[] = [];
   readonly #finish: Array<(error?: Error) => void> = [];
 

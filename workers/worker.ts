@@ -1,0 +1,17 @@
+import type { SearchReply, SearchResult, SearchTask } from "./protocol.ts";
+import { search } from "./search.ts";
+
+/** The entry point of a search worker: answers a batch of searches. */
+export default function searchAll({ requests }: SearchTask): SearchResult {
+  const replies: SearchReply[] = [];
+  const took: number[] = [];
+  for (const request of requests) {
+    const startedAt = performance.now();
+    replies.push(search(request));
+    took.push(performance.now() - startedAt);
+  }
+  return { replies, took };
+}
+
+// The same threads answer lookups: Piscina calls an export of its file by name.
+export { lookup } from "./lookup.ts";
