@@ -10,7 +10,7 @@ export interface Clearable {
   clear(): void;
 }
 
-export interface OpenedAuth {
+interface OpenedAuth {
   readonly authenticator: Authenticator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;

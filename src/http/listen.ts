@@ -9,7 +9,7 @@ import {
   STARTING_RETRY_AFTER_SECONDS,
 } from "../shared/limits.ts";
 
-export type Handler = (request: Request) => Response | Promise<Response>;
+type Handler = (request: Request) => Response | Promise<Response>;
 
 export interface Listener {
   readonly port: number;

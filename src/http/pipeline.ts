@@ -20,7 +20,7 @@ export interface HttpContext {
 }
 
 /** Answers a request to an operation, given the decoded parameters of its path. */
-export type Runner = (
+type Runner = (
   request: Request,
   pathParams: Record<string, string>,
 ) => Response | Promise<Response>;

@@ -20,7 +20,10 @@ function routePattern(path: string): { pattern: string; names: Map<string, strin
   return { pattern: segments.join("/"), names };
 }
 
-function named(names: Map<string, string>, given: Record<string, string>): Record<string, string> {
+function paramsByName(
+  names: Map<string, string>,
+  given: Record<string, string>,
+): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [position, name] of names) params[name] = given[position] ?? "";
   return params;
@@ -38,7 +41,7 @@ function knownRoute(operation: Operation): KnownRoute {
 }
 
 /** The problem for a request without an operation: `method-not-allowed` or `route-not-found`. */
-function unroutable(routes: readonly KnownRoute[], path: string): Problem {
+function routingProblem(routes: readonly KnownRoute[], path: string): Problem {
   const methods = routes
     .filter((route) => route.matcher.test(path))
     .flatMap((route) => route.methods);
@@ -61,7 +64,7 @@ export function mountOperations(
   }
   app.onError(({ code, error, request }) => {
     const path = new URL(request.url).pathname;
-    const problem = code === "NOT_FOUND" ? unroutable(routes, path) : error;
+    const problem = code === "NOT_FOUND" ? routingProblem(routes, path) : error;
     return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
   });
   for (const operation of operations) {
@@ -70,7 +73,7 @@ export function mountOperations(
     app.route(
       operation.method,
       pattern,
-      ({ request, params }) => run(request, named(names, params)),
+      ({ request, params }) => run(request, paramsByName(names, params)),
       {
         parse: "none",
         detail: { hide: true },

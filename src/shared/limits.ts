@@ -39,7 +39,7 @@ export const AUTH_CACHE_MAX_ENTRIES = 50_000;
 /** The promise to callers: a revoked key or a lost membership stops working within this time. */
 export const REVOCATION_BOUND_MS = 1_000;
 export const JWT_CACHE_TTL_MS = 30_000;
-/** RFC 7518 wants a secret as long as the hash; the server warns of a shorter one. */
+/** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
 export const JWT_SECRET_SAFE_BYTES = 32;
 /** How far ahead an issuer's clock may be: tokens are accepted this long before their nbf. */
 export const JWT_CLOCK_SKEW_SECONDS = 5;

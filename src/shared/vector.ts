@@ -3,7 +3,7 @@ import { DIMENSIONS } from "./limits.ts";
 const KNOWN_DIMENSIONS: ReadonlySet<number> = new Set(DIMENSIONS);
 
 /** Why a vector can be neither stored nor searched for. */
-export type VectorFault = "not-finite" | "all-zeros" | "unknown-dimension";
+type VectorFault = "not-finite" | "all-zeros" | "unknown-dimension";
 
 /** True when vectors may have this many elements. */
 export function isDimension(length: number): boolean {
