@@ -26,7 +26,7 @@ const project = await api.project(member);
 const environment = await addEnvironment(sql, project);
 const path = `/projects/${project.slug}/environments/production/search`;
 
-/** Chunks of one dimension at growing distance from their query, beyond the default threshold. */
+/** Chunks of one dimension at increasing distances from their query, some below the threshold. */
 function chunksAround(query: Float32Array<ArrayBuffer>): TestChunk[] {
   return Array.from({ length: CHUNKS }, (_, i) => chunkOf(nearVector(query, i / 20, i + 1)));
 }
@@ -46,7 +46,7 @@ await sql.begin(async (tx) => {
 const look = (json: unknown, at = path, as: Caller = member) => api.post(at, json, as);
 const idsOf = (answer: Answer): string[] => answer.body.data.map((hit: Json) => hit.chunk.id);
 
-/** What a search must find, calculated the plain way. */
+/** What a search must find, computed by brute force. */
 function expected(list: readonly TestChunk[], query: Float32Array, limit = 10, threshold = 0.7) {
   return list
     .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
@@ -55,7 +55,7 @@ function expected(list: readonly TestChunk[], query: Float32Array, limit = 10, t
     .slice(0, limit);
 }
 
-/** Asks again until the answer is as wanted; the caller asserts what came in the end. */
+/** Repeats a request until the answer is as wanted; the caller asserts the last answer. */
 async function eventually(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean) {
   const deadline = Date.now() + 5_000;
   for (;;) {
@@ -102,7 +102,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     },
   );
 
-  test("a result carries the whole chunk, its metadata digit by digit", async () => {
+  test("a result contains the whole chunk, with every digit of its metadata", async () => {
     const [nearest] = chunks.get(768) as [TestChunk];
     const answer = await look({ vector: Array.from(queryOf(768)), dimension: 768, limit: 1 });
     const { chunk } = answer.body.data[0];
@@ -119,7 +119,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     expect(answer.text).toContain("12345678901234567890");
   });
 
-  test("any limit and threshold return what brute force finds", async () => {
+  test("any limit and threshold return the results of brute force", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.double({ min: 1, max: SEARCH_LIMIT_MAX, noNaN: true }),
@@ -143,10 +143,10 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     );
   });
 
-  test("limit and threshold count as absent when they are null, in any spelling of the body", async () => {
+  test("a null limit or threshold counts as absent in every form of the body", async () => {
     const vector = Array.from(queryOf(768));
     const plain = await look({ vector, dimension: 768 });
-    // As text: the document does not promise that null is taken.
+    // Sent as text, because the API document does not mention null.
     const nulls = await api.send("POST", path, {
       as: member,
       body: JSON.stringify({ limit: null, threshold: null, dimension: 768, vector, more: [{}] }),
@@ -175,7 +175,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     }
   });
 
-  test("chunks of equal score come in the order of their ids", async () => {
+  test("chunks of equal score are sorted by id", async () => {
     const vector = randomVector(1024, 77);
     const env = await addEnvironment(sql, project, "ties");
     const twins = Array.from({ length: 20 }, () => chunkOf(vector));
@@ -188,7 +188,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     expect(idsOf(answer)).toEqual(sorted.slice(0, 15));
   });
 
-  test("an environment without files answers an empty list", async () => {
+  test("a search of an environment without files returns an empty list", async () => {
     await addEnvironment(sql, project, "empty");
     const at = `/projects/${project.slug}/environments/empty/search`;
     const { status, body } = await look({ vector: Array.from(queryOf(768)), dimension: 768 }, at);
@@ -196,7 +196,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     expect(body).toMatchObject({ data: [], total_matches: 0 });
   });
 
-  test("self is the path of the request as it was sent, with its escapes", async () => {
+  test("page_info.self is the path of the request as sent, including escapes", async () => {
     await addEnvironment(sql, project, 'a "b" ü');
     const at = `/projects/${project.slug}/environments/a%20%22b%22%20%C3%BC/search`;
     const { status, body } = await look({ vector: Array.from(queryOf(768)), dimension: 768 }, at);
@@ -221,7 +221,7 @@ describe("what an environment's search sees", () => {
     return { own, env, seen };
   }
 
-  test("a committed change is found, a new version takes the place of the old one", async () => {
+  test("a committed change is found, and a new version replaces the old one", async () => {
     const { own, env, seen } = await scene();
     expect(idsOf(await seen([]))).toEqual([]);
     const first = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
@@ -236,7 +236,7 @@ describe("what an environment's search sees", () => {
     expect(idsOf(await seen([]))).toEqual([]);
   });
 
-  test("the active release is served in place of the working set, until it is no longer active", async () => {
+  test("an environment serves its active release instead of its working set", async () => {
     const { own, env, seen } = await scene();
     const released = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
     const working = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
@@ -251,7 +251,7 @@ describe("what an environment's search sees", () => {
     expect(idsOf(await seen(of(working)))).toEqual(of(working));
   });
 
-  test("chunks of other environments, other projects and without a vector are not found", async () => {
+  test("chunks without a vector, or of other environments or projects, are not found", async () => {
     const { own, env, seen } = await scene();
     const other = await addEnvironment(sql, own, "staging");
     const mine = await writeVersion(sql, own, "mine.md", [chunkOf(vector)]);
@@ -265,7 +265,7 @@ describe("what an environment's search sees", () => {
     expect(idsOf(await seen(ids))).toEqual(ids);
   });
 
-  test("a chunk whose vector is zero is passed over, and its neighbours are found", async () => {
+  test("a chunk whose vector is all zeros is skipped, and its neighbours are found", async () => {
     const { own, env, seen } = await scene();
     const version = await writeVersion(sql, own, "a.md", [
       chunkOf(new Float32Array(768)),
@@ -276,7 +276,7 @@ describe("what an environment's search sees", () => {
     expect(idsOf(await seen(ids))).toEqual(ids);
   });
 
-  test("a deleted project answers 404", async () => {
+  test("a search of a deleted project answers 404", async () => {
     const { own, env, seen } = await scene();
     const version = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
     await attach(sql, own, env.id, [version]);
@@ -302,7 +302,7 @@ describe("who may search an environment", () => {
     madeUpPath: `/projects/${randomUUID()}/environments/production/search`,
   });
 
-  test("a lost membership stops working at once, although it was remembered", async () => {
+  test("a lost membership takes effect at once, although it was cached", async () => {
     const guest = await api.user();
     await api.join(guest, project);
     expect((await look(json, path, guest)).status).toBe(200);

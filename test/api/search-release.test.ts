@@ -21,7 +21,7 @@ const project = await api.project(member);
 const query = randomVector(DIMENSION, 1);
 const body = { vector: Array.from(query), dimension: DIMENSION };
 
-/** Two versions of one file, and a file of its own, each of a few chunks. */
+/** Two versions of one file, and another file, each with a few chunks. */
 const chunksNear = (seed: number) =>
   Array.from({ length: 4 }, (_, i) => chunkOf(nearVector(query, 0.1 * (i + 1), seed + i)));
 const [older, newer, alone] = await sql.begin(async (tx) => [
@@ -43,7 +43,7 @@ const chunkIds = (...versions: { chunks: readonly { id: string }[] }[]) =>
   versions.flatMap(({ chunks }) => chunks.map(({ id }) => id)).sort();
 
 describe("POST /projects/{project_reference}/releases/{version}/search", () => {
-  test("a release is found by its name and by its id, and holds its own versions alone", async () => {
+  test("a release is found by name and by id, and contains only its own versions", async () => {
     for (const version of ["v1.0.0", v1.id, v1.id.toUpperCase()]) {
       const answer = await look(version);
       expect(answer.status).toBe(200);
@@ -53,7 +53,7 @@ describe("POST /projects/{project_reference}/releases/{version}/search", () => {
     expect(idsOf(await look("v2.0.0"))).toEqual(chunkIds(newer, alone));
   });
 
-  test("what happens to environments and to other releases does not change it", async () => {
+  test("a release is not affected by changes of environments and other releases", async () => {
     const environment = await addEnvironment(sql, project);
     await attach(sql, project, environment.id, [newer]);
     const v3 = await addRelease(sql, project, "v3.0.0");
@@ -62,7 +62,7 @@ describe("POST /projects/{project_reference}/releases/{version}/search", () => {
     expect(idsOf(await look("v1.0.0"))).toEqual(chunkIds(older));
   });
 
-  test("the database refuses to change it once it is frozen", async () => {
+  test("the database refuses to change a frozen release", async () => {
     const change = release(sql, project, v1.id, [alone]).then(
       () => "changed",
       () => "refused",
@@ -71,14 +71,14 @@ describe("POST /projects/{project_reference}/releases/{version}/search", () => {
     expect(idsOf(await look("v1.0.0"))).toEqual(chunkIds(older));
   });
 
-  test("an id wins over another release that is named like it", async () => {
+  test("an id takes precedence over another release of that name", async () => {
     const named = await addRelease(sql, project, v1.id);
     await release(sql, project, named.id, [alone]);
     expect(idsOf(await look(v1.id))).toEqual(chunkIds(older));
     expect(idsOf(await look(named.id))).toEqual(chunkIds(alone));
   });
 
-  test("a release of another project with the same name is not touched", async () => {
+  test("a release of another project with the same name is not searched", async () => {
     const other = await api.project(member);
     const theirs = await addRelease(sql, other, "v1.0.0");
     const answer = await api.post(`/projects/${other.id}/releases/v1.0.0/search`, body, member);
@@ -105,7 +105,7 @@ describe("revalidating the answer of a release", () => {
       headers: ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch },
     });
 
-  test("the same query of a frozen release answers 304 without a body", async () => {
+  test("a repeated query of a frozen release answers 304 without a body", async () => {
     const first = await ask("v1.0.0", undefined);
     const etag = first.headers.get("etag") as string;
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -117,14 +117,14 @@ describe("revalidating the answer of a release", () => {
     }
   });
 
-  test("another query, another release and another form have another tag", async () => {
+  test("other queries, releases and body types have other entity tags", async () => {
     const etag = (await ask("v1.0.0", undefined)).headers.get("etag") as string;
     expect((await ask("v1.0.0", etag, { ...body, limit: 3 })).status).toBe(200);
     expect((await ask("v2.0.0", etag)).status).toBe(200);
     expect((await ask("v1.0.0", '"nonsense"')).status).toBe(200);
   });
 
-  test("a release that can still change is never taken for unchanged", async () => {
+  test("a release that is not frozen is revalidated by its results", async () => {
     const open = await addRelease(sql, project, "open");
     await release(sql, project, open.id, [alone]);
     const before = await ask("open", undefined);
@@ -142,7 +142,7 @@ describe("revalidating the answer of a release", () => {
     expect(after.headers.get("etag")).not.toBe(etag);
   });
 
-  test("a caller without access is answered 404, tag or not", async () => {
+  test("a caller without access gets 404 with and without an entity tag", async () => {
     const etag = (await ask("v1.0.0", undefined)).headers.get("etag") as string;
     const stranger = await api.user();
     const answer = await api.send("POST", pathOf("v1.0.0"), {

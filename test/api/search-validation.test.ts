@@ -32,11 +32,11 @@ const fieldsOf = (body: Json): string[] => body.errors.map((error: Json) => erro
 /** The vector with one element replaced. */
 const withElement = (at: number, value: unknown) => vector.map((v, i) => (i === at ? value : v));
 
-/** A JSON text with a raw token in the place of element 3. */
+/** A JSON text with a raw token as element 3. */
 const withToken = (token: string) =>
   `{"dimension":768,"vector":[${vector.map((v, i) => (i === 3 ? token : v)).join(",")}]}`;
 
-describe("a body that is not valid answers 400 and names what is wrong", () => {
+describe("an invalid body", () => {
   const cases: Array<[what: string, body: unknown, fields: string[]]> = [
     ["no vector", { dimension: 768 }, ["vector"]],
     ["no dimension", { vector }, ["dimension"]],
@@ -87,7 +87,7 @@ describe("a body that is not valid answers 400 and names what is wrong", () => {
     ],
   ];
 
-  test.each(cases)("%s", async (_, body, fields) => {
+  test.each(cases)("%s in a search answers 400 and names the field", async (_, body, fields) => {
     const answer = await json(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ slug: "validation-failed", category: "VALIDATION" });
@@ -97,32 +97,32 @@ describe("a body that is not valid answers 400 and names what is wrong", () => {
   test.each([
     ["nothing", ""],
     ["a cut-off object", JSON.stringify({ vector, dimension: 768 }).slice(0, -1)],
-    ["something behind the object", `${JSON.stringify({ vector, dimension: 768 })}x`],
+    ["text after the object", `${JSON.stringify({ vector, dimension: 768 })}x`],
     ["an array", "[]"],
     ["a number", "5"],
     ["null", "null"],
     ["a byte order mark", `\ufeff${JSON.stringify({ vector, dimension: 768 })}`],
     ["NaN", withToken("NaN")],
     ["Infinity", withToken("Infinity")],
-    ["a number without digits behind the point", withToken("1.")],
+    ["a number without digits after the point", withToken("1.")],
     ["a number with a leading zero", withToken("01")],
     ["a number with a plus", withToken("+1")],
     ["a hexadecimal number", withToken("0x1")],
     ["two commas", withToken(",")],
     ["deep nesting", "[".repeat(90_000)],
-  ])("%s", async (_, text) => {
+  ])("%s as JSON body of a search answers 400", async (_, text) => {
     const answer = await send(text, "application/json");
     expect(answer.status).toBe(400);
     expect(fieldsOf(answer.body)).toEqual(["body"]);
   });
 
-  test("text that is not UTF-8", async () => {
+  test("a JSON body that is not UTF-8 answers 400", async () => {
     const bytes = new TextEncoder().encode(JSON.stringify({ vector, dimension: 768, more: "x" }));
     bytes[bytes.length - 3] = 0xff;
     expect((await send(bytes, "application/json")).status).toBe(400);
   });
 
-  test("a body full of faults is listed in part and never echoed", async () => {
+  test("the errors of a very faulty body are listed in part, without its values", async () => {
     const secret = "do-not-repeat-this";
     const answer = await json({ vector: vector.map(() => secret), dimension: secret });
     expect(answer.status).toBe(400);
@@ -130,7 +130,7 @@ describe("a body that is not valid answers 400 and names what is wrong", () => {
     expect(answer.body.errors.length).toBeLessThanOrEqual(33);
   });
 
-  test("whatever one byte of a valid body is changed to, the answer is 200 or 400", async () => {
+  test("a valid body with any one byte changed answers 200 or 400", async () => {
     const valid = new TextEncoder().encode(JSON.stringify({ dimension: 768, limit: 5, vector }));
     await fc.assert(
       fc.asyncProperty(fc.nat(200), fc.nat(255), async (at, byte) => {
@@ -162,13 +162,13 @@ describe("a binary body", () => {
     ["an empty limit", "?dimension=768&limit=", ["limit"]],
     ["a hexadecimal limit", "?dimension=768&limit=0x5", ["limit"]],
     ["threshold 2", "?dimension=768&threshold=2", ["threshold"]],
-  ])("with %s answers 400 and names the parameter", async (_, parameters, fields) => {
+  ])("a binary body with %s answers 400 and names the parameter", async (_, parameters, fields) => {
     const answer = await octets(bytes(), parameters);
     expect(answer.status).toBe(400);
     expect(fieldsOf(answer.body)).toEqual(fields);
   });
 
-  test("that is empty, ragged, zero or not finite answers 400 and names the vector", async () => {
+  test("a binary body that is empty, ragged, all zeros or not finite answers 400 and names the vector", async () => {
     const fields = async (body: Uint8Array<ArrayBuffer>) =>
       fieldsOf((await octets(body, "?dimension=768")).body);
     expect(await fields(new Uint8Array(0))).toEqual(["vector"]);
@@ -178,7 +178,7 @@ describe("a binary body", () => {
     expect(await fields(new Uint8Array(infinite.buffer))).toEqual(["vector[2]"]);
   });
 
-  test("takes limit and threshold from the query, in every spelling of a number", async () => {
+  test("a binary body uses limit and threshold of the query string, in every spelling of a number", async () => {
     for (const parameters of ["&limit=2.9&threshold=0.5", "&limit=2e0&threshold=5e-1", ""]) {
       const { status, body } = await octets(bytes(), `?dimension=768${parameters}`);
       expect(status).toBe(200);
@@ -187,7 +187,7 @@ describe("a binary body", () => {
     }
   });
 
-  test("beside a JSON body the parameters mean nothing", async () => {
+  test("a JSON body ignores the query string", async () => {
     const text = JSON.stringify({ vector, dimension: 768 });
     const { status } = await send(text, "application/json", "?dimension=abc&limit=0");
     expect(status).toBe(200);
@@ -202,18 +202,18 @@ describe("the type and the size of a body", () => {
     ["application/x-www-form-urlencoded"],
     ["application/jsonp"],
     ["multipart/form-data; boundary=x"],
-  ])("%s answers 415 and says what is taken", async (type) => {
+  ])("a body of type %s answers 415 and names the accepted types", async (type) => {
     const answer = await send(text, type);
     expect(answer.status).toBe(415);
     expect(answer.body.slug).toBe("unsupported-media-type");
     expect(answer.body.detail).toContain("application/octet-stream");
   });
 
-  test("no type at all answers 415", async () => {
+  test("a body without a content type answers 415", async () => {
     expect((await send(new TextEncoder().encode(text), undefined)).status).toBe(415);
   });
 
-  test("more than the limit answers 413, announced or not", async () => {
+  test("a body over the limit answers 413, with and without content-length", async () => {
     const long = `${text}${" ".repeat(MAX_BODY_BYTES)}`;
     expect((await send(long, "application/json")).status).toBe(413);
     const unannounced = new ReadableStream({
@@ -227,12 +227,12 @@ describe("the type and the size of a body", () => {
     expect(answer.body.slug).toBe("payload-too-large");
   });
 
-  test("a body that just fits is taken", async () => {
+  test("a body of exactly the maximum size is accepted", async () => {
     const fitting = text + " ".repeat(MAX_BODY_BYTES - text.length);
     expect((await send(fitting, "application/json")).status).toBe(200);
   });
 
-  test("an unknown scope is told before a faulty body", async () => {
+  test("an unknown scope is reported before an invalid body", async () => {
     const at = `/projects/${project.slug}/environments/nothing/search`;
     expect((await api.post(at, { vector: [] }, member)).status).toBe(404);
     expect((await api.post(path, { vector: [] })).status).toBe(401);

@@ -16,7 +16,7 @@ async function killed(service: Service): Promise<void> {
 }
 
 describe("a service that is killed", () => {
-  test("in the middle of indexing answers exactly after the next start", async () => {
+  test("a service killed while indexing returns exact results after a restart", async () => {
     const folder = dataFolder();
     let service = await startApiProcess({ env: { DATA_DIR: folder } });
     const world = await IndexWorld.create(service);
@@ -30,7 +30,7 @@ describe("a service that is killed", () => {
     }
   });
 
-  test("in the middle of its last snapshots answers exactly after the next start", async () => {
+  test("a service killed while saving snapshots returns exact results after a restart", async () => {
     const folder = dataFolder();
     let service = await startApiProcess({ env: { DATA_DIR: folder } });
     const world = await IndexWorld.create(service);
@@ -55,7 +55,7 @@ describe("a service whose database goes away", () => {
     const through = new URL(database.url);
     through.hostname = "127.0.0.1";
     through.port = String(proxy.port);
-    // A second service on the same database, which only makes the world.
+    // A second service on the same database, which only creates the project.
     const direct = await startApiProcess({
       beside: { sql: database.sql, databaseUrl: database.url } as TestApi,
     });
@@ -67,7 +67,7 @@ describe("a service whose database goes away", () => {
     return { proxy, world, service };
   }
 
-  test("tells so with 503, and sees what was written meanwhile once it is back", async () => {
+  test("without its database a service reports 503, and later finds what was written meanwhile", async () => {
     const { proxy, world, service } = await behindProxy();
     await world.write(3);
     await world.agrees(service.url);
@@ -87,7 +87,7 @@ describe("a service whose database goes away", () => {
     await untilReady(service.url);
   });
 
-  test("in the middle of loading goes on where it was", async () => {
+  test("a load that loses the database continues once it is back", async () => {
     const { proxy, world, service } = await behindProxy();
     const writing = world.write(40);
     for (let i = 0; i < 5; i++) {
@@ -100,7 +100,7 @@ describe("a service whose database goes away", () => {
     await world.agrees(service.url);
   });
 
-  test("still stops when it is told to", async () => {
+  test("a service without its database still stops on SIGTERM", async () => {
     const { proxy, world, service } = await behindProxy();
     await world.write(3);
     await world.agrees(service.url);

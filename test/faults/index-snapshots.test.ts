@@ -18,7 +18,7 @@ const AFTER = "as the database has it now";
 
 type Service = Awaited<ReturnType<typeof startApiProcess>>;
 
-/** A service with an indexed project that has stopped and left its snapshot. */
+/** A service that has indexed a project, saved its snapshot and stopped. */
 async function snapshotTaken(): Promise<{ service: Service; world: IndexWorld; folder: string }> {
   const folder = dataFolder();
   const service = await startApiProcess({ env: { DATA_DIR: folder, LOG_LEVEL: "info" } });
@@ -27,7 +27,7 @@ async function snapshotTaken(): Promise<{ service: Service; world: IndexWorld; f
   await world.rewriteContents(BEFORE);
   await world.agrees(service.url);
   await stop(service);
-  // The change log knows nothing of this, so only an index made anew can show it.
+  // The change log has no entry for this, so only a rebuilt index can show it.
   await world.rewriteContents(AFTER);
   return { service, world, folder };
 }
@@ -46,7 +46,7 @@ async function restart(service: Service, env: ApiOptions["env"]): Promise<Servic
 const projectFolder = (folder: string, world: IndexWorld) =>
   join(folder, "index", "slot-0", world.project.id);
 
-/** Every file of a snapshot of vectors. */
+/** Every file of a vector snapshot. */
 const filesOf = (folder: string) =>
   readdirSync(join(folder, "vector")).map((name) => join(folder, "vector", name));
 
@@ -58,7 +58,7 @@ function flipByte(file: string): void {
 }
 
 describe("a service that starts with a snapshot", () => {
-  test("answers from it without reading the chunks again, and takes in what came since", async () => {
+  test("a snapshot is used without reading its chunks again, and later changes are indexed", async () => {
     const { service, world, folder } = await snapshotTaken();
     const again = await restart(service, { DATA_DIR: folder });
     await world.agrees(again.url);
@@ -70,7 +70,7 @@ describe("a service that starts with a snapshot", () => {
     expect((await world.search(third.url)).contents).toContain(BEFORE);
   });
 
-  test("sees a scope whose changes were pruned from the log, without reading the chunks again", async () => {
+  test("a snapshot older than the pruned change log is brought up to date without reading its chunks", async () => {
     const { service, world, folder } = await snapshotTaken();
     await world.write(1, "while-away");
     await world.rewriteContents(AFTER);
@@ -98,7 +98,7 @@ describe("a service that starts with a snapshot", () => {
     ["a manifest of rubbish", (folder) => writeFileSync(join(folder, "manifest.json"), "{{")],
     ["a manifest of other contents", (folder) => flipByte(join(folder, "manifest.json"))],
   ];
-  test.each(damages)("with %s makes the index anew from the database", async (_, damage) => {
+  test.each(damages)("a snapshot with %s is rebuilt from the database", async (_, damage) => {
     const { service, world, folder } = await snapshotTaken();
     damage(projectFolder(folder, world));
     const again = await restart(service, { DATA_DIR: folder });
@@ -106,7 +106,7 @@ describe("a service that starts with a snapshot", () => {
     expect((await world.search(again.url)).contents).toEqual([AFTER]);
   });
 
-  test("of another database does not use it", async () => {
+  test("a snapshot of another database is not used", async () => {
     const { service, world, folder } = await snapshotTaken();
     await service.sql`UPDATE index_origin SET id = gen_random_uuid()`;
     const again = await restart(service, { DATA_DIR: folder });
@@ -114,7 +114,7 @@ describe("a service that starts with a snapshot", () => {
     expect((await world.search(again.url)).contents).toEqual([AFTER]);
   });
 
-  test("of a log that went another way, as after a backup was restored, does not use it", async () => {
+  test("a snapshot of a change log that diverged after a backup was restored is not used", async () => {
     const { service, world, folder } = await snapshotTaken();
     await service.sql`UPDATE change_log SET at = at + interval '1 second'`;
     const again = await restart(service, { DATA_DIR: folder });
@@ -122,7 +122,7 @@ describe("a service that starts with a snapshot", () => {
     expect((await world.search(again.url)).contents).toEqual([AFTER]);
   });
 
-  test("older than a rebuild that was asked for makes the index anew", async () => {
+  test("a snapshot older than a requested rebuild is not used", async () => {
     const { service, world, folder } = await snapshotTaken();
     await service.sql`SELECT append_change(${world.project.id}, 'rebuild', ${world.project.id})`;
     const again = await restart(service, { DATA_DIR: folder });
@@ -130,7 +130,7 @@ describe("a service that starts with a snapshot", () => {
     expect((await world.search(again.url)).contents).toEqual([AFTER]);
   });
 
-  test("of a project that was deleted meanwhile removes it", async () => {
+  test("the snapshot of a project that was deleted meanwhile is removed", async () => {
     const { service, world, folder } = await snapshotTaken();
     await service.sql`DELETE FROM projects WHERE id = ${world.project.id}`;
     const again = await restart(service, { DATA_DIR: folder });
@@ -140,7 +140,7 @@ describe("a service that starts with a snapshot", () => {
 });
 
 describe("a running service", () => {
-  test("makes an index anew when a rebuild is asked for", async () => {
+  test("a running service rebuilds an index on request", async () => {
     const { service, world, folder } = await snapshotTaken();
     const again = await restart(service, { DATA_DIR: folder });
     await world.agrees(again.url);
@@ -155,7 +155,7 @@ describe("a running service", () => {
     await world.agrees(again.url);
   });
 
-  test("shares its folder with another one, each with snapshots of its own", async () => {
+  test("two services on one data directory keep separate snapshots", async () => {
     const { service, world, folder } = await snapshotTaken();
     const first = await restart(service, { DATA_DIR: folder });
     const second = await restart(service, { DATA_DIR: folder });
@@ -171,7 +171,7 @@ describe("a running service", () => {
     }
   });
 
-  test("does not mind a snapshot that was copied from another machine's folder", async () => {
+  test("a snapshot that was copied from another machine is accepted", async () => {
     const { service, world, folder } = await snapshotTaken();
     const copy = dataFolder();
     cpSync(join(folder, "index"), join(copy, "index"), { recursive: true });

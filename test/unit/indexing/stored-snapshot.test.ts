@@ -78,7 +78,7 @@ test("a text snapshot whose manifest or segment has another format is refused", 
   );
 });
 
-test("a project manifest of another format is not believed", () => {
+test("a project manifest of another format is ignored", () => {
   const stored = openStored();
   rewrite(join(stored.root, PROJECT, "manifest.json"), (bytes) =>
     Buffer.from(bytes.toString().replace(/"format":\d+/, `"format":${ANOTHER_VERSION}`)),

@@ -13,7 +13,7 @@ const request = (number: number): SearchRequest => ({
   body: Uint8Array.of(number).buffer,
 });
 
-/** Workers that finish when the test says so, each search with its own body as the answer. */
+/** Workers that finish on command. The answer to each search is its own body. */
 class HeldWorkers implements SearchRunner {
   readonly tasks: SearchTask[] = [];
   readonly #finish: Array<(error?: Error) => void> = [];
@@ -42,7 +42,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const sizes = (workers: HeldWorkers) => workers.tasks.map((task) => task.requests.length);
 
 describe("the search pool", () => {
-  test("splits a burst over the free workers, and hands on in batches what came meanwhile", async () => {
+  test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
     const workers = new HeldWorkers(2);
     const pool = new SearchPool(workers);
     const first = Array.from({ length: 5 }, (_, i) => pool.search(request(i)));
@@ -63,7 +63,7 @@ describe("the search pool", () => {
     expect(replies).toEqual(Array.from({ length: 25 }, (_, i) => Uint8Array.of(i)));
   });
 
-  test("fails only the searches of a worker that died, and goes on with the others", async () => {
+  test("only the searches of a worker that died fail", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
     const lost = pool.search(request(1)) as Promise<unknown>;
@@ -80,14 +80,14 @@ describe("the search pool", () => {
     expect(await kept).toEqual(Uint8Array.of(2));
   });
 
-  test("hands on a search whose scope is not known to be cheap, even when nothing else runs", async () => {
+  test("a search of unknown or high cost goes to a worker, even an idle one", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
     expect(pool.search(request(1))).toBeInstanceOf(Promise);
     await turn();
     workers.finish();
     await turn();
-    // It cost five milliseconds, so the next one must not hold up the main thread.
+    // It cost five milliseconds, so the next one must not block the main thread.
     expect(pool.search(request(2))).toBeInstanceOf(Promise);
   });
 });
@@ -100,7 +100,7 @@ describe("the engine", () => {
     body: Uint8Array.of(1),
   };
 
-  test("refuses searches beyond its room as overloaded, and takes them again afterwards", async () => {
+  test("too many searches are refused as overloaded until others have finished", async () => {
     const workers = new HeldWorkers(1);
     let refused = 0;
     const indexer = loaded as unknown as Indexer;

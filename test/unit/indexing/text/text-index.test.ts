@@ -13,7 +13,7 @@ import { lookup } from "../../../../workers/lookup.ts";
 
 const PROJECT = "project";
 
-/** Reads versions out of a map, as the database would give them. */
+/** Reads versions from a map in the form in which the database returns them. */
 function readerOf(documents: ReadonlyMap<string, DocumentRow>): VersionReader {
   return {
     async *chunks() {},
@@ -38,7 +38,7 @@ function open(): Side {
   return { index, views };
 }
 
-/** All paths of a scope, or those that match a query, as a worker answers. */
+/** The paths that a worker returns: all of a scope, or those that match a query. */
 function pathsIn({ views }: Side, scope: string, query: string | null = null): string[] {
   const view = views.view(PROJECT, scope);
   if (view === undefined) return [];
@@ -68,8 +68,8 @@ async function filled(): Promise<Side> {
   return side;
 }
 
-describe("the text index", () => {
-  test("shows each scope exactly its own Markdown files", async () => {
+describe("TextIndex", () => {
+  test("a lookup finds exactly the Markdown files of its scope", async () => {
     const side = await filled();
     expect(pathsIn(side, "one")).toEqual(["a.md"]);
     expect(pathsIn(side, "both")).toEqual(["a.md", "b.md"]);
@@ -77,7 +77,7 @@ describe("the text index", () => {
     expect(side.index.knows(PROJECT, "3")).toBe(true);
   });
 
-  test("holds, whatever is added, replaced and joined, what the scopes hold", async () => {
+  test("scopes keep their documents through additions, replacements and merges", async () => {
     const step = fc.record({
       scope: fc.constantFrom("x", "y", "z"),
       paths: fc.uniqueArray(fc.nat(14), { maxLength: 10 }),
@@ -106,7 +106,7 @@ describe("the text index", () => {
     );
   });
 
-  test("keeps few segments however many small changes come", async () => {
+  test("many small changes result in few segments", async () => {
     const side = open();
     side.index.openProject(PROJECT);
     for (let i = 0; i < 200; i++) {
@@ -126,7 +126,7 @@ describe("the text index", () => {
     expect(entries).toBeLessThan(200);
   });
 
-  test("forgets a dropped project and a dropped scope", async () => {
+  test("a dropped project and a dropped scope are no longer known", async () => {
     const side = await filled();
     side.index.dropScope(PROJECT, "one");
     expect(side.views.view(PROJECT, "one")).toBeUndefined();
@@ -137,7 +137,7 @@ describe("the text index", () => {
 });
 
 describe("a text snapshot", () => {
-  test("restores the same scopes, again and again", async () => {
+  test("a text snapshot restores the same scopes, also after several rounds", async () => {
     const folder = temporaryFolder("text");
     const side = await filled();
     await side.index.snapshot(PROJECT, folder);
@@ -149,12 +149,12 @@ describe("a text snapshot", () => {
     for (const id of ["1", "2", "3"]) expect(later.index.knows(PROJECT, id)).toBe(true);
   });
 
-  test("that is not there restores nothing", async () => {
+  test("a missing text snapshot restores nothing", async () => {
     const folder = join(temporaryFolder("text"), "none");
     expect(await open().index.restore(PROJECT, folder)).toBe(false);
   });
 
-  test("with any byte flipped or any file cut short is refused", async () => {
+  test("a text snapshot with a flipped byte or a truncated file is refused", async () => {
     const side = await filled();
     const folder = temporaryFolder("text");
     await side.index.snapshot(PROJECT, folder);

@@ -11,7 +11,7 @@ const sized = (documentCount: number): Sized => ({ segment: { documentCount } })
 const sizes = (all: readonly Sized[]) => all.map(({ segment }) => segment.documentCount);
 const total = (all: readonly Sized[]) => sizes(all).reduce((sum, size) => sum + size, 0);
 
-/** Adds segments of these sizes one by one, joining whenever it is worth it. */
+/** Adds segments of these sizes one by one and performs every merge that is due. */
 function grown(added: readonly number[], policy: Parameters<typeof segmentsOfLikeSize>[1]) {
   let all: Sized[] = [];
   let written = 0;
@@ -26,10 +26,10 @@ function grown(added: readonly number[], policy: Parameters<typeof segmentsOfLik
   return { all, written };
 }
 
-describe("joining segments of like size", () => {
+describe("merging segments of like size", () => {
   const additions = fc.array(fc.integer({ min: 1, max: 64 }), { minLength: 1, maxLength: 600 });
 
-  test("keeps few segments, and writes each document few times", () => {
+  test("the merge policy keeps few segments and writes each document few times", () => {
     fc.assert(
       fc.property(additions, (added) => {
         const { all, written } = grown(added, TEXT_MERGE_WHEN_BUSY);
@@ -43,7 +43,7 @@ describe("joining segments of like size", () => {
     );
   });
 
-  test("leaves only segments of very different sizes once nothing comes in", () => {
+  test("an idle index keeps only segments of very different sizes", () => {
     fc.assert(
       fc.property(additions, (added) => {
         const { all } = grown(added, TEXT_MERGE_WHEN_IDLE);
@@ -57,11 +57,11 @@ describe("joining segments of like size", () => {
     );
   });
 
-  test("never writes a large segment again for the sake of a small one", () => {
+  test("a large segment is not rewritten for a small one", () => {
     expect(segmentsOfLikeSize([sized(10_000), sized(1)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
   });
 
-  test("never makes a segment beyond the bound", () => {
+  test("no merge exceeds the maximum number of documents", () => {
     const half = TEXT_MERGE_MAX_DOCUMENTS / 2 + 1;
     expect(segmentsOfLikeSize([sized(half), sized(half)], TEXT_MERGE_WHEN_IDLE)).toEqual([]);
   });

@@ -45,14 +45,14 @@ function deletedIds(project: TextProject): string[] {
   );
 }
 
-describe("joining segments in steps", () => {
+describe("merging segments in steps", () => {
   const change = fc.record({
     kind: fc.constantFrom("set", "drop", "begin", "finish"),
     scope: fc.constantFrom("x", "y", "z"),
     ids: fc.uniqueArray(fc.nat(30), { maxLength: 20 }),
   });
 
-  test("leaves every scope what it holds, however scopes change in the middle of it", () => {
+  test("a merge keeps every scope intact while scopes change", () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 60 }), (changes) => {
         const project = new TextProject();
@@ -71,7 +71,7 @@ describe("joining segments in steps", () => {
           }
           if (kind === "set") {
             const names = ids.map((id) => `d${id}`).sort();
-            // Small segments, so that there is something to join soon.
+            // Small segments, so that a merge is soon due.
             for (const id of names) if (!project.knows(id)) add(project, [id]);
             project.setScope(scope, names);
             expected.set(scope, names);
@@ -85,7 +85,7 @@ describe("joining segments in steps", () => {
     );
   });
 
-  test("changes nothing before it is finished, and forgets what no scope holds", () => {
+  test("a merge changes nothing before it is finished, and drops what no scope holds", () => {
     const project = new TextProject();
     const ids = Array.from({ length: 16 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) add(project, [id]);
@@ -98,7 +98,7 @@ describe("joining segments in steps", () => {
     expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
   });
 
-  test("forgets nothing that was added and is not in a scope yet", () => {
+  test("a merge keeps documents that were added and are not in a scope yet", () => {
     const project = new TextProject();
     const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) {
@@ -110,7 +110,7 @@ describe("joining segments in steps", () => {
     expect(idsIn(project, "s")).toEqual(ids);
   });
 
-  test("starts over when a document that it left out comes back meanwhile", () => {
+  test("a merge starts over when a document that it left out is in a scope again", () => {
     const project = new TextProject();
     const ids = Array.from({ length: 8 }, (_, i) => `d${i}`);
     add(project, ids);
