@@ -1,8 +1,8 @@
 /**
- * Compiles the native search core: `bun native/build.ts [--asan] [--force]`. Nothing happens when the
- * artefact was built from the sources as they are.
+ * Compiles the native search core: `bun native/build.ts [--asan] [--force]`. Does nothing when the
+ * addon is up to date with its sources.
  *
- * It calls the C++ compiler directly. The artefact runs on any processor of its architecture: files
+ * It calls the C++ compiler directly. The addon runs on any processor of its architecture: files
  * written for an instruction set are compiled for it, and the code picks among them at run time.
  */
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, parse } from "node:path";
 import { isRunning, locked } from "./lock.ts";
 
 const root = import.meta.dir;
@@ -24,7 +24,7 @@ const sources = join(root, "src");
 const output = join(root, "build");
 const modules = join(root, "..", "node_modules");
 
-/** A build that failed; the message is one line that names the remedy. */
+/** A failed build. The first line of the message names the remedy. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
 }
@@ -34,49 +34,38 @@ export interface BuildOptions {
   asan?: boolean;
 }
 
-/** Source files that one compiler process takes together. */
+/** Sources that are compiled as one translation unit. */
 interface Unit {
   name: string;
+  /** Relative to `native/src`. */
   files: readonly string[];
-  /** Only for this architecture. */
-  arch?: NodeJS.Architecture;
-  /** Extensions of the architecture that the processor must have. */
-  extensions?: readonly string[];
+  /** Instruction set extensions that the compiler may use. */
+  extensions: readonly string[];
 }
 
 const AVX2 = ["avx2", "fma", "popcnt", "bmi"];
 const AVX512 = [...AVX2, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq"];
 
+/** Files with these suffixes are for one architecture and are compiled alone, with its extensions. */
+const INSTRUCTION_SETS: Readonly<
+  Record<string, { arch: NodeJS.Architecture; extensions: readonly string[] }>
+> = {
+  _avx512: { arch: "x64", extensions: AVX512 },
+  _avx2: { arch: "x64", extensions: AVX2 },
+  _neon: { arch: "arm64", extensions: [] },
+};
+
 /**
- * Most of the time goes into the headers, so files that share them are compiled together; the units
- * take about as long as each other, the slowest first.
+ * Folders below `native/src` that share most of their headers, which take most of the time to compile:
+ * each group is one unit. A folder that is not listed is a unit of its own; "" is `native/src` itself.
  */
-const units: readonly Unit[] = [
-  {
-    name: "search",
-    files: [
-      ...["graph", "candidates", "codebook", "sketch", "calibrate", "search", "rotation"],
-      ...["kernels", "body", "json_skip", "number", "base64", "render", "hits"],
-    ],
-  },
-  {
-    name: "calls",
-    files: ["arguments", "binding", "calls_kernels", "calls_manage", "calls_search"],
-  },
-  {
-    name: "storage",
-    files: [
-      ...["files", "snapshot", "snapshot_codec", "snapshot_io", "project", "index", "bitmap"],
-      ...["arena", "column", "slab", "checksum", "thread"],
-    ],
-  },
-  { name: "kernels_avx512", files: ["kernels_avx512"], arch: "x64", extensions: AVX512 },
-  { name: "kernels_avx2", files: ["kernels_avx2"], arch: "x64", extensions: AVX2 },
-  { name: "kernels_neon", files: ["kernels_neon"], arch: "arm64" },
-  { name: "kernels_portable", files: ["kernels_portable"] },
+const FOLDER_GROUPS: readonly (readonly string[])[] = [
+  ["codes", "graph", "index", "search", "json"],
+  ["", "binding", "testing"],
+  ["common", "storage", "project", "snapshot"],
 ];
 
-/** A C++ condition that the processor has all of the extensions. */
+/** A C++ condition: the processor has all of the extensions. */
 const processorHas = (extensions: readonly string[]) =>
   extensions.map((extension) => `__builtin_cpu_supports("${extension}")`).join("&&");
 
@@ -123,21 +112,39 @@ function compiler(): string {
   throw new BuildError(`no C++ compiler found; install one with: ${remedy}`);
 }
 
-/** The units for this architecture. A source file that no unit names is an error, not a surprise. */
-function unitsHere(): Unit[] {
-  const named = new Set(units.flatMap(({ files }) => files));
-  const files = readdirSync(sources).filter((name) => name.endsWith(".cc"));
-  const orphan = files.find((name) => !named.has(name.slice(0, -".cc".length)));
-  if (orphan) throw new BuildError(`native/build.ts names no unit for ${orphan}`);
-  return units.filter(({ arch }) => arch === undefined || arch === process.arch);
+/** Every C++ file below `native/src`, relative to it, sorted. */
+function sourceFiles(): string[] {
+  return readdirSync(sources, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(cc|hpp)$/.test(name))
+    .sort();
 }
 
-/** Names everything that the artefact depends on, so that a change of any of it is noticed. */
+/** The units for this architecture: groups of folders, and each file for an instruction set. */
+function unitsHere(): Unit[] {
+  const folders = new Map<string, string[]>();
+  const units: Unit[] = [];
+  for (const file of sourceFiles().filter((name) => name.endsWith(".cc"))) {
+    const { dir, name } = parse(file);
+    const suffix = Object.keys(INSTRUCTION_SETS).find((ending) => name.endsWith(ending));
+    const set = suffix === undefined ? undefined : INSTRUCTION_SETS[suffix];
+    if (set === undefined) folders.set(dir, [...(folders.get(dir) ?? []), file]);
+    else if (set.arch === process.arch) units.push({ name, files: [file], ...set });
+  }
+  const alone = [...folders.keys()].filter((dir) => !FOLDER_GROUPS.flat().includes(dir));
+  const groups = [...FOLDER_GROUPS, ...alone.map((dir) => [dir])].map((dirs) => ({
+    name: `folder-${dirs.at(-1)}`,
+    files: dirs.flatMap((dir) => folders.get(dir) ?? []),
+    extensions: [],
+  }));
+  return [...groups, ...units];
+}
+
+/** A hash of everything that the addon depends on. */
 function fingerprint(options: BuildOptions): string {
   const hash = createHash("sha256");
   hash.update(JSON.stringify([process.platform, process.arch, flags(options), linkFlags]));
   hash.update(readFileSync(import.meta.path));
-  for (const name of readdirSync(sources).sort()) {
+  for (const name of sourceFiles()) {
     hash.update(name);
     hash.update(readFileSync(join(sources, name)));
   }
@@ -147,16 +154,16 @@ function fingerprint(options: BuildOptions): string {
   return hash.digest("hex");
 }
 
-/** Where the artefact lies once it is built. */
-export function artefactPath(options: BuildOptions = {}): string {
+/** The path of the built addon. */
+export function addonPath(options: BuildOptions = {}): string {
   return join(output, options.asan ? "tessera-asan.node" : "tessera.node");
 }
 
-const stampPath = (options: BuildOptions) => `${artefactPath(options)}.stamp`;
+const stampPath = (options: BuildOptions) => `${addonPath(options)}.stamp`;
 
-/** True when the artefact is there and was built from the sources as they are. */
+/** True when the addon exists and was built from the current sources. */
 export function isFresh(options: BuildOptions = {}): boolean {
-  if (!existsSync(artefactPath(options)) || !existsSync(stampPath(options))) return false;
+  if (!existsSync(addonPath(options)) || !existsSync(stampPath(options))) return false;
   return readFileSync(stampPath(options), "utf8") === fingerprint(options);
 }
 
@@ -177,9 +184,9 @@ async function compileAll(cxx: string, folder: string, options: BuildOptions): P
   async function worker() {
     for (let unit = pending.shift(); unit; unit = pending.shift()) {
       const object = join(folder, `${unit.name}.o`);
-      const extra = (unit.extensions ?? []).map((extension) => `-m${extension}`);
+      const extra = unit.extensions.map((extension) => `-m${extension}`);
       const command = [cxx, ...flags(options), ...extra, "-x", "c++", "-c", "-", "-o", object];
-      const text = unit.files.map((file) => `#include "${file}.cc"\n`).join("");
+      const text = unit.files.map((file) => `#include "${file}"\n`).join("");
       const { ok, output } = await run(command, text);
       if (!ok) {
         const reason = `does not compile with ${cxx} (C++20 is needed)`;
@@ -194,7 +201,7 @@ async function compileAll(cxx: string, folder: string, options: BuildOptions): P
 
 const OBJECTS = "objects-";
 
-/** Removes the folders of builds that were killed. */
+/** Removes the object folders of builds that were killed. */
 function cleanLeftovers(): void {
   for (const name of readdirSync(output)) {
     if (!name.startsWith(OBJECTS) || isRunning(Number(name.slice(OBJECTS.length)))) continue;
@@ -202,7 +209,7 @@ function cleanLeftovers(): void {
   }
 }
 
-/** Compiles aside and renames: who loads the artefact meanwhile sees the old one or the new one. */
+/** Compiles in a temporary folder and renames, so that a concurrent load sees a complete addon. */
 async function compile(options: BuildOptions): Promise<void> {
   const cxx = compiler();
   const stamp = fingerprint(options);
@@ -211,12 +218,12 @@ async function compile(options: BuildOptions): Promise<void> {
   mkdirSync(folder, { recursive: true });
   try {
     const objects = await compileAll(cxx, folder, options);
-    const aside = join(folder, "addon.node");
+    const linked = join(folder, "addon.node");
     const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
-    const link = [cxx, ...linkFlags, ...sanitize, ...objects, "-lpthread", "-o", aside];
+    const link = [cxx, ...linkFlags, ...sanitize, ...objects, "-lpthread", "-o", linked];
     const { ok, output } = await run(link);
     if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
-    renameSync(aside, artefactPath(options));
+    renameSync(linked, addonPath(options));
     writeFileSync(stampPath(options), stamp);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -224,8 +231,8 @@ async function compile(options: BuildOptions): Promise<void> {
 }
 
 /**
- * Builds the addon unless it is fresh, and tells whether it did. Processes that find stale sources
- * at once wait for the first of them.
+ * Builds the addon unless it is up to date, and returns whether it did. Of processes that find it
+ * stale at the same time, one builds and the others wait.
  */
 export async function build(options: BuildOptions & { force?: boolean } = {}): Promise<boolean> {
   const needed = () => options.force === true || !isFresh(options);
@@ -248,7 +255,7 @@ if (import.meta.main) {
     const started = performance.now();
     const built = await build(options);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    if (built) console.log(`built ${artefactPath(options)} in ${seconds} s`);
+    if (built) console.log(`built ${addonPath(options)} in ${seconds} s`);
   } catch (error) {
     console.error(error instanceof BuildError ? error.message : error);
     process.exit(1);

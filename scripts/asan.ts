@@ -9,7 +9,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { artefactPath, build } from "../native/build.ts";
+import { addonPath, build } from "../native/build.ts";
 
 /** The tests that judge speed of growth or recall run elsewhere: here only memory errors count. */
 const SKIPPED = "leave no memory behind";
@@ -58,8 +58,8 @@ function run(command: string[], quiet = false): { code: number; output: string }
 
 await build({ asan: true });
 
-const path = JSON.stringify(artefactPath({ asan: true }));
-const planted = run(["-e", `require(${path}).readBeyondEnd(100)`], true);
+const path = JSON.stringify(addonPath({ asan: true }));
+const planted = run(["-e", `require(${path}).testing.readBeyondEnd(100)`], true);
 if (planted.code === 0 || !planted.output.includes("heap-buffer-overflow")) {
   console.error("the planted overflow went unnoticed: the sanitizer does not work here");
   process.exit(1);

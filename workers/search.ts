@@ -12,8 +12,9 @@ function runNative(request: SearchRequest): native.SearchOutcome {
 export function search(request: SearchRequest): SearchReply {
   try {
     const outcome = runNative(request);
-    if (outcome === native.UNUSUAL) return { reason: "needs-full-parse", body: request.body };
-    if (outcome === native.NOT_RESIDENT) return { reason: "not-loaded", body: request.body };
+    if (outcome === native.NEEDS_FULL_PARSE)
+      return { reason: "needs-full-parse", body: request.body };
+    if (outcome === native.NOT_LOADED) return { reason: "not-loaded", body: request.body };
     return outcome;
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

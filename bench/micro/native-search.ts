@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 import { readOptions } from "../support/options.ts";
 import { mebibytes, printRow, secondsSince } from "../support/table.ts";
@@ -86,8 +87,8 @@ function recallIn(scope: string): { recall: number; plan: string } {
   let wanted = 0;
   const plans = new Set<string>();
   for (const query of queries.slice(0, RECALL_QUERIES)) {
-    const truth = native.exactSearch(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
-    const answer = native.searchRaw(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
+    const truth = testing.exactSearch(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
+    const answer = testing.searchRaw(PROJECT, scope, query, dimension, NEIGHBOURS, -1);
     const minScore = (truth.scores[truth.scores.length - 1] ?? 0) - 1e-9;
     wanted += truth.scores.length;
     found += answer.scores.filter((score) => score >= minScore).length;
@@ -96,8 +97,8 @@ function recallIn(scope: string): { recall: number; plan: string } {
   return { recall: found / wanted, plan: [...plans].join("+") };
 }
 
-const expansion = native.stats(PROJECT)?.dimensions[0]?.expansion;
-console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, expansion ${expansion}\n`);
+const ef = native.stats(PROJECT)?.dimensions[0]?.ef;
+console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, ef ${ef}\n`);
 printRow("scope", "plan", "recall@10", "search us", "searchJson us");
 printRow("---", "---", "--:", "--:", "--:");
 let whole = 0;
@@ -106,7 +107,7 @@ for (const share of shares) {
   const scope = `s${share}`;
   const { recall, plan } = recallIn(scope);
   const raw = cpuMicroseconds((query) => {
-    native.searchRaw(PROJECT, scope, queries[query]!, dimension, NEIGHBOURS, 0);
+    testing.searchRaw(PROJECT, scope, queries[query]!, dimension, NEIGHBOURS, 0);
   });
   const json = cpuMicroseconds((query) => {
     native.searchJson(PROJECT, scope, bodies[query]!, "/projects/p/environments/e/search");
@@ -114,9 +115,9 @@ for (const share of shares) {
   if (share === 1) [whole, searchOnly] = [json, raw];
   printRow(`${share * 100}%`, plan, recall.toFixed(4), raw.toFixed(1), json.toFixed(1));
 }
-const parse = cpuMicroseconds((query) => void native.parseSearchBody(bodies[query]!));
+const parse = cpuMicroseconds((query) => void testing.parseSearchBody(bodies[query]!));
 const exact = cpuMicroseconds((query) => {
-  if (query < 50) native.exactSearch(PROJECT, "s1", queries[query]!, dimension, NEIGHBOURS, 0);
+  if (query < 50) testing.exactSearch(PROJECT, "s1", queries[query]!, dimension, NEIGHBOURS, 0);
 });
 console.log(`\nparse a body of ${bodies[0]?.length} bytes: ${parse.toFixed(1)} us`);
 console.log(`brute force: ${((exact * queryCount) / Math.min(50, queryCount)).toFixed(0)} us`);
@@ -129,11 +130,11 @@ console.log(`RSS grew by ${mebibytes(process.memoryUsage.rss() - rssBefore)} MiB
 
 const directory = mkdtempSync(join(tmpdir(), "native-search-"));
 started = performance.now();
-native.snapshot(PROJECT, directory, new Uint8Array());
+testing.snapshotSync(PROJECT, directory, new Uint8Array());
 const snapshotSeconds = secondsSince(started);
 native.dropProject(PROJECT);
 started = performance.now();
-native.restore(PROJECT, directory);
+testing.restoreSync(PROJECT, directory);
 console.log(
   `snapshot ${snapshotSeconds.toFixed(2)} s, restore ${secondsSince(started).toFixed(2)} s`,
 );
@@ -162,7 +163,7 @@ if (options.baseline) {
   const built = secondsSince(started);
   let found = 0;
   for (const query of queries.slice(0, RECALL_QUERIES)) {
-    const truth = native.exactSearch(PROJECT, "s1", query, dimension, NEIGHBOURS, -1).ordinals;
+    const truth = testing.exactSearch(PROJECT, "s1", query, dimension, NEIGHBOURS, -1).ordinals;
     const keys = new Set(Array.from(index.search(query, NEIGHBOURS, 1).keys, Number));
     found += truth.filter((ordinal) => keys.has(ordinal)).length;
   }

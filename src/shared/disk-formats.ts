@@ -9,7 +9,7 @@ export const DISK_FORMATS = {
   projectManifest: 1,
   /**
    * The addon's snapshot of a project: `vector/MANIFEST`, its state and slab files, and how the
-   * vectors are coded. C++ states the same number (native/src); a test compares.
+   * vectors are coded. C++ states the same number (native/src/snapshot/snapshot.hpp); a test compares them.
    */
   nativeSnapshot: 1,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */

@@ -48,6 +48,9 @@ const PURE_CORES = ["src/shared/limits.ts", "src/shared/disk-formats.ts", "src/t
 /** What is started from outside; everything else must be reachable from here. */
 const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];
 
+/** What only tests and benchmarks use, next to the code that it opens to them. */
+const TEST_SURFACES = ["native/testing.ts"];
+
 /** Files beside src/config that read the environment for a reason. */
 const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
   "native/build.ts": "a build script: it honours CXX, and hands the compiler its environment",
@@ -130,6 +133,11 @@ describe("the direction of imports", () => {
     expect(foreign.map(arrow)).toEqual([]);
   });
 
+  test("no file of the product imports what exists for tests", () => {
+    const importing = edges(product).filter(([, to]) => TEST_SURFACES.includes(to));
+    expect(importing.map(arrow)).toEqual([]);
+  });
+
   test("only features know the workers", () => {
     const foreign = edges(sources).filter(([from, to]) => {
       return to.startsWith("workers/") && layerOf(from) !== "feature";
@@ -176,7 +184,8 @@ describe("dead files", () => {
     const used = reachable(ENTRY_POINTS, (file) =>
       existsSync(join(ROOT, file)) ? targets(file) : [],
     );
-    expect(product.filter((file) => !used.has(file))).toEqual([]);
+    const unused = product.filter((file) => !used.has(file));
+    expect(unused).toEqual(TEST_SURFACES);
   });
 
   test("every helper of tests and benchmarks is used", () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, freshProject, inFolderAsync, setScope, upTo } from "./support.ts";
 
@@ -45,7 +46,7 @@ test("searches in several threads stay whole and right while one thread writes e
       native.setScope(project, `brief-${batch}`, []);
       native.extendGraph(project, DIMENSION, 700);
       if (batch % 6 === 5) {
-        native.snapshot(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
+        testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
       }
       native.dropScope(project, `brief-${batch}`);
       await Bun.sleep(1);
@@ -60,7 +61,9 @@ test("searches in several threads stay whole and right while one thread writes e
       expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
     }
     for (const worker of workers) worker.terminate();
-    expect(native.restore(project, join(folder, "snapshot"))).toEqual(Uint8Array.of(snapshots));
+    expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(
+      Uint8Array.of(snapshots),
+    );
   });
   native.dropProject(project);
 }, 60_000);
@@ -79,10 +82,10 @@ test("a project dropped and restored under running searches answers or says that
   });
   worker.postMessage({ project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true });
   await inFolderAsync(async (folder) => {
-    native.snapshot(project, folder, new Uint8Array());
+    testing.snapshotSync(project, folder, new Uint8Array());
     for (let round = 0; round < 40; round++) {
       native.dropProject(project);
-      native.restore(project, folder);
+      testing.restoreSync(project, folder);
       await Bun.sleep(1);
     }
   });
@@ -104,7 +107,7 @@ test("a snapshot that is written while the project grows is whole, and of one in
     const meta = () => Uint8Array.of(written);
     const snapshots = (async () => {
       while (writing) {
-        await native.snapshotLater(project, folder, meta());
+        await native.snapshot(project, folder, meta());
         written++;
       }
     })();
@@ -116,20 +119,20 @@ test("a snapshot that is written while the project grows is whole, and of one in
       await Bun.sleep(1);
     }
     const search = () =>
-      native.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
+      testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
     const before = search();
     // The last one began before the end of all this, and the graph grows under it.
     while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
     writing = false;
     await snapshots;
     native.dropProject(project);
-    expect(await native.restoreLater(project, folder)).toEqual(Uint8Array.of(written - 1));
+    expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
     expect(search().ids).toEqual(before.ids);
     const [part] = native.stats(project)?.dimensions ?? [];
     // Batches are appended whole, so a snapshot of one instant has no part of one.
     const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
     expect(upTo(BATCHES + 1)).toContain(batches);
-    await expect(native.restoreLater(project, `${folder}/none`)).resolves.toBeNull();
+    await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
   });
   native.dropProject(project);
 }, 60_000);
@@ -149,7 +152,7 @@ test("a thread that ends while its snapshot is written takes nothing down with i
       worker.terminate();
     }
     // A snapshot waits for those of the ended threads, which write on.
-    await native.snapshotLater(project, join(folder, "last"), new Uint8Array());
+    await native.snapshot(project, join(folder, "last"), new Uint8Array());
     expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
   });
   native.dropProject(project);

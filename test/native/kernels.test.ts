@@ -1,13 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, buildGraph, freshProject, recall, setScope, upTo } from "./support.ts";
 
 const DIMENSIONS = [768, 1024, 1536, 3072, 4096];
 const PLANES = 4;
-const sets = native.kernelSets();
+const sets = testing.kernelSets();
 const fastest = sets.at(-1) as string;
 
 const bytesOf = (array: ArrayBufferView<ArrayBuffer>) =>
@@ -58,20 +59,20 @@ function hadamard(values: Float32Array): Float32Array {
 }
 
 afterAll(() => {
-  native.useKernels(fastest);
+  testing.useKernels(fastest);
   for (const project of native.projects()) native.dropProject(project);
 });
 
 test("the portable kernels run everywhere, and a set that the processor lacks is refused", () => {
   expect(sets[0]).toBe("portable");
   if (process.arch === "arm64") expect(sets).toContain("neon");
-  expect(() => native.useKernels("abacus")).toThrow(RangeError);
-  expect(() => native.runKernel("abacus", "dot", new Uint8Array(64), new Uint8Array(64))).toThrow(
+  expect(() => testing.useKernels("abacus")).toThrow(RangeError);
+  expect(() => testing.runKernel("abacus", "dot", new Uint8Array(64), new Uint8Array(64))).toThrow(
     RangeError,
   );
   const odd = new Uint8Array(68);
-  for (const operation of ["dot", "hamming", "dotFine", "sumSelected", "hadamard"] as const) {
-    expect(() => native.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
+  for (const operation of ["dot", "hamming", "dot4Bit", "dot1Bit", "hadamard"] as const) {
+    expect(() => testing.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
   }
 });
 
@@ -83,12 +84,12 @@ for (const set of sets) {
           const random = randomNumbers(seed);
           const a = makeBytes(left, bits / 8, random);
           const b = makeBytes(right, bits / 8, random);
-          expect(native.runKernel(set, "hamming", a, b)).toBe(onesIn(xor(a, b)));
+          expect(testing.runKernel(set, "hamming", a, b)).toBe(onesIn(xor(a, b)));
         }),
       );
     });
 
-    test("sumSelected: the query's elements where a code has a one, for any number of codes", () => {
+    test("dot1Bit: the query's elements where a code has a one, for any number of codes", () => {
       fc.assert(
         fc.property(
           lengths(256, 4096),
@@ -100,9 +101,9 @@ for (const set of sets) {
             const random = randomNumbers(seed);
             const planes = planeKinds.map((kind) => makeBytes(kind, bits / 8, random));
             const codes = upTo(count).map(() => makeBytes(codeKind, bits / 8, random));
-            const sums = native.runKernel(
+            const sums = testing.runKernel(
               set,
-              "sumSelected",
+              "dot1Bit",
               new Uint8Array(Buffer.concat(codes)),
               new Uint8Array(Buffer.concat(planes)),
             );
@@ -116,7 +117,7 @@ for (const set of sets) {
       );
     });
 
-    test("dotFine: products of nibbles and signed bytes", () => {
+    test("dot4Bit: products of nibbles and signed bytes", () => {
       fc.assert(
         fc.property(lengths(64, 4096), kinds, seeds, fc.boolean(), (length, kind, seed, most) => {
           const random = randomNumbers(seed);
@@ -129,7 +130,7 @@ for (const set of sets) {
             const byte = code[block * 32 + (place % 32)] as number;
             truth += (place < 32 ? byte & 15 : byte >> 4) * (query[i] as number);
           }
-          expect(native.runKernel(set, "dotFine", code, bytesOf(query))).toBe(truth);
+          expect(testing.runKernel(set, "dot4Bit", code, bytesOf(query))).toBe(truth);
         }),
       );
     });
@@ -151,9 +152,9 @@ for (const set of sets) {
               truth += (a[i] as number) * (b[i] as number);
               magnitude += Math.abs((a[i] as number) * (b[i] as number));
             }
-            const dot = native.runKernel(set, "dot", bytesOf(a), bytesOf(b));
+            const dot = testing.runKernel(set, "dot", bytesOf(a), bytesOf(b));
             expect(Math.abs(dot - truth)).toBeLessThanOrEqual(magnitude * 1e-12);
-            expect(dot).toBe(native.runKernel("portable", "dot", bytesOf(a), bytesOf(b)));
+            expect(dot).toBe(testing.runKernel("portable", "dot", bytesOf(a), bytesOf(b)));
           },
         ),
       );
@@ -163,7 +164,7 @@ for (const set of sets) {
       fc.assert(
         fc.property(fc.integer({ min: 5, max: 12 }), fc.constantFrom(0, 30), seeds, (log, m, s) => {
           const values = makeFloats(2 ** log, m, randomNumbers(s));
-          const result = native.runKernel(set, "hadamard", bytesOf(values), new Uint8Array());
+          const result = testing.runKernel(set, "hadamard", bytesOf(values), new Uint8Array());
           expect(result).toEqual(hadamard(values) as Float32Array<ArrayBuffer>);
         }),
       );
@@ -184,7 +185,7 @@ describe("whole searches under each set of kernels", () => {
       const random = randomNumbers(52);
       const some = upTo(count).filter(() => random() < 0.1);
       const answersUnder = (set: string) => {
-        native.useKernels(set);
+        testing.useKernels(set);
         const project = freshProject();
         native.openProject(project);
         appendAll(project, dimension, vectors.slice(0, count * dimension));
@@ -194,22 +195,22 @@ describe("whole searches under each set of kernels", () => {
         const answers = ["all", "some"].flatMap((scope) =>
           queries.flatMap((query) =>
             [10, 100].map((limit) => {
-              const answer = native.searchRaw(project, scope, query, dimension, limit, -1);
+              const answer = testing.searchRaw(project, scope, query, dimension, limit, -1);
               return { ...answer, milliseconds: 0 };
             }),
           ),
         );
-        const { expansion, graphed } = native.stats(project)?.dimensions[0] ?? {};
+        const { ef, graphed } = native.stats(project)?.dimensions[0] ?? {};
         expect(graphed).toBe(count);
         expect(recall(project, "all", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
         expect(recall(project, "some", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
         native.dropProject(project);
-        return { expansion, answers };
+        return { ef, answers };
       };
       const portable = answersUnder("portable");
       for (const set of sets.slice(1)) {
-        const { expansion, answers } = answersUnder(set);
-        expect([set, expansion]).toEqual([set, portable.expansion]);
+        const { ef, answers } = answersUnder(set);
+        expect([set, ef]).toEqual([set, portable.ef]);
         expect(answers).toEqual(portable.answers);
       }
     }, 120_000);

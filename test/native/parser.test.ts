@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseSearchBody } from "../../native/index.ts";
+import { parseSearchBody } from "../../native/testing.ts";
 
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

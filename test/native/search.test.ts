@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import {
@@ -49,12 +50,12 @@ describe("small indexes", () => {
           setScope(project, "some", dimension, members);
           const query = at(vectors, dimension, row);
           const truth = trueHits(vectors, ids, members, query, limit, threshold);
-          const exact = native.exactSearch(project, "some", query, dimension, limit, threshold);
+          const exact = testing.exactSearch(project, "some", query, dimension, limit, threshold);
           expect(Array.from(exact.ordinals)).toEqual(truth.map((hit) => hit.ordinal));
           for (const [i, hit] of truth.entries()) {
             expect(exact.scores[i]).toBeCloseTo(hit.score, 9);
           }
-          const answer = native.searchRaw(project, "some", query, dimension, limit, threshold);
+          const answer = testing.searchRaw(project, "some", query, dimension, limit, threshold);
           expect(answer.ordinals.length).toBe(exact.ordinals.length);
           const same = answer.ordinals.filter((ordinal, i) => ordinal === exact.ordinals[i]).length;
           expect(same).toBeGreaterThanOrEqual(Math.floor(truth.length * 0.95));
@@ -83,7 +84,7 @@ describe("small indexes", () => {
     expect(response.data[0].score).toBeCloseTo(1, 12);
     expect(response.data[0].match_type).toBe("semantic");
     expect(response.total_matches).toBe(response.data.length);
-    const truth = native.exactSearch(project, "all", query, dimension, 3, 0);
+    const truth = testing.exactSearch(project, "all", query, dimension, 3, 0);
     expect(response.data.map((hit: { score: number }) => hit.score)).toEqual(
       Array.from(truth.scores),
     );
@@ -110,9 +111,9 @@ describe("small indexes", () => {
     const body = new TextEncoder().encode(
       JSON.stringify({ vector: Array.from(query), dimension: 768 }),
     );
-    expect(native.searchJson("nowhere", "here", body, "/")).toBe(native.NOT_RESIDENT);
-    expect(native.searchJson(project, "gone", body, "/")).toBe(native.NOT_RESIDENT);
-    expect(native.searchJson(project, "here", body.subarray(1), "/")).toBe(native.UNUSUAL);
+    expect(native.searchJson("nowhere", "here", body, "/")).toBe(native.NOT_LOADED);
+    expect(native.searchJson(project, "gone", body, "/")).toBe(native.NOT_LOADED);
+    expect(native.searchJson(project, "here", body.subarray(1), "/")).toBe(native.NEEDS_FULL_PARSE);
     expect(native.hasScope(project, "here")).toBe(true);
     native.dropScope(project, "here");
     expect(native.hasScope(project, "here")).toBe(false);
@@ -235,7 +236,7 @@ describe("recall of the planner's answers", () => {
     let found = 0;
     for (const query of upTo(20).map((i) => at(vectors, dimension, count + i))) {
       setScope(project, "all", dimension, upTo(count));
-      const near = native.exactSearch(project, "all", query, dimension, 100, -1).ordinals;
+      const near = testing.exactSearch(project, "all", query, dimension, 100, -1).ordinals;
       const excluded = new Set(near);
       setScope(
         project,
@@ -263,7 +264,7 @@ describe("recall of the planner's answers", () => {
     expect(native.stats(project)?.dimensions[0]).toMatchObject({ vectors: 6000, distinct: 30 });
     setScope(project, "all", dimension, upTo(6000));
     const query = at(distinct, dimension, 4);
-    const answer = native.searchRaw(project, "all", query, dimension, 100, 0);
+    const answer = testing.searchRaw(project, "all", query, dimension, 100, 0);
     const twins = upTo(6000).filter((ordinal) => ordinal % 30 === 4);
     const ids = idsOf(0, 6000, true);
     const idOf = (ordinal: number) => Buffer.from(ids.subarray(ordinal * 16, ordinal * 16 + 16));
@@ -298,7 +299,7 @@ describe("recall of the planner's answers", () => {
     setScope(project, "all", dimension, upTo(count + 500));
     for (let i = 0; i < 500; i += 25) {
       const query = at(vectors, dimension, count + i);
-      const answer = native.searchRaw(project, "all", query, dimension, 5, 0.5);
+      const answer = testing.searchRaw(project, "all", query, dimension, 5, 0.5);
       expect(answer.ordinals[0]).toBe(count + i);
     }
     expect(native.extendGraph(project, dimension, 100)).toBe(400);

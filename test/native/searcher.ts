@@ -27,7 +27,7 @@ self.onmessage = ({ data }: MessageEvent<Assignment>) => {
 
   const ordinalsOf = (scope: string, query: Float32Array<ArrayBuffer>): number[] | null => {
     const outcome = native.searchVector(project, scope, query, dimension, 10, 0, "/");
-    if (outcome === native.NOT_RESIDENT) return null;
+    if (outcome === native.NOT_LOADED) return null;
     const { data: hits, total_matches: total } = JSON.parse(decoder.decode(outcome));
     if (hits.length !== total) faults.push(`${hits.length} hits, ${total} matches`);
     for (const [i, hit] of hits.entries()) {

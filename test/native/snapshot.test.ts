@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, buildGraph, freshProject, inFolder, setScope, upTo } from "./support.ts";
 
@@ -44,7 +45,14 @@ function fill(project: string): void {
 const answers = (project: string) =>
   ["all", "some"].flatMap((scope) =>
     queries.map((query) => {
-      const { plan, ordinals, scores } = native.searchRaw(project, scope, query, DIMENSION, 10, -1);
+      const { plan, ordinals, scores } = testing.searchRaw(
+        project,
+        scope,
+        query,
+        DIMENSION,
+        10,
+        -1,
+      );
       return { plan, ordinals, scores };
     }),
   );
@@ -69,10 +77,10 @@ describe("snapshots", () => {
       fill(project);
       const before = answers(project);
       const stats = native.stats(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       expect(answers(project)).toEqual(before);
       native.dropProject(project);
-      expect(native.restore(project, folder)).toEqual(META);
+      expect(testing.restoreSync(project, folder)).toEqual(META);
       expect(answers(project)).toEqual(before);
       expect(native.stats(project)).toEqual(stats);
       const more = makeVectors("clusters", 100, DIMENSION, 23);
@@ -81,10 +89,10 @@ describe("snapshots", () => {
       expect(native.stats(project)?.dimensions[0]?.distinct).toBe(COUNT + 100);
       buildGraph(project, DIMENSION);
       setScope(project, "all", DIMENSION, upTo(COUNT + 100));
-      native.snapshot(project, folder, new Uint8Array());
+      testing.snapshotSync(project, folder, new Uint8Array());
       const later = answers(project);
       native.dropProject(project);
-      expect(native.restore(project, folder)).toEqual(new Uint8Array());
+      expect(testing.restoreSync(project, folder)).toEqual(new Uint8Array());
       expect(answers(project)).toEqual(later);
       native.dropProject(project);
     });
@@ -94,11 +102,11 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const first = readdirSync(folder);
       const sealed = first.filter((name) => name.startsWith("slab-"));
       expect(sealed.length).toBeGreaterThan(0);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const second = readdirSync(folder);
       expect(second.length).toBe(first.length);
       for (const name of sealed) expect(second).toContain(name);
@@ -111,17 +119,17 @@ describe("snapshots", () => {
       const project = freshProject();
       fill(project);
       const before = answers(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       native.dropProject(project);
-      native.restore(project, folder);
+      testing.restoreSync(project, folder);
       for (const file of dataFiles(folder)) rmSync(file);
       expect(answers(project)).toEqual(before);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       native.dropProject(project);
-      expect(native.restore(project, folder)).toEqual(META);
+      expect(testing.restoreSync(project, folder)).toEqual(META);
       expect(answers(project)).toEqual(before);
       rmSync(folder, { recursive: true });
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
       native.dropProject(project);
     });
@@ -129,8 +137,8 @@ describe("snapshots", () => {
 
   test("an empty folder, or none, holds no snapshot", () => {
     inFolder((folder) => {
-      expect(native.restore(freshProject(), folder)).toBeNull();
-      expect(native.restore(freshProject(), join(folder, "none"))).toBeNull();
+      expect(testing.restoreSync(freshProject(), folder)).toBeNull();
+      expect(testing.restoreSync(freshProject(), join(folder, "none"))).toBeNull();
     });
   });
 
@@ -138,8 +146,8 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
-      native.snapshot(project, folder, META);
-      expect(() => native.restore(freshProject(), folder)).toThrow("another project");
+      testing.snapshotSync(project, folder, META);
+      expect(() => testing.restoreSync(freshProject(), folder)).toThrow("another project");
     });
   });
 
@@ -147,7 +155,7 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const files = dataFiles(folder);
       const sizes = files.map((file) => statSync(file).size);
       fc.assert(
@@ -162,14 +170,14 @@ describe("snapshots", () => {
             const at = Math.floor(place * (sizes[file] as number));
             changed[at] = (changed[at] as number) ^ mask;
             writeFileSync(path, changed);
-            expect(() => native.restore(project, folder)).toThrow("corrupt");
+            expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
             writeFileSync(path, original);
           },
         ),
         { numRuns: 300 },
       );
       expect(native.hasScope(project, "all")).toBe(true);
-      expect(native.restore(project, folder)).toEqual(META);
+      expect(testing.restoreSync(project, folder)).toEqual(META);
     });
   });
 
@@ -177,14 +185,14 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const path = join(folder, "MANIFEST");
       const original = readFileSync(path);
       for (let at = 0; at < original.length; at++) {
         const changed = Buffer.from(original);
         changed[at] = (changed[at] as number) ^ 1;
         writeFileSync(path, changed);
-        expect(() => native.restore(project, folder)).toThrow("corrupt");
+        expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
       }
     });
   });
@@ -193,7 +201,7 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       for (const path of dataFiles(folder)) {
         const original = readFileSync(path);
         const damages: (() => void)[] = [
@@ -212,12 +220,12 @@ describe("snapshots", () => {
           rmSync(path, { force: true });
           writeFileSync(path, original);
           damage();
-          expect(() => native.restore(project, folder)).toThrow("corrupt");
+          expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
         }
         rmSync(path, { force: true });
         writeFileSync(path, original);
       }
-      expect(native.restore(project, folder)).toEqual(META);
+      expect(testing.restoreSync(project, folder)).toEqual(META);
       native.dropProject(project);
     });
   });
@@ -226,17 +234,17 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const path = join(folder, "MANIFEST");
       const original = readFileSync(path);
       const version = Buffer.from(original);
       version.writeUInt32LE(99, 8);
       writeFileSync(path, version);
-      expect(() => native.restore(project, folder)).toThrow("format version 99");
+      expect(() => testing.restoreSync(project, folder)).toThrow("format version 99");
       const order = Buffer.from(original);
       order.subarray(12, 16).reverse();
       writeFileSync(path, order);
-      expect(() => native.restore(project, folder)).toThrow("byte order");
+      expect(() => testing.restoreSync(project, folder)).toThrow("byte order");
     });
   });
 
@@ -244,13 +252,13 @@ describe("snapshots", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
-      native.snapshot(project, folder, META);
+      testing.snapshotSync(project, folder, META);
       const file = join(folder, "file");
       writeFileSync(file, "");
-      expect(() => native.snapshot(project, join(file, "below"), META)).toThrow();
+      expect(() => testing.snapshotSync(project, join(file, "below"), META)).toThrow();
       mkdirSync(join(folder, "MANIFEST.new"));
-      expect(() => native.snapshot(project, folder, Uint8Array.of(9))).toThrow();
-      expect(native.restore(project, folder)).toEqual(META);
+      expect(() => testing.snapshotSync(project, folder, Uint8Array.of(9))).toThrow();
+      expect(testing.restoreSync(project, folder)).toEqual(META);
     });
   });
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 
 let projects = 0;
 /** A project name that no other test uses. */
@@ -128,8 +129,8 @@ export function recall(
   let short = 0;
   const plans = new Set<string>();
   for (const query of queries) {
-    const truth = native.exactSearch(project, scope, query, dimension, limit, -1);
-    const answer = native.searchRaw(project, scope, query, dimension, limit, -1);
+    const truth = testing.exactSearch(project, scope, query, dimension, limit, -1);
+    const answer = testing.searchRaw(project, scope, query, dimension, limit, -1);
     const bar = (truth.scores.at(-1) ?? 0) - 1e-9;
     wanted += truth.scores.length;
     found += answer.scores.filter((score) => score >= bar).length;

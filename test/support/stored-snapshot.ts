@@ -7,6 +7,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
 import { SnapshotStore } from "../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
@@ -136,7 +137,7 @@ export const storedAnswers = (): Answers =>
   JSON.parse(readFileSync(join(FOLDER, ANSWERS), "utf8")) as Answers;
 
 function vectorAnswer(scope: string, query: Float32Array<ArrayBuffer>, limit: number) {
-  const found = native.searchRaw(PROJECT, scope, query, query.length, limit, 0);
+  const found = testing.searchRaw(PROJECT, scope, query, query.length, limit, 0);
   const hits = Array.from(found.scores, (score, i): [string, number] => {
     const id = Buffer.from(found.ids.subarray(i * 16, i * 16 + 16)).toString("hex");
     return [id, Number(score.toFixed(9))];

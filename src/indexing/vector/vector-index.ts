@@ -105,12 +105,12 @@ export class VectorIndex implements VersionIndex {
     const meta = new TextEncoder().encode(
       [JSON.stringify({ format: FORMAT }), ...lines].join("\n"),
     );
-    await native.snapshotLater(this.nativeName(projectId), directory, meta);
+    await native.snapshot(this.nativeName(projectId), directory, meta);
   }
 
   async restore(projectId: string, directory: string): Promise<boolean> {
     const name = this.nativeName(projectId);
-    const meta = await native.restoreLater(name, directory);
+    const meta = await native.restore(name, directory);
     if (meta === null) return false;
     const [head = "", ...lines] = new TextDecoder().decode(meta).split("\n");
     const { format } = JSON.parse(head) as { format: number };

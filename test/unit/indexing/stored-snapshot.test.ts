@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../../native/index.ts";
+import * as testing from "../../../native/testing.ts";
 import { DISK_FORMATS } from "../../../src/shared/disk-formats.ts";
 import {
   answersOf,
@@ -46,8 +47,8 @@ test("a native snapshot of another format version is refused with both versions"
 
 test("a vector snapshot whose version list has another format is refused and unloaded", async () => {
   const stored = openStored();
-  native.restore(PROJECT, vectorFolder(stored));
-  native.snapshot(PROJECT, vectorFolder(stored), Buffer.from(`{"format":${ANOTHER_VERSION}}`));
+  testing.restoreSync(PROJECT, vectorFolder(stored));
+  testing.snapshotSync(PROJECT, vectorFolder(stored), Buffer.from(`{"format":${ANOTHER_VERSION}}`));
   await expect(stored.vector.restore(PROJECT, vectorFolder(stored))).rejects.toThrow(
     `the format is 99, expected ${DISK_FORMATS.vectorVersions}`,
   );

@@ -1,0 +1,49 @@
+/** Loads the compiled addon. `index.ts` and `testing.ts` describe what it exports. */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { addonPath, isFresh } from "./build.ts";
+
+/**
+ * Tests under AddressSanitizer set this global before the first import, which then loads the
+ * instrumented addon; see scripts/asan.ts.
+ */
+const asan = Reflect.get(globalThis, Symbol.for("tessera.native.asan")) === true;
+
+function ensureBuilt(): string {
+  const path = addonPath({ asan });
+  if (isFresh({ asan })) return path;
+  const script = join(import.meta.dir, "build.ts");
+  const result = Bun.spawnSync([process.execPath, script, ...(asan ? ["--asan"] : [])]);
+  if (result.success && existsSync(path)) return path;
+  throw new Error(`the native search core does not build: ${result.stderr.toString().trim()}`);
+}
+
+function load(): unknown {
+  const path = ensureBuilt();
+  try {
+    return createRequire(import.meta.url)(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `the native search core does not load (${reason}); rebuild it with: bun native/build.ts`,
+    );
+  }
+}
+
+export const addon = load();
+
+/** Snapshots are written and read on threads of their own; JavaScript polls for the result. */
+interface SnapshotJobs {
+  /** Returns a job for `finishJob`. */
+  beginSnapshot(projectId: string, directory: string, meta: Uint8Array): number;
+  /** Returns a job for `finishJob`. */
+  beginRestore(projectId: string, directory: string): number;
+  /**
+   * Returns undefined while the job runs. After that it returns the result once, or throws the error:
+   * null for a snapshot; the `meta` of a restored project, or null when there was no snapshot.
+   */
+  finishJob(job: number): Uint8Array<ArrayBuffer> | null | undefined;
+}
+
+export const snapshotJobs = addon as SnapshotJobs;

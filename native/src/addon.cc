@@ -1,0 +1,86 @@
+// Registers the functions of the addon with the JavaScript runtime.
+#include <napi.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "binding/calls.hpp"
+#include "testing/calls.hpp"
+
+namespace tessera {
+
+/// Converts C++ exceptions to JavaScript errors.
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+static Napi::Value guarded(const Napi::CallbackInfo& info) {
+  try {
+    return call(info);
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Napi::Error::New(info.Env(), "out of memory");
+  } catch (const std::out_of_range& error) {
+    throw Napi::RangeError::New(info.Env(), error.what());
+  } catch (const std::exception& error) {
+    throw Napi::Error::New(info.Env(), error.what());
+  }
+}
+
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+static void add(Napi::Env env, Napi::Object& exports, const char* name) {
+  exports.Set(name, Napi::Function::New<guarded<call>>(env, name));
+}
+
+#ifdef TESSERA_ASAN
+/// Reads one byte beyond a block of memory, to prove that the sanitizer instruments this addon.
+static Napi::Value readBeyondEnd(const Napi::CallbackInfo& info) {
+  const auto length = static_cast<size_t>(info[0].As<Napi::Number>().Uint32Value());
+  const std::vector<uint8_t> block(length, 1);
+  const volatile uint8_t* beyond = block.data() + length;
+  return Napi::Number::New(info.Env(), *beyond);
+}
+#endif
+
+static Napi::Object testingExports(Napi::Env env) {
+  auto exports = Napi::Object::New(env);
+  add<parseSearchBodyCall>(env, exports, "parseSearchBody");
+  add<exactSearch>(env, exports, "exactSearch");
+  add<searchRaw>(env, exports, "searchRaw");
+  add<kernelSets>(env, exports, "kernelSets");
+  add<useKernels>(env, exports, "useKernels");
+  add<runKernel>(env, exports, "runKernel");
+  add<constants>(env, exports, "constants");
+#ifdef TESSERA_ASAN
+  add<readBeyondEnd>(env, exports, "readBeyondEnd");
+#endif
+  return exports;
+}
+
+static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
+  add<openProject>(env, exports, "openProject");
+  add<dropProject>(env, exports, "dropProject");
+  add<projects>(env, exports, "projects");
+  add<append>(env, exports, "append");
+  add<extendGraph>(env, exports, "extendGraph");
+  add<setScope>(env, exports, "setScope");
+  add<dropScope>(env, exports, "dropScope");
+  add<hasScope>(env, exports, "hasScope");
+  add<stats>(env, exports, "stats");
+  add<searchJson>(env, exports, "searchJson");
+  add<searchVector>(env, exports, "searchVector");
+  add<beginSnapshot>(env, exports, "beginSnapshot");
+  add<beginRestore>(env, exports, "beginRestore");
+  add<finishJob>(env, exports, "finishJob");
+  add<tryLockFile>(env, exports, "tryLockFile");
+  add<unlockFileCall>(env, exports, "unlockFile");
+  add<lowerThreadPriorityCall>(env, exports, "lowerThreadPriority");
+  exports.Set("testing", testingExports(env));
+  return exports;
+}
+
+}  // namespace tessera
+
+static Napi::Object initialise(Napi::Env env, Napi::Object exports) {
+  return tessera::registerAll(env, exports);
+}
+
+NODE_API_MODULE(tessera, initialise)

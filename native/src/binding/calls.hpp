@@ -1,0 +1,28 @@
+// The functions that the service calls; native/index.ts documents them.
+#pragma once
+#include <napi.h>
+
+namespace tessera {
+
+Napi::Value openProject(const Napi::CallbackInfo& info);
+Napi::Value dropProject(const Napi::CallbackInfo& info);
+Napi::Value projects(const Napi::CallbackInfo& info);
+Napi::Value append(const Napi::CallbackInfo& info);
+Napi::Value extendGraph(const Napi::CallbackInfo& info);
+Napi::Value setScope(const Napi::CallbackInfo& info);
+Napi::Value dropScope(const Napi::CallbackInfo& info);
+Napi::Value hasScope(const Napi::CallbackInfo& info);
+Napi::Value stats(const Napi::CallbackInfo& info);
+
+Napi::Value searchJson(const Napi::CallbackInfo& info);
+Napi::Value searchVector(const Napi::CallbackInfo& info);
+
+Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
+Napi::Value beginRestore(const Napi::CallbackInfo& info);
+Napi::Value finishJob(const Napi::CallbackInfo& info);
+
+Napi::Value tryLockFile(const Napi::CallbackInfo& info);
+Napi::Value unlockFileCall(const Napi::CallbackInfo& info);
+Napi::Value lowerThreadPriorityCall(const Napi::CallbackInfo& info);
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+// Calls that concern the process: file locks and the priority of a thread.
+#include "binding/arguments.hpp"
+#include "binding/calls.hpp"
+#include "common/thread.hpp"
+#include "storage/file.hpp"
+
+namespace tessera {
+
+Napi::Value tryLockFile(const Napi::CallbackInfo& info) {
+  const int handle = lockFile(stringArgument(info, 0, "path", MAX_PATH_BYTES));
+  if (handle < 0) return info.Env().Null();
+  return Napi::Number::New(info.Env(), handle);
+}
+
+Napi::Value unlockFileCall(const Napi::CallbackInfo& info) {
+  unlockFile(static_cast<int>(integerArgument(info, 0, "handle", 0, 0x7fffffff)));
+  return info.Env().Undefined();
+}
+
+Napi::Value lowerThreadPriorityCall(const Napi::CallbackInfo& info) {
+  lowerThreadPriority();
+  return info.Env().Undefined();
+}
+
+}  // namespace tessera

@@ -1,0 +1,169 @@
+#include "codes/rabitq_quantizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "codes/rotation.hpp"
+
+namespace tessera {
+
+/// The mean of |x| divided by the root mean square of x, for a normal distribution. The elements of a
+/// rotated vector are close to one.
+static constexpr float SIGN_ALIGNMENT = 0.7978846f;
+/// The step of the 4-bit quantizer with the least error for that distribution, in units of the root
+/// mean square.
+static constexpr float OPTIMAL_STEP = 0.335f;
+/// The step of a query's bytes in the same units: 127 steps are five times the root mean square.
+static constexpr float BYTE_STEP = 5.0f / 127;
+static constexpr size_t ESTIMATE_BATCH = 64;
+
+RabitqQuantizer::RabitqQuantizer(uint32_t dimension)
+    : dimension_(dimension), centre_(dimension, 0.0f) {
+  for (uint32_t different = 0; different <= dimension; different++) {
+    cosines_.push_back(
+        static_cast<float>(std::cos(std::numbers::pi * different / dimension)));
+  }
+}
+
+void RabitqQuantizer::centreChanged() {
+  centreSquared_ = static_cast<float>(kernels().dot(centre_.data(), centre_.data(), dimension_));
+}
+
+void RabitqQuantizer::prepare(const float* vector, double inverseNorm, float* out) const {
+  for (uint32_t i = 0; i < dimension_; i++) {
+    out[i] = static_cast<float>(vector[i] * inverseNorm);
+  }
+  rotate(out, dimension_);
+}
+
+void RabitqQuantizer::encode1Bit(const float* prepared, uint8_t* code) const {
+  float absolute = 0, squares = 0, product = 0;
+  for (uint32_t byte = 0; byte < dimension_ / 8; byte++) {
+    uint8_t bits = 0;
+    for (uint32_t bit = 0; bit < 8; bit++) {
+      const uint32_t i = byte * 8 + bit;
+      const float residual = prepared[i] - centre_[i];
+      bits |= static_cast<uint8_t>((residual > 0) << bit);
+      absolute += std::fabs(residual);
+      squares += residual * residual;
+      product += prepared[i] * centre_[i];
+    }
+    code[byte] = bits;
+  }
+  const Factors1Bit factors{absolute > 0 ? squares / absolute : 0, product};
+  std::memcpy(code + dimension_ / 8, &factors, sizeof factors);
+}
+
+void RabitqQuantizer::encode4Bit(const float* prepared, uint8_t* code) const {
+  static constexpr float MIDDLE = 7.5f;
+  float squares = 0, product = 0, aligned = 0;
+  for (uint32_t i = 0; i < dimension_; i++) {
+    const float residual = prepared[i] - centre_[i];
+    squares += residual * residual;
+    product += prepared[i] * centre_[i];
+  }
+  const float rms = std::sqrt(squares / static_cast<float>(dimension_));
+  const float inverseStep = rms > 0 ? 1 / (OPTIMAL_STEP * rms) : 0;
+  const auto level = [&](uint32_t i) {
+    const float residual = prepared[i] - centre_[i];
+    const float rounded = std::floor(std::clamp(residual * inverseStep + 8, 0.0f, 15.0f));
+    aligned += (rounded - MIDDLE) * residual;
+    return static_cast<uint8_t>(rounded);
+  };
+  for (uint32_t block = 0; block < dimension_; block += 64) {
+    for (uint32_t i = block; i < block + 32; i++) {
+      const uint8_t low = level(i);
+      *code++ = static_cast<uint8_t>(low | level(i + 32) << 4);
+    }
+  }
+  const Factors4Bit factors{aligned > 0 ? squares / aligned : 0, product};
+  std::memcpy(code, &factors, sizeof factors);
+}
+
+/// The lowest bit of each of eight bytes, that of the first byte lowest.
+static inline uint64_t gatherBits(uint64_t bytes) {
+  return ((bytes & 0x0101010101010101ull) * 0x0102040810204080ull) >> 56;
+}
+
+/// Rounds `values / step` to whole numbers in [min, max] and returns their sum.
+static int32_t roundToBytes(const float* values, uint32_t count, float inverseStep, float min,
+                            float max, int8_t* out) {
+  int32_t total = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const float steps = values[i] * inverseStep;
+    const float bounded = steps < min ? min : (steps > max ? max : steps);
+    // Truncation rounds towards zero; on the shifted, positive value it rounds down.
+    const int32_t rounded = static_cast<int32_t>(bounded + 128.5f) - 128;
+    out[i] = static_cast<int8_t>(rounded);
+    total += rounded;
+  }
+  return total;
+}
+
+void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) const {
+  static thread_local std::vector<float> residuals;
+  static thread_local std::vector<int8_t> rounded;
+  residuals.resize(dimension_);
+  rounded.resize(dimension_);
+  for (uint32_t i = 0; i < dimension_; i++) residuals[i] = prepared[i] - centre_[i];
+  const double product = kernels().dot(prepared, centre_.data(), dimension_);
+  const double squares = kernels().dot(residuals.data(), residuals.data(), dimension_);
+  out.residualLength = static_cast<float>(std::sqrt(squares));
+  out.constant = static_cast<float>(product) - centreSquared_;
+
+  const float rms = out.residualLength / std::sqrt(static_cast<float>(dimension_));
+  out.step = OPTIMAL_STEP * rms;
+  const float inverseStep = rms > 0 ? 1 / out.step : 0;
+  out.total = roundToBytes(residuals.data(), dimension_, inverseStep, -8, 7, rounded.data());
+  out.planes.resize(QUERY_PLANES * words());
+  uint8_t* planes = reinterpret_cast<uint8_t*>(out.planes.data());
+  for (uint32_t byte = 0; byte < dimension_ / 8; byte++) {
+    uint64_t eight;
+    std::memcpy(&eight, rounded.data() + byte * 8, 8);
+    for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
+      planes[plane * dimension_ / 8 + byte] = static_cast<uint8_t>(gatherBits(eight >> plane));
+    }
+  }
+
+  out.bytes.resize(dimension_);
+  out.byteStep = rms * BYTE_STEP;
+  const float inverseByteStep = rms > 0 ? 1 / out.byteStep : 0;
+  out.byteTotal =
+      roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
+}
+
+float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const {
+  Factors4Bit factors;
+  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
+  const int32_t sum = kernels().dot4Bit(code, query.bytes.data(), dimension_);
+  const float product =
+      query.byteStep * (static_cast<float>(sum) - 7.5f * static_cast<float>(query.byteTotal));
+  return factors.scale * product + factors.add + query.constant;
+}
+
+void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* const* codes, size_t count,
+                        float* estimates) const {
+  int32_t sums[ESTIMATE_BATCH];
+  for (size_t done = 0; done < count; done += ESTIMATE_BATCH) {
+    const size_t batch = std::min(ESTIMATE_BATCH, count - done);
+    kernels().dot1Bit(codes + done, batch, query.planes.data(), words(), sums);
+    for (size_t i = 0; i < batch; i++) {
+      const Factors1Bit code = factors1Bit(codes[done + i]);
+      const float product = query.step * static_cast<float>(2 * sums[i] - query.total);
+      estimates[done + i] = code.scale * product + code.add + query.constant;
+    }
+  }
+}
+
+float RabitqQuantizer::estimatePair(const uint8_t* a, const uint8_t* b) const {
+  const Factors1Bit left = factors1Bit(a), right = factors1Bit(b);
+  // scale = length / (alignment * sqrt(dimension))
+  const float lengths = left.scale * right.scale * SIGN_ALIGNMENT * SIGN_ALIGNMENT *
+                        static_cast<float>(dimension_);
+  // The square of the centre is left out: it is the same for all pairs, which are only compared.
+  return lengths * cosines_[kernels().hamming(a, b, words())] + left.add + right.add;
+}
+
+}  // namespace tessera

@@ -1,0 +1,48 @@
+// Every bound of the native search core, with its unit.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera {
+
+// Bounds that src/shared/limits.ts states too; a test compares them.
+/// Dimensions that an index may have, ascending.
+inline constexpr uint32_t DIMENSIONS[] = {768, 1024, 1536, 3072, 4096};
+inline constexpr size_t DIMENSION_COUNT = 5;
+inline constexpr uint32_t MAX_DIMENSION = 4096;
+inline constexpr uint32_t DEFAULT_LIMIT = 10;
+inline constexpr uint32_t MAX_LIMIT = 100;
+inline constexpr double DEFAULT_THRESHOLD = 0.7;
+
+/// Bodies that are nested more deeply are left to JSON.parse.
+inline constexpr int MAX_JSON_DEPTH = 64;
+
+/// Rows of one slab of a column. Columns grow by whole slabs, so no row ever moves.
+inline constexpr uint32_t SLAB_ROW_BITS = 12;
+inline constexpr uint32_t SLAB_ROWS = 1u << SLAB_ROW_BITS;
+/// The same for columns of small rows that searches read at random.
+inline constexpr uint32_t HOT_SLAB_ROW_BITS = 16;
+inline constexpr uint32_t MAX_SLABS = 1u << 14;
+inline constexpr uint32_t MAX_ROWS = SLAB_ROWS * MAX_SLABS;
+
+/// Bytes of one slab of rendered text. A longer text gets a slab of its own.
+inline constexpr size_t TEXT_SLAB_BYTES = size_t{4} << 20;
+/// Most bytes of one rendered chunk.
+inline constexpr size_t MAX_TEXT_BYTES = size_t{64} << 20;
+
+/// Most bytes of a project or scope name, and of a file or request path.
+inline constexpr size_t MAX_NAME_BYTES = 128;
+inline constexpr size_t MAX_PATH_BYTES = 16384;
+
+/// No row: marks the end of a chain and an unused link of the graph.
+inline constexpr uint32_t NONE = 0xffffffffu;
+
+/// The position of a dimension in `DIMENSIONS`; -1 for any other number.
+inline int dimensionSlot(uint32_t dimension) {
+  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+    if (DIMENSIONS[slot] == dimension) return static_cast<int>(slot);
+  }
+  return -1;
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+// Finding candidates by a scan of their 1-bit codes.
+#pragma once
+#include <vector>
+
+#include "common/prefetch.hpp"
+#include "index/quantized_index.hpp"
+
+namespace tessera {
+
+/// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and not
+/// below the minimum score. On spread-out data these are few, on crowded data as many as needed.
+class CodeScan {
+ public:
+  /// `kept` receives the candidates.
+  CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
+           double minScore, std::vector<Candidate>& kept);
+
+  void add(uint32_t node) {
+    const uint8_t* code = quantized_.codes1Bit.row(node);
+    prefetch(code, quantized_.codes1Bit.rowBytes());
+    nodes_[waiting_] = node;
+    codes_[waiting_++] = code;
+    if (waiting_ == BATCH) flush();
+  }
+  void finish();
+
+ private:
+  static constexpr size_t BATCH = 64;
+  void flush();
+
+  const QuantizedIndex& quantized_;
+  const QuantizedQuery& query_;
+  const size_t limit_;
+  const float errorUnit_;
+  /// A node is kept when its estimate plus its error margin reaches this.
+  float minEstimate_;
+  /// The `limit` best estimates: a heap with the lowest on top.
+  std::vector<float> best_;
+  std::vector<Candidate>& kept_;
+  uint32_t nodes_[BATCH];
+  const uint8_t* codes_[BATCH];
+  size_t waiting_ = 0;
+};
+
+}  // namespace tessera

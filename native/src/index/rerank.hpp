@@ -1,0 +1,42 @@
+// Reranking candidates: first by their 4-bit codes, then by their full vectors.
+#pragma once
+#include <vector>
+
+#include "common/prefetch.hpp"
+#include "index/quantized_index.hpp"
+#include "kernels/kernels.hpp"
+
+namespace tessera {
+
+/// The error margin of a node's estimate from its 4-bit code.
+inline float margin4Bit(const QuantizedIndex& quantized, const QuantizedQuery& query,
+                        uint32_t node) {
+  const float scale = quantized.quantizer.factors1Bit(quantized.codes1Bit.row(node)).scale;
+  return RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_4BIT * scale *
+         query.residualLength;
+}
+
+/// Sorts candidates by the estimates of their 4-bit codes, best first, and removes those that, error
+/// margin included, reach neither `minScore` nor the `limit` best.
+void rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
+                       double minScore, size_t limit, std::vector<Candidate>& candidates);
+
+/// Computes the exact cosine of each candidate and passes it to `score(node, cosine)`. Skips those
+/// whose estimate, error margin included, is below `minScore()`, which may rise meanwhile.
+/// `candidates` come from `rerankBy4BitCodes`; `inverseNorm` is one over the length of `vector`.
+template <typename Score, typename MinScore>
+void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized,
+                     const QuantizedQuery& query, const float* vector, double inverseNorm,
+                     const std::vector<Candidate>& candidates, Score score, MinScore minScore) {
+  const uint32_t dimension = vectors.dimension();
+  const size_t bytes = dimension * sizeof(float);
+  for (size_t i = 0; i < candidates.size(); i++) {
+    const uint32_t node = candidates[i].node;
+    if (candidates[i].estimate + margin4Bit(quantized, query, node) < minScore()) continue;
+    const float* row = vectors.vector(node);
+    if (i + 1 < candidates.size()) prefetch(vectors.vector(candidates[i + 1].node), bytes);
+    score(node, kernels().dot(vector, row, dimension) * inverseNorm * vectors.inverseNorm(node));
+  }
+}
+
+}  // namespace tessera

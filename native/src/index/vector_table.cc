@@ -1,0 +1,40 @@
+#include "index/vector_table.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "common/checksum.hpp"
+#include "kernels/kernels.hpp"
+
+namespace tessera {
+
+/// A node of the hash table holds its key, its value and a pointer, and its bucket another pointer.
+static constexpr size_t HASH_NODE_BYTES = 32;
+
+VectorTable::VectorTable(uint32_t dimension)
+    : dimension_(dimension), vectors_(dimension * sizeof(float)) {}
+
+uint32_t VectorTable::findOrAdd(const float* vector) {
+  const size_t bytes = dimension_ * sizeof(float);
+  const uint64_t hash = checksum(vector, bytes);
+  const auto [first, last] = byHash_.equal_range(hash);
+  for (auto entry = first; entry != last; ++entry) {
+    if (std::memcmp(this->vector(entry->second), vector, bytes) == 0) return entry->second;
+  }
+  const uint32_t node = nodes_.load(std::memory_order_relaxed);
+  vectors_.ensure(node + 1);
+  inverseNorms_.ensure(node + 1);
+  hashes_.ensure(node + 1);
+  std::memcpy(vectors_.row(node), vector, bytes);
+  inverseNorms_.at(node) = 1 / std::sqrt(kernels().dot(vector, vector, dimension_));
+  hashes_.at(node) = hash;
+  addToHashTable(node);
+  nodes_.store(node + 1, std::memory_order_release);
+  return node;
+}
+
+size_t VectorTable::bookkeepingRowBytes() const {
+  return inverseNorms_.rowBytes() + hashes_.rowBytes() + HASH_NODE_BYTES;
+}
+
+}  // namespace tessera

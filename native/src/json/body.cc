@@ -1,0 +1,157 @@
+#include "json/body.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "common/usable_vector.hpp"
+#include "json/base64.hpp"
+#include "json/json_skip.hpp"
+#include "json/number.hpp"
+
+namespace tessera {
+
+namespace {
+
+class BodyParser {
+ public:
+  BodyParser(const char* at, const char* end, SearchBody& out) : at_(at), end_(end), out_(out) {}
+
+  bool parse() {
+    out_ = SearchBody{std::move(out_.vector)};
+    out_.vector.clear();
+    if (!consume('{')) return false;
+    if (consume('}')) return false;
+    do {
+      if (!member()) return false;
+    } while (consume(','));
+    if (!consume('}')) return false;
+    skipSpace();
+    return at_ == end_ && hasVector_ && hasDimension_ && out_.vector.size() == out_.dimension &&
+           isUsableVector(out_.vector.data(), out_.vector.size());
+  }
+
+ private:
+  void skipSpace() { at_ = skipJsonSpace(at_, end_); }
+
+  /// Skips white space and consumes the character if it is next.
+  bool consume(char wanted) {
+    skipSpace();
+    if (at_ == end_ || *at_ != wanted) return false;
+    at_++;
+    return true;
+  }
+
+  bool member() {
+    std::string_view key;
+    skipSpace();
+    if (!asciiString(key) || !consume(':')) return false;
+    skipSpace();
+    if (key == "vector") return once(hasVector_) && vectorValue();
+    if (key == "dimension") return once(hasDimension_) && dimensionValue();
+    if (key == "limit") return once(hasLimit_) && limitValue();
+    if (key == "threshold") return once(hasThreshold_) && thresholdValue();
+    at_ = skipJsonValue(at_, end_);
+    return at_ != nullptr;
+  }
+
+  /// False when a member is repeated.
+  static bool once(bool& seen) {
+    if (seen) return false;
+    return seen = true;
+  }
+
+  /// A string of printable ASCII without escapes.
+  bool asciiString(std::string_view& out) {
+    if (at_ == end_ || *at_ != '"') return false;
+    const char* first = ++at_;
+    while (at_ < end_ && *at_ != '"') {
+      if (*at_ == '\\' || static_cast<unsigned char>(*at_) < 0x20 ||
+          static_cast<unsigned char>(*at_) > 0x7e) {
+        return false;
+      }
+      at_++;
+    }
+    if (at_ == end_) return false;
+    out = {first, static_cast<size_t>(at_ - first)};
+    at_++;
+    return true;
+  }
+
+  bool vectorValue() {
+    if (at_ < end_ && *at_ == '"') {
+      std::string_view text;
+      if (!asciiString(text)) return false;
+      out_.vector.resize(MAX_DIMENSION);
+      size_t bytes = 0;
+      if (!decodeBase64(text, reinterpret_cast<uint8_t*>(out_.vector.data()),
+                        MAX_DIMENSION * sizeof(float), bytes)) {
+        return false;
+      }
+      if (bytes % sizeof(float) != 0) return false;
+      out_.vector.resize(bytes / sizeof(float));
+      return true;
+    }
+    return vectorArray();
+  }
+
+  bool vectorArray() {
+    if (!consume('[')) return false;
+    out_.vector.resize(MAX_DIMENSION);
+    size_t count = 0;
+    do {
+      skipSpace();
+      if (count == MAX_DIMENSION) return false;
+      at_ = parseFloat(at_, end_, out_.vector[count++]);
+      if (at_ == nullptr) return false;
+    } while (consume(','));
+    out_.vector.resize(count);
+    return consume(']');
+  }
+
+  bool number(double& value) {
+    at_ = parseDouble(at_, end_, value);
+    return at_ != nullptr;
+  }
+
+  bool null() {
+    if (end_ - at_ < 4 || std::memcmp(at_, "null", 4) != 0) return false;
+    at_ += 4;
+    return true;
+  }
+
+  bool dimensionValue() {
+    double value;
+    if (!number(value)) return false;
+    if (!(value >= 0 && value <= MAX_DIMENSION) || value != std::floor(value)) return false;
+    out_.dimension = static_cast<uint32_t>(value);
+    return dimensionSlot(out_.dimension) >= 0;
+  }
+
+  bool limitValue() {
+    if (null()) return true;
+    double value;
+    if (!number(value) || !(value >= 1 && value <= MAX_LIMIT)) return false;
+    out_.limit = static_cast<uint32_t>(value);
+    return true;
+  }
+
+  bool thresholdValue() {
+    if (null()) return true;
+    return number(out_.threshold) && out_.threshold >= 0 && out_.threshold <= 1;
+  }
+
+  const char* at_;
+  const char* end_;
+  SearchBody& out_;
+  bool hasVector_ = false, hasDimension_ = false, hasLimit_ = false, hasThreshold_ = false;
+};
+
+}  // namespace
+
+bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out) {
+  const char* text = reinterpret_cast<const char*>(data);
+  return BodyParser(text, text + length, out).parse();
+}
+
+}  // namespace tessera

@@ -1,0 +1,23 @@
+// The JSON body of a vector search.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/limits.hpp"
+
+namespace tessera {
+
+struct SearchBody {
+  std::vector<float> vector;
+  uint32_t dimension = 0;
+  uint32_t limit = DEFAULT_LIMIT;
+  double threshold = DEFAULT_THRESHOLD;
+};
+
+/// Parses a simple body. Returns false when it needs the full parser, because it is invalid or because
+/// it is valid in a way that only the full parser handles; `out` is then undefined. The elements of
+/// the vector equal Math.fround(JSON.parse(...)) bit by bit.
+bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out);
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+// Kernels for x86-64 processors with AVX-512 and its population count.
+#include <immintrin.h>
+
+#include "kernels/kernels_common.hpp"
+
+namespace tessera {
+
+/// The compiler knows `WORDS`, so the planes of the query stay in registers for all codes.
+template <size_t WORDS>
+static void dot1BitFixed(const uint8_t* const* codes, size_t count, const uint64_t* planes,
+                             int32_t* sums) {
+  constexpr size_t VECTORS = (WORDS + 7) / 8;
+  constexpr __mmask8 TAIL = WORDS % 8 == 0 ? 0xff : (1u << (WORDS % 8)) - 1;
+  __m512i query[QUERY_PLANES][VECTORS];
+  for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
+    for (size_t v = 0; v < VECTORS; v++) {
+      query[plane][v] = _mm512_maskz_loadu_epi64(v + 1 == VECTORS ? TAIL : 0xff,
+                                                 planes + plane * WORDS + v * 8);
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    __m512i ones[QUERY_PLANES] = {_mm512_setzero_si512(), _mm512_setzero_si512(),
+                                  _mm512_setzero_si512(), _mm512_setzero_si512()};
+    for (size_t v = 0; v < VECTORS; v++) {
+      const __m512i bits =
+          _mm512_maskz_loadu_epi64(v + 1 == VECTORS ? TAIL : 0xff, codes[i] + v * 64);
+      for (size_t plane = 0; plane < QUERY_PLANES; plane++) {
+        ones[plane] = _mm512_add_epi64(
+            ones[plane], _mm512_popcnt_epi64(_mm512_and_si512(bits, query[plane][v])));
+      }
+    }
+    const __m512i low = _mm512_add_epi64(ones[0], _mm512_slli_epi64(ones[1], 1));
+    const __m512i high =
+        _mm512_sub_epi64(_mm512_slli_epi64(ones[2], 2), _mm512_slli_epi64(ones[3], 3));
+    sums[i] = static_cast<int32_t>(_mm512_reduce_add_epi64(_mm512_add_epi64(low, high)));
+  }
+}
+
+static void dot1BitAvx512(const uint8_t* const* codes, size_t count, const uint64_t* planes,
+                              size_t words, int32_t* sums) {
+  switch (words) {
+    case 768 / 64:
+      return dot1BitFixed<768 / 64>(codes, count, planes, sums);
+    case 1024 / 64:
+      return dot1BitFixed<1024 / 64>(codes, count, planes, sums);
+    case 1536 / 64:
+      return dot1BitFixed<1536 / 64>(codes, count, planes, sums);
+    case 3072 / 64:
+      return dot1BitFixed<3072 / 64>(codes, count, planes, sums);
+    case 4096 / 64:
+      return dot1BitFixed<4096 / 64>(codes, count, planes, sums);
+    default:
+      return dot1BitCommon(codes, count, planes, words, sums);
+  }
+}
+
+static uint32_t hammingAvx512(const uint8_t* a, const uint8_t* b, size_t words) {
+  __m512i different = _mm512_setzero_si512();
+  size_t word = 0;
+  for (; word + 8 <= words; word += 8) {
+    const __m512i x = _mm512_loadu_si512(a + word * 8), y = _mm512_loadu_si512(b + word * 8);
+    different = _mm512_add_epi64(different, _mm512_popcnt_epi64(_mm512_xor_si512(x, y)));
+  }
+  if (word < words) {
+    const __mmask8 tail = static_cast<__mmask8>((1u << (words - word)) - 1);
+    const __m512i x = _mm512_maskz_loadu_epi64(tail, a + word * 8);
+    const __m512i y = _mm512_maskz_loadu_epi64(tail, b + word * 8);
+    different = _mm512_add_epi64(different, _mm512_popcnt_epi64(_mm512_xor_si512(x, y)));
+  }
+  return static_cast<uint32_t>(_mm512_reduce_add_epi64(different));
+}
+
+static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t length) {
+  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
+  __m512i sum = _mm512_setzero_si512();
+  for (size_t block = 0; block < length; block += 64) {
+    const __m256i both =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + block / 2));
+    const __m512i spread =
+        _mm512_inserti64x4(_mm512_castsi256_si512(both), _mm256_srli_epi16(both, 4), 1);
+    // The sum of two products is at most 2 * 15 * 127 and does not saturate 16 bits.
+    const __m512i products = _mm512_maddubs_epi16(_mm512_and_si512(spread, nibble),
+                                                  _mm512_loadu_si512(query + block));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
+  }
+  return _mm512_reduce_add_epi32(sum);
+}
+
+const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hammingAvx512, hadamardCommon};
+
+}  // namespace tessera

@@ -1,0 +1,9 @@
+// Kernels for any processor.
+#include "kernels/kernels_common.hpp"
+
+namespace tessera {
+
+const Kernels portableKernels{"portable", dotCommon, dot1BitCommon, dot4BitCommon, hammingCommon,
+                              hadamardCommon};
+
+}  // namespace tessera

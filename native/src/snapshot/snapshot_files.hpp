@@ -1,0 +1,40 @@
+// The files of a snapshot, and where in them its bytes are.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/column.hpp"
+
+namespace tessera {
+
+/// A run of bytes in one of the files of a snapshot, as the manifest stores it.
+struct Extent {
+  uint64_t file;
+  uint64_t offset;
+  uint64_t length;
+  uint64_t checksum;
+};
+
+/// The first file is the state file.
+struct SnapshotFiles {
+  std::string directory;
+  std::vector<std::string> names;
+  std::vector<uint64_t> sizes;
+
+  std::string path(size_t number) const { return directory + "/" + names.at(number); }
+};
+
+/// The slabs that hold the first `rows` rows of a column.
+inline size_t slabsOf(const Column& column, uint32_t rows) {
+  return (size_t{rows} + column.slabRows() - 1) / column.slabRows();
+}
+
+/// The rows in use of one slab of a column that has `rows` rows.
+inline uint32_t rowsOfSlab(const Column& column, uint32_t rows, size_t slab) {
+  const uint64_t left = rows - slab * column.slabRows();
+  return static_cast<uint32_t>(std::min<uint64_t>(left, column.slabRows()));
+}
+
+}  // namespace tessera

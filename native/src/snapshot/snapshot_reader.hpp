@@ -1,0 +1,33 @@
+// Reading the bytes of a snapshot.
+#pragma once
+#include <string_view>
+
+#include "snapshot/bytes.hpp"
+#include "snapshot/snapshot_files.hpp"
+#include "storage/column.hpp"
+#include "storage/file.hpp"
+#include "storage/text_arena.hpp"
+
+namespace tessera {
+
+/// Checks every length and checksum; throws a std::runtime_error when one is wrong.
+class SnapshotReader {
+ public:
+  /// `manifest` is the part of the manifest that describes the project.
+  SnapshotReader(SnapshotFiles files, std::string_view manifest);
+
+  void getBytes(void* data, uint64_t length);
+  void getColumn(Column& column, uint32_t rows, bool sealable);
+  void getTexts(TextArena& texts);
+
+  ByteReader manifest;
+
+ private:
+  Extent takeExtent(uint64_t length);
+  void readInto(const Extent& extent, Slab& slab);
+
+  SnapshotFiles files_;
+  File state_;
+};
+
+}  // namespace tessera

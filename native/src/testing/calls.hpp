@@ -1,0 +1,17 @@
+// The functions that only tests and benchmarks call; native/testing.ts documents them.
+#pragma once
+#include <napi.h>
+
+namespace tessera {
+
+Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);
+Napi::Value exactSearch(const Napi::CallbackInfo& info);
+Napi::Value searchRaw(const Napi::CallbackInfo& info);
+
+Napi::Value kernelSets(const Napi::CallbackInfo& info);
+Napi::Value useKernels(const Napi::CallbackInfo& info);
+Napi::Value runKernel(const Napi::CallbackInfo& info);
+
+Napi::Value constants(const Napi::CallbackInfo& info);
+
+}  // namespace tessera

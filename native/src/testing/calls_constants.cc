@@ -1,0 +1,25 @@
+// The bounds and versions that TypeScript states too, for a test that compares them.
+#include <iterator>
+
+#include "common/limits.hpp"
+#include "snapshot/snapshot.hpp"
+#include "testing/calls.hpp"
+
+namespace tessera {
+
+Napi::Value constants(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto dimensions = Napi::Array::New(env, std::size(DIMENSIONS));
+  for (uint32_t i = 0; i < std::size(DIMENSIONS); i++) {
+    dimensions.Set(i, Napi::Number::New(env, DIMENSIONS[i]));
+  }
+  const auto result = Napi::Object::New(env);
+  result.Set("dimensions", dimensions);
+  result.Set("defaultLimit", Napi::Number::New(env, DEFAULT_LIMIT));
+  result.Set("maxLimit", Napi::Number::New(env, MAX_LIMIT));
+  result.Set("defaultThreshold", Napi::Number::New(env, DEFAULT_THRESHOLD));
+  result.Set("snapshotFormat", Napi::Number::New(env, SNAPSHOT_FORMAT_VERSION));
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+// Searches that answer with plain numbers, and the parser of search bodies alone.
+#include <cstring>
+
+#include "binding/arguments.hpp"
+#include "search/search.hpp"
+#include "testing/calls.hpp"
+
+namespace tessera {
+
+Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info) {
+  const Bytes bytes = bytesArgument(info, 0, "body");
+  SearchBody body;
+  if (!parseSearchBody(bytes.data, bytes.length, body)) return info.Env().Null();
+  auto vector = Napi::Float32Array::New(info.Env(), body.vector.size());
+  std::copy(body.vector.begin(), body.vector.end(), vector.Data());
+  const auto result = Napi::Object::New(info.Env());
+  result.Set("vector", vector);
+  result.Set("dimension", Napi::Number::New(info.Env(), body.dimension));
+  result.Set("limit", Napi::Number::New(info.Env(), body.limit));
+  result.Set("threshold", Napi::Number::New(info.Env(), body.threshold));
+  return result;
+}
+
+static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
+  const size_t count = answer.hits.size();
+  auto ids = Napi::Uint8Array::New(env, count * sizeof(ChunkId));
+  auto ordinals = Napi::Uint32Array::New(env, count);
+  auto scores = Napi::Float64Array::New(env, count);
+  for (size_t i = 0; i < count; i++) {
+    const Hit& hit = answer.hits[i];
+    std::memcpy(ids.Data() + i * sizeof(ChunkId), &answer.index->id(hit.ordinal), sizeof(ChunkId));
+    ordinals.Data()[i] = hit.ordinal;
+    scores.Data()[i] = hit.score;
+  }
+  const auto result = Napi::Object::New(env);
+  result.Set("ids", ids);
+  result.Set("ordinals", ordinals);
+  result.Set("scores", scores);
+  result.Set("plan", Napi::String::New(env, answer.plan));
+  result.Set("milliseconds", Napi::Number::New(env, answer.milliseconds));
+  return result;
+}
+
+static Napi::Value searchBy(Method method, const Napi::CallbackInfo& info) {
+  static thread_local SearchBody body;
+  static thread_local Answer answer;
+  const auto scope = scopeArguments(info);
+  queryArguments(info, body);
+  if (!scope) throw Napi::Error::New(info.Env(), "the scope is not loaded");
+  const Query query{body.vector.data(), body.dimension, body.limit, body.threshold};
+  search(*scope, query, answer, method);
+  return rawAnswer(info.Env(), answer);
+}
+
+Napi::Value exactSearch(const Napi::CallbackInfo& info) { return searchBy(Method::EXACT, info); }
+Napi::Value searchRaw(const Napi::CallbackInfo& info) { return searchBy(Method::PLANNED, info); }
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+/**
+ * What only tests and benchmarks call: searches that answer with plain numbers, the brute-force
+ * reference, single kernels, and snapshots that block the calling thread.
+ */
+import { addon, snapshotJobs } from "./addon.ts";
+
+/** A simple search body, with defaults filled in. */
+export interface SearchBody {
+  vector: Float32Array<ArrayBuffer>;
+  dimension: number;
+  limit: number;
+  threshold: number;
+}
+
+/** Hits, best first; the arrays are parallel. */
+export interface RawAnswer {
+  /** 16 bytes per hit. */
+  ids: Uint8Array<ArrayBuffer>;
+  ordinals: Uint32Array<ArrayBuffer>;
+  /** Cosine similarity in full precision, -1..1. */
+  scores: Float64Array<ArrayBuffer>;
+  /** How the hits were found: "empty", "exact", "scan" or "graph". */
+  plan: string;
+  milliseconds: number;
+}
+
+/** Bounds and versions that C++ states, and TypeScript too. */
+export interface Constants {
+  dimensions: number[];
+  defaultLimit: number;
+  maxLimit: number;
+  defaultThreshold: number;
+  snapshotFormat: number;
+}
+
+type SearchArguments = [
+  projectId: string,
+  scopeId: string,
+  vector: Float32Array | Uint8Array | ArrayBuffer,
+  dimension: number,
+  limit: number,
+  threshold: number,
+];
+
+type Operands = [left: Uint8Array, right: Uint8Array];
+
+interface Testing {
+  /** Parses a search body as `searchJson` does; null where that returns NEEDS_FULL_PARSE. */
+  parseSearchBody(body: Uint8Array | ArrayBuffer): SearchBody | null;
+  /** Compares every member in full precision. Throws when the scope is not loaded. */
+  exactSearch(...query: SearchArguments): RawAnswer;
+  /** What `searchVector` finds, not rendered. Throws when the scope is not loaded. */
+  searchRaw(...query: SearchArguments): RawAnswer;
+  /** The sets of kernels that this processor supports, "portable" first and the fastest last. */
+  kernelSets(): string[];
+  /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */
+  useKernels(set: string): void;
+  /** Runs one kernel of a set on raw operands; see native/src/kernels/kernels.hpp. */
+  runKernel(set: string, operation: "dot" | "hamming" | "dot4Bit", ...operands: Operands): number;
+  runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
+  runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
+  constants(): Constants;
+}
+
+export const {
+  parseSearchBody,
+  exactSearch,
+  searchRaw,
+  kernelSets,
+  useKernels,
+  runKernel,
+  constants,
+} = (addon as { testing: Testing }).testing;
+
+function waitFor(job: number): Uint8Array<ArrayBuffer> | null {
+  for (;;) {
+    const result = snapshotJobs.finishJob(job);
+    if (result !== undefined) return result;
+    Bun.sleepSync(1);
+  }
+}
+
+/** `snapshot` that blocks the calling thread. */
+export function snapshotSync(projectId: string, directory: string, meta: Uint8Array): void {
+  waitFor(snapshotJobs.beginSnapshot(projectId, directory, meta));
+}
+
+/** `restore` that blocks the calling thread; throws what that rejects with. */
+export function restoreSync(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null {
+  return waitFor(snapshotJobs.beginRestore(projectId, directory));
+}

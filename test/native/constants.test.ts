@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { constants } from "../../native/testing.ts";
+import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
+import {
+  DIMENSIONS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../../src/shared/limits.ts";
+
+const native = constants();
+
+test("C++ and TypeScript state the same limits of a search", () => {
+  expect(native).toMatchObject({
+    dimensions: [...DIMENSIONS],
+    defaultLimit: SEARCH_LIMIT_DEFAULT,
+    maxLimit: SEARCH_LIMIT_MAX,
+    defaultThreshold: SEARCH_THRESHOLD_DEFAULT,
+  });
+});
+
+test("C++ and TypeScript state the same version of native snapshots", () => {
+  expect(native.snapshotFormat).toBe(DISK_FORMATS.nativeSnapshot);
+});
