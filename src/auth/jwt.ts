@@ -107,13 +107,8 @@ function isKeyServerFault(error: unknown): boolean {
   return !(error instanceof errors.JOSEError) || error.constructor === errors.JOSEError;
 }
 
-/**
- * A function that verifies JWTs against the configured secret or key set and returns the caller.
- * It throws `unauthorized` for an invalid token, and for every token when neither is configured;
- * `dependency-unavailable` when the key set cannot be read. Verified tokens are cached for
- * JWT_CACHE_TTL_MS at most, never beyond their expiry.
- */
-export function createJwtVerifier(jwt: Config["jwt"]) {
+/** Verifies tokens against the configured secret or key set and returns their claims. */
+function createClaimsReader(jwt: Config["jwt"]): (token: string) => Promise<JWTPayload> {
   const secret = jwt.secret === undefined ? undefined : new TextEncoder().encode(jwt.secret);
   const keySet =
     jwt.jwksUrl === undefined
@@ -124,14 +119,12 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
           timeoutDuration: JWKS_TIMEOUT_MS,
         });
   const checks = {
-    // The issuer's clock may be a little ahead. The expiry is checked below, without tolerance.
+    // The issuer's clock may be a little ahead. The expiry is checked again, without tolerance.
     clockTolerance: JWT_CLOCK_SKEW_SECONDS,
     ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
     ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
   };
-  const cache = new Map<string, CachedToken>();
-
-  async function claims(token: string): Promise<JWTPayload> {
+  return async (token) => {
     const algorithm = algorithmOf(token);
     if (secret !== undefined && algorithm !== undefined && SECRET_ALGORITHMS.includes(algorithm)) {
       return (await jwtVerify(token, secret, { ...checks, algorithms: SECRET_ALGORITHMS })).payload;
@@ -140,36 +133,46 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
       return await claimsByKeySet(token, keySet, { ...checks, algorithms: PUBLIC_ALGORITHMS });
     }
     throw new errors.JOSEAlgNotAllowed();
+  };
+}
+
+/** The problem for a token that could not be verified. */
+function tokenProblem(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause;
+  if (isKeyServerFault(cause)) {
+    const detail = "The keys that verify tokens cannot be read.";
+    return new Problem("dependency-unavailable", { detail, cause });
   }
+  return new Problem("unauthorized", { detail: "The token is not valid.", cause });
+}
+
+/**
+ * A function that verifies JWTs against the configured secret or key set and returns the caller.
+ * It throws `unauthorized` for an invalid token, and for every token when neither is configured;
+ * `dependency-unavailable` when the key set cannot be read. Verified tokens are cached for
+ * JWT_CACHE_TTL_MS at most, never beyond their expiry.
+ */
+export function createJwtVerifier(jwt: Config["jwt"]) {
+  const claimsOf = createClaimsReader(jwt);
+  const cache = new Map<string, CachedToken>();
 
   async function verify(token: string): Promise<Principal> {
     try {
-      const payload = await claims(token);
+      const payload = await claimsOf(token);
       const principal = principalOf(payload);
       const expires = payload.exp ?? Number.POSITIVE_INFINITY;
       if (expires * 1000 <= Date.now()) throw new errors.JWTExpired("expired", payload);
-      cache.set(token, {
-        principal,
-        until: Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000),
-      });
-      if (cache.size > AUTH_CACHE_MAX_ENTRIES) {
-        cache.delete(cache.keys().next().value as string);
-      }
+      const until = Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000);
+      cache.set(token, { principal, until });
+      if (cache.size > AUTH_CACHE_MAX_ENTRIES) cache.delete(cache.keys().next().value as string);
       return principal;
-    } catch (cause) {
-      if (cause instanceof Problem) throw cause;
-      if (isKeyServerFault(cause)) {
-        throw new Problem("dependency-unavailable", {
-          detail: "The keys that verify tokens cannot be read.",
-          cause,
-        });
-      }
-      throw new Problem("unauthorized", { detail: "The token is not valid.", cause });
+    } catch (error) {
+      throw tokenProblem(error);
     }
   }
 
   return (token: string): Principal | Promise<Principal> => {
-    if (secret === undefined && keySet === undefined) {
+    if (jwt.secret === undefined && jwt.jwksUrl === undefined) {
       throw new Problem("unauthorized", { detail: "This service accepts API keys only." });
     }
     const cached = cache.get(token);

@@ -7,8 +7,6 @@ import { openEmbeddedDatabase } from "./embedded.ts";
 interface OpenedDatabase {
   readonly sql: Sql;
   readonly url: string;
-  /** True for the embedded server, false for the server in DATABASE_URL. */
-  readonly embedded: boolean;
   /** A sentence about what is wrong, or null when the database answers. Never throws. */
   check(): Promise<string | null>;
   close(): Promise<void>;
@@ -34,7 +32,6 @@ export async function openConfiguredDatabase(
   return {
     sql,
     url,
-    embedded: server !== undefined,
     check: () => check(sql),
     async close() {
       await sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
