@@ -28,7 +28,7 @@ export interface VectorOptions {
  * There is no response body: the JSON body has to be parsed and checked by the caller, or the
  * project or scope is not in memory. The request's own body comes back for another attempt.
  */
-export interface Unanswered {
+interface Unanswered {
   readonly reason: "needs-full-parse" | "not-loaded";
   readonly body: ArrayBuffer;
 }

@@ -35,7 +35,7 @@ function claimInstance(): number {
   return instance;
 }
 
-export type Subscriber = (message: unknown) => void;
+type Subscriber = (message: unknown) => void;
 
 /**
  * The main thread's side of the indexing thread. Knows which projects are loaded, requests others,

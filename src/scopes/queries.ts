@@ -12,7 +12,7 @@ export type ScopeName =
   | { readonly kind: ScopeKind; readonly name: string }
   | { readonly kind: "default" };
 
-export interface ScopeRow {
+interface ScopeRow {
   readonly project_id: string;
   /** Null when the project has no such scope. */
   readonly scope_id: string | null;

@@ -11,7 +11,7 @@ import { vectorFault } from "../shared/vector.ts";
 import { SearchOptions } from "./schema.ts";
 
 /** A search whose values have all been checked. */
-export interface CheckedSearch {
+interface CheckedSearch {
   readonly vector: Float32Array<ArrayBuffer>;
   readonly dimension: number;
   readonly limit: number;

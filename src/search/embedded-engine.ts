@@ -7,7 +7,7 @@ import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./eng
 import type { SearchPool } from "./pool.ts";
 
 /** Called for every search that is refused because too many are under way. */
-export type OnOverload = () => void;
+type OnOverload = () => void;
 
 function requestOf(query: SearchQuery, projectName: string): SearchRequest {
   const { scope, selfPath, body, vector } = query;

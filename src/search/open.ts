@@ -5,7 +5,7 @@ import type { Metrics } from "../observability/metrics.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
 import { createWorkers, type LookupRunner, SearchPool } from "./pool.ts";
 
-export interface OpenedEngine {
+interface OpenedEngine {
   readonly engine: EmbeddedEngine;
   readonly indexer: Indexer;
   /** Runs lookups on the same threads. */

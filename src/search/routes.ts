@@ -23,7 +23,7 @@ import {
 
 const OCTETS_TYPE = "application/octet-stream";
 
-export interface SearchServices {
+interface SearchServices {
   readonly engine: SearchEngine;
   readonly scopes: ScopeResolver;
   readonly config: { readonly maxBodyBytes: number };

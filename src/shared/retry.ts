@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 
 /** Pauses between attempts, in milliseconds: the first one, doubled up to the longest. */
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
 }

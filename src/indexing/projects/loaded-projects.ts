@@ -8,7 +8,7 @@ import type { ProjectIndexer } from "./project-indexer.ts";
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
-export interface LoadedProjectsEvents {
+interface LoadedProjectsEvents {
   /** Searches may use the project from now on. */
   loaded(projectId: string): void;
   /** Called before the memory of the project is freed. */

@@ -9,7 +9,7 @@ const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
 
 /** Describes the state of the database that a project's index snapshots were made from. */
-export interface Manifest {
+interface Manifest {
   readonly databaseId: string;
   /** A position that identifies the change log. */
   readonly anchor: Anchor;

@@ -34,7 +34,7 @@ interface Address {
 }
 
 /** What a finished merge has changed. */
-export interface Merged {
+interface Merged {
   /** The new segment; null when no document was left. */
   readonly added: TextSegment | null;
   readonly removed: readonly string[];

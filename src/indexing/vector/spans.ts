@@ -2,7 +2,7 @@ import { INDEX_META_SLICE_VERSIONS } from "../../shared/limits.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
 
 /** (dimension, first ordinal, count) triples. Nearly every version has one, or none. */
-export type Spans = Uint32Array;
+type Spans = Uint32Array;
 
 const NO_SPANS: Spans = new Uint32Array(0);
 

@@ -82,6 +82,3 @@ export interface VersionIndex {
   /** One entry per dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }
-
-/** Sends a message of an index to its subscriber on the main thread. Buffers may be shared. */
-export type Publish = (message: unknown) => void;
