@@ -25,11 +25,11 @@ const output = join(root, "build");
 const modules = join(root, "..", "node_modules");
 
 /** A failed build. The first line of the message names the remedy. */
-export class BuildError extends Error {
+class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   /** Instrument with AddressSanitizer and UndefinedBehaviorSanitizer. */
   asan?: boolean;
 }

@@ -26,7 +26,7 @@ export interface AppendBatch {
 }
 
 /** Members of a scope: `ranges` holds (start, count) pairs of ordinals of one dimension. */
-export interface ScopeRanges {
+interface ScopeRanges {
   dimension: number;
   ranges: Uint32Array;
 }
@@ -42,7 +42,7 @@ export const NOT_LOADED = 2;
 /** A complete JSON response body, or one of the two constants above. */
 export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
 
-export interface IndexStats {
+interface IndexStats {
   dimension: number;
   /** Chunks. */
   vectors: number;
@@ -55,7 +55,7 @@ export interface IndexStats {
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
 }
 
-export interface ProjectStats {
+interface ProjectStats {
   dimensions: IndexStats[];
   scopes: number;
   scopeBytes: number;
@@ -110,8 +110,6 @@ interface Native {
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
-  /** Lowers the priority of the calling thread below all others (Linux); does nothing elsewhere. */
-  lowerThreadPriority(): void;
 }
 
 const native = addon as Native;
@@ -130,7 +128,6 @@ export const {
   searchVector,
   tryLockFile,
   unlockFile,
-  lowerThreadPriority,
 } = native;
 
 /** How often a job is polled. */

@@ -29,15 +29,15 @@ function tryLock(lock: string): boolean {
     const old = Date.now() - lstatSync(lock).mtimeMs > LOCK_MAX_AGE_MS;
     if (old || !isRunning(Number(readlinkSync(lock)))) rmSync(lock, { force: true });
   } catch {
-    // It was given back just now.
+    // Its owner has just released it.
   }
   return false;
 }
 
 /**
- * Runs `work` while no other process holds the lock, a path in a folder that exists. Two that take
- * over a killed one's lock at the same instant may both run: it saves work twice done, and whoever
- * uses it stays right without it.
+ * Runs `work` while no other process holds the lock, a path in an existing folder. Two processes
+ * that take over the lock of a killed one at the same instant may both run: the lock only avoids
+ * doing work twice, correctness does not depend on it.
  */
 export async function locked(lock: string, work: () => Promise<void>): Promise<void> {
   while (!tryLock(lock)) await Bun.sleep(LOCK_POLL_MS);

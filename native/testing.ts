@@ -5,7 +5,7 @@
 import { addon, snapshotJobs } from "./addon.ts";
 
 /** A simple search body, with defaults filled in. */
-export interface SearchBody {
+interface SearchBody {
   vector: Float32Array<ArrayBuffer>;
   dimension: number;
   limit: number;
@@ -13,7 +13,7 @@ export interface SearchBody {
 }
 
 /** Hits, best first; the arrays are parallel. */
-export interface RawAnswer {
+interface RawAnswer {
   /** 16 bytes per hit. */
   ids: Uint8Array<ArrayBuffer>;
   ordinals: Uint32Array<ArrayBuffer>;
@@ -25,7 +25,7 @@ export interface RawAnswer {
 }
 
 /** Bounds and versions that C++ states, and TypeScript too. */
-export interface Constants {
+interface Constants {
   dimensions: number[];
   defaultLimit: number;
   maxLimit: number;

@@ -34,7 +34,7 @@ interface Unanswered {
 }
 
 /** The search failed with an error that no request should be able to cause. */
-export interface Failed {
+interface Failed {
   readonly reason: "failed";
   readonly message: string;
 }

@@ -72,7 +72,6 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<finishJob>(env, exports, "finishJob");
   add<tryLockFile>(env, exports, "tryLockFile");
   add<unlockFileCall>(env, exports, "unlockFile");
-  add<lowerThreadPriorityCall>(env, exports, "lowerThreadPriority");
   exports.Set("testing", testingExports(env));
   return exports;
 }

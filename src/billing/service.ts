@@ -33,7 +33,7 @@ function timedOut(): never {
   throw new Problem("billing-provider-error", { detail });
 }
 
-export interface Billing {
+interface Billing {
   /**
    * Starts an upgrade of an account. A refusal by the provider is a result with status `error`.
    * Throws `billing-not-configured`, and `billing-provider-error` when the provider gives no usable

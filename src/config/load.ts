@@ -8,7 +8,7 @@ import {
 } from "../shared/limits.ts";
 import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {

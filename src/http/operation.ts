@@ -3,10 +3,10 @@ import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
 
-export type Method = "GET" | "POST";
+type Method = "GET" | "POST";
 
 /** A JSON value shown in the documentation. */
-export type Example = unknown;
+type Example = unknown;
 
 /** The schema of one media type of a request body. */
 export interface MediaType {
@@ -44,7 +44,7 @@ interface Common<P extends TObject, Q extends TObject> {
 }
 
 /** The argument of every handler. */
-export interface Call<P, Q> {
+interface Call<P, Q> {
   readonly request: Request;
   readonly requestId: string;
   readonly params: P;

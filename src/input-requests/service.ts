@@ -28,7 +28,7 @@ interface AnswerServices {
   readonly failpoint: FailpointTrigger;
 }
 
-export interface Answer {
+interface Answer {
   readonly principal: Principal;
   readonly conversationId: string;
   readonly requestId: string;

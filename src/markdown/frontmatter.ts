@@ -16,7 +16,7 @@ import {
 } from "../shared/limits.ts";
 import type { FrontmatterEntry } from "../text/index.ts";
 
-export interface Frontmatter {
+interface Frontmatter {
   entries: FrontmatterEntry[];
   /** Where the body starts in the text, in UTF-16 code units. */
   bodyOffset: number;

@@ -161,7 +161,7 @@ export const BILLING_BOUND_MS = 15_000;
 export const BILLING_ATTEMPT_TIMEOUT_MS = 2_800;
 export const BILLING_RETRIES = 2;
 /** The longest pause of the provider's SDK between so few attempts. */
-export const BILLING_RETRY_WAIT_MS = 500;
+const BILLING_RETRY_WAIT_MS = 500;
 /** Timeout for checking a session. It is not retried, because the stored session is good enough. */
 export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
 /** A request that opens a session keeps others from opening it for at most this long. */

@@ -8,7 +8,6 @@ export { buildSegment } from "./segment/build.ts";
 export {
   addDocument,
   countDocuments,
-  type DocumentSet,
   emptyDocumentSet,
   hasDocument,
   nextDocument,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { codeOf, filesNamedIn, filesOf, findCycle, importsOf, ROOT, reachable } from "./sources.ts";
 
 /** The layers, highest first. A file imports from its own layer and from lower ones only. */
@@ -106,7 +106,16 @@ describe("the direction of imports", () => {
     expect(findCycle(graph)).toBeUndefined();
   });
 
-  test("no two features need each other", () => {
+  test("no two folders import each other, directly or through others", () => {
+    const graph = new Map<string, Set<string>>();
+    for (const [from, to] of edges(filesOf("{src,workers,native,test,bench,support}/**/*.ts"))) {
+      const [folder, target] = [dirname(from), dirname(to)];
+      if (folder !== target) graph.set(folder, (graph.get(folder) ?? new Set()).add(target));
+    }
+    expect(findCycle(graph)).toBeUndefined();
+  });
+
+  test("no two features import each other", () => {
     const graph = new Map<string, Set<string>>(LAYERS.feature.map((part) => [part, new Set()]));
     for (const [from, to] of edges(sources)) {
       if (partOf(from) !== partOf(to) && to.startsWith("src/") && graph.has(partOf(to))) {

@@ -23,6 +23,5 @@ Napi::Value finishJob(const Napi::CallbackInfo& info);
 
 Napi::Value tryLockFile(const Napi::CallbackInfo& info);
 Napi::Value unlockFileCall(const Napi::CallbackInfo& info);
-Napi::Value lowerThreadPriorityCall(const Napi::CallbackInfo& info);
 
 }  // namespace tessera

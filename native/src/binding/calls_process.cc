@@ -1,7 +1,6 @@
 // Calls that concern the process: file locks and the priority of a thread.
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
-#include "common/thread.hpp"
 #include "storage/file.hpp"
 
 namespace tessera {
@@ -14,11 +13,6 @@ Napi::Value tryLockFile(const Napi::CallbackInfo& info) {
 
 Napi::Value unlockFileCall(const Napi::CallbackInfo& info) {
   unlockFile(static_cast<int>(integerArgument(info, 0, "handle", 0, 0x7fffffff)));
-  return info.Env().Undefined();
-}
-
-Napi::Value lowerThreadPriorityCall(const Napi::CallbackInfo& info) {
-  lowerThreadPriority();
   return info.Env().Undefined();
 }
 

@@ -24,7 +24,7 @@ export interface TokenStreams {
   tokens: Uint32Array;
 }
 
-export interface Postings {
+interface Postings {
   starts: Uint32Array;
   postings: Uint32Array;
 }
