@@ -1,5 +1,5 @@
-// Loaded ahead of the sanitizer: it insists that the alternate signal stack is aligned, which the
-// runtime's is not, and only ever asks where it lies.
+// Preloaded with AddressSanitizer, which requires an aligned alternate signal stack. That of the
+// runtime is not aligned, so this reports the aligned part of it.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/** Loaded before the tests under AddressSanitizer: chooses the instrumented addon in every thread. */
+/** Preloaded for tests under AddressSanitizer: selects the instrumented addon in every thread. */
 Reflect.set(globalThis, Symbol.for("tessera.native.asan"), true);
 
 const PlainWorker = globalThis.Worker;

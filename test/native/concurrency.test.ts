@@ -12,7 +12,7 @@ const BATCH = 250;
 const BATCHES = 24;
 const SEARCHERS = 3;
 
-test("searches in several threads stay whole and right while one thread writes everything", async () => {
+test("concurrent searches return complete, correct answers while one thread writes", async () => {
   const project = freshProject();
   const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 31);
   native.openProject(project);
@@ -68,7 +68,7 @@ test("searches in several threads stay whole and right while one thread writes e
   native.dropProject(project);
 }, 60_000);
 
-test("a project dropped and restored under running searches answers or says that it is gone", async () => {
+test("concurrent searches of a project that is dropped and restored answer or report it as not loaded", async () => {
   const project = freshProject();
   const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
   native.openProject(project);
@@ -95,7 +95,7 @@ test("a project dropped and restored under running searches answers or says that
   native.dropProject(project);
 }, 60_000);
 
-test("a snapshot that is written while the project grows is whole, and of one instant", async () => {
+test("a snapshot that is written while the project grows is complete and consistent", async () => {
   const project = freshProject();
   const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 33);
   native.openProject(project);
@@ -121,7 +121,7 @@ test("a snapshot that is written while the project grows is whole, and of one in
     const search = () =>
       testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
     const before = search();
-    // The last one began before the end of all this, and the graph grows under it.
+    // The last snapshot is still being written while the graph grows.
     while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
     writing = false;
     await snapshots;
@@ -129,7 +129,7 @@ test("a snapshot that is written while the project grows is whole, and of one in
     expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
     expect(search().ids).toEqual(before.ids);
     const [part] = native.stats(project)?.dimensions ?? [];
-    // Batches are appended whole, so a snapshot of one instant has no part of one.
+    // Batches are appended as a whole, so a consistent snapshot holds no part of one.
     const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
     expect(upTo(BATCHES + 1)).toContain(batches);
     await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
@@ -137,7 +137,7 @@ test("a snapshot that is written while the project grows is whole, and of one in
   native.dropProject(project);
 }, 60_000);
 
-test("a thread that ends while its snapshot is written takes nothing down with it", async () => {
+test("a snapshot completes although the thread that started it is terminated", async () => {
   const project = freshProject();
   native.openProject(project);
   appendAll(project, DIMENSION, makeVectors("clusters", STABLE, DIMENSION, 34));
@@ -151,7 +151,7 @@ test("a thread that ends while its snapshot is written takes nothing down with i
       });
       worker.terminate();
     }
-    // A snapshot waits for those of the ended threads, which write on.
+    // A snapshot waits for those of the terminated threads, which continue.
     await native.snapshot(project, join(folder, "last"), new Uint8Array());
     expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
   });

@@ -14,7 +14,7 @@ const fastest = sets.at(-1) as string;
 const bytesOf = (array: ArrayBufferView<ArrayBuffer>) =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Bytes of one of the kinds that strain a kernel: all zeros, all ones, or random ones. */
+/** Operands at the extremes and between: all bits zero, all bits one, or random. */
 function makeBytes(kind: string, length: number, random: () => number): Uint8Array<ArrayBuffer> {
   if (kind === "zeros") return new Uint8Array(length);
   if (kind === "ones") return new Uint8Array(length).fill(255);
@@ -23,7 +23,7 @@ function makeBytes(kind: string, length: number, random: () => number): Uint8Arr
 
 const kinds = fc.constantFrom("zeros", "ones", "random", "random");
 const seeds = fc.nat(2 ** 31);
-/** Every dimension of the product, and whatever else the kernel's contract allows. */
+/** Every dimension of an index, and other lengths that the kernel accepts. */
 const lengths = (step: number, most: number) =>
   fc.oneof(
     fc.constantFrom(...DIMENSIONS),
@@ -63,7 +63,7 @@ afterAll(() => {
   for (const project of native.projects()) native.dropProject(project);
 });
 
-test("the portable kernels run everywhere, and a set that the processor lacks is refused", () => {
+test("the portable kernels run everywhere, and an unsupported set is refused", () => {
   expect(sets[0]).toBe("portable");
   if (process.arch === "arm64") expect(sets).toContain("neon");
   expect(() => testing.useKernels("abacus")).toThrow(RangeError);
@@ -77,8 +77,8 @@ test("the portable kernels run everywhere, and a set that the processor lacks is
 });
 
 for (const set of sets) {
-  describe(`the ${set} kernels compute what plain code computes`, () => {
-    test("hamming: the bits in which two codes differ", () => {
+  describe(`the ${set} kernels against plain JavaScript`, () => {
+    test(`${set} hamming counts the bits in which two codes differ`, () => {
       fc.assert(
         fc.property(lengths(64, 4096), kinds, kinds, seeds, (bits, left, right, seed) => {
           const random = randomNumbers(seed);
@@ -89,7 +89,7 @@ for (const set of sets) {
       );
     });
 
-    test("dot1Bit: the query's elements where a code has a one, for any number of codes", () => {
+    test(`${set} dot1Bit sums the query's elements where a code has a one, for any number of codes`, () => {
       fc.assert(
         fc.property(
           lengths(256, 4096),
@@ -117,7 +117,7 @@ for (const set of sets) {
       );
     });
 
-    test("dot4Bit: products of nibbles and signed bytes", () => {
+    test(`${set} dot4Bit sums the products of levels and signed bytes`, () => {
       fc.assert(
         fc.property(lengths(64, 4096), kinds, seeds, fc.boolean(), (length, kind, seed, most) => {
           const random = randomNumbers(seed);
@@ -135,7 +135,7 @@ for (const set of sets) {
       );
     });
 
-    test("dot: within the rounding of doubles, and the same to the last bit as every other set", () => {
+    test(`${set} dot is exact but for rounding, and equal to the portable one to the last bit`, () => {
       fc.assert(
         fc.property(
           lengths(16, 4096),
@@ -160,7 +160,7 @@ for (const set of sets) {
       );
     });
 
-    test("hadamard: the transform, rounded as plain code rounds it", () => {
+    test(`${set} hadamard rounds as plain code does`, () => {
       fc.assert(
         fc.property(fc.integer({ min: 5, max: 12 }), fc.constantFrom(0, 30), seeds, (log, m, s) => {
           const values = makeFloats(2 ** log, m, randomNumbers(s));
@@ -172,19 +172,19 @@ for (const set of sets) {
   });
 }
 
-describe("whole searches under each set of kernels", () => {
+describe("searches with each set of kernels", () => {
   const cases = [
     ["clusters", 768, 4600],
     ["sparse", 1536, 4300],
   ] as const;
   for (const [kind, dimension, count] of cases) {
-    test(`${kind} ${dimension}: graph, plans and answers are the same to the last bit, and good`, () => {
+    test(`${kind} ${dimension}: every set of kernels gives the same graph, plans and answers, with good recall`, () => {
       const vectors = makeVectors(kind, count + 12, dimension, 51);
       const at = (row: number) => vectors.slice(row * dimension, (row + 1) * dimension);
       const queries = upTo(12).map((i) => at(count + i));
       const random = randomNumbers(52);
       const some = upTo(count).filter(() => random() < 0.1);
-      const answersUnder = (set: string) => {
+      const answersWith = (set: string) => {
         testing.useKernels(set);
         const project = freshProject();
         native.openProject(project);
@@ -207,9 +207,9 @@ describe("whole searches under each set of kernels", () => {
         native.dropProject(project);
         return { ef, answers };
       };
-      const portable = answersUnder("portable");
+      const portable = answersWith("portable");
       for (const set of sets.slice(1)) {
-        const { ef, answers } = answersUnder(set);
+        const { ef, answers } = answersWith(set);
         expect([set, ef]).toEqual([set, portable.ef]);
         expect(answers).toEqual(portable.answers);
       }

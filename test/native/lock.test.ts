@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { locked } from "../../native/lock.ts";
 import { inFolderAsync, upTo } from "./support.ts";
 
-/** No process has this number: Linux gives none above 2^22. */
-const NOBODY = 2 ** 22 + 1;
+/** No process has this id: on Linux the highest is 2^22. */
+const NO_PROCESS = 2 ** 22 + 1;
 
-test("what runs under one lock never overlaps, and the lock is given back, after a failure too", async () => {
+test("work under one lock never overlaps, and a failure releases the lock", async () => {
   await inFolderAsync(async (folder) => {
     const lock = join(folder, "lock");
     let running = 0;
@@ -27,10 +27,10 @@ test("what runs under one lock never overlaps, and the lock is given back, after
   });
 });
 
-test("a lock whose process is gone is taken over", async () => {
+test("a lock of a process that no longer exists is taken over", async () => {
   await inFolderAsync(async (folder) => {
     const lock = join(folder, "lock");
-    symlinkSync(String(NOBODY), lock);
+    symlinkSync(String(NO_PROCESS), lock);
     let ran = false;
     await locked(lock, async () => {
       ran = true;

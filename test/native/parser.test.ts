@@ -11,15 +11,15 @@ const numbers = (count: number, text = "0.5") => Array(count).fill(text).join(",
 const withVector = (elements: string, rest = `"dimension":${DIMENSION}`) =>
   body(`{"vector":[${elements}],${rest}}`);
 
-interface Plain {
+interface Parsed {
   vector: Float32Array;
   dimension: number;
   limit: number;
   threshold: number;
 }
 
-/** What the body means by JSON.parse and the rules of the operation; null when it is not valid. */
-function meaning(bytes: Uint8Array): Plain | null {
+/** The body as JSON.parse and the rules of the operation read it; null when it is invalid. */
+function parsedByRules(bytes: Uint8Array): Parsed | null {
   let value: Record<string, unknown>;
   try {
     value = JSON.parse(strict.decode(bytes));
@@ -59,13 +59,15 @@ function meaning(bytes: Uint8Array): Plain | null {
 const bitsOf = (vector: Float32Array) =>
   Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** A body that is taken natively must mean exactly what JSON.parse makes of it. */
-function expectSameMeaning(bytes: Uint8Array): boolean {
+/** Returns whether the native parser accepts the body; fails when it reads it differently. */
+function expectSameAsJsonParse(bytes: Uint8Array): boolean {
   const native = parseSearchBody(bytes);
   if (native === null) return false;
-  const truth = meaning(bytes);
+  const truth = parsedByRules(bytes);
   if (truth === null)
-    throw new Error(`taken though invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`);
+    throw new Error(
+      `accepted although invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`,
+    );
   expect(bitsOf(native.vector).equals(bitsOf(truth.vector))).toBe(true);
   expect([native.dimension, native.limit, native.threshold]).toEqual([
     truth.dimension,
@@ -85,8 +87,8 @@ const numberText = fc.oneof(
 );
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
-/** Plain, valid bodies, members in any order, white space anywhere. */
-const plainBody = fc
+/** Simple, valid bodies: members in any order, white space anywhere. */
+const simpleBody = fc
   .record({
     pool: fc.array(numberText, { minLength: 24, maxLength: 24 }),
     limit: fc.option(fc.double({ min: 1, max: 100, noNaN: true }).map(String)),
@@ -114,18 +116,18 @@ const plainBody = fc
   });
 
 describe("search bodies", () => {
-  test("every plain valid body is taken, with the floats that JSON.parse and fround give", () => {
+  test("every simple valid body is parsed, with the floats that JSON.parse and Math.fround give", () => {
     fc.assert(
-      fc.property(plainBody, (text) => {
+      fc.property(simpleBody, (text) => {
         const bytes = body(text);
-        const valid = meaning(bytes) !== null;
-        expect(expectSameMeaning(bytes)).toBe(valid);
+        const valid = parsedByRules(bytes) !== null;
+        expect(expectSameAsJsonParse(bytes)).toBe(valid);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("a body changed at random places is refused or means what JSON.parse makes of it", () => {
+  test("a body changed at random places is refused or parsed as JSON.parse does", () => {
     const mutation = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
       drop: fc.nat(3),
@@ -154,7 +156,7 @@ describe("search bodies", () => {
     });
     fc.assert(
       fc.property(
-        plainBody,
+        simpleBody,
         fc.array(mutation, { minLength: 1, maxLength: 3 }),
         (text, mutations) => {
           let bytes = Buffer.from(body(text));
@@ -166,14 +168,14 @@ describe("search bodies", () => {
               bytes.subarray(position + drop),
             ]);
           }
-          expectSameMeaning(new Uint8Array(bytes));
+          expectSameAsJsonParse(new Uint8Array(bytes));
         },
       ),
       { numRuns: 1500 },
     );
   });
 
-  test("a body cut anywhere is refused", () => {
+  test("a truncated body is refused wherever it ends", () => {
     const whole = body(`{"vector":[${numbers(DIMENSION)}],"dimension":${DIMENSION},"limit":5}`);
     for (let length = 0; length < whole.length; length += 1) {
       expect(parseSearchBody(whole.slice(0, length))).toBeNull();
@@ -181,7 +183,7 @@ describe("search bodies", () => {
     expect(parseSearchBody(whole)).not.toBeNull();
   });
 
-  test("numbers next to the rounding boundaries of float32 round as Math.fround does", () => {
+  test("numbers near the rounding boundaries of float32 are rounded as Math.fround does", () => {
     const bits = new DataView(new ArrayBuffer(4));
     fc.assert(
       fc.property(
@@ -202,14 +204,14 @@ describe("search bodies", () => {
               .toFixed(30)
               .slice(0, 20 + (point.bits % 12));
           });
-          expect(expectSameMeaning(withVector(texts.join(",")))).toBe(true);
+          expect(expectSameAsJsonParse(withVector(texts.join(",")))).toBe(true);
         },
       ),
       { numRuns: 40 },
     );
   });
 
-  test("base64 vectors are taken bit by bit, and anything not canonical is left alone", () => {
+  test("base64 vectors are decoded bit by bit, and base64 that is not canonical is refused", () => {
     const floats = Float32Array.from({ length: 1024 }, (_, i) => Math.sin(i));
     const base64 = Buffer.from(floats.buffer).toString("base64");
     const parsed = parseSearchBody(body(`{"vector":"${base64}","dimension":1024}`));
@@ -228,7 +230,7 @@ describe("search bodies", () => {
     expect(parseSearchBody(body(`{"vector":"${poisoned}","dimension":1024}`))).toBeNull();
   });
 
-  test("defaults stand in for absent and null members, and fractions of a limit are dropped", () => {
+  test("absent and null members take their defaults, and a fractional limit is rounded down", () => {
     const plain = parseSearchBody(withVector(numbers(DIMENSION)));
     expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7 });
     const rest = `"dimension":7.68e2,"limit":99.9,"threshold":null`;
@@ -238,45 +240,45 @@ describe("search bodies", () => {
     });
   });
 
-  test("whatever is doubtful is left to the slow path", () => {
+  test("bodies that are not simple are left to the full parser", () => {
     const vector = numbers(DIMENSION);
-    const doubtful: Record<string, Uint8Array> = {
+    const notSimple: Record<string, Uint8Array> = {
       "a zero vector": withVector(numbers(DIMENSION, "0")),
       "a minus zero vector": withVector(numbers(DIMENSION, "-0.0")),
-      "an element that is no float32": withVector(`${numbers(DIMENSION - 1)},1e39`),
+      "an element out of the range of float32": withVector(`${numbers(DIMENSION - 1)},1e39`),
       "a null element": withVector(`${numbers(DIMENSION - 1)},null`),
-      "an element short": withVector(numbers(DIMENSION - 1)),
-      "an element more": withVector(numbers(DIMENSION + 1)),
+      "one element too few": withVector(numbers(DIMENSION - 1)),
+      "one element too many": withVector(numbers(DIMENSION + 1)),
       "an unknown dimension": withVector(vector, `"dimension":769`),
       "limit 0.5": withVector(vector, `"dimension":${DIMENSION},"limit":0.5`),
       "limit 100.5": withVector(vector, `"dimension":${DIMENSION},"limit":100.5`),
       "threshold 1.1": withVector(vector, `"dimension":${DIMENSION},"threshold":1.1`),
       "a limit in quotes": withVector(vector, `"dimension":${DIMENSION},"limit":"5"`),
-      "a member twice": withVector(vector, `"dimension":${DIMENSION},"dimension":${DIMENSION}`),
+      "a repeated member": withVector(vector, `"dimension":${DIMENSION},"dimension":${DIMENSION}`),
       "an escape in a key": withVector(vector, `"dimension":${DIMENSION},"\\u006c":1`),
       "a byte order mark": new Uint8Array([0xef, 0xbb, 0xbf, ...withVector(vector)]),
       "no vector": body(`{"dimension":${DIMENSION}}`),
       "no dimension": body(`{"vector":[${vector}]}`),
       "an array": body(`[${vector}]`),
       "a leading zero": withVector(`${numbers(DIMENSION - 1)},01`),
-      "a comma too many": withVector(`${vector},`),
+      "a trailing comma": withVector(`${vector},`),
       "invalid UTF-8 in an unknown member": Buffer.concat([
         body(`{"x":"`),
         new Uint8Array([0xc3, 0x28]),
         body(`","vector":[${vector}],"dimension":${DIMENSION}}`),
       ]),
-      "something behind the end": Buffer.concat([withVector(vector), body("x")]),
+      "a character after the end": Buffer.concat([withVector(vector), body("x")]),
       "deep nesting": withVector(
         vector,
         `"dimension":${DIMENSION},"x":${"[".repeat(5000)}${"]".repeat(5000)}`,
       ),
     };
-    for (const [name, bytes] of Object.entries(doubtful)) {
+    for (const [name, bytes] of Object.entries(notSimple)) {
       expect([name, parseSearchBody(new Uint8Array(bytes))]).toEqual([name, null]);
     }
   });
 
-  test("a view into a larger buffer is read within its bounds", () => {
+  test("a body in a view of a larger buffer is read within the bounds of the view", () => {
     const whole = withVector(numbers(DIMENSION));
     const padded = new Uint8Array(whole.length + 64).fill(0x20);
     padded.set(whole, 32);

@@ -31,10 +31,10 @@ afterAll(() => {
 });
 
 describe("small indexes", () => {
-  test("a search answers what brute force in JavaScript answers, for any scope, limit and threshold", () => {
+  test("a search of a small index finds what brute force in JavaScript finds", () => {
     const dimension = 768;
     const vectors = makeVectors("clusters", 500, dimension, 3);
-    // Vectors of any length are allowed, and several chunks may have the same one.
+    // Vectors may have any norm, and several chunks may have the same vector.
     for (let i = 0; i < dimension * 100; i++) vectors[i] = (vectors[i] as number) * 37;
     vectors.copyWithin(dimension * 200, dimension * 100, dimension * 150);
     const project = opened();
@@ -65,7 +65,7 @@ describe("small indexes", () => {
     );
   });
 
-  test("the response is whole JSON with the chunks as they were rendered, best first", () => {
+  test("the response is complete JSON with the chunks as they were rendered, best first", () => {
     const dimension = 1024;
     const vectors = makeVectors("uniform", 50, dimension, 4);
     const project = opened();
@@ -96,7 +96,7 @@ describe("small indexes", () => {
     expect(JSON.parse(decoder.decode(unaligned as Uint8Array)).data).toEqual(response.data);
   });
 
-  test("a scope without chunks of the dimension answers an empty list", () => {
+  test("a search of a scope without chunks of the dimension returns an empty list", () => {
     const project = opened();
     native.setScope(project, "none", []);
     const query = makeVectors("uniform", 1, 768, 5);
@@ -104,7 +104,7 @@ describe("small indexes", () => {
     expect(JSON.parse(decoder.decode(outcome))).toMatchObject({ data: [], total_matches: 0 });
   });
 
-  test("projects and scopes that are not in memory are told apart from bodies that are unusual", () => {
+  test("a search reports whether the scope is not loaded or the body needs a full parse", () => {
     const project = opened();
     native.setScope(project, "here", []);
     const query = makeVectors("uniform", 1, 768, 5);
@@ -121,7 +121,7 @@ describe("small indexes", () => {
     expect(native.stats(project)).toBeNull();
   });
 
-  test("arguments of a wrong shape are refused and change nothing", () => {
+  test("arguments of a wrong shape throw and change nothing", () => {
     const project = opened();
     const dimension = 768;
     const vectors = makeVectors("uniform", 2, dimension, 6);
@@ -178,7 +178,7 @@ describe("recall of the planner's answers", () => {
     ["uniform", 768, 5000, 0.9],
   ] as const;
   for (const [kind, dimension, count, least] of kinds) {
-    test(`${kind} ${dimension}: near brute force in scopes of any size, never short`, () => {
+    test(`${kind} ${dimension}: recall is high in scopes of any size, and no answer is short`, () => {
       const project = opened();
       const vectors = makeVectors(kind, count + 40, dimension, 7);
       appendAll(project, dimension, vectors.slice(0, count * dimension));
@@ -199,14 +199,14 @@ describe("recall of the planner's answers", () => {
     });
   }
 
-  // The most that memory and time allow of the largest dimension, just above where graphs begin.
+  // The largest dimension is just above the size from which indexes have a graph, to save time.
   const limited = [
     ["clusters", 768, 12_000],
     ["clusters", 4096, 4300],
     ["sparse", 1536, 6000],
   ] as const;
   for (const [kind, dimension, count] of limited) {
-    test(`${kind} ${dimension}: limits of 1, 50 and 100 are answered in full and near brute force`, () => {
+    test(`${kind} ${dimension}: recall is high at limits of 1, 50 and 100, and no answer is short`, () => {
       const project = opened();
       const vectors = makeVectors(kind, count + 20, dimension, 17);
       appendAll(project, dimension, vectors.slice(0, count * dimension));
@@ -226,7 +226,7 @@ describe("recall of the planner's answers", () => {
     }, 120_000);
   }
 
-  test("a scope far from the query is answered in full though the graph leads elsewhere", () => {
+  test("a scope far from the query is answered in full although the graph leads elsewhere", () => {
     const dimension = 768;
     const count = 6000;
     const project = opened();
@@ -251,7 +251,7 @@ describe("recall of the planner's answers", () => {
     expect(found).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("equal vectors are stored once, all found, and ordered by id", () => {
+  test("chunks with equal vectors share one stored vector, are all found, and are ordered by id", () => {
     const dimension = 768;
     const project = opened();
     const distinct = makeVectors("clusters", 30, dimension, 10);
@@ -272,7 +272,7 @@ describe("recall of the planner's answers", () => {
     expect(Array.from(answer.ordinals)).toEqual(wanted);
   });
 
-  test("vectors that hardly differ keep their graph connected", () => {
+  test("the graph of nearly equal vectors stays connected", () => {
     const dimension = 768;
     const count = 5000;
     const project = opened();
@@ -288,7 +288,7 @@ describe("recall of the planner's answers", () => {
     expect(found).toBeGreaterThanOrEqual(0.9);
   });
 
-  test("chunks that the graph does not hold yet are found as well", () => {
+  test("chunks that are not in the graph yet are found", () => {
     const dimension = 768;
     const count = 6000;
     const project = opened();
@@ -326,7 +326,7 @@ describe("memory", () => {
     native.dropProject(project);
   });
 
-  test("projects that come and go, and searches without end, leave no memory behind", () => {
+  test("dropped projects and many searches leak no memory", () => {
     const dimension = 768;
     const vectors = makeVectors("uniform", 1500, dimension, 15);
     const query = at(vectors, dimension, 0);
@@ -342,7 +342,7 @@ describe("memory", () => {
     for (let i = 0; i < 5; i++) round();
     const before = process.memoryUsage.rss();
     for (let i = 0; i < 15; i++) round();
-    // A round holds about 8 MiB: fifteen of them leaked would be 120.
+    // One round uses about 8 MiB, so leaks of fifteen rounds would be 120 MiB.
     expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 2 ** 20);
   }, 30_000);
 });

@@ -1,6 +1,6 @@
 /**
- * A worker that searches until the scope "growing" is gone, and checks each answer. A project that
- * may vanish ends it only once the project is there and the scope is not.
+ * A worker that searches until the scope "growing" is removed, and checks each answer. If the project
+ * may be dropped meanwhile, it ends once the project is loaded without the scope.
  */
 
 import * as native from "../../native/index.ts";

@@ -57,7 +57,7 @@ const answers = (project: string) =>
     }),
   );
 
-/** A small project whose snapshot has every kind of part. */
+/** A small project whose snapshot has every kind of content. */
 function fillSmall(project: string): void {
   native.openProject(project);
   appendAll(project, DIMENSION, rows(0, 60));
@@ -71,7 +71,7 @@ afterAll(() => {
 });
 
 describe("snapshots", () => {
-  test("what is restored answers exactly as before, and goes on growing", () => {
+  test("a restored project answers exactly as before and can grow", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
@@ -98,7 +98,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("a later snapshot keeps the files that can't change any more and removes the rest", () => {
+  test("a later snapshot keeps the files of full slabs and removes the others", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
@@ -114,7 +114,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("files that vanish under a running project disturb neither searches nor the next snapshot", () => {
+  test("searches and the next snapshot work although the files of a loaded project were removed", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
@@ -135,7 +135,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("an empty folder, or none, holds no snapshot", () => {
+  test("restoring from an empty or missing folder returns null", () => {
     inFolder((folder) => {
       expect(testing.restoreSync(freshProject(), folder)).toBeNull();
       expect(testing.restoreSync(freshProject(), join(folder, "none"))).toBeNull();
@@ -151,7 +151,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("any single flipped byte, anywhere, is noticed, and the project in memory stays", () => {
+  test("a changed byte in any file is detected, and the loaded project stays", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
@@ -181,7 +181,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("every byte of the manifest counts", () => {
+  test("a changed bit in any byte of the manifest is detected", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
@@ -197,7 +197,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("files cut short, grown or missing are noticed, sealed ones too", () => {
+  test("truncated, extended, changed and missing files are detected", () => {
     inFolder((folder) => {
       const project = freshProject();
       fill(project);
@@ -216,7 +216,7 @@ describe("snapshots", () => {
         ];
         if (!path.endsWith("MANIFEST")) damages.push(() => rmSync(path));
         for (const damage of damages) {
-          // A fresh file each time: the running project still maps the old one.
+          // A new file each time, because the loaded project still maps the old one.
           rmSync(path, { force: true });
           writeFileSync(path, original);
           damage();
@@ -230,7 +230,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("another format version and another byte order are named", () => {
+  test("a snapshot of another format version or byte order is refused with the reason", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
@@ -248,7 +248,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("a folder that can't be written is an error and changes nothing", () => {
+  test("a snapshot to a folder that cannot be written throws and changes nothing", () => {
     inFolder((folder) => {
       const project = freshProject();
       fillSmall(project);
@@ -262,7 +262,7 @@ describe("snapshots", () => {
     });
   });
 
-  test("a folder has one owner at a time", () => {
+  test("a lock file has one owner at a time", () => {
     inFolder((folder) => {
       const lock = join(folder, "LOCK");
       const handle = native.tryLockFile(lock) as number;

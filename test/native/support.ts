@@ -1,4 +1,4 @@
-/** Small projects to search in, and the plain truth to compare with. */
+/** Small projects to search, and the expected answers. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ let projects = 0;
 /** A project name that no other test uses. */
 export const freshProject = () => `test-${process.pid}-${++projects}`;
 
-/** Runs `work` with a folder of its own that is gone afterwards. */
+/** Runs `work` with a temporary folder. */
 export function inFolder<T>(work: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
   try {
@@ -19,7 +19,7 @@ export function inFolder<T>(work: (folder: string) => T): T {
   }
 }
 
-/** The same for work that takes a while. */
+/** The same for asynchronous work. */
 export async function inFolderAsync<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
   try {
@@ -29,7 +29,7 @@ export async function inFolderAsync<T>(work: (folder: string) => Promise<T>): Pr
   }
 }
 
-/** A uuid that tells its number; ids ascend with `first + i` unless `scramble` mixes them. */
+/** Ids that contain their number and ascend with it, unless `scramble` is set. */
 export function idsOf(first: number, count: number, scramble = false): Uint8Array<ArrayBuffer> {
   const ids = new Uint8Array(count * 16);
   const view = new DataView(ids.buffer);
@@ -42,7 +42,7 @@ export function idsOf(first: number, count: number, scramble = false): Uint8Arra
 
 export const textOf = (ordinal: number) => `{"id":${ordinal},"content":"chunk ${ordinal} é"}`;
 
-/** Appends vectors with texts and ids of their ordinals; returns the first ordinal. */
+/** Appends vectors with the texts and ids of their ordinals; returns the first ordinal. */
 export function appendAll(
   project: string,
   dimension: number,
@@ -76,7 +76,7 @@ export function setScope(project: string, scope: string, dimension: number, memb
   native.setScope(project, scope, [{ dimension, ranges }]);
 }
 
-/** Numbers from 0 to `count`. */
+/** The numbers from 0 to `count - 1`. */
 export const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 export interface TrueHit {
@@ -84,7 +84,7 @@ export interface TrueHit {
   score: number;
 }
 
-/** The answer of a search as plain JavaScript computes it, ids compared in byte order. */
+/** The hits of a search, computed by brute force in JavaScript. Ties are ordered by id. */
 export function trueHits(
   vectors: Float32Array,
   ids: Uint8Array,
@@ -116,7 +116,7 @@ export function trueHits(
     .slice(0, limit);
 }
 
-/** The share of the true best that a search finds, measured by score so that ties don't matter. */
+/** The share of the true best hits that a search finds, compared by score so that ties do not matter. */
 export function recall(
   project: string,
   scope: string,
@@ -131,9 +131,9 @@ export function recall(
   for (const query of queries) {
     const truth = testing.exactSearch(project, scope, query, dimension, limit, -1);
     const answer = testing.searchRaw(project, scope, query, dimension, limit, -1);
-    const bar = (truth.scores.at(-1) ?? 0) - 1e-9;
+    const minScore = (truth.scores.at(-1) ?? 0) - 1e-9;
     wanted += truth.scores.length;
-    found += answer.scores.filter((score) => score >= bar).length;
+    found += answer.scores.filter((score) => score >= minScore).length;
     if (answer.scores.length < truth.scores.length) short++;
     plans.add(answer.plan);
   }

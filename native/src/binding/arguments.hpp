@@ -1,4 +1,5 @@
-// JavaScript arguments, validated before any memory is touched. A wrong argument throws a TypeError.
+// JavaScript arguments, validated before any memory is touched. A wrong argument throws a
+// TypeError.
 #pragma once
 #include <napi.h>
 

@@ -41,7 +41,8 @@ Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t di
   const size_t count = offsets.ElementLength();
   if (count > MAX_ROWS || ids.length != count * sizeof(ChunkId) ||
       floats.ElementLength() != count * dimension) {
-    throwTypeError(env, "batch.ids, batch.vectors and batch.renderedEnds must describe the same chunks");
+    throwTypeError(env,
+                   "batch.ids, batch.vectors and batch.renderedEnds must describe the same chunks");
   }
   checkEnds(env, offsets.Data(), count, rendered.length);
   for (size_t i = 0; i < count; i++) {

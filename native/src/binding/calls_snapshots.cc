@@ -13,8 +13,8 @@ namespace tessera {
 
 namespace {
 
-/// Work on a thread of its own. JavaScript polls for its end. It belongs to no JavaScript thread, because
-/// the one that began it may be terminated at any time.
+/// Work on a thread of its own. JavaScript polls for its end. It belongs to no JavaScript thread,
+/// because the one that began it may be terminated at any time.
 struct Job {
   using Result = std::function<Napi::Value(Napi::Env)>;
   std::atomic<bool> done = false;
@@ -29,8 +29,8 @@ std::map<uint32_t, std::shared_ptr<Job>>& jobs() {
   return *map;
 }
 
-/// Runs `work` on a new thread and returns the number of the job. `work` returns a function that makes
-/// the JavaScript result.
+/// Runs `work` on a new thread and returns the number of the job. `work` returns a function that
+/// makes the JavaScript result.
 Napi::Value begin(Napi::Env env, std::function<Job::Result()> work) {
   const auto job = std::make_shared<Job>();
   std::lock_guard lock(jobsMutex);

@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// The mean of |x| divided by the root mean square of x, for a normal distribution. The elements of a
-/// rotated vector are close to one.
+/// The mean of |x| divided by the root mean square of x, for a normal distribution. The elements of
+/// a rotated vector are close to one.
 static constexpr float SIGN_ALIGNMENT = 0.7978846f;
 /// The step of the 4-bit quantizer with the least error for that distribution, in units of the root
 /// mean square.
@@ -143,8 +143,8 @@ float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* 
   return factors.scale * product + factors.add + query.constant;
 }
 
-void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* const* codes, size_t count,
-                        float* estimates) const {
+void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* const* codes,
+                                   size_t count, float* estimates) const {
   int32_t sums[ESTIMATE_BATCH];
   for (size_t done = 0; done < count; done += ESTIMATE_BATCH) {
     const size_t batch = std::min(ESTIMATE_BATCH, count - done);

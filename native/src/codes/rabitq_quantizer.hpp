@@ -1,10 +1,10 @@
 // Codes of vectors and estimates of cosine similarity from them, after RaBitQ.
 //
-// A vector is normalised, rotated and centred on the mean of its index; what remains is its residual.
-// The 1-bit code holds the sign of each element of the residual, the 4-bit code holds its level. Two
-// factors after each code turn a sum over it into an unbiased estimate. A query keeps four bits per
-// element against 1-bit codes and eight bits against 4-bit codes, so that the error comes from the
-// code alone.
+// A vector is normalised, rotated and centred on the mean of its index; what remains is its
+// residual. The 1-bit code holds the sign of each element of the residual, the 4-bit code holds its
+// level. Two factors after each code turn a sum over it into an unbiased estimate. A query keeps
+// four bits per element against 1-bit codes and eight bits against 4-bit codes, so that the error
+// comes from the code alone.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -31,7 +31,8 @@ struct Factors4Bit {
 
 /// A query in the form that estimates need.
 struct QuantizedQuery {
-  /// Against 1-bit codes: bit planes of the elements, the width of their step, and their sum in steps.
+  /// Against 1-bit codes: bit planes of the elements, the width of their step, and their sum in
+  /// steps.
   std::vector<uint64_t> planes;
   float step = 0;
   int32_t total = 0;
@@ -82,8 +83,8 @@ class RabitqQuantizer {
   /// query's residual.
   static constexpr float ERROR_1BIT = 0.612f;
   static constexpr float ERROR_4BIT = 0.09f;
-  /// Standard errors by which an estimate may be wrong before its candidate is missed. The errors are
-  /// close to normal: one in seven hundred is larger.
+  /// Standard errors by which an estimate may be wrong before its candidate is missed. The errors
+  /// are close to normal: one in seven hundred is larger.
   static constexpr float ERROR_MARGIN = 3.0f;
 
  private:

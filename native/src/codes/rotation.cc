@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// Rounds of sign flips and transforms. After two, even a vector with a single non-zero element looks
-/// random.
+/// Rounds of sign flips and transforms. After two, even a vector with a single non-zero element
+/// looks random.
 static constexpr size_t ROUNDS = 2;
 static constexpr uint64_t SEED = 0x7465737365726121ull;
 

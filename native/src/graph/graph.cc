@@ -18,8 +18,8 @@ Graph::Graph(const RabitqQuantizer& quantizer, const Column& codes)
       layer0_(M0 * sizeof(Link), HOT_SLAB_ROW_BITS),
       upperLayers_(M * sizeof(Link)) {}
 
-/// The level of a node depends only on its number, so the same data always gives the same graph. Each
-/// level has one in 16 nodes of the level below.
+/// The level of a node depends only on its number, so the same data always gives the same graph.
+/// Each level has one in 16 nodes of the level below.
 uint32_t Graph::levelOf(uint32_t node) {
   uint64_t bits = (uint64_t{node} + 1) * 0x9e3779b97f4a7c15ull;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -58,8 +58,8 @@ void Graph::descend(const QuantizedQuery& query, uint32_t toLevel, GraphScratch&
 void Graph::searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
                         GraphScratch& scratch) const {
   CandidateQueue& queue = scratch.queue;
-  // The search may meet nodes beyond `size` that are inserted meanwhile. One slab of slack has marks
-  // for them; nodes even further are ignored.
+  // The search may meet nodes beyond `size` that are inserted meanwhile. One slab of slack has
+  // marks for them; nodes even further are ignored.
   const uint32_t bound = size() + SLAB_ROWS;
   scratch.visited.assign((size_t{bound} + 63) / 64, 0);
   uint64_t* visited = scratch.visited.data();
@@ -114,9 +114,9 @@ size_t Graph::selectNeighbours(const std::vector<Candidate>& sorted, size_t want
   size_t count = 0;
   for (const Candidate& candidate : sorted) {
     if (count == wanted) break;
-    const uint8_t* mine = code(candidate.node);
+    const uint8_t* candidateCode = code(candidate.node);
     const bool diverse = std::none_of(selected, selected + count, [&](uint32_t other) {
-      return quantizer_.estimatePair(mine, code(other)) > candidate.estimate;
+      return quantizer_.estimatePair(candidateCode, code(other)) > candidate.estimate;
     });
     if (diverse) selected[count++] = candidate.node;
   }
@@ -172,7 +172,8 @@ void Graph::insert(const QuantizedQuery& query, GraphScratch& scratch) {
       searchLevel(query, l, EF_CONSTRUCTION, scratch);
       useAsEntryPoints(scratch);
       std::vector<Candidate>& found = scratch.queue.entries();
-      // `estimatePair` lacks the constant of the query, so the estimates that it is compared with must.
+      // `estimatePair` lacks the constant of the query, so the estimates that it is compared with
+      // must.
       const float shift = quantizer_.factors1Bit(code(node)).add - query.constant;
       for (Candidate& candidate : found) candidate.estimate += shift;
       uint32_t selected[M0];

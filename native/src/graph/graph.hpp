@@ -1,8 +1,8 @@
 // A hierarchical navigable small world graph (HNSW) over 1-bit codes.
 //
-// One writer inserts nodes in ascending order while any number of threads search. A link is one atomic
-// word, and every word of a list is a valid link or NONE. A search that reads a list while it is
-// rewritten sees some old and some new links, all of them valid.
+// One writer inserts nodes in ascending order while any number of threads search. A link is one
+// atomic word, and every word of a list is a valid link or NONE. A search that reads a list while
+// it is rewritten sees some old and some new links, all of them valid.
 #pragma once
 #include <array>
 #include <atomic>
@@ -81,7 +81,8 @@ class Graph {
   ColumnOf<uint32_t> upperStart_;
   uint32_t upperRows_ = 0;
   std::atomic<uint32_t> size_{0};
-  /// The node where searches start (low half) and its level, in one word so that both change at once.
+  /// The node where searches start (low half) and its level, in one word so that both change at
+  /// once.
   std::atomic<uint64_t> entry_{0};
   std::vector<Candidate> neighbours_;
 };

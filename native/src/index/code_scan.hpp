@@ -7,8 +7,9 @@
 
 namespace tessera {
 
-/// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and not
-/// below the minimum score. On spread-out data these are few, on crowded data as many as needed.
+/// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and
+/// not below the minimum score. On spread-out data these are few, on crowded data as many as
+/// needed.
 class CodeScan {
  public:
   /// `kept` receives the candidates.

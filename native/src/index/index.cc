@@ -20,8 +20,8 @@ uint32_t Index::nodeFor(const float* vector) {
   return vectors_.findOrAdd(vector);
 }
 
-/// Encodes the new nodes. The first few vectors are a poor estimate of the mean, so an index that has
-/// grown a lot gets a new centre, and with it new codes, as long as it has no graph. Encoding
+/// Encodes the new nodes. The first few vectors are a poor estimate of the mean, so an index that
+/// has grown a lot gets a new centre, and with it new codes, as long as it has no graph. Encoding
 /// thousands of nodes takes long and is therefore spread over many calls, in a replacement.
 void Index::quantizeNodes() {
   const uint32_t nodes = vectors_.nodes();
@@ -40,8 +40,8 @@ void Index::quantizeNodes() {
   if (nextQuantized_) reencode(REENCODED_PER_APPEND);
 }
 
-/// Encodes up to `maxNodes` more nodes for the replacement and publishes it when it has all. Returns
-/// how many are left.
+/// Encodes up to `maxNodes` more nodes for the replacement and publishes it when it has all.
+/// Returns how many are left.
 uint32_t Index::reencode(uint32_t maxNodes) {
   const uint32_t nodes = vectors_.nodes();
   nextQuantized_->encode(vectors_, std::min(nodes, nextQuantized_->encoded + maxNodes));

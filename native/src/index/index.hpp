@@ -1,8 +1,8 @@
 // The chunks of one project and one dimension, and their vectors.
 //
-// A chunk has an *ordinal*; a *node* is a distinct vector. Chunks whose vectors are equal bit by bit
-// share a node. Versions of a file repeat most of their chunks, so this saves memory. It also keeps
-// the graph free of equal points, which would link only to each other.
+// A chunk has an *ordinal*; a *node* is a distinct vector. Chunks whose vectors are equal bit by
+// bit share a node. Versions of a file repeat most of their chunks, so this saves memory. It also
+// keeps the graph free of equal points, which would link only to each other.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -49,8 +49,8 @@ class Index {
   uint32_t nodeOf(uint32_t ordinal) const { return nodeOf_.at(ordinal); }
   const VectorTable& vectors() const { return vectors_; }
 
-  /// Inserts up to `maxVectors` pending vectors into the graph and returns how many are left. Writer
-  /// only.
+  /// Inserts up to `maxVectors` pending vectors into the graph and returns how many are left.
+  /// Writer only.
   uint32_t extendGraph(uint32_t maxVectors);
 
   /// The codes and the graph; null while the index is empty.

@@ -1,5 +1,5 @@
-// The codes of all nodes of an index and the graph over them, which together find candidates. All of
-// it derives from the full vectors and can be rebuilt from them.
+// The codes of all nodes of an index and the graph over them, which together find candidates. All
+// of it derives from the full vectors and can be rebuilt from them.
 #pragma once
 #include <atomic>
 #include <memory>

@@ -16,8 +16,8 @@ inline float margin4Bit(const QuantizedIndex& quantized, const QuantizedQuery& q
          query.residualLength;
 }
 
-/// Sorts candidates by the estimates of their 4-bit codes, best first, and removes those that, error
-/// margin included, reach neither `minScore` nor the `limit` best.
+/// Sorts candidates by the estimates of their 4-bit codes, best first, and removes those that,
+/// error margin included, reach neither `minScore` nor the `limit` best.
 void rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
                        double minScore, size_t limit, std::vector<Candidate>& candidates);
 

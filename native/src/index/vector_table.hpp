@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Stores each distinct vector once, as a *node*. Nodes are numbered in order of arrival. One writer
-/// adds while any number of threads read.
+/// Stores each distinct vector once, as a *node*. Nodes are numbered in order of arrival. One
+/// writer adds while any number of threads read.
 class VectorTable {
  public:
   explicit VectorTable(uint32_t dimension);

@@ -6,7 +6,8 @@
 
 namespace tessera {
 
-/// Decodes at most `capacity` bytes. Returns false when the text is not canonical base64 or too long.
+/// Decodes at most `capacity` bytes. Returns false when the text is not canonical base64 or too
+/// long.
 bool decodeBase64(std::string_view text, uint8_t* out, size_t capacity, size_t& length);
 
 }  // namespace tessera

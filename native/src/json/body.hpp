@@ -15,9 +15,9 @@ struct SearchBody {
   double threshold = DEFAULT_THRESHOLD;
 };
 
-/// Parses a simple body. Returns false when it needs the full parser, because it is invalid or because
-/// it is valid in a way that only the full parser handles; `out` is then undefined. The elements of
-/// the vector equal Math.fround(JSON.parse(...)) bit by bit.
+/// Parses a simple body. Returns false when it needs the full parser, because it is invalid or
+/// because it is valid in a way that only the full parser handles; `out` is then undefined. The
+/// elements of the vector equal Math.fround(JSON.parse(...)) bit by bit.
 bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out);
 
 }  // namespace tessera

@@ -102,7 +102,8 @@ static const char* skipWord(const char* at, const char* end, std::string_view wo
 
 static const char* skipValue(const char* at, const char* end, int depth);
 
-/// Skips the members of an object or an array, from after its opening bracket to after its closing one.
+/// Skips the members of an object or an array, from after its opening bracket to after its closing
+/// one.
 static const char* skipMembers(const char* at, const char* end, char close, int depth) {
   at = skipJsonSpace(at, end);
   if (at < end && *at == close) return at + 1;

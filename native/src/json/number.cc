@@ -118,8 +118,9 @@ const char* parseDouble(const char* at, const char* end, double& value) {
   return decimal.end;
 }
 
-/// Narrows a double that is known to within `slack` units in the last place, if all doubles that close
-/// round to the same float32. Narrowing drops 29 bits; the rounding boundary is at half their range.
+/// Narrows a double that is known to within `slack` units in the last place, if all doubles that
+/// close round to the same float32. Narrowing drops 29 bits; the rounding boundary is at half their
+/// range.
 static inline bool narrow(double near, int64_t slack, bool negative, float& value) {
   const auto dropped = static_cast<int64_t>(std::bit_cast<uint64_t>(near) & 0x1fffffff);
   const int64_t distance = dropped - 0x10000000;
@@ -130,14 +131,14 @@ static inline bool narrow(double near, int64_t slack, bool negative, float& valu
 
 /// The number of leading digits among eight characters.
 static inline int leadingDigits(uint64_t chars) {
-  const uint64_t wrong = (chars ^ 0x3030303030303030ull) |
-                         (((chars ^ 0x3030303030303030ull) + 0x0606060606060606ull) & 0xf0f0f0f0f0f0f0f0ull);
+  const uint64_t values = chars ^ 0x3030303030303030ull;
+  const uint64_t wrong = values | ((values + 0x0606060606060606ull) & 0xf0f0f0f0f0f0f0f0ull);
   const uint64_t high = wrong & 0xf0f0f0f0f0f0f0f0ull;
   return high == 0 ? 8 : std::countr_zero(high) / 8;
 }
 
-/// Parses the form of nearly all vector elements: a zero, a point, and up to 23 digits. It converts only
-/// the first 16; the rest changes the value by less than the slack.
+/// Parses the form of nearly all vector elements: a zero, a point, and up to 23 digits. It converts
+/// only the first 16; the rest changes the value by less than the slack.
 static inline const char* parseFraction(const char* at, const char* end, float& value) {
   if constexpr (std::endian::native != std::endian::little) return nullptr;
   // Sign, zero, point, 24 characters.

@@ -5,8 +5,8 @@ namespace tessera {
 
 inline bool isDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Parses a JSON number at `at` and returns the position after it. Returns null when the text is not a
-/// JSON number, or is one out of range, which the caller leaves to JSON.parse.
+/// Parses a JSON number at `at` and returns the position after it. Returns null when the text is
+/// not a JSON number, or is one out of range, which the caller leaves to JSON.parse.
 const char* parseDouble(const char* at, const char* end, double& value);
 const char* parseFloat(const char* at, const char* end, float& value);
 

@@ -11,17 +11,18 @@ inline constexpr size_t QUERY_PLANES = 4;
 struct Kernels {
   const char* name;
 
-  /// Dot product of two float32 vectors, accumulated in double precision. `length` is a multiple of 16.
+  /// Dot product of two float32 vectors, accumulated in double precision. `length` is a multiple of
+  /// 16.
   double (*dot)(const float* a, const float* b, size_t length);
 
-  /// Dot products of a query and `count` 1-bit codes of `words` 64-bit words: the sum of the query's
-  /// elements where the code has a one. `planes` holds QUERY_PLANES runs of `words` words. `words` is
-  /// a multiple of 4 and at most 64.
+  /// Dot products of a query and `count` 1-bit codes of `words` 64-bit words: the sum of the
+  /// query's elements where the code has a one. `planes` holds QUERY_PLANES runs of `words` words.
+  /// `words` is a multiple of 4 and at most 64.
   void (*dot1Bit)(const uint8_t* const* codes, size_t count, const uint64_t* planes,
                       size_t words, int32_t* sums);
 
-  /// Dot product of a 4-bit code (levels 0 to 15, in blocks of 64 elements whose first half is in the
-  /// low nibbles) and a query of signed bytes, none of them -128.
+  /// Dot product of a 4-bit code (levels 0 to 15, in blocks of 64 elements whose first half is in
+  /// the low nibbles) and a query of signed bytes, none of them -128.
   int32_t (*dot4Bit)(const uint8_t* code, const int8_t* query, size_t length);
 
   /// Bits in which two 1-bit codes differ.
@@ -37,11 +38,12 @@ const Kernels& kernels();
 /// More than any architecture has.
 inline constexpr size_t MAX_KERNELS = 4;
 
-/// Writes all kernels that this processor supports, from portable to fastest, and returns their number.
+/// Writes all kernels that this processor supports, from portable to fastest, and returns their
+/// number.
 size_t supportedKernels(const Kernels* out[MAX_KERNELS]);
 
-/// Switches the whole process to other kernels, for tests. All sets compute the same to the last bit,
-/// so searches in flight may switch between any two calls.
+/// Switches the whole process to other kernels, for tests. All sets compute the same to the last
+/// bit, so searches in flight may switch between any two calls.
 void selectKernels(const Kernels& kernels);
 
 extern const Kernels portableKernels;

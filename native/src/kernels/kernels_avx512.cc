@@ -86,6 +86,7 @@ static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t le
   return _mm512_reduce_add_epi32(sum);
 }
 
-const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hammingAvx512, hadamardCommon};
+const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hammingAvx512,
+                            hadamardCommon};
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 // Kernels that are written once, with vector extensions, and compiled for each instruction set.
-// Everything is static, because files that are compiled with different flags must not share functions.
+// Everything is static, because files that are compiled with different flags must not share
+// functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -98,8 +99,7 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
 }
 
 [[maybe_unused]] static void dot1BitCommon(const uint8_t* const* codes, size_t count,
-                                               const uint64_t* planes, size_t words,
-                                               int32_t* sums) {
+                                           const uint64_t* planes, size_t words, int32_t* sums) {
   for (size_t i = 0; i < count; i++) {
     int32_t ones[QUERY_PLANES] = {0};
     for (size_t word = 0; word < words; word++) {

@@ -62,8 +62,8 @@ class BitmapBuilder {
   std::vector<Page> pages_;
 };
 
-/// Keeps one copy of each distinct page: releases that share most of their chunks share most of their
-/// pages.
+/// Keeps one copy of each distinct page: releases that share most of their chunks share most of
+/// their pages.
 class PagePool {
  public:
   Bitmap freeze(BitmapBuilder& builder);

@@ -141,7 +141,8 @@ void search(const Scope& scope, const Query& query, Answer& answer, Method metho
     Search search(*part, query, answer);
     answer.plan = method == Method::EXACT ? search.exact() : search.planned();
   }
-  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::micro> elapsed =
+      std::chrono::steady_clock::now() - start;
   answer.milliseconds = std::round(elapsed.count()) / 1000;
 }
 

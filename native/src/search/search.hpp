@@ -31,8 +31,8 @@ struct Answer {
 /// How a search finds the hits of one part of a scope.
 enum class Method { PLANNED, EXACT };
 
-/// Finds the best chunks of a scope whose score (cosine in full precision) is at least the threshold.
-/// Reuses the memory of the answer. EXACT compares every member's full vector.
+/// Finds the best chunks of a scope whose score (cosine in full precision) is at least the
+/// threshold. Reuses the memory of the answer. EXACT compares every member's full vector.
 void search(const Scope& scope, const Query& query, Answer& answer,
             Method method = Method::PLANNED);
 

@@ -78,7 +78,9 @@ static std::string readManifest(const std::string& path) {
   if (size < sizeof header) throw std::runtime_error("the manifest is truncated");
   file.read(0, &header, sizeof header);
   if (header.magic != MAGIC) throw std::runtime_error("the manifest is not that of a snapshot");
-  if (header.endianMark != ENDIAN_MARK) throw std::runtime_error("the snapshot has another byte order");
+  if (header.endianMark != ENDIAN_MARK) {
+    throw std::runtime_error("the snapshot has another byte order");
+  }
   if (header.version != SNAPSHOT_FORMAT_VERSION) {
     throw std::runtime_error("format version " + std::to_string(header.version) +
                              ", this build reads " + std::to_string(SNAPSHOT_FORMAT_VERSION));

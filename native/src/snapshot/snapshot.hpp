@@ -1,8 +1,9 @@
 // Snapshots: a project in files.
 //
-// A directory holds a manifest, one state file, and one file for each full slab of vectors and texts.
-// Full slabs never change, so their files are written once and named again by later manifests. The
-// manifest is renamed into place last: a crash at any time leaves the old snapshot or the new one.
+// A directory holds a manifest, one state file, and one file for each full slab of vectors and
+// texts. Full slabs never change, so their files are written once and named again by later
+// manifests. The manifest is renamed into place last: a crash at any time leaves the old snapshot
+// or the new one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,12 +17,12 @@ namespace tessera {
 /// The version of the format. src/shared/disk-formats.ts states it too; a test compares them.
 inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 1;
 
-/// Writes a consistent snapshot. Searches continue, and appends wait only while the small part of the
-/// project that may change is copied. Any thread may call it.
+/// Writes a consistent snapshot. Searches continue, and appends wait only while the small part of
+/// the project that may change is copied. Any thread may call it.
 void writeSnapshot(Project& project, const std::string& directory, std::string_view meta);
 
-/// Reads a snapshot; returns null when the directory has none. Throws when it is damaged, of another
-/// format version or of another project.
+/// Reads a snapshot; returns null when the directory has none. Throws when it is damaged, of
+/// another format version or of another project.
 std::shared_ptr<Project> readSnapshot(const std::string& id, const std::string& directory,
                                       std::string& meta);
 

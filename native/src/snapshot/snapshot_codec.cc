@@ -60,7 +60,9 @@ void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, 
   const auto size = in.manifest.get<uint32_t>();
   graph.upperRows_ = in.manifest.get<uint32_t>();
   graph.entry_ = in.manifest.get<uint64_t>();
-  if (size > nodes || graph.upperRows_ > MAX_ROWS) throw std::runtime_error("the graph of an index is too large");
+  if (size > nodes || graph.upperRows_ > MAX_ROWS) {
+    throw std::runtime_error("the graph of an index is too large");
+  }
   in.getColumn(graph.layer0_, size, false);
   in.getColumn(graph.upperStart_, size, false);
   in.getColumn(graph.upperLayers_, graph.upperRows_, false);
@@ -94,8 +96,8 @@ void SnapshotCodec::getIndex(SnapshotReader& in, Index& index) {
   for (uint32_t node = 0; node < nodes; node++) index.vectors_.addToHashTable(node);
 }
 
-/// Checksums prove that the bytes are those that were written. This proves that every row leads to a row
-/// that exists, so that not even a forged snapshot makes a search read out of bounds.
+/// Checksums prove that the bytes are those that were written. This proves that every row leads to
+/// a row that exists, so that not even a forged snapshot makes a search read out of bounds.
 void SnapshotCodec::checkIndex(const Index& index) {
   const auto require = [](bool valid) {
     if (!valid) throw std::runtime_error("a row of the snapshot leads nowhere");

@@ -22,8 +22,8 @@ enum class Rows {
   MUTABLE,
 };
 
-/// First lists what a snapshot holds, which is quick, and writes it later. Meanwhile the project may
-/// grow, because rows never move and most never change.
+/// First lists what a snapshot holds, which is quick, and writes it later. Meanwhile the project
+/// may grow, because rows never move and most never change.
 class SnapshotWriter {
  public:
   explicit SnapshotWriter(const std::string& directory);
@@ -32,7 +32,8 @@ class SnapshotWriter {
   void putBytes(const void* data, uint64_t length);
   /// Adds a copy of bytes.
   void putCopy(const void* data, uint64_t length);
-  /// Adds a slab that will not change. It gets a file of its own, which the slab can be mapped from.
+  /// Adds a slab that will not change. It gets a file of its own, which the slab can be mapped
+  /// from.
   void putSealed(Slab& slab, uint64_t length);
   void putColumn(Column& column, uint32_t rows, Rows kind);
   void putTexts(TextArena& texts);

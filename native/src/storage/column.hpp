@@ -1,4 +1,5 @@
-// Columns: rows of a fixed size in slabs. A column grows while threads read it, and no row ever moves.
+// Columns: rows of a fixed size in slabs. A column grows while threads read it, and no row ever
+// moves.
 #pragma once
 #include <atomic>
 #include <memory>

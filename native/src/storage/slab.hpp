@@ -30,10 +30,10 @@ class Slab {
   void preferHugePages();
 
   /// Replaces the memory with a read-only mapping of a file that holds the same bytes. The address
-  /// stays the same, so concurrent readers are not affected, and the file may be unlinked afterwards.
-  /// It must not be truncated while it is mapped: a read beyond its end kills the process (SIGBUS).
-  /// Mapped files are therefore created read-only, in a directory that their process has locked, and
-  /// are replaced by new files instead of being written again.
+  /// stays the same, so concurrent readers are not affected, and the file may be unlinked
+  /// afterwards. It must not be truncated while it is mapped: a read beyond its end kills the
+  /// process (SIGBUS). Mapped files are therefore created read-only, in a directory that their
+  /// process has locked, and are replaced by new files instead of being written again.
   void mapFile(int fd, size_t length);
   bool mapped() const { return mapped_; }
 

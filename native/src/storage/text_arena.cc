@@ -26,8 +26,9 @@ TextLocation TextArena::append(std::string_view text) {
   const bool fits = !slabs_.empty() && !slabs_.back()->mapped() &&
                     slabs_.back()->capacity() - used_.back() >= text.size();
   if (!fits) addSlab(text.size() > TEXT_SLAB_BYTES ? text.size() : TEXT_SLAB_BYTES, 0);
-  const TextLocation location{static_cast<uint32_t>(slabs_.size() - 1), static_cast<uint32_t>(used_.back()),
-                    static_cast<uint32_t>(text.size())};
+  const TextLocation location{static_cast<uint32_t>(slabs_.size() - 1),
+                              static_cast<uint32_t>(used_.back()),
+                              static_cast<uint32_t>(text.size())};
   std::memcpy(slabs_.back()->data() + used_.back(), text.data(), text.size());
   used_.back() += text.size();
   return location;

@@ -1,4 +1,5 @@
-// Calls that select kernels and run single ones, so that one machine can test every set it supports.
+// Calls that select kernels and run single ones, so that one machine can test every set it
+// supports.
 #include <bit>
 #include <cstring>
 
@@ -35,8 +36,8 @@ Napi::Value useKernels(const Napi::CallbackInfo& info) {
 
 namespace {
 
-/// An operand in a block that ends with its last byte, so that a sanitizer reports every read beyond it.
-/// It begins 8 bytes after an aligned address, as rows do.
+/// An operand in a block that ends with its last byte, so that a sanitizer reports every read
+/// beyond it. It begins 8 bytes after an aligned address, as rows do.
 class Operand {
  public:
   explicit Operand(Bytes bytes) : block_(SHIFT + bytes.length) {
@@ -60,13 +61,15 @@ struct Run {
   Bytes right;
 
   void require(bool fits) const {
-    if (!fits) throw Napi::TypeError::New(env, "the kernel does not accept operands of these lengths");
+    if (fits) return;
+    throw Napi::TypeError::New(env, "the kernel does not accept operands of these lengths");
   }
 
   Napi::Value dot() const {
     require(left.length == right.length && left.length % (16 * sizeof(float)) == 0);
     Operand a(left), b(right);
-    return Napi::Number::New(env, set.dot(a.as<float>(), b.as<float>(), left.length / sizeof(float)));
+    const size_t length = left.length / sizeof(float);
+    return Napi::Number::New(env, set.dot(a.as<float>(), b.as<float>(), length));
   }
 
   Napi::Value hadamard() const {
