@@ -33,17 +33,39 @@ function load(): unknown {
 
 export const addon = load();
 
-/** Snapshots are written and read on threads of their own; JavaScript polls for the result. */
-interface SnapshotJobs {
+/** The recall of one search, measured by searching again exactly. */
+export interface RecallSample {
+  dimension: number;
+  /** True best hits. */
+  wanted: number;
+  /** Those of them that a search as planned finds. */
+  found: number;
+}
+
+/** A scope, and either a JSON search body or a vector with its options. */
+export type RecallQuery = [
+  projectId: string,
+  scopeId: string,
+  body: Uint8Array | ArrayBuffer,
+  dimension?: number,
+  limit?: number,
+  threshold?: number,
+];
+
+/** Work on threads of its own; JavaScript polls for the result. */
+interface Jobs {
   /** Returns a job for `finishJob`. */
   beginSnapshot(projectId: string, directory: string, meta: Uint8Array): number;
   /** Returns a job for `finishJob`. */
   beginRestore(projectId: string, directory: string): number;
+  /** Returns a job for `finishJob`; null when the scope is not loaded or the body not simple. */
+  beginRecall(...query: RecallQuery): number | null;
   /**
-   * Returns undefined while the job runs. After that it returns the result once, or throws the error:
-   * null for a snapshot; the `meta` of a restored project, or null when there was no snapshot.
+   * Returns undefined while the job runs. After that it returns the result once, or throws the
+   * error: null for a snapshot; the `meta` of a restored project, or null when there was no
+   * snapshot; a RecallSample.
    */
-  finishJob(job: number): Uint8Array<ArrayBuffer> | null | undefined;
+  finishJob(job: number): unknown;
 }
 
-export const snapshotJobs = addon as SnapshotJobs;
+export const jobs = addon as Jobs;

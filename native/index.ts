@@ -11,7 +11,7 @@
  * Searches may run in any number of threads while one thread appends, extends the graph, sets scopes
  * or writes snapshots.
  */
-import { addon, snapshotJobs } from "./addon.ts";
+import { addon, jobs, type RecallQuery, type RecallSample } from "./addon.ts";
 
 /** Chunks to append; all arrays describe the same `n` chunks in the same order. */
 export interface AppendBatch {
@@ -38,6 +38,18 @@ interface ScopeRanges {
 export const NEEDS_FULL_PARSE = 1;
 /** The project or the scope is not loaded. */
 export const NOT_LOADED = 2;
+
+/** How a search was carried out, by the number in its report. */
+export const PLANS = ["empty", "exact", "scan", "graph"] as const;
+export type Plan = (typeof PLANS)[number];
+
+/**
+ * What a search did: milliseconds of parsing, searching and rendering, and the number of its plan
+ * in `PLANS`. The caller passes the array, so that a search allocates nothing for it; only an
+ * answered search fills it.
+ */
+export type SearchReport = Float64Array<ArrayBuffer>;
+export const SEARCH_REPORT_LENGTH = 4;
 
 /** A complete JSON response body, or one of the two constants above. */
 export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
@@ -79,6 +91,8 @@ interface Native {
    * many are left. Small indexes have no graph and return 0.
    */
   extendGraph(projectId: string, dimension: number, maxVectors: number): number;
+  /** Asks for the calibration of an index to be repeated; `extendGraph` carries it out. */
+  recalibrate(projectId: string, dimension: number): void;
   /** Replaces the members of a scope in all dimensions. Throws a RangeError for unknown ordinals. */
   setScope(projectId: string, scopeId: string, ranges: ScopeRanges[]): void;
   /** Removes a scope; does nothing when there is none. */
@@ -86,12 +100,17 @@ interface Native {
   hasScope(projectId: string, scopeId: string): boolean;
   /** Counts and bytes of a project; null when it is not open. */
   stats(projectId: string): ProjectStats | null;
-  /** Parses a JSON search body, searches the scope, and renders the whole response body. */
+  /**
+   * Parses a JSON search body, searches the scope, and renders the whole response body.
+   * @param exact compares every member in full precision
+   */
   searchJson(
     projectId: string,
     scopeId: string,
     body: Uint8Array | ArrayBuffer,
     selfPath: string,
+    report?: SearchReport,
+    exact?: boolean,
   ): SearchOutcome;
   /**
    * The same for a parsed vector: a Float32Array, or its little-endian bytes.
@@ -106,6 +125,8 @@ interface Native {
     limit: number,
     threshold: number,
     selfPath: string,
+    report?: SearchReport,
+    exact?: boolean,
   ): Exclude<SearchOutcome, typeof NEEDS_FULL_PARSE>;
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
@@ -120,6 +141,7 @@ export const {
   projects,
   append,
   extendGraph,
+  recalibrate,
   setScope,
   dropScope,
   hasScope,
@@ -133,10 +155,11 @@ export const {
 /** How often a job is polled. */
 const JOB_POLL_MS = 5;
 
-async function resultOf(job: number): Promise<Uint8Array<ArrayBuffer> | null> {
+/** Waits for a job. Its kind determines the type of the result. */
+async function resultOf<T>(job: number): Promise<T> {
   for (;;) {
-    const result = snapshotJobs.finishJob(job);
-    if (result !== undefined) return result;
+    const result = jobs.finishJob(job);
+    if (result !== undefined) return result as T;
     await Bun.sleep(JOB_POLL_MS);
   }
 }
@@ -152,7 +175,7 @@ export async function snapshot(
   directory: string,
   meta: Uint8Array,
 ): Promise<void> {
-  await resultOf(snapshotJobs.beginSnapshot(projectId, directory, meta));
+  await resultOf<null>(jobs.beginSnapshot(projectId, directory, meta));
 }
 
 /**
@@ -164,5 +187,14 @@ export async function restore(
   projectId: string,
   directory: string,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  return await resultOf(snapshotJobs.beginRestore(projectId, directory));
+  return await resultOf<Uint8Array<ArrayBuffer> | null>(jobs.beginRestore(projectId, directory));
+}
+
+/**
+ * Searches as planned and exactly, on a thread of the lowest priority, and compares the hits. Null
+ * when the scope is not loaded or the body is not simple.
+ */
+export async function measureRecall(...query: RecallQuery): Promise<RecallSample | null> {
+  const job = jobs.beginRecall(...query);
+  return job === null ? null : await resultOf<RecallSample>(job);
 }

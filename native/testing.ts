@@ -2,7 +2,7 @@
  * What only tests and benchmarks call: searches that answer with plain numbers, the brute-force
  * reference, single kernels, and snapshots that block the calling thread.
  */
-import { addon, snapshotJobs } from "./addon.ts";
+import { addon, jobs } from "./addon.ts";
 
 /** A simple search body, with defaults filled in. */
 interface SearchBody {
@@ -74,18 +74,18 @@ export const {
 
 function waitFor(job: number): Uint8Array<ArrayBuffer> | null {
   for (;;) {
-    const result = snapshotJobs.finishJob(job);
-    if (result !== undefined) return result;
+    const result = jobs.finishJob(job);
+    if (result !== undefined) return result as Uint8Array<ArrayBuffer> | null;
     Bun.sleepSync(1);
   }
 }
 
 /** `snapshot` that blocks the calling thread. */
 export function snapshotSync(projectId: string, directory: string, meta: Uint8Array): void {
-  waitFor(snapshotJobs.beginSnapshot(projectId, directory, meta));
+  waitFor(jobs.beginSnapshot(projectId, directory, meta));
 }
 
 /** `restore` that blocks the calling thread; throws what that rejects with. */
 export function restoreSync(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null {
-  return waitFor(snapshotJobs.beginRestore(projectId, directory));
+  return waitFor(jobs.beginRestore(projectId, directory));
 }

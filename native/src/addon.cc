@@ -61,12 +61,14 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<projects>(env, exports, "projects");
   add<append>(env, exports, "append");
   add<extendGraph>(env, exports, "extendGraph");
+  add<recalibrate>(env, exports, "recalibrate");
   add<setScope>(env, exports, "setScope");
   add<dropScope>(env, exports, "dropScope");
   add<hasScope>(env, exports, "hasScope");
   add<stats>(env, exports, "stats");
   add<searchJson>(env, exports, "searchJson");
   add<searchVector>(env, exports, "searchVector");
+  add<beginRecall>(env, exports, "beginRecall");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<finishJob>(env, exports, "finishJob");

@@ -9,6 +9,7 @@ Napi::Value dropProject(const Napi::CallbackInfo& info);
 Napi::Value projects(const Napi::CallbackInfo& info);
 Napi::Value append(const Napi::CallbackInfo& info);
 Napi::Value extendGraph(const Napi::CallbackInfo& info);
+Napi::Value recalibrate(const Napi::CallbackInfo& info);
 Napi::Value setScope(const Napi::CallbackInfo& info);
 Napi::Value dropScope(const Napi::CallbackInfo& info);
 Napi::Value hasScope(const Napi::CallbackInfo& info);
@@ -16,6 +17,7 @@ Napi::Value stats(const Napi::CallbackInfo& info);
 
 Napi::Value searchJson(const Napi::CallbackInfo& info);
 Napi::Value searchVector(const Napi::CallbackInfo& info);
+Napi::Value beginRecall(const Napi::CallbackInfo& info);
 
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);

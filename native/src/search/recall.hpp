@@ -1,0 +1,17 @@
+// Measuring the recall of a search.
+#pragma once
+#include "search/search.hpp"
+
+namespace tessera {
+
+/// How many of the true best hits of a query a search finds.
+struct RecallSample {
+  uint32_t wanted;
+  uint32_t found;
+};
+
+/// Answers a query as planned and exactly. A hit counts as found when its score reaches that of the
+/// last true one, so that equal chunks may replace one another.
+RecallSample measureRecall(const Scope& scope, const Query& query);
+
+}  // namespace tessera

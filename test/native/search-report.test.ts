@@ -1,0 +1,114 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import * as native from "../../native/index.ts";
+import { makeVectors } from "../../support/vectors.ts";
+import { appendAll, freshProject, idsOf, setScope, trueHits, upTo } from "./support.ts";
+
+const DIMENSION = 768;
+const CHUNKS = 600;
+const project = freshProject();
+const vectors = makeVectors("clusters", CHUNKS, DIMENSION, 11);
+const query = makeVectors("clusters", 1, DIMENSION, 12);
+const json = new TextEncoder().encode(
+  JSON.stringify({ vector: Array.from(query), dimension: DIMENSION, limit: 20, threshold: 0 }),
+);
+
+native.openProject(project);
+appendAll(project, DIMENSION, vectors);
+setScope(project, "all", DIMENSION, upTo(CHUNKS));
+setScope(project, "few", DIMENSION, upTo(20));
+native.setScope(project, "none", []);
+afterAll(() => native.dropProject(project));
+
+type Hits = Array<{ chunk: { id: number }; score: number }>;
+const hitsOf = (outcome: native.SearchOutcome): Hits =>
+  JSON.parse(new TextDecoder().decode(outcome as Uint8Array)).data;
+
+function planOf(scope: string, exact?: boolean): string {
+  const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
+  native.searchJson(project, scope, json, "/", report, exact);
+  for (const milliseconds of report.subarray(0, 3)) {
+    expect(milliseconds).toBeGreaterThanOrEqual(0);
+    expect(milliseconds).toBeLessThan(10_000);
+  }
+  return native.PLANS[report[3] as number] as string;
+}
+
+describe("the report of a search", () => {
+  test("names the plan and the time of each step", () => {
+    expect(planOf("none")).toBe("empty");
+    expect(planOf("few")).toBe("exact");
+    expect(planOf("all")).toBe("scan");
+    expect(planOf("all", false)).toBe("scan");
+    expect(planOf("all", true)).toBe("exact");
+  });
+
+  test("is the same for a vector", () => {
+    const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
+    native.searchVector(project, "all", query, DIMENSION, 20, 0, "/", report, true);
+    expect(native.PLANS[report[3] as number]).toBe("exact");
+    for (const milliseconds of report) expect(milliseconds).toBeGreaterThanOrEqual(0);
+  });
+
+  test("stays untouched when nothing is searched", () => {
+    const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
+    expect(native.searchJson(project, "gone", json, "/", report)).toBe(native.NOT_LOADED);
+    const torn = json.subarray(1);
+    expect(native.searchJson(project, "all", torn, "/", report)).toBe(native.NEEDS_FULL_PARSE);
+    expect([...report]).toEqual([-1, -1, -1, -1]);
+  });
+
+  test("is refused when it is of a wrong shape, and so is a wrong choice of the method", () => {
+    const short = new Float64Array(3);
+    const floats = new Float32Array(4) as unknown as Float64Array<ArrayBuffer>;
+    for (const report of [short, floats]) {
+      expect(() => native.searchJson(project, "all", json, "/", report)).toThrow(TypeError);
+    }
+    const exact = "yes" as unknown as boolean;
+    expect(() => native.searchJson(project, "all", json, "/", undefined, exact)).toThrow(TypeError);
+  });
+});
+
+test("an exact search finds what brute force finds", () => {
+  const truth = trueHits(vectors, idsOf(0, CHUNKS), upTo(CHUNKS), query, 20, 0);
+  const byJson = hitsOf(native.searchJson(project, "all", json, "/", undefined, true));
+  const byVector = hitsOf(
+    native.searchVector(project, "all", query, DIMENSION, 20, 0, "/", undefined, true),
+  );
+  expect(byJson.map((hit) => hit.chunk.id)).toEqual(truth.map((hit) => hit.ordinal));
+  expect(byVector).toEqual(byJson);
+});
+
+describe("measuring the recall of a search", () => {
+  test("compares the hits as planned with the exact ones, for both forms of a query", async () => {
+    const expected = { dimension: DIMENSION, wanted: 20, found: 20 };
+    expect(await native.measureRecall(project, "all", json)).toEqual(expected);
+    const byVector = native.measureRecall(project, "all", query.buffer, DIMENSION, 20, 0);
+    expect(await byVector).toEqual(expected);
+  });
+
+  test("wants nothing where nothing matches", async () => {
+    const nothing = { dimension: DIMENSION, wanted: 0, found: 0 };
+    expect(await native.measureRecall(project, "none", json)).toEqual(nothing);
+  });
+
+  test("is not possible without the scope or with a body that needs a full parse", async () => {
+    expect(await native.measureRecall(project, "gone", json)).toBeNull();
+    expect(await native.measureRecall(project, "all", json.subarray(1))).toBeNull();
+  });
+
+  test("ends well when the project is dropped meanwhile", async () => {
+    const other = freshProject();
+    native.openProject(other);
+    appendAll(other, DIMENSION, vectors);
+    setScope(other, "all", DIMENSION, upTo(CHUNKS));
+    const running = native.measureRecall(other, "all", json);
+    native.dropProject(other);
+    expect(await running).toEqual({ dimension: DIMENSION, wanted: 20, found: 20 });
+  });
+});
+
+test("calibration can be requested of any index, and of none", () => {
+  native.recalibrate(project, DIMENSION);
+  native.recalibrate(project, 4096);
+  expect(() => native.recalibrate(freshProject(), DIMENSION)).toThrow("not open");
+});
