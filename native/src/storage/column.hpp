@@ -18,7 +18,6 @@ class Column {
 
   size_t rowBytes() const { return rowBytes_; }
   uint32_t slabRows() const { return 1u << slabRowBits_; }
-  size_t slabCount() const { return slabs_.size(); }
   Slab& slab(size_t number) { return *slabs_[number]; }
 
   /// Makes the rows [0, rows) addressable. Writer only.

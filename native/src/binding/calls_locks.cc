@@ -1,4 +1,4 @@
-// Calls that concern the process: file locks and the priority of a thread.
+// Calls that lock files.
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
 #include "storage/file.hpp"
