@@ -6,7 +6,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-# Dependencies change seldom: in a layer of their own they are installed once. The addon comes later.
+# Dependencies change rarely, so they are installed in a separate layer. The addon is built later.
 COPY package.json bun.lock bunfig.toml ./
 COPY patches ./patches
 COPY scripts ./scripts
@@ -15,17 +15,17 @@ COPY native ./native
 RUN bun native/build.ts
 COPY src ./src
 COPY workers ./workers
-# The demo project is the handbook.
+# The handbook is the content of the demo project.
 COPY fixtures/docs ./fixtures/docs
 COPY LICENSE* README.md ./
 
-# Run: Bun, the service and what it installed, under an account without privileges.
+# Run: Bun, the service and its dependencies, under an unprivileged account.
 FROM oven/bun:1.4.5-slim
 RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin tessera \
     && install -d -o tessera -g tessera /data
 WORKDIR /app
 COPY --from=build /app ./
-# Proves that the addon finds the libraries that it needs in this smaller image.
+# Checks that the addon finds its libraries in this smaller image.
 RUN bun -e "await import('/app/native/index.ts')"
 ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 USER tessera
