@@ -1,3 +1,4 @@
+import type { Plan } from "../native/index.ts";
 import type { SharedView } from "../src/text/index.ts";
 
 /**
@@ -16,6 +17,8 @@ export interface SearchRequest {
   readonly body: ArrayBuffer;
   /** Present when `body` holds the little-endian float32 values of a checked vector. */
   readonly vector?: VectorOptions;
+  /** True to compare every chunk in full precision. */
+  readonly exact?: boolean;
 }
 
 export interface VectorOptions {
@@ -39,8 +42,17 @@ interface Failed {
   readonly message: string;
 }
 
-/** The complete response body in JSON, or why there is none. */
-export type SearchReply = Uint8Array<ArrayBuffer> | Unanswered | Failed;
+/** The complete response body in JSON, and how it was made. Times are in milliseconds. */
+export interface SearchFound {
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly plan: Plan;
+  readonly parseMs: number;
+  readonly searchMs: number;
+  readonly renderMs: number;
+}
+
+/** The answer, or why there is none. */
+export type SearchReply = SearchFound | Unanswered | Failed;
 
 export interface SearchTask {
   readonly requests: readonly SearchRequest[];

@@ -1,11 +1,17 @@
 import * as native from "../native/index.ts";
 import type { SearchReply, SearchRequest } from "./protocol.ts";
 
+/** Each search of this thread fills it, and it is read before the next one. */
+const report: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
+
 function runNative(request: SearchRequest): native.SearchOutcome {
-  const { project, scopeId, body, selfPath, vector } = request;
-  if (vector === undefined) return native.searchJson(project, scopeId, body, selfPath);
+  const { project, scopeId, body, selfPath, vector, exact } = request;
+  if (vector === undefined) {
+    return native.searchJson(project, scopeId, body, selfPath, report, exact);
+  }
   const { dimension, limit, threshold } = vector;
-  return native.searchVector(project, scopeId, body, dimension, limit, threshold, selfPath);
+  const options = [dimension, limit, threshold] as const;
+  return native.searchVector(project, scopeId, body, ...options, selfPath, report, exact);
 }
 
 /** Runs one search. The native module reads memory that all threads of the process share. */
@@ -15,7 +21,13 @@ export function search(request: SearchRequest): SearchReply {
     if (outcome === native.NEEDS_FULL_PARSE)
       return { reason: "needs-full-parse", body: request.body };
     if (outcome === native.NOT_LOADED) return { reason: "not-loaded", body: request.body };
-    return outcome;
+    const [parseMs, searchMs, renderMs, plan] = report as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { json: outcome, plan: native.PLANS[plan] as native.Plan, parseMs, searchMs, renderMs };
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { reason: "failed", message };

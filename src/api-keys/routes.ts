@@ -53,8 +53,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       response: CreatedApiKey,
       responseExample: CREATED_EXAMPLE,
       responseHeaders: {
-        Location: "The path of the key, which returns it without its secret.",
-        "Cache-Control": "`no-store`, because the response contains a secret.",
+        Location: { description: "The path of the key, which returns it without its secret." },
+        "Cache-Control": { description: "`no-store`, because the response contains a secret." },
       },
       problems: ["permission-denied", "project-not-found"],
       async handle({ principal, body }) {

@@ -12,6 +12,9 @@ const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
 const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
 const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
+/** Marks what is this service's own addition to the API. */
+const EXTENSION_KEYWORD = "x-tessera-extension";
+const EXTENSION = { [EXTENSION_KEYWORD]: true };
 /** The version of the API, which is not that of the product. */
 const API_VERSION = "1.0.0";
 
@@ -38,7 +41,12 @@ function problemsOf(operation: Operation): Slug[] {
 function parametersOf(operation: Operation): Json[] {
   const list = (place: string, schema: TObject | undefined) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, documentedAs, ...rest } = plainSchema(property as TSchema);
+      const {
+        description,
+        documentedAs,
+        [EXTENSION_KEYWORD]: extension,
+        ...rest
+      } = plainSchema(property as TSchema);
       const required = place === "path" || (schema?.required ?? []).includes(name);
       // Queries are validated as strings, but may be documented as numbers.
       const documented = documentedAs ?? rest;
@@ -47,6 +55,7 @@ function parametersOf(operation: Operation): Json[] {
         in: place,
         required,
         ...(description ? { description } : {}),
+        ...(extension === true ? EXTENSION : {}),
         schema: documented,
       };
     });
@@ -132,8 +141,9 @@ function successHeaders(operation: Operation): Json {
     headers["ETag"] = { $ref: "#/components/headers/ETag" };
     headers["Cache-Control"] = { $ref: "#/components/headers/Revalidate" };
   }
-  for (const [name, description] of Object.entries(operation.responseHeaders ?? {})) {
-    headers[name] = { description, schema: { type: "string" } };
+  for (const [name, header] of Object.entries(operation.responseHeaders ?? {})) {
+    const { description, extension } = header;
+    headers[name] = { description, schema: { type: "string" }, ...(extension ? EXTENSION : {}) };
   }
   return headers;
 }

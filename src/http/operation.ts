@@ -14,6 +14,13 @@ export interface MediaType {
   readonly example?: Example;
 }
 
+/** A documented header of a response. */
+export interface ResponseHeader {
+  readonly description: string;
+  /** True for a header that is this service's own addition to the API. */
+  readonly extension?: boolean;
+}
+
 interface Common<P extends TObject, Q extends TObject> {
   /** The operation's name in the API document and in metrics. */
   readonly id: string;
@@ -32,8 +39,8 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly status?: 200 | 201;
   readonly response: TSchema;
   readonly responseExample?: Example;
-  /** Descriptions of the successful response's headers, by name. */
-  readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** The successful response's headers by name. */
+  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
   /**
    * True when If-None-Match can be answered with 304. The pipeline does so for JSON operations;
    * raw operations do it themselves.

@@ -2,7 +2,7 @@ import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import { Problem } from "../problem/problem.ts";
 import { whenLoaded } from "../scopes/when-loaded.ts";
-import { SEARCH_QUEUE_MAX } from "../shared/limits.ts";
+import { SEARCH_EXACT_QUEUE_MAX, SEARCH_QUEUE_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import type { SearchPool } from "./pool.ts";
 
@@ -10,10 +10,10 @@ import type { SearchPool } from "./pool.ts";
 type OnOverload = () => void;
 
 function requestOf(query: SearchQuery, projectName: string): SearchRequest {
-  const { scope, selfPath, body, vector } = query;
+  const { scope, selfPath, body, vector, exact } = query;
   // The whole buffer is transferred, so it must hold nothing but the body.
   const whole = body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer;
-  const request = { project: projectName, scopeId: scope.id, selfPath, body: whole };
+  const request = { project: projectName, scopeId: scope.id, selfPath, body: whole, exact };
   return vector === undefined ? request : { ...request, vector };
 }
 
@@ -29,10 +29,7 @@ export class EmbeddedEngine implements SearchEngine {
   ) {}
 
   admit(): void {
-    if (this.#admitted >= this.maxAdmitted) {
-      this.onOverload();
-      throw new Problem("overloaded");
-    }
+    if (this.#admitted >= this.maxAdmitted) this.#refuse();
     this.#admitted++;
   }
 
@@ -41,6 +38,7 @@ export class EmbeddedEngine implements SearchEngine {
   }
 
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
+    if (query.exact && this.pool.queuedExact >= SEARCH_EXACT_QUEUE_MAX) this.#refuse();
     const { projectId } = query.scope;
     this.indexer.used(projectId);
     const request = requestOf(query, this.indexer.nativeName(projectId));
@@ -59,12 +57,17 @@ export class EmbeddedEngine implements SearchEngine {
     await Promise.all([this.pool.close(), this.indexer.close()]);
   }
 
+  #refuse(): never {
+    this.onOverload();
+    throw new Problem("overloaded");
+  }
+
   #answer(
     query: SearchQuery,
     request: SearchRequest,
     reply: SearchReply,
   ): SearchAnswer | Promise<SearchAnswer> {
-    if (reply instanceof Uint8Array) return { kind: "found", json: reply };
+    if ("json" in reply) return { kind: "found", ...reply };
     if (reply.reason === "failed") throw new Error(`a search failed: ${reply.message}`);
     const body = new Uint8Array(reply.body);
     if (reply.reason === "needs-full-parse") return { kind: "needs-full-parse", body };
@@ -76,7 +79,7 @@ export class EmbeddedEngine implements SearchEngine {
     let attempt = request;
     return whenLoaded(this.indexer, query.scope, async () => {
       const reply = await this.pool.search(attempt);
-      if (reply instanceof Uint8Array || reply.reason !== "not-loaded") {
+      if ("json" in reply || reply.reason !== "not-loaded") {
         return await this.#answer(query, attempt, reply);
       }
       // The body was transferred to the worker and has come back for another attempt.

@@ -1,4 +1,4 @@
-import type { VectorOptions } from "../../workers/protocol.ts";
+import type { SearchFound, VectorOptions } from "../../workers/protocol.ts";
 import type { Scope } from "../scopes/scope.ts";
 
 export interface SearchQuery {
@@ -8,14 +8,16 @@ export interface SearchQuery {
   /** A JSON body; or with `vector`, the little-endian float32 values of a checked vector. */
   readonly body: Uint8Array<ArrayBuffer>;
   readonly vector?: VectorOptions;
+  /** True to compare every chunk of the scope in full precision. */
+  readonly exact: boolean;
 }
 
 /**
- * A complete JSON response body; or the request's JSON body, when it is not in the simple form that
+ * A complete JSON response body and how it was made; or the request's JSON body, when it is not in the simple form that
  * the engine parses itself. The caller then parses and checks it, and searches by its vector.
  */
 export type SearchAnswer =
-  | { readonly kind: "found"; readonly json: Uint8Array<ArrayBuffer> }
+  | ({ readonly kind: "found" } & SearchFound)
   | { readonly kind: "needs-full-parse"; readonly body: Uint8Array<ArrayBuffer> };
 
 export interface EngineState {

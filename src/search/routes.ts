@@ -1,4 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
+import type { SearchFound } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
 import { isJsonType, mediaType, readBody, requirePlainBody } from "../http/body.ts";
 import { REVALIDATE } from "../http/conditional.ts";
@@ -10,6 +11,7 @@ import type { Scope } from "../scopes/scope.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import type { SearchEngine } from "./engine.ts";
+import { searchHeaders, setSearchHeaders } from "./headers.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -42,24 +44,28 @@ function pathOf(url: string): { path: string; target: string } {
   return { path: end < 0 ? target : target.slice(0, end), target };
 }
 
-/** The response body of a search. Throws a problem when the request is invalid. */
+/** Runs a search. Throws a problem when the request is invalid. */
 async function answer(
   engine: SearchEngine,
   scope: Scope,
   call: { type: string; path: string; query: SearchCall["query"]; body: Uint8Array<ArrayBuffer> },
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<SearchFound> {
   const { type, path: selfPath, query, body } = call;
-  let search = type === OCTETS_TYPE ? parseOctets(body, query) : undefined;
-  if (search === undefined) {
-    const quick = engine.search({ scope, selfPath, body });
+  const exact = query["effort"] === "exact";
+  let unparsed: Uint8Array | undefined;
+  if (type !== OCTETS_TYPE) {
+    const quick = engine.search({ scope, selfPath, body, exact });
     const found = quick instanceof Promise ? await quick : quick;
-    if (found.kind === "found") return found.json;
-    search = parseSearch(found.body);
+    if (found.kind === "found") return found;
+    unparsed = found.body;
   }
-  const { vector, ...options } = search;
+  const startedAt = performance.now();
+  const { vector, ...options } =
+    unparsed === undefined ? parseOctets(body, query) : parseSearch(unparsed);
+  const parseMs = performance.now() - startedAt;
   const bytes = new Uint8Array(vector.buffer);
-  const found = await engine.search({ scope, selfPath, body: bytes, vector: options });
-  if (found.kind === "found") return found.json;
+  const found = await engine.search({ scope, selfPath, body: bytes, vector: options, exact });
+  if (found.kind === "found") return { ...found, parseMs: parseMs + found.parseMs };
   throw new Error("the engine did not accept a checked vector");
 }
 
@@ -102,9 +108,10 @@ async function search(
       }
     }
     headers["content-type"] = JSON_TYPE;
-    const json = await answer(engine, scope, { type, path, query, body });
-    if (reference.kind === "release") headers["etag"] ??= answerTag(json);
-    return new Response(json, { headers });
+    const found = await answer(engine, scope, { type, path, query, body });
+    if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
+    setSearchHeaders(headers, found);
+    return new Response(found.json, { headers });
   } finally {
     engine.release();
   }
@@ -141,6 +148,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     bodyRequired: true,
     response: SearchResponse,
     responseExample: exampleResponse,
+    responseHeaders: searchHeaders,
     conditional,
     problems: ["validation-failed", "project-not-found", notFound],
     handle: (call) =>

@@ -74,9 +74,20 @@ export const SearchOctets = Type.String({
 
 /**
  * The same options as query parameters. They apply to a binary body only, so `body.ts` checks them
- * together with it.
+ * together with it. `effort` applies to every body.
  */
 export const SearchQueryParameters = Type.Object({
+  effort: Type.Optional(
+    Type.Literal("exact", {
+      type: "string",
+      errorMessage: "must be exact, or absent",
+      description:
+        "`exact` compares every chunk in full precision instead of finding candidates first. The " +
+        "time grows with the number of chunks; few exact searches run at once, and other searches " +
+        "go first.",
+      "x-tessera-extension": true,
+    }),
+  ),
   dimension: Type.Optional(
     Type.Any({
       type: "integer",

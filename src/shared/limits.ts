@@ -76,6 +76,10 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** When this many requests wait for a worker, further ones are answered with 503. */
 export const SEARCH_QUEUE_MAX = 1_024;
 export const SEARCH_BATCH_MAX = 8;
+/** When this many exact searches wait for a worker, further ones are answered with 503. */
+export const SEARCH_EXACT_QUEUE_MAX = 32;
+/** While other searches wait, one exact search starts at most this often. */
+export const SEARCH_EXACT_INTERVAL_MS = 1_000;
 /** A search with an estimated cost of at most this may run on the main thread. */
 export const SEARCH_INLINE_MAX_MS = 1;
 /** Searches may use this much of one turn of the main thread's event loop; the rest go to workers. */

@@ -3,8 +3,13 @@ import type { Indexer } from "../../../src/indexing/indexer.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
 import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
-import { SEARCH_BATCH_MAX } from "../../../src/shared/limits.ts";
-import type { SearchRequest, SearchResult, SearchTask } from "../../../workers/protocol.ts";
+import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
+import type {
+  SearchFound,
+  SearchRequest,
+  SearchResult,
+  SearchTask,
+} from "../../../workers/protocol.ts";
 
 const request = (number: number): SearchRequest => ({
   project: "no project is called this",
@@ -12,6 +17,15 @@ const request = (number: number): SearchRequest => ({
   selfPath: "/",
   body: Uint8Array.of(number).buffer,
 });
+
+const times = { parseMs: 1, searchMs: 2, renderMs: 3 };
+const replyTo = (body: ArrayBuffer): SearchFound => ({
+  ...times,
+  json: new Uint8Array(body),
+  plan: "scan",
+});
+const answerOf = (number: number) => replyTo(Uint8Array.of(number).buffer);
+const exact = (number: number): SearchRequest => ({ ...request(number), exact: true });
 
 /** Workers that finish on command. The answer to each search is its own body. */
 class HeldWorkers implements SearchRunner {
@@ -25,7 +39,7 @@ class HeldWorkers implements SearchRunner {
     const { promise, resolve, reject } = Promise.withResolvers<SearchResult>();
     this.#finish.push((error) => {
       if (error) return reject(error);
-      const replies = task.requests.map(({ body }) => new Uint8Array(body));
+      const replies = task.requests.map(({ body }) => replyTo(body));
       resolve({ replies, took: task.requests.map(() => 5) });
     });
     return promise;
@@ -39,6 +53,7 @@ class HeldWorkers implements SearchRunner {
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+const isExact = (task: SearchTask) => task.requests.some((search) => search.exact);
 const sizes = (workers: HeldWorkers) => workers.tasks.map((task) => task.requests.length);
 
 describe("the search pool", () => {
@@ -60,7 +75,7 @@ describe("the search pool", () => {
     workers.finish();
     expect(Math.max(...sizes(workers))).toBeLessThanOrEqual(SEARCH_BATCH_MAX);
     const replies = await Promise.all([...first, ...second]);
-    expect(replies).toEqual(Array.from({ length: 25 }, (_, i) => Uint8Array.of(i)));
+    expect(replies).toEqual(Array.from({ length: 25 }, (_, i) => answerOf(i)));
   });
 
   test("only the searches of a worker that died fail", async () => {
@@ -77,7 +92,7 @@ describe("the search pool", () => {
     expect(await outcome).toBe("the worker died");
     await turn();
     workers.finish();
-    expect(await kept).toEqual(Uint8Array.of(2));
+    expect(await kept).toEqual(answerOf(2));
   });
 
   test("a search of unknown or high cost goes to a worker, even an idle one", async () => {
@@ -92,12 +107,67 @@ describe("the search pool", () => {
   });
 });
 
+describe("exact searches", () => {
+  test("never run on all workers at once, nor in a batch", async () => {
+    const workers = new HeldWorkers(3);
+    const pool = new SearchPool(workers);
+    const answers = Array.from({ length: 5 }, (_, i) => pool.search(exact(i)));
+    await turn();
+    expect(sizes(workers)).toEqual([1, 1]);
+    expect(pool.queuedExact).toBe(3);
+    const cheap = pool.search(request(9));
+    await turn();
+    expect(workers.tasks.map(isExact)).toEqual([true, true, false]);
+    for (let i = 0; i < 6; i++) {
+      workers.finish();
+      await turn();
+    }
+    expect(await cheap).toEqual(answerOf(9));
+    expect(await Promise.all(answers)).toEqual(answers.map((_, i) => answerOf(i)));
+    expect(pool.queued).toBe(0);
+  });
+
+  test("let the searches go first that wait for the same worker", async () => {
+    const workers = new HeldWorkers(1);
+    const pool = new SearchPool(workers);
+    const first = pool.search(exact(1));
+    await turn();
+    const second = pool.search(exact(2));
+    const others = [pool.search(request(3)), pool.search(request(4))];
+    await turn();
+    expect(workers.tasks.map(isExact)).toEqual([true]);
+    workers.finish();
+    await first;
+    await turn();
+    expect(workers.tasks.map(isExact)).toEqual([true, false]);
+    expect(sizes(workers)).toEqual([1, 2]);
+    workers.finish();
+    await Promise.all(others);
+    await turn();
+    expect(workers.tasks.map(isExact)).toEqual([true, false, true]);
+    workers.finish();
+    expect(await second).toEqual(answerOf(2));
+  });
+
+  test("run on a worker however cheap the scope's searches are", async () => {
+    const workers = new HeldWorkers(1);
+    const pool = new SearchPool(workers);
+    for (let i = 0; i < 3; i++) {
+      expect(pool.search(exact(i))).toBeInstanceOf(Promise);
+      await turn();
+      workers.finish();
+      await turn();
+    }
+  });
+});
+
 describe("the engine", () => {
   const loaded = { isLoaded: () => true, used() {}, nativeName: (id: string) => id };
   const query: SearchQuery = {
     scope: { projectId: "p", id: "s", kind: "environment", frozen: false },
     selfPath: "/",
     body: Uint8Array.of(1),
+    exact: false,
   };
 
   test("too many searches are refused as overloaded until others have finished", async () => {
@@ -112,9 +182,25 @@ describe("the engine", () => {
     const answer = engine.search(query) as Promise<unknown>;
     await turn();
     workers.finish();
-    expect(await answer).toEqual({ kind: "found", json: Uint8Array.of(1) });
+    expect(await answer).toEqual({ kind: "found", ...answerOf(1) });
     engine.release();
     engine.admit();
+    expect(refused).toBe(1);
+  });
+
+  test("exact searches are refused while too many wait, and others are not", async () => {
+    const workers = new HeldWorkers(1);
+    let refused = 0;
+    const indexer = loaded as unknown as Indexer;
+    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, () => refused++);
+    const bodies = Array.from({ length: SEARCH_EXACT_QUEUE_MAX + 1 }, () => Uint8Array.of(1));
+    for (const body of bodies) {
+      void engine.search({ ...query, body, exact: true });
+      await turn();
+    }
+    expect(() => engine.search({ ...query, exact: true })).toThrow("more work than it can queue");
+    expect(refused).toBe(1);
+    void engine.search(query);
     expect(refused).toBe(1);
   });
 });

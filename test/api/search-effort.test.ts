@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { SEED } from "../../support/seed.ts";
+import { type Answer, type Caller, startApi } from "../support/api.ts";
+import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import type { Json } from "../support/openapi.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  cosine,
+  nearVector,
+  randomVector,
+  release,
+  type TestChunk,
+  writeVersion,
+} from "../support/vectors.ts";
+
+const DIMENSION = 768;
+const CHUNKS = 300;
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+const next = randomNumbers(SEED);
+const seed = () => Math.floor(next() * 2 ** 31);
+const centre = randomVector(DIMENSION, seed());
+const chunks = Array.from({ length: CHUNKS }, () => chunkOf(nearVector(centre, 1, seed())));
+const version = await writeVersion(sql, project, "docs/all.md", chunks);
+await attach(sql, project, environment.id, [version]);
+const frozen = await addRelease(sql, project, "v1.0.0");
+await release(sql, project, frozen.id, [version]);
+await sql`UPDATE releases SET frozen_at = now() WHERE id = ${frozen.id}`;
+
+const base = `/projects/${project.slug}`;
+const OPERATIONS = [
+  {
+    name: "environments",
+    path: `${base}/environments/production/search`,
+    madeUpPath: `/projects/${randomUUID()}/environments/production/search`,
+    empty: `${base}/environments/empty/search`,
+  },
+  {
+    name: "releases",
+    path: `${base}/releases/v1.0.0/search`,
+    madeUpPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
+    empty: `${base}/releases/v0.0.0/search`,
+  },
+];
+await addEnvironment(sql, project, "empty");
+await release(sql, project, (await addRelease(sql, project, "v0.0.0")).id, []);
+
+const TIMING = /^parse;dur=(\d+\.\d{3}), search;dur=(\d+\.\d{3}), render;dur=(\d+\.\d{3})$/;
+
+/** The milliseconds in the header; fails when it is not well-formed. */
+function timesOf({ headers }: Answer): number[] {
+  const times = TIMING.exec(headers.get("server-timing") ?? "")
+    ?.slice(1)
+    .map(Number);
+  expect(times, String(headers.get("server-timing"))).toHaveLength(3);
+  return times as number[];
+}
+
+function bruteForce(list: readonly TestChunk[], query: Float32Array, limit: number) {
+  return list
+    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
+
+/** The three forms of a body, as requests of one query. */
+function forms(path: string, query: Float32Array<ArrayBuffer>, limit: number) {
+  const options = { dimension: DIMENSION, limit, threshold: 0 };
+  const octets = `dimension=${DIMENSION}&limit=${limit}&threshold=0`;
+  const send = (parameters: string, sent: Json) =>
+    api.send("POST", parameters === "" ? path : `${path}?${parameters}`, { as: member, ...sent });
+  return [
+    (effort: string) => send(effort, { json: { vector: Array.from(query), ...options } }),
+    (effort: string) => send(effort, { json: { vector: base64Of(query), ...options } }),
+    (effort: string) =>
+      send(effort === "" ? octets : `${octets}&${effort}`, {
+        body: new Uint8Array(query.buffer),
+        headers: { "content-type": "application/octet-stream" },
+      }),
+    (effort: string) =>
+      send(effort, {
+        // Escapes in keys are left to the full parser.
+        body: JSON.stringify({ vector: Array.from(query), ...options }).replace(
+          "limit",
+          "\\u006cimit",
+        ),
+        headers: { "content-type": "application/json" },
+      }),
+  ];
+}
+
+describe.each(OPERATIONS)("the effort of searches in $name", ({ path, madeUpPath, empty }) => {
+  const json = { vector: Array.from(centre), dimension: DIMENSION };
+  const exactPath = `${path}?effort=exact`;
+
+  beforeAll(async () => {
+    // The first search of a scope waits until it is indexed.
+    expect((await api.post(path, json, member)).status).toBe(200);
+  });
+
+  test("an exact search finds what brute force finds, for every form of the body", async () => {
+    for (const limit of [1, 10, 100]) {
+      const query = nearVector(centre, 1, seed());
+      const wanted = bruteForce(chunks, query, limit);
+      for (const ask of forms(path, query, limit)) {
+        const answer = await ask("effort=exact");
+        expect(answer.status).toBe(200);
+        const hits: Json[] = answer.body.data;
+        expect(hits.map((hit) => hit.chunk.id)).toEqual(wanted.map(({ id }) => id));
+        for (const [i, { score }] of wanted.entries()) expect(hits[i].score).toBeCloseTo(score, 6);
+        expect(answer.headers.get("x-search-plan")).toBe("exact");
+        expect(Math.max(...timesOf(answer))).toBeLessThan(10_000);
+      }
+    }
+  });
+
+  test("every answer has headers with its plan and its times, for every form of the body", async () => {
+    for (const ask of forms(path, nearVector(centre, 1, seed()), 10)) {
+      const answer = await ask("");
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("x-search-plan")).toBe("scan");
+      const [, search] = timesOf(answer);
+      expect(search).toBeCloseTo(answer.body.search_time_ms, 3);
+    }
+  });
+
+  test("a scope without chunks of the dimension has the plan empty, however it is searched", async () => {
+    for (const parameters of ["", "?effort=exact"]) {
+      const answer = await api.post(empty + parameters, json, member);
+      expect(answer.body.data).toEqual([]);
+      expect(answer.headers.get("x-search-plan")).toBe("empty");
+      timesOf(answer);
+    }
+  });
+
+  test.each(["default", "EXACT", "", "exact%20", "1"])(
+    "the effort %p is refused by name, whatever the body",
+    async (effort) => {
+      for (const ask of forms(path, centre, 10)) {
+        const answer = await ask(`effort=${effort}`);
+        expect(answer.status).toBe(400);
+        expect(answer.body.slug).toBe("validation-failed");
+        expect(answer.body.errors).toEqual([
+          { field: "effort", message: "must be exact, or absent" },
+        ]);
+        expect(answer.headers.get("x-search-plan")).toBeNull();
+      }
+    },
+  );
+
+  test("the body of an exact search is checked like any other", async () => {
+    const answer = await api.post(exactPath, { ...json, limit: 0, dimension: 5 }, member);
+    expect(answer.status).toBe(400);
+    const fields = answer.body.errors.map((error: Json) => error.field);
+    expect(fields.sort()).toEqual(["dimension", "limit"]);
+  });
+
+  const guarded = { api, method: "POST", path: exactPath, json, project, member } as const;
+  refusesBadCredentials(guarded);
+  needsPermission(guarded);
+  hidesFromForeigners({
+    ...guarded,
+    slug: "project-not-found",
+    madeUpPath: `${madeUpPath}?effort=exact`,
+  });
+});
+
+test("a frozen release has a tag of its own for exact answers, which can be revalidated", async () => {
+  const path = `${base}/releases/v1.0.0/search`;
+  const json = { vector: Array.from(centre), dimension: DIMENSION };
+  const ask = (at: string, as: Caller = member) => api.post(at, json, as);
+  const [planned, exact] = [await ask(path), await ask(`${path}?effort=exact`)];
+  const tag = exact.headers.get("etag") as string;
+  expect(tag).not.toBe(planned.headers.get("etag") as string);
+  const headers = { ...member.headers, "if-none-match": tag };
+  const again = await ask(`${path}?effort=exact`, { ...member, headers });
+  expect(again.status).toBe(304);
+  expect(again.headers.get("x-search-plan")).toBeNull();
+});
+
+test("the document marks the parameter and the headers as an extension", async () => {
+  const { document } = await api.contract();
+  const searches = Object.entries<Json>(document.paths).filter(([path]) =>
+    path.endsWith("/search"),
+  );
+  expect(searches).toHaveLength(2);
+  for (const [, { post }] of searches) {
+    const effort = post.parameters.find((parameter: Json) => parameter.name === "effort");
+    expect(effort).toMatchObject({ in: "query", required: false, "x-tessera-extension": true });
+    expect(effort.schema).toEqual({ type: "string", const: "exact" });
+    const { headers } = post.responses["200"];
+    expect(headers["Server-Timing"]["x-tessera-extension"]).toBe(true);
+    expect(headers["X-Search-Plan"]["x-tessera-extension"]).toBe(true);
+  }
+});
