@@ -53,11 +53,13 @@ function textClaim(payload: JWTPayload, name: string): string | null {
 }
 
 function principalOf(payload: JWTPayload): Principal {
-  if (payload.sub === undefined || !isUuid(payload.sub)) {
+  // jose checks the types of the time claims only, so `sub` may be any JSON value.
+  const sub: unknown = payload.sub;
+  if (typeof sub !== "string" || !isUuid(sub)) {
     throw new Problem("unauthorized", { detail: "The token's sub claim is not a user id." });
   }
   return {
-    userId: payload.sub.toLowerCase(),
+    userId: sub.toLowerCase(),
     email: textClaim(payload, "email"),
     name: textClaim(payload, "name"),
     keyId: null,
@@ -121,6 +123,7 @@ function createClaimsReader(jwt: Config["jwt"]): (token: string) => Promise<JWTP
   const checks = {
     // The issuer's clock may be a little ahead. The expiry is checked again, without tolerance.
     clockTolerance: JWT_CLOCK_SKEW_SECONDS,
+    requiredClaims: jwt.allowNoExp ? [] : ["exp"],
     ...(jwt.issuer === undefined ? {} : { issuer: jwt.issuer }),
     ...(jwt.audience === undefined ? {} : { audience: jwt.audience }),
   };

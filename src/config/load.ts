@@ -116,6 +116,7 @@ export function loadConfig(env: Environment = process.env): Config {
       jwksUrl: reader.url("JWT_JWKS_URL", http),
       issuer: reader.text("JWT_ISSUER"),
       audience: reader.text("JWT_AUDIENCE"),
+      allowNoExp: reader.oneOf("JWT_ALLOW_NO_EXP", "off", ["on", "off"]) === "on",
     },
     billing: {
       origins: readOrigins(reader),

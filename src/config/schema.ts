@@ -17,6 +17,8 @@ export interface Config {
     readonly jwksUrl: string | undefined;
     readonly issuer: string | undefined;
     readonly audience: string | undefined;
+    /** Accept tokens that never expire. */
+    readonly allowNoExp: boolean;
   };
   readonly billing: {
     /** Origins in the form of `new URL(...).origin`. */

@@ -1,4 +1,8 @@
-import { COORDINATION_SWEEP_WRITES } from "../shared/limits.ts";
+import {
+  COORDINATION_SWEEP_WRITES,
+  COORDINATION_VALUES_MAX,
+  COORDINATION_VALUES_MAX_BYTES,
+} from "../shared/limits.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
 interface Held {
@@ -6,17 +10,62 @@ interface Held {
   until: number;
 }
 
+/** Values with an expiry, bounded in number and bytes. Beyond a bound the oldest are dropped. */
+class Values {
+  readonly #values = new Map<string, { value: string; until: number }>();
+  #bytes = 0;
+
+  get(key: string, moment: number): string | null {
+    const stored = this.#values.get(key);
+    return stored !== undefined && stored.until > moment ? stored.value : null;
+  }
+
+  set(key: string, value: string, until: number): void {
+    // Deleting first moves the key to the end: maps keep the order of insertion.
+    this.#delete(key);
+    this.#values.set(key, { value, until });
+    this.#bytes += sizeOf(key, value);
+    for (const oldest of this.#values.keys()) {
+      const isOver =
+        this.#values.size > COORDINATION_VALUES_MAX || this.#bytes > COORDINATION_VALUES_MAX_BYTES;
+      if (!isOver) return;
+      this.#delete(oldest);
+    }
+  }
+
+  dropExpired(moment: number): void {
+    for (const [key, { until }] of this.#values) if (until <= moment) this.#delete(key);
+  }
+
+  clear(): void {
+    this.#values.clear();
+    this.#bytes = 0;
+  }
+
+  #delete(key: string): void {
+    const stored = this.#values.get(key);
+    if (stored === undefined) return;
+    this.#values.delete(key);
+    this.#bytes -= sizeOf(key, stored.value);
+  }
+}
+
+/** An upper bound of the text's memory: two bytes per UTF-16 code unit. */
+function sizeOf(key: string, value: string): number {
+  return 2 * (key.length + value.length);
+}
+
 /** Coordination within one process, for a single server. */
 export function createMemoryCoordinator(now: () => number = Date.now): Coordinator {
   const leases = new Map<string, Held>();
-  const values = new Map<string, { value: string; until: number }>();
+  const values = new Values();
   let writes = 0;
 
   function sweep(): void {
     if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
     const moment = now();
     for (const [name, held] of leases) if (held.until <= moment) leases.delete(name);
-    for (const [key, stored] of values) if (stored.until <= moment) values.delete(key);
+    values.dropExpired(moment);
   }
 
   return {
@@ -46,11 +95,10 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
     },
     async put(key, value, ttlSeconds) {
       sweep();
-      values.set(key, { value, until: now() + ttlSeconds * 1000 });
+      values.set(key, value, now() + ttlSeconds * 1000);
     },
     async get(key) {
-      const stored = values.get(key);
-      return stored !== undefined && stored.until > now() ? stored.value : null;
+      return values.get(key, now());
     },
     async check() {
       return null;

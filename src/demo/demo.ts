@@ -8,16 +8,18 @@ import { searchBody } from "../import/embedders/search-body.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
-import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
+import { DEMO_KEY_DAYS, EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 
 /** What a new user needs for a first request to the demo project. */
 export interface Demo {
-  /** An API key. */
+  /** An API key for the demo project alone. */
   readonly key: string;
+  readonly expiresAt: Date;
   /** Path of a file with the body of a search. */
   readonly queryFile: string;
 }
 
+const MS_PER_DAY = 86_400_000;
 const PROJECT = "demo";
 const USER = "demo@localhost";
 const RELEASE = "v1.0.0";
@@ -66,8 +68,16 @@ export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<D
     log.warn({ rejected }, "the demo project was not created");
     return undefined;
   }
-  const { key } = await issueApiKey(sql, { email: USER, name: "demo" });
-  return { key, queryFile: await writeQuery(config.dataDir) };
+  return { ...(await issueKey(sql)), queryFile: await writeQuery(config.dataDir) };
+}
+
+/** The key is printed and stays in logs, so it reaches the demo project only, and not for long. */
+async function issueKey(sql: Sql): Promise<Pick<Demo, "key" | "expiresAt">> {
+  const [project] = await sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = ${PROJECT}`;
+  if (project === undefined) throw new Error("the demo project was not stored");
+  const expiresAt = new Date(Date.now() + DEMO_KEY_DAYS * MS_PER_DAY);
+  const request = { email: USER, name: "demo", projectId: project.id, expiresAt };
+  return { key: (await issueApiKey(sql, request)).key, expiresAt };
 }
 
 async function isNeeded(config: Config, sql: Sql): Promise<boolean> {
@@ -89,7 +99,7 @@ async function writeQuery(dataDir: string): Promise<string> {
 }
 
 /** The text that the first start prints. `baseUrl` has no trailing slash. */
-export function demoBanner({ key, queryFile }: Demo, baseUrl: string): string {
+export function demoBanner({ key, expiresAt, queryFile }: Demo, baseUrl: string): string {
   const nearby = relative(process.cwd(), queryFile);
   const path = nearby.startsWith("..") ? queryFile : nearby;
   return `
@@ -98,6 +108,7 @@ A demo project was created, with the environments production and staging and the
   API:            ${baseUrl}
   documentation:  ${baseUrl}/docs
   API key:        ${key}   (shown only once)
+                  for this project only, valid until ${expiresAt.toISOString().slice(0, 10)}
 
 Search it for "${QUERY}":
 

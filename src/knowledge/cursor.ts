@@ -1,30 +1,50 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { Coordinator } from "../coordination/coordinator.ts";
 import { Problem } from "../problem/problem.ts";
-import { LOOKUP_CURSOR_BYTES, LOOKUP_CURSOR_TTL_SECONDS } from "../shared/limits.ts";
-import type { LookupTarget } from "./schema.ts";
+import { validator } from "../problem/validate.ts";
+import {
+  LOOKUP_CURSOR_BYTES,
+  LOOKUP_CURSOR_TTL_SECONDS,
+  LOOKUP_LIMIT_MAX,
+  LOOKUP_SHARDS_MAX,
+} from "../shared/limits.ts";
+import { LookupTarget } from "./schema.ts";
+
+const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 /** What a lookup asks for. All pages of a cursor answer the same question. */
-export interface LookupQuestion {
-  readonly projectId: string;
-  readonly target: LookupTarget | null;
+const LookupQuestion = Type.Object({
+  projectId: Type.String(),
+  target: orNull(LookupTarget),
   /** Null: browse. */
-  readonly query: string | null;
-  readonly limit: number;
-  readonly shardIndex: number;
-  readonly shardCount: number;
-}
+  query: orNull(Type.String()),
+  limit: Type.Integer({ minimum: 1, maximum: LOOKUP_LIMIT_MAX }),
+  shardIndex: Type.Integer({ minimum: 0, maximum: LOOKUP_SHARDS_MAX - 1 }),
+  shardCount: Type.Integer({ minimum: 1, maximum: LOOKUP_SHARDS_MAX }),
+});
+export type LookupQuestion = Readonly<Static<typeof LookupQuestion>>;
 
 /** What earlier pages of a lookup have returned. */
-export interface LookupProgress {
+const LookupProgress = Type.Object({
   /** Search: hashes of the returned paths. */
-  readonly returned: readonly string[];
+  returned: Type.Array(Type.String()),
   /** Browse: the last returned path. */
-  readonly after: string | null;
-}
+  after: orNull(Type.String()),
+});
+export type LookupProgress = Readonly<Static<typeof LookupProgress>>;
 
-export interface LookupState {
-  readonly question: LookupQuestion;
-  readonly progress: LookupProgress;
+const LookupState = Type.Object({ question: LookupQuestion, progress: LookupProgress });
+export type LookupState = Readonly<Static<typeof LookupState>>;
+const validState = validator(LookupState);
+
+/** The state in a stored text. Redis is shared, so the text may be damaged. */
+function parseState(text: string): LookupState {
+  try {
+    return validState(JSON.parse(text));
+  } catch (cause) {
+    throw new Problem("invalid-cursor", { cause });
+  }
 }
 
 const CURSOR_FORMAT = /^[A-Za-z0-9_-]{24}$/;
@@ -47,15 +67,15 @@ export class LookupCursors {
   }
 
   /**
-   * Throws `invalid-cursor` if the cursor is malformed, unknown, expired or of another project, or
-   * `dependency-unavailable`.
+   * Throws `invalid-cursor` if the cursor is malformed, unknown, expired or of another project or its
+   * state is damaged, or `dependency-unavailable`.
    */
   async load(cursor: string, projectId: string): Promise<LookupState> {
     const text = CURSOR_FORMAT.test(cursor)
       ? await this.#orUnavailable(this.coordinator.get(keyOf(cursor)))
       : null;
     if (text === null) throw new Problem("invalid-cursor");
-    const state = JSON.parse(text) as LookupState;
+    const state = parseState(text);
     if (state.question.projectId !== projectId) throw new Problem("invalid-cursor");
     return state;
   }

@@ -49,6 +49,8 @@ export const JWKS_TIMEOUT_MS = 3_000;
 /** The last use of a key is recorded at most this often. */
 export const KEY_LAST_USED_INTERVAL_MS = 60_000;
 export const KEY_LAST_USED_FLUSH_MS = 1_000;
+/** The API key of the demo project expires after this time. */
+export const DEMO_KEY_DAYS = 30;
 
 // PostgreSQL.
 export const DB_POOL_CONNECTIONS = 16;
@@ -203,6 +205,9 @@ export const EXPONENT_MAX_CHARS = 15;
 // Coordination.
 /** Expired entries of the coordinator in memory are removed every so many writes. */
 export const COORDINATION_SWEEP_WRITES = 1_000;
+/** Values that the coordinator in memory keeps. Beyond either bound the oldest are dropped. */
+export const COORDINATION_VALUES_MAX = 100_000;
+export const COORDINATION_VALUES_MAX_BYTES = 67_108_864;
 export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 export const REDIS_COMMAND_TIMEOUT_MS = 500;
 export const REDIS_RECONNECT_MS = 250;

@@ -34,6 +34,12 @@ describe("the first start with an empty embedded database", () => {
     const authorized = { headers: { "x-api-key": key } };
     const release = await fetch(`${server.url}/projects/demo/chunks?limit=1`, authorized);
     expect(release.status).toBe(200);
+    expect(server.logs()).toMatch(/for this project only, valid until \d{4}-\d\d-\d\d/);
+    const other = { record: "project", slug: "other", name: "Other", owner: "demo@localhost" };
+    const added = await runCommand(["import", "-"], { env, stdin: JSON.stringify(other) });
+    expect(added.status).toBe(0);
+    const elsewhere = await fetch(`${server.url}/projects/other/chunks?limit=1`, authorized);
+    expect(elsewhere.status).toBe(404);
     const command = await runCommand(["index", "status"], { env });
     expect(command.status).toBe(0);
     server.kill("SIGTERM");

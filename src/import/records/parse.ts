@@ -23,6 +23,8 @@ const VALIDATORS = new Map<string, Validator<RecordSchema>>(
 );
 /** Escapes of characters that PostgreSQL may be unable to store: NUL and surrogates. */
 const NUL_OR_SURROGATE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
+/** What a number beyond the range of a double contains: a large exponent, or very many digits. */
+const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{309}/;
 
 /** Parses one line of NDJSON. Throws a RecordError. */
 export function parseLine(bytes: Uint8Array, onUnknownField: OnUnknownField): ParsedRecord {
@@ -74,16 +76,24 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw new RecordError("is not valid JSON");
   }
-  if (NUL_OR_SURROGATE_ESCAPE.test(text)) requireStorable(value, "");
+  const isSuspect = NUL_OR_SURROGATE_ESCAPE.test(text) || LARGE_NUMBER.test(text);
+  if (isSuspect) requireStorable(value, "");
   else if (text.includes("\0")) throw new RecordError("contains a NUL character");
   return value;
 }
 
-/** Throws a RecordError if a string in the value cannot be stored by PostgreSQL. */
+/**
+ * Throws a RecordError if PostgreSQL cannot store a string in the value, or if a number was too
+ * large to be parsed: it would be written as null.
+ */
 function requireStorable(value: unknown, field: string): void {
   if (typeof value === "string") {
     if (value.includes("\0")) throw new RecordError(`${field}: contains a NUL character`);
     if (!value.isWellFormed()) throw new RecordError(`${field}: contains an unpaired surrogate`);
+  } else if (typeof value === "number") {
+    if (Number.isFinite(value)) return;
+    const what = field === "" ? "" : `${field}: `;
+    throw new RecordError(`${what}is a number beyond the range of a double`);
   } else if (Array.isArray(value)) {
     value.forEach((item, i) => {
       requireStorable(item, `${field}[${i}]`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { isUuid } from "../../shared/formats.ts";
 import type { Anchor } from "../changes/change-log.ts";
-import { writeDurably } from "./write-durably.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "./write-durably.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
@@ -57,7 +57,7 @@ export class SnapshotStore {
 
   /** Creates the directory of a project. */
   prepare(projectId: string): void {
-    mkdirSync(join(this.root, projectId), { recursive: true });
+    mkdirSync(join(this.root, projectId), { recursive: true, mode: PRIVATE_DIRECTORY });
   }
 
   /** Completes the snapshot of a project after its indexes have written theirs. */

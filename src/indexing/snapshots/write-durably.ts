@@ -1,6 +1,10 @@
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
+/** Snapshots hold the contents of projects, so only the service's account may read them. */
+export const PRIVATE_DIRECTORY = 0o700;
+const PRIVATE_FILE = 0o600;
+
 /** Makes changes to the entries of a directory durable, such as renames. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r");
@@ -11,11 +15,16 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Replaces a file atomically: after a crash it has either the old contents or the new ones. */
+/**
+ * Replaces a file atomically: after a crash it has either the old contents or the new ones. Only its
+ * owner can read it.
+ */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.new`;
-  const handle = await open(temporary, "w");
+  const handle = await open(temporary, "w", PRIVATE_FILE);
   try {
+    // A file that a crash left behind keeps the mode that it was created with.
+    await handle.chmod(PRIVATE_FILE);
     for (let at = 0; at < bytes.byteLength; ) {
       at += (await handle.write(bytes, at, bytes.byteLength - at)).bytesWritten;
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { openSegment } from "../../text/index.ts";
-import { writeDurably } from "../snapshots/write-durably.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "../snapshots/write-durably.ts";
 import { TextProject } from "./text-project.ts";
 
 const FORMAT = DISK_FORMATS.textManifest;
@@ -73,7 +73,7 @@ function contentsOf(project: TextProject): Contents {
 export async function writeTextSnapshot(project: TextProject, directory: string): Promise<void> {
   const segments = new Map(project.segments);
   const manifest = timed("text manifest", () => encodeManifest(contentsOf(project)));
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   for (const [key, { segment }] of segments) {
     const path = join(directory, key + SUFFIX);
     const bytes = new Uint8Array(segment.buffer);

@@ -7,7 +7,13 @@ import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/shared/limits.ts";
 
 const SECRET = "a secret of more than enough characters";
 const USER = "5f0c1a52-9d3e-4b7a-8d5e-0a1b2c3d4e5f";
-const NONE = { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined };
+const NONE = {
+  secret: undefined,
+  jwksUrl: undefined,
+  issuer: undefined,
+  audience: undefined,
+  allowNoExp: false,
+};
 const now = () => Math.floor(Date.now() / 1000);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -53,6 +59,23 @@ describe("JWTs with a shared secret", () => {
       Promise.resolve("notatoken"),
     ]);
     for (const token of tokens) expect(await verdict(token)).toBe("unauthorized");
+  });
+
+  test("a token whose sub claim is not a string is refused as unauthorized", async () => {
+    for (const sub of [[USER], { id: USER }, 7, true, null]) {
+      expect(await verdict(await sign({ sub }))).toBe("unauthorized");
+    }
+  });
+
+  test("a token without an expiry is refused unless the configuration allows it", async () => {
+    const endless = await sign({ exp: undefined });
+    expect(await verdict(endless)).toBe("unauthorized");
+    expect(await verdict(endless, { secret: SECRET, allowNoExp: true })).toBeObject();
+    for (const exp of ["never", null]) {
+      expect(await verdict(await sign({ exp }), { secret: SECRET, allowNoExp: true })).toBe(
+        "unauthorized",
+      );
+    }
   });
 
   test("an issuer's clock may be a little ahead, but no token is accepted after its expiry", async () => {

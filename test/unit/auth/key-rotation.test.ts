@@ -47,6 +47,7 @@ function newVerifier() {
     jwksUrl,
     issuer: undefined,
     audience: undefined,
+    allowNoExp: false,
   });
   return async (token: string): Promise<string> => {
     try {

@@ -5,6 +5,10 @@ import { createMemoryCoordinator } from "../../../src/coordination/memory.ts";
 import { openRedisCoordinator } from "../../../src/coordination/redis.ts";
 import { createLog } from "../../../src/observability/log.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import {
+  COORDINATION_VALUES_MAX,
+  COORDINATION_VALUES_MAX_BYTES,
+} from "../../../src/shared/limits.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { startRedis } from "../../../support/redis.ts";
 
@@ -150,6 +154,30 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     expect(await coordinator.check()).toBeNull();
   });
 }
+
+describe("values in this process are bounded", () => {
+  test("beyond the number of values the oldest are dropped first", async () => {
+    const coordinator = createMemoryCoordinator();
+    const extra = 10;
+    for (let i = 0; i < COORDINATION_VALUES_MAX + extra; i++) {
+      await coordinator.put(`key-${i}`, "v", 60);
+    }
+    for (let i = 0; i < extra; i++) expect(await coordinator.get(`key-${i}`)).toBeNull();
+    expect(await coordinator.get(`key-${extra}`)).toBe("v");
+    expect(await coordinator.get(`key-${COORDINATION_VALUES_MAX}`)).toBe("v");
+  });
+
+  test("beyond the bytes of all values the oldest are dropped first, and replaced values free theirs", async () => {
+    const coordinator = createMemoryCoordinator();
+    const quarter = "x".repeat(COORDINATION_VALUES_MAX_BYTES / 2 / 4 - 100);
+    for (let i = 0; i < 10; i++) await coordinator.put("replaced", quarter, 60);
+    for (const key of ["a", "b", "c"]) await coordinator.put(key, quarter, 60);
+    expect(await coordinator.get("replaced")).toBe(quarter);
+    await coordinator.put("d", quarter, 60);
+    expect(await coordinator.get("replaced")).toBeNull();
+    expect(await coordinator.get("a")).toBe(quarter);
+  });
+});
 
 describe("two processes with one Redis", () => {
   test("two processes with one Redis share leases and values", async () => {

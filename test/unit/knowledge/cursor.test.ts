@@ -56,6 +56,27 @@ describe("lookup cursors", () => {
     );
   });
 
+  test("a cursor whose stored state is damaged is invalid", async () => {
+    const coordinator = createMemoryCoordinator();
+    const cursors = new LookupCursors(coordinator);
+    const [original] = fc.sample(state, 1) as [LookupState];
+    const projectId = original.question.projectId;
+    const cursor = await cursors.save(original);
+    const stored = (await coordinator.get(`lookup:${cursor}`)) as string;
+    const { question, progress } = JSON.parse(stored);
+    const damaged = [
+      ...["", "null", "7", "{}", "[]", stored.slice(0, -1), stored.replace("{", "[")],
+      JSON.stringify({ question }),
+      JSON.stringify({ question: { ...question, limit: "many" }, progress }),
+      JSON.stringify({ question: { ...question, shardCount: 0 }, progress }),
+      JSON.stringify({ question, progress: { ...progress, returned: [null] } }),
+    ];
+    for (const text of damaged) {
+      await coordinator.put(`lookup:${cursor}`, text, 60);
+      expect(await slugOf(cursors.load(cursor, projectId))).toBe("invalid-cursor");
+    }
+  });
+
   test("an invented or damaged cursor is refused", async () => {
     const cursors = new LookupCursors(createMemoryCoordinator());
     await fc.assert(
