@@ -11,169 +11,149 @@ const STABLE = 5000;
 const BATCH = 250;
 const BATCHES = 24;
 const SEARCHERS = 3;
-/** Under AddressSanitizer on a busy machine these tests take minutes. */
-const TIMEOUT_MS = 600_000;
 
-test(
-  "concurrent searches return complete, correct answers while one thread writes",
-  async () => {
-    const project = freshProject();
-    const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 31);
-    native.openProject(project);
-    appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
-    setScope(project, "stable", DIMENSION, upTo(STABLE));
-    setScope(project, "growing", DIMENSION, upTo(STABLE));
+test("concurrent searches return complete, correct answers while one thread writes", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 31);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  setScope(project, "growing", DIMENSION, upTo(STABLE));
 
-    const workers = upTo(SEARCHERS).map(
-      () => new Worker(new URL("./searcher.ts", import.meta.url)),
-    );
-    const reports = workers.map(
-      (worker, seed) =>
-        new Promise<{ searches: number; faults: string[]; largest: number }>((resolve, reject) => {
-          worker.onmessage = (message) => resolve(message.data);
-          worker.onerror = (event) => reject(new Error(event.message));
-          worker.postMessage({ project, dimension: DIMENSION, stable: STABLE, seed });
-        }),
-    );
+  const workers = upTo(SEARCHERS).map(() => new Worker(new URL("./searcher.ts", import.meta.url)));
+  const reports = workers.map(
+    (worker, seed) =>
+      new Promise<{ searches: number; faults: string[]; largest: number }>((resolve, reject) => {
+        worker.onmessage = (message) => resolve(message.data);
+        worker.onerror = (event) => reject(new Error(event.message));
+        worker.postMessage({ project, dimension: DIMENSION, stable: STABLE, seed });
+      }),
+  );
 
-    await inFolderAsync(async (folder) => {
-      let snapshots = 0;
-      for (let batch = 0; batch < BATCHES; batch++) {
-        const first = STABLE + batch * BATCH;
-        appendAll(
-          project,
-          DIMENSION,
-          vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION),
-          first,
-        );
-        native.setScope(project, "growing", [
-          { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
-        ]);
-        native.setScope(project, `brief-${batch}`, []);
-        native.extendGraph(project, DIMENSION, 700);
-        if (batch % 6 === 5) {
-          testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
-        }
-        native.dropScope(project, `brief-${batch}`);
-        await Bun.sleep(1);
-      }
-      while (native.extendGraph(project, DIMENSION, 1000) > 0);
-      expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
-      native.dropScope(project, "growing");
-      const results = await Promise.all(reports);
-      for (const { searches, faults, largest } of results) {
-        expect(faults).toEqual([]);
-        expect(searches).toBeGreaterThan(0);
-        expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
-      }
-      for (const worker of workers) worker.terminate();
-      expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(
-        Uint8Array.of(snapshots),
+  await inFolderAsync(async (folder) => {
+    let snapshots = 0;
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const first = STABLE + batch * BATCH;
+      appendAll(
+        project,
+        DIMENSION,
+        vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION),
+        first,
       );
-    });
-    native.dropProject(project);
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  "searches of a project that is dropped and restored answer or report it as not loaded",
-  async () => {
-    const project = freshProject();
-    const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
-    native.openProject(project);
-    appendAll(project, DIMENSION, vectors);
-    setScope(project, "stable", DIMENSION, upTo(2000));
-    setScope(project, "growing", DIMENSION, upTo(2000));
-    const worker = new Worker(new URL("./searcher.ts", import.meta.url));
-    const report = new Promise<{ searches: number; faults: string[] }>((resolve, reject) => {
-      worker.onmessage = (message) => resolve(message.data);
-      worker.onerror = (event) => reject(new Error(event.message));
-    });
-    worker.postMessage({ project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true });
-    await inFolderAsync(async (folder) => {
-      testing.snapshotSync(project, folder, new Uint8Array());
-      for (let round = 0; round < 40; round++) {
-        native.dropProject(project);
-        testing.restoreSync(project, folder);
-        await Bun.sleep(1);
+      native.setScope(project, "growing", [
+        { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
+      ]);
+      native.setScope(project, `brief-${batch}`, []);
+      native.extendGraph(project, DIMENSION, 700);
+      if (batch % 6 === 5) {
+        testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
       }
-    });
+      native.dropScope(project, `brief-${batch}`);
+      await Bun.sleep(1);
+    }
+    while (native.extendGraph(project, DIMENSION, 1000) > 0);
+    expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
     native.dropScope(project, "growing");
-    expect((await report).faults).toEqual([]);
-    worker.terminate();
-    native.dropProject(project);
-  },
-  TIMEOUT_MS,
-);
+    const results = await Promise.all(reports);
+    for (const { searches, faults, largest } of results) {
+      expect(faults).toEqual([]);
+      expect(searches).toBeGreaterThan(0);
+      expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
+    }
+    for (const worker of workers) worker.terminate();
+    expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(
+      Uint8Array.of(snapshots),
+    );
+  });
+  native.dropProject(project);
+}, 600_000);
 
-test(
-  "a snapshot that is written while the project grows is complete and consistent",
-  async () => {
-    const project = freshProject();
-    const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 33);
-    native.openProject(project);
-    appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
-    setScope(project, "stable", DIMENSION, upTo(STABLE));
-    await inFolderAsync(async (folder) => {
-      let written = 0;
-      let writing = true;
-      const meta = () => Uint8Array.of(written);
-      const snapshots = (async () => {
-        while (writing) {
-          await native.snapshot(project, folder, meta());
-          written++;
-        }
-      })();
-      for (let batch = 0; batch < BATCHES; batch++) {
-        const first = STABLE + batch * BATCH;
-        const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
-        appendAll(project, DIMENSION, more, first);
-        native.extendGraph(project, DIMENSION, 700);
-        await Bun.sleep(1);
-      }
-      const search = () =>
-        testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
-      const before = search();
-      // The last snapshot is still being written while the graph grows.
-      while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
-      writing = false;
-      await snapshots;
+test("searches of a project that is dropped and restored answer or report it as not loaded", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors);
+  setScope(project, "stable", DIMENSION, upTo(2000));
+  setScope(project, "growing", DIMENSION, upTo(2000));
+  const worker = new Worker(new URL("./searcher.ts", import.meta.url));
+  const report = new Promise<{ searches: number; faults: string[] }>((resolve, reject) => {
+    worker.onmessage = (message) => resolve(message.data);
+    worker.onerror = (event) => reject(new Error(event.message));
+  });
+  worker.postMessage({ project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true });
+  await inFolderAsync(async (folder) => {
+    testing.snapshotSync(project, folder, new Uint8Array());
+    for (let round = 0; round < 40; round++) {
       native.dropProject(project);
-      expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
-      expect(search().ids).toEqual(before.ids);
-      const [part] = native.stats(project)?.dimensions ?? [];
-      // Batches are appended as a whole, so a consistent snapshot holds no part of one.
-      const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
-      expect(upTo(BATCHES + 1)).toContain(batches);
-      await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
-    });
-    native.dropProject(project);
-  },
-  TIMEOUT_MS,
-);
+      testing.restoreSync(project, folder);
+      await Bun.sleep(1);
+    }
+  });
+  native.dropScope(project, "growing");
+  expect((await report).faults).toEqual([]);
+  worker.terminate();
+  native.dropProject(project);
+}, 600_000);
 
-test(
-  "a snapshot completes although the thread that started it is terminated",
-  async () => {
-    const project = freshProject();
-    native.openProject(project);
-    appendAll(project, DIMENSION, makeVectors("clusters", STABLE, DIMENSION, 34));
-    setScope(project, "stable", DIMENSION, upTo(STABLE));
-    await inFolderAsync(async (folder) => {
-      for (let round = 0; round < 5; round++) {
-        const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
-        await new Promise((resolve) => {
-          worker.onmessage = resolve;
-          worker.postMessage({ project, folder: join(folder, `${round}`) });
-        });
-        worker.terminate();
+test("a snapshot that is written while the project grows is complete and consistent", async () => {
+  const project = freshProject();
+  const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 33);
+  native.openProject(project);
+  appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  await inFolderAsync(async (folder) => {
+    let written = 0;
+    let writing = true;
+    const meta = () => Uint8Array.of(written);
+    const snapshots = (async () => {
+      while (writing) {
+        await native.snapshot(project, folder, meta());
+        written++;
       }
-      // A snapshot waits for those of the terminated threads, which continue.
-      await native.snapshot(project, join(folder, "last"), new Uint8Array());
-      expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
-    });
+    })();
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const first = STABLE + batch * BATCH;
+      const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
+      appendAll(project, DIMENSION, more, first);
+      native.extendGraph(project, DIMENSION, 700);
+      await Bun.sleep(1);
+    }
+    const search = () =>
+      testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
+    const before = search();
+    // The last snapshot is still being written while the graph grows.
+    while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
+    writing = false;
+    await snapshots;
     native.dropProject(project);
-  },
-  TIMEOUT_MS,
-);
+    expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
+    expect(search().ids).toEqual(before.ids);
+    const [part] = native.stats(project)?.dimensions ?? [];
+    // Batches are appended as a whole, so a consistent snapshot holds no part of one.
+    const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
+    expect(upTo(BATCHES + 1)).toContain(batches);
+    await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
+  });
+  native.dropProject(project);
+}, 600_000);
+
+test("a snapshot completes although the thread that started it is terminated", async () => {
+  const project = freshProject();
+  native.openProject(project);
+  appendAll(project, DIMENSION, makeVectors("clusters", STABLE, DIMENSION, 34));
+  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  await inFolderAsync(async (folder) => {
+    for (let round = 0; round < 5; round++) {
+      const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
+      await new Promise((resolve) => {
+        worker.onmessage = resolve;
+        worker.postMessage({ project, folder: join(folder, `${round}`) });
+      });
+      worker.terminate();
+    }
+    // A snapshot waits for those of the terminated threads, which continue.
+    await native.snapshot(project, join(folder, "last"), new Uint8Array());
+    expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
+  });
+  native.dropProject(project);
+}, 600_000);
