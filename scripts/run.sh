@@ -1,10 +1,10 @@
 #!/bin/sh
-# The one way into this project: `sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
-# nothing but Node.js and npm, and `bun start` does the same where Bun exists. It brings Bun, the
-# dependencies and the native addon up to date, then runs the command. Each step leaves a stamp of
-# what it was made from, and costs a few milliseconds when nothing has changed.
+# only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
+# dependencies and the native addon up to date, then runs the command. Each step stores a fingerprint
+# of its inputs, and takes a few milliseconds if nothing has changed.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-# Runs a command with its output in a log file; the log is worth reading only when it fails.
+# Runs a command with its output in a log file, which is of interest only if the command fails.
 quietly() {
   log=$1
   shift
@@ -26,7 +26,7 @@ quietly() {
   "$@" >"$log" 2>&1 </dev/null
 }
 
-# A fingerprint of files: their names, sizes and checksums.
+# A checksum of the contents of files.
 fingerprint() { cat "$@" | cksum; }
 
 is_current() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
@@ -40,13 +40,13 @@ find_bun() {
   is_bun "$bun" && return
   bun=$cache/bun-$bun_version/bun
   [ -x "$bun" ] || fetch_bun
-  # Whatever is started from here on, install scripts for one, finds the same Bun.
+  # Child processes, such as install scripts, find the same Bun.
   PATH=$cache/bun-$bun_version:$PATH
   export PATH
 }
 
-# npm runs no install scripts of packages unless told to, so the binary is taken out of the package
-# for this platform instead of leaving it to Bun's own install script.
+# npm may skip install scripts, so the binary is taken from the package for this platform instead of
+# relying on Bun's own install script.
 fetch_bun() {
   command -v npm >/dev/null 2>&1 ||
     fail "Bun $bun_version is needed: install Node.js with npm, or Bun from https://bun.sh, and try again"
@@ -78,7 +78,7 @@ installed_from() { echo "$(fingerprint package.json bun.lock) $bun_version $(una
 install_dependencies() {
   is_current "$installed_stamp" "$(installed_from)" && return
   say "installing the dependencies"
-  # The postinstall step would build the addon inside this step; it has its own, with its own words.
+  # TESSERA_SETUP keeps the postinstall script from building the addon, which is a separate step.
   TESSERA_SETUP=1 quietly "$cache/install.log" "$bun" install --frozen-lockfile || explain_install
   installed_from >"$installed_stamp"
 }
@@ -102,12 +102,12 @@ built_from() {
   cat "$installed_stamp" 2>/dev/null || true
 }
 
-# The build script knows what is current and says itself what is missing.
+# The build script checks what is out of date and reports what is missing.
 build_addon() {
-  # Taken before the build: what changes while it runs is built next time.
+  # Computed before the build, so that later changes are built next time.
   wanted=$(built_from)
   is_current "$built_stamp" "$wanted" && return
-  say "preparing the native addon (compiles for some seconds when its sources are new)"
+  say "preparing the native addon (compiling takes some seconds if its sources have changed)"
   "$bun" native/build.ts >&2 || exit 1
   mkdir -p native/build
   printf '%s\n' "$wanted" >"$built_stamp"
@@ -126,8 +126,8 @@ is_set_up() {
   is_current "$installed_stamp" "$(installed_from)" && is_current "$built_stamp" "$(built_from)"
 }
 
-# Two commands at once on a fresh clone: the second waits for the first. The link names its maker,
-# so that the lock of a killed one is taken over.
+# Of two concurrent commands on a fresh clone the second waits for the first. The link contains the
+# process id of its owner, so that the lock of a killed process is taken over.
 take_lock() {
   mkdir -p "$cache"
   until ln -s "$$" "$cache/setup.lock" 2>/dev/null; do
@@ -171,7 +171,7 @@ setup)
   setup
   ;;
 postinstall)
-  # After a plain `bun install` or `npm install`; inside our own installation the addon comes later.
+  # After a plain `bun install` or `npm install`. Within `setup`, the addon is built later.
   [ -n "${TESSERA_SETUP:-}" ] && exit 0
   find_bun
   build_addon

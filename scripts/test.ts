@@ -1,20 +1,20 @@
 /**
  * Runs every check of the repository: formatting and lint, types, all tests. The last line that it
- * prints is `N passed, N failed`, and the exit status is 0 only when nothing failed. Paths given as
- * arguments narrow the run to the tests below them.
+ * prints is `N passed, N failed`, and the exit status is 0 only if nothing failed. With paths as
+ * arguments only the tests below them run.
  */
 import { Glob } from "bun";
 import { cleanUp, onCleanup } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
 
-/** Test processes at a time; each may start servers of its own. */
+/** Number of concurrent test processes. Each may start its own servers. */
 const PARALLEL = 2;
-/** Files that share a process: more save start-ups, fewer balance the load. */
+/** Test files per process: more files need fewer start-ups, fewer files balance the load. */
 const FILES_PER_PROCESS = 8;
-/** A test measures what is true, not how fast: only one that hangs ends here; in milliseconds. */
+/** Milliseconds per test. Tests do not measure speed, so only a test that hangs takes this long. */
 const TEST_TIMEOUT_MS = 120_000;
-/** A process that does not end is a failure, not an endless run; in milliseconds. */
+/** Milliseconds per test process. A process that does not end is killed and counts as a failure. */
 const PROCESS_TIMEOUT_MS = 540_000;
 
 type Counts = { passed: number; failed: number; skipped: number };
@@ -58,7 +58,7 @@ async function runAll(steps: Step[], add: (counts: Counts) => void): Promise<voi
       const { counts, output } = await step.run();
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
       add(counts);
-      // What passed needs no words; of a failure everything is shown.
+      // The output of passed steps is not shown.
       if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n`);
       const verdict = counts.failed > 0 ? "FAIL" : "ok  ";
       process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${seconds} s)\n`);
@@ -74,7 +74,7 @@ async function testFiles(paths: readonly string[]): Promise<string[]> {
   return files.filter(below).sort();
 }
 
-/** Files of one folder share processes, so that a folder's slow start is paid few times. */
+/** Groups of files from one folder, so that the slow start of a folder happens few times. */
 function groups(files: readonly string[]): string[][] {
   const folders = Map.groupBy(files, (file) => file.split("/")[1] ?? file);
   return [...folders.values()].flatMap((folder) => {
@@ -117,7 +117,7 @@ function testProcess(
         env,
       );
       const counts = await countsOf(report);
-      // A crash or an error outside any test leaves no failed test behind, yet it is a failure.
+      // A crash or an error outside any test is a failure, too, although no test has failed.
       if (status !== 0 && counts.failed === 0) counts.failed = 1;
       return { counts, output };
     },
@@ -145,7 +145,7 @@ async function execute(
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** The totals stand on the root element of the report. */
+/** The totals are attributes of the root element of the report. */
 async function countsOf(report: string): Promise<Counts> {
   const file = Bun.file(report);
   const root = (await file.exists())
@@ -158,7 +158,7 @@ async function countsOf(report: string): Promise<Counts> {
   return { passed: attribute("tests") - failed - skipped, failed, skipped };
 }
 
-/** The tests of coordination need a real Redis; no npm package carries one. */
+/** The tests of coordination need a real Redis, which no npm package contains. */
 async function ensureRedis(): Promise<void> {
   if (Bun.which("redis-server")) return;
   if (process.getuid?.() === 0 && Bun.which("apt-get")) {

@@ -65,7 +65,7 @@ export function createWorkers(workers: number): SearchRunner & LookupRunner {
  * hand-off, as long as the current turn of the event loop has time left. The others are collected
  * until the end of the turn, or until a worker is free, and are distributed in batches.
  *
- * An exact search takes long, so it always runs on a worker, and gives way to other searches: all
+ * An exact search takes long, so it always runs on a worker, and yields to other searches: all
  * workers but one may run exact searches (a single worker may, too), each starts when no other search
  * waits for a worker, and otherwise only once per SEARCH_EXACT_INTERVAL_MS.
  */

@@ -182,7 +182,7 @@ describe("an input request that is no longer open", () => {
 describe("who may answer", () => {
   refusesBadCredentials({ api, method: "POST", path, json: valid });
   needsPermission({ api, method: "POST", path, json: valid, project });
-  const madeUpPath = path.replace(conversation, randomUUID());
+  const missingPath = path.replace(conversation, randomUUID());
   const slug = "conversation-not-found";
   hidesFromForeigners({
     api,
@@ -191,7 +191,7 @@ describe("who may answer", () => {
     json: valid,
     project,
     slug,
-    madeUpPath,
+    missingPath,
     member,
   });
 

@@ -154,7 +154,7 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
   hidesFromForeigners({
     api,
     path,
-    madeUpPath: `/projects/p-${randomUUID()}/branches/${branch}/eligibility`,
+    missingPath: `/projects/p-${randomUUID()}/branches/${branch}/eligibility`,
     project,
     slug: "project-not-found",
     member,

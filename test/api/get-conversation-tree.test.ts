@@ -80,7 +80,7 @@ describe("GET /conversations/{id}/tree", () => {
   hidesFromForeigners({
     api,
     path,
-    madeUpPath: `/conversations/${randomUUID()}/tree`,
+    missingPath: `/conversations/${randomUUID()}/tree`,
     project,
     slug: "conversation-not-found",
     member,

@@ -111,7 +111,7 @@ describe("GET /conversations/{id}", () => {
 
   refusesBadCredentials({ api, path });
   needsPermission({ api, path, project });
-  const madeUpPath = `/conversations/${randomUUID()}`;
+  const missingPath = `/conversations/${randomUUID()}`;
   const slug = "conversation-not-found" as const;
-  hidesFromForeigners({ api, path, madeUpPath, project, slug, member });
+  hidesFromForeigners({ api, path, missingPath, project, slug, member });
 });

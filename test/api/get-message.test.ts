@@ -90,7 +90,7 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
   hidesFromForeigners({
     api,
     path,
-    madeUpPath: `/conversations/${randomUUID()}/messages/${randomUUID()}`,
+    missingPath: `/conversations/${randomUUID()}/messages/${randomUUID()}`,
     project,
     slug: "conversation-not-found",
     member,

@@ -224,7 +224,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
   hidesFromForeigners({
     api,
     path,
-    madeUpPath: `/projects/p-${randomUUID()}/chunks`,
+    missingPath: `/projects/p-${randomUUID()}/chunks`,
     project,
     slug: "project-not-found",
     member,

@@ -231,7 +231,7 @@ describe("access to knowledge", () => {
     project,
     member,
     slug: "project-not-found",
-    madeUpPath: `/projects/${randomUUID()}/knowledge/lookup`,
+    missingPath: `/projects/${randomUUID()}/knowledge/lookup`,
   });
 
   test("a cursor of another project is refused, even for a member of both", async () => {

@@ -40,13 +40,13 @@ const OPERATIONS = [
   {
     name: "environments",
     path: `${base}/environments/production/search`,
-    madeUpPath: `/projects/${randomUUID()}/environments/production/search`,
+    missingPath: `/projects/${randomUUID()}/environments/production/search`,
     empty: `${base}/environments/empty/search`,
   },
   {
     name: "releases",
     path: `${base}/releases/v1.0.0/search`,
-    madeUpPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
+    missingPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
     empty: `${base}/releases/v0.0.0/search`,
   },
 ];
@@ -97,7 +97,7 @@ function forms(path: string, query: Float32Array<ArrayBuffer>, limit: number) {
   ];
 }
 
-describe.each(OPERATIONS)("the effort of searches in $name", ({ path, madeUpPath, empty }) => {
+describe.each(OPERATIONS)("the effort of searches in $name", ({ path, missingPath, empty }) => {
   const json = { vector: Array.from(centre), dimension: DIMENSION };
   const exactPath = `${path}?effort=exact`;
 
@@ -169,7 +169,7 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, madeUpPath
   hidesFromForeigners({
     ...guarded,
     slug: "project-not-found",
-    madeUpPath: `${madeUpPath}?effort=exact`,
+    missingPath: `${missingPath}?effort=exact`,
   });
 });
 

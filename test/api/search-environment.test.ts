@@ -299,7 +299,7 @@ describe("who may search an environment", () => {
   hidesFromForeigners({
     ...guarded,
     slug: "project-not-found",
-    madeUpPath: `/projects/${randomUUID()}/environments/production/search`,
+    missingPath: `/projects/${randomUUID()}/environments/production/search`,
   });
 
   test("a lost membership takes effect at once, although it was cached", async () => {

@@ -168,6 +168,6 @@ describe("who may search a release", () => {
   hidesFromForeigners({
     ...guarded,
     slug: "project-not-found",
-    madeUpPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
+    missingPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
   });
 });

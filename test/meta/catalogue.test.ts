@@ -13,7 +13,7 @@ async function sources(): Promise<string> {
 }
 
 describe("the error catalogue", () => {
-  test("has a well-formed slug, a status and words of help for every type", () => {
+  test("every error type has a well-formed slug, a status and help texts", () => {
     for (const slug of slugs) {
       const type = CATALOGUE[slug];
       expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -24,27 +24,27 @@ describe("the error catalogue", () => {
     }
   });
 
-  test("relates types only to types that exist", () => {
+  test("every related error type exists", () => {
     for (const slug of slugs) {
       for (const related of errorType(slug)?.related ?? [])
         expect(slugs).toContain(related as Slug);
     }
   });
 
-  test("says when to retry for every type that promises Retry-After", () => {
+  test("every error type with status 503 has a Retry-After", () => {
     for (const slug of slugs) {
       const type = errorType(slug);
       if (type?.status === 503) expect(type.retryAfterSeconds).toBeGreaterThan(0);
     }
   });
 
-  test("holds no type that the service never emits", async () => {
+  test("every error type is used by the service", async () => {
     const text = await sources();
     for (const slug of slugs)
       expect(text.includes(`"${slug}"`) ? slug : `unused: ${slug}`).toBe(slug);
   });
 
-  test("does not resolve names that objects merely inherit", () => {
+  test("inherited property names are not error types", () => {
     for (const name of ["constructor", "toString", "__proto__"])
       expect(errorType(name)).toBeUndefined();
   });

@@ -42,18 +42,18 @@ const LAYERS = {
 type Layer = keyof typeof LAYERS;
 const ORDER = Object.keys(LAYERS) as Layer[];
 
-/** Code that worker threads share with the main thread: it knows nothing of the service around it. */
+/** Code that worker threads share with the main thread. It does not depend on the service. */
 const PURE_CORES = ["src/shared/limits.ts", "src/shared/disk-formats.ts", "src/text/"];
 
-/** What is started from outside; everything else must be reachable from here. */
+/** Programs; every other file must be reachable from here. */
 const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];
 
 /** What only tests and benchmarks use, next to the code that it opens to them. */
 const TEST_SURFACES = ["native/testing.ts"];
 
-/** Files beside src/config that read the environment for a reason. */
+/** Files outside src/config that read the environment, with the reason. */
 const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
-  "native/build.ts": "a build script: it honours CXX, and hands the compiler its environment",
+  "native/build.ts": "a build script: it honours CXX and passes its environment to the compiler",
 };
 
 const product = filesOf("src/**/*.ts", "workers/**/*.ts", "native/*.ts");
@@ -147,7 +147,7 @@ describe("the direction of imports", () => {
     expect(importing.map(arrow)).toEqual([]);
   });
 
-  test("only features know the workers", () => {
+  test("only features import the workers", () => {
     const foreign = edges(sources).filter(([from, to]) => {
       return to.startsWith("workers/") && layerOf(from) !== "feature";
     });

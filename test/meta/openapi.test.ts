@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { startApi } from "../support/api.ts";
 import type { Json } from "../support/openapi.ts";
+import { textOf } from "./sources.ts";
 
 const api = await startApi();
 const { document } = await api.contract();
@@ -14,7 +15,7 @@ const operations: Array<{ name: string; operation: Json }> = Object.entries<Json
   })),
 );
 
-/** Calls back with every schema that stands anywhere below, and where. */
+/** Calls `visit` with every property below a value and its place. */
 function eachProperty(value: Json, place: string, visit: (schema: Json, place: string) => void) {
   if (typeof value !== "object" || value === null) return;
   if (value.type === "object" && typeof value.properties === "object") {
@@ -33,7 +34,7 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect(document.openapi).toBe("3.1.0");
 });
 
-test("every operation has a summary, an example of its answer, and of its JSON body", () => {
+test("every operation has a summary and examples of its response and its JSON body", () => {
   for (const { name, operation } of operations) {
     expect(operation.summary, name).toBeString();
     const [status] = Object.keys(operation.responses).filter((code) => /^20[01]$/.test(code));
@@ -60,7 +61,7 @@ test("every parameter, header and field is described", () => {
   expect(bare).toEqual([]);
 });
 
-test("the examples in the document are valid against the schemas beside them", async () => {
+test("the examples in the document are valid against their schemas", async () => {
   const contract = await api.contract();
   for (const { name, operation } of operations) {
     const faults = contract.exampleFaults(operation);
@@ -68,7 +69,7 @@ test("the examples in the document are valid against the schemas beside them", a
   }
 });
 
-test("every operation documents authentication and its failure, the webhook ingress its own", () => {
+test("every operation documents its authentication and the 401", () => {
   for (const { name, operation } of operations) {
     expect(Object.keys(operation.responses), name).toContain("401");
     const callers = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
@@ -89,4 +90,10 @@ test("every problem in the document has a type that GET /errors/{slug} explains"
   }
   expect(slugs.size).toBeGreaterThanOrEqual(5);
   for (const slug of slugs) expect((await api.get(`/errors/${slug}`, caller)).status).toBe(200);
+});
+
+test("the table of operations in README.md has exactly the operations of the document", () => {
+  const rows = textOf("README.md").matchAll(/^\| (GET|POST) \| `([^`]+)` \|/gm);
+  const listed = [...rows].map(([, method, path]) => `${method} ${path}`);
+  expect(listed.sort()).toEqual(operations.map(({ name }) => name).sort());
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { filesNamedIn, filesOf, findCycle, importsOf, reachable } from "./sources.ts";
 
-describe("what the checks of the repository stand on", () => {
-  test("imports of values, of types and of several lines are all found", () => {
+describe("the helpers of the repository checks", () => {
+  test("imports of values, of types and over several lines are found", () => {
     const found = importsOf("test/meta/imports.test.ts").map(({ specifier }) => specifier);
     expect(found).toEqual(["bun:test", "node:fs", "node:path", "./sources.ts"]);
     const typeImports = importsOf("src/db/migrate.ts").map(({ target }) => target);
     expect(typeImports).toContain("src/db/client.ts");
   });
 
-  test("a file that is named in a string is found", () => {
+  test("a file named in a string is found", () => {
     const named = filesNamedIn("support/process.ts");
     expect(named).toContain("src/main.ts");
   });
 
-  test("a cycle is reported with its members, a graph without one is not", () => {
+  test("findCycle returns the members of a cycle, or undefined without one", () => {
     const chain = new Map([
       ["a", ["b"]],
       ["b", ["c"]],
@@ -28,7 +28,7 @@ describe("what the checks of the repository stand on", () => {
     expect([...reachable(["a"], (node) => graph[node] ?? [])]).toEqual(["a", "b"]);
   });
 
-  test("build output and installed packages are not taken for sources", () => {
+  test("build output and installed packages are not sources", () => {
     expect(filesOf("**/package.json")).toEqual(["package.json"]);
   });
 });

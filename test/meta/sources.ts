@@ -20,7 +20,7 @@ export function textOf(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-/** The same text without comments, which in this repository's format begin their lines. */
+/** The text without comments, which all begin on their own lines here. */
 export function codeOf(file: string): string {
   return textOf(file)
     .replace(/^\s*\/\*[\s\S]*?\*\//gm, "")
@@ -47,8 +47,8 @@ export function importsOf(file: string): Import[] {
 }
 
 /**
- * Files that a file names in a string, as it does to start a worker. Tried against its own folder
- * and against the root of the repository.
+ * Files that a file names in a string, for example to start a worker, relative to its own folder or
+ * to the root of the repository.
  */
 export function filesNamedIn(file: string): string[] {
   const named = [...codeOf(file).matchAll(/["'`]([^"'`\n]*\.ts)["'`]/g)];
@@ -66,7 +66,7 @@ function isFile(file: string): boolean {
   return !file.startsWith("..") && existsSync(join(ROOT, file));
 }
 
-/** A cycle of the graph as the list of its nodes, or undefined when it has none. */
+/** A cycle of the graph as a list of its nodes, or undefined if there is none. */
 export function findCycle(graph: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
   const path: string[] = [];
@@ -90,7 +90,7 @@ export function findCycle(graph: ReadonlyMap<string, Iterable<string>>): string[
   return undefined;
 }
 
-/** Every node that can be reached from the starting ones, these included. */
+/** All nodes that can be reached from the starting ones, including these. */
 export function reachable(
   starts: readonly string[],
   edges: (node: string) => readonly string[],

@@ -10,11 +10,11 @@ import { createTestDatabase } from "../../support/postgres.ts";
 import { startServer, type TestServer } from "../../support/process.ts";
 import { Contract, type Json } from "./openapi.ts";
 
-/** The secret with which test tokens are signed. */
+/** Signs the JWTs of tests. */
 export const JWT_SECRET = "a secret that only the tests know";
 const TOKEN_LIFETIME_SECONDS = 600;
 
-/** Somebody who calls, with the headers that say who it is. */
+/** A caller, with the headers that authenticate it. */
 export interface Caller {
   readonly userId: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,44 +31,44 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when there is none or it is no JSON. */
+  /** The parsed body; undefined if there is none or it is not JSON. */
   readonly body: Json;
 }
 
 export interface Sending {
-  /** Who calls; nobody when left out. */
+  /** The caller; none by default. */
   readonly as?: Caller;
   /** Sent as application/json. */
   readonly json?: unknown;
-  /** Sent as it is, with the content type of `headers`. */
+  /** Sent unchanged, with the content type of `headers`. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Blob;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ApiOptions {
-  /** Variables of the configuration over the defaults; undefined removes one. */
+  /** Configuration variables that override the defaults; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Another service whose database this one shares instead of having its own. */
+  /** Another service whose database this one shares, instead of a new database. */
   readonly beside?: TestApi;
 }
 
 /**
- * A running service on a database of its own. Every answer that passes through `send` is checked
- * against the OpenAPI document that the service itself serves.
+ * A running service. Every response that `send` receives is checked against the OpenAPI document
+ * that the service itself serves.
  */
 export class TestApi {
   #contract: Promise<Contract> | undefined;
 
   constructor(
     readonly url: string,
-    /** A pool of the tests' own. */
+    /** A separate connection pool for the tests. */
     readonly sql: Sql,
     readonly databaseUrl: string,
-    /** Stops the service. Happens by itself after the last test. */
+    /** Stops the service. Runs automatically after the last test. */
     readonly stop: () => Promise<void>,
   ) {}
 
-  /** The OpenAPI document, and the check of exchanges against it. */
+  /** The OpenAPI document, against which exchanges are checked. */
   contract(): Promise<Contract> {
     this.#contract ??= fetch(`${this.url}/docs/json`).then(
       async (response) => new Contract(await response.json()),
@@ -105,13 +105,13 @@ export class TestApi {
     return this.send("POST", path, { ...(as ? { as } : {}), json });
   }
 
-  /** A user with a row of its own, calling by token. */
+  /** A new user with a row in the database, who calls with a JWT. */
   async user(options: { permissions?: readonly string[]; email?: string } = {}): Promise<Caller> {
     const userId = await addUser(this.sql, options.email);
     return await this.token(userId, { permissions: options.permissions ?? [] });
   }
 
-  /** A caller with a token of these claims; the user need not be known. */
+  /** A caller with a JWT of these claims. The user need not have a row in the database. */
   async token(userId: string = randomUUID(), claims: Record<string, unknown> = {}) {
     const now = Math.floor(Date.now() / 1_000);
     const token = await new SignJWT({ iat: now, exp: now + TOKEN_LIFETIME_SECONDS, ...claims })
@@ -121,7 +121,7 @@ export class TestApi {
     return { userId, headers: { authorization: `Bearer ${token}` } } satisfies Caller;
   }
 
-  /** An API key of a user: unscoped and for all projects where nothing else is asked. */
+  /** An API key of a user; by default without scopes and for all projects. */
   async key(
     user: Caller,
     options: { scopes?: readonly string[]; project?: TestProject; expiresAt?: Date } = {},
@@ -130,7 +130,7 @@ export class TestApi {
     return { id, key, userId: user.userId, headers: { "x-api-key": key } };
   }
 
-  /** A project with this owner, and nothing in it. */
+  /** An empty project with this owner. */
   async project(owner: Caller, options: { slug?: string } = {}): Promise<TestProject> {
     return await addProject(this.sql, owner.userId, options.slug);
   }
@@ -140,8 +140,8 @@ export class TestApi {
   }
 
   /**
-   * Callers for whom the project does not exist, by the reason: each must be answered exactly as
-   * if the resource were made up. The keys belong to a member, whose token does reach it.
+   * Callers without access to the project, with the reason. Each must get exactly the answer for a
+   * resource that does not exist. The last key belongs to a member, whose JWT has access.
    */
   async foreigners(project: TestProject): Promise<Array<{ why: string; caller: Caller }>> {
     const stranger = await this.user();
@@ -150,8 +150,8 @@ export class TestApi {
     await this.join(member, project);
     const other = await this.project(member);
     return [
-      { why: "a user who is no member", caller: stranger },
-      { why: "an API key of a user who is no member", caller: await this.key(stranger) },
+      { why: "a user who is not a member", caller: stranger },
+      { why: "an API key of a user who is not a member", caller: await this.key(stranger) },
       {
         why: "a member's API key that is bound to another project",
         caller: await this.key(member, { project: other }),
@@ -159,7 +159,7 @@ export class TestApi {
     ];
   }
 
-  /** A member of the project whose key holds another permission than the one needed. */
+  /** A member of the project whose key lacks the permission that any operation needs. */
   async unpermitted(project: TestProject): Promise<Caller> {
     const member = await this.user();
     await this.join(member, project);
@@ -185,7 +185,7 @@ async function databaseOf({ beside }: ApiOptions): Promise<{ sql: Sql; url: stri
   return await createTestDatabase();
 }
 
-/** Starts the real application in this process, on a free port and an own database. */
+/** Starts the real application in this process, on a free port and a new database. */
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = await databaseOf(options);
   const server = await serve(loadConfig(variables(options, database.url)));
@@ -193,7 +193,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   return new TestApi(server.url, database.sql, database.url, stop);
 }
 
-/** Starts the real application as a process of its own, which can be killed. */
+/** Starts the real application in a separate process, which can be killed. */
 export async function startApiProcess(
   options: ApiOptions = {},
 ): Promise<TestApi & { readonly server: TestServer }> {
@@ -203,7 +203,7 @@ export async function startApiProcess(
   return Object.assign(api, { server });
 }
 
-/** What a problem says about the resource; the same for a foreign and for a made-up one. */
+/** A problem without its request id, to compare the answers of two requests. */
 export function withoutRequestId(answer: Answer): Json {
   return { ...answer.body, instance: undefined };
 }

@@ -3,18 +3,18 @@ import { onCleanup } from "../../support/cleanup.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A price of the provider's catalogue: amount in minor units. */
+/** A price in the provider's catalogue. The amount is in minor units. */
 export interface CataloguePrice {
   readonly amount: number;
   readonly currency: string;
 }
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
-  /** The decoded form, by the field names of the wire, e.g. `line_items[0][price]`. */
+  /** The decoded form, by its field names, for example `line_items[0][price]`. */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export interface BillingProviderOptions {
 
 const SESSION_LIFE_SECONDS = 86_400;
 
-/** An error answer of the provider. */
+/** An error response of the provider. */
 export function errorAnswer(status: number, error: Fields): Response {
   return Response.json({ error }, { status, headers: { "request-id": "req_test" } });
 }
@@ -52,7 +52,7 @@ const missing = (what: string, id: string, param: string) =>
 
 /**
  * The payment provider's checkout API on a local port: form bodies, bearer keys, idempotency keys
- * that replay an answer, error objects. It knows sessions and customers and forgets nothing.
+ * that replay a response, error objects. It keeps all sessions and customers.
  */
 export class BillingProvider {
   readonly received: ReceivedRequest[] = [];
@@ -87,7 +87,7 @@ export class BillingProvider {
     return this.openings.at(-1) as ReceivedRequest;
   }
 
-  /** Lets the next requests, in their order, be answered otherwise. */
+  /** Replaces the responses to the next requests, in order. */
   react(...reactions: Reaction[]): void {
     this.#reactions.push(...reactions);
   }
@@ -102,12 +102,12 @@ export class BillingProvider {
     };
   }
 
-  /** Waits until so many requests have come in. */
+  /** Waits until this many requests have been received. */
   async hasReceived(count: number): Promise<void> {
     while (this.received.length < count) await Bun.sleep(5);
   }
 
-  /** The customer pays: a subscription session without a customer makes one. */
+  /** Completes the payment. A session without a customer gets a new one. Returns the customer. */
   complete(sessionId: string): string {
     const session = this.#session(sessionId);
     const customer =
@@ -158,7 +158,7 @@ export class BillingProvider {
     return errorAnswer(404, { ...error, message: `No such checkout.session: ${id}` });
   }
 
-  /** An idempotency key stands for one answer, and for one set of parameters. */
+  /** An idempotency key has one response and one set of parameters. */
   async #once(request: ReceivedRequest, text: string): Promise<Response> {
     const key = request.headers.get("idempotency-key");
     if (key === null) return this.#open(request.form);

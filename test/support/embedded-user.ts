@@ -1,12 +1,12 @@
 /**
- * A process that uses the embedded PostgreSQL of the folder in its argument: it prints the address,
- * keeps using it until its standard input ends, then leaves in good order.
+ * A process that uses the embedded PostgreSQL in the folder that its argument names. It prints the
+ * URL, uses the server until its standard input ends, and then closes it.
  */
 import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 
 const server = await openEmbeddedDatabase({ dataDir: Bun.argv[2] ?? "", log: () => {} });
 process.stdout.write(`${server.url}\n`);
 for await (const _ of Bun.stdin.stream()) {
-  // Only the end of the input matters.
+  // Waits for the end of the input.
 }
 await server.close();

@@ -1,19 +1,19 @@
 import type { Sql } from "../../src/db/client.ts";
 
-/** Rows of the larger tables; the planner prefers an index to reading this many. */
+/** Rows of the larger tables: so many that the planner prefers an index to a sequential scan. */
 const ROWS = 20_000;
 const PARENTS = 4_000;
 
-/** A UUID that is made of a number, so that tables can refer to one another by counting. */
+/** SQL for a UUID computed from a number, so that tables can refer to each other by number. */
 const id = (of: string, number: string) => `md5('${of}' || (${number}))::uuid`;
 
-/** The id of row `number` (from 1) of a table that `fill` has filled. */
+/** The id of row `number` (from 1) of a table after `fill`. */
 export async function idOf(sql: Sql, table: string, number: number): Promise<string> {
   const [row] = await sql.unsafe<{ id: string }[]>(`SELECT ${id(table, String(number))} AS id`);
   return row?.id as string;
 }
 
-/** Fills every table that queries reach, so that plans are those of a service in use. */
+/** Fills every table that queries read, so that plans are those of a service in use. */
 export async function fill(sql: Sql): Promise<void> {
   const parent = `(i % ${PARENTS}) + 1`;
   const series = (count: number) => `generate_series(1, ${count}) i`;

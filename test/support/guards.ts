@@ -7,13 +7,13 @@ export interface Guarded {
   readonly api: TestApi;
   readonly method?: "GET" | "POST";
   readonly path: string;
-  /** A body that is valid, for operations that take one. */
+  /** A valid body, for operations that take one. */
   readonly json?: unknown;
 }
 
 const EXPIRED_SECONDS = 120;
 
-/** Declares the tests that an operation takes no caller without a valid credential. */
+/** Declares the tests that an operation refuses callers without a valid credential. */
 export function refusesBadCredentials({ api, method = "GET", path, json }: Guarded): void {
   const refused = async (why: string, headers: Record<string, string>) => {
     const sent = { headers, ...(json === undefined ? {} : { json }) };
@@ -23,8 +23,8 @@ export function refusesBadCredentials({ api, method = "GET", path, json }: Guard
     expect(answer.headers.get("www-authenticate"), why).toContain("Bearer");
   };
 
-  describe("a credential that is not valid answers 401 and says which schemes there are", () => {
-    test("none, malformed, unknown and with a typo", async () => {
+  describe("a request without a valid credential is answered 401 with the accepted schemes", () => {
+    test("a missing, malformed, unknown or mistyped credential is answered 401", async () => {
       const key = generateKey();
       const typo = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
       await refused("none", {});
@@ -35,7 +35,7 @@ export function refusesBadCredentials({ api, method = "GET", path, json }: Guard
       await refused("a typo", { authorization: `Bearer ${typo}` });
     });
 
-    test("expired tokens, expired keys and revoked keys", async () => {
+    test("an expired token, an expired key or a revoked key is answered 401", async () => {
       const user = await api.user();
       const now = Math.floor(Date.now() / 1_000);
       const stale = await api.token(user.userId, { exp: now - EXPIRED_SECONDS });
@@ -49,10 +49,10 @@ export function refusesBadCredentials({ api, method = "GET", path, json }: Guard
   });
 }
 
-/** Declares the test that a member whose key lacks the permission is told so, and no more. */
+/** Declares the test that a member whose key lacks the permission gets a 403. */
 export function needsPermission(guarded: Guarded & { project: TestProject }): void {
   const { api, method = "GET", path, json, project } = guarded;
-  test("a member whose key lacks the permission answers 403", async () => {
+  test("a member whose key lacks the permission is answered 403", async () => {
     const as = await api.unpermitted(project);
     const answer = await api.send(method, path, { as, ...(json === undefined ? {} : { json }) });
     expect(answer.status).toBe(403);
@@ -60,28 +60,28 @@ export function needsPermission(guarded: Guarded & { project: TestProject }): vo
   });
 }
 
-/** Declares the tests that foreign callers cannot tell the resource from one that is made up. */
+/** Declares the test that foreign callers cannot distinguish the resource from a missing one. */
 export function hidesFromForeigners(
   guarded: Guarded & {
     project: TestProject;
     slug: Slug;
-    /** The same request for a resource that nobody has. */
-    madeUpPath: string;
-    madeUpJson?: unknown;
+    /** The same request for a resource that does not exist. */
+    missingPath: string;
+    missingJson?: unknown;
     member: Caller;
   },
 ): void {
-  const { api, method = "GET", path, json, madeUpPath, madeUpJson, project, slug } = guarded;
+  const { api, method = "GET", path, json, missingPath, missingJson, project, slug } = guarded;
   const send = (as: Caller, to: string, body: unknown) =>
     api.send(method, to, { as, ...(body === undefined ? {} : { json: body }) });
 
-  test("a foreign caller is answered 404, exactly as if the resource did not exist", async () => {
+  test("a foreign caller is answered 404, exactly as for a resource that does not exist", async () => {
     for (const { why, caller } of await api.foreigners(project)) {
       const answer = await send(caller, path, json);
       expect(answer.status, why).toBe(404);
       expect(answer.body.slug, why).toBe(slug);
-      const madeUp = await send(guarded.member, madeUpPath, madeUpJson ?? json);
-      expect(withoutRequestId(answer), why).toEqual(withoutRequestId(madeUp));
+      const missing = await send(guarded.member, missingPath, missingJson ?? json);
+      expect(withoutRequestId(answer), why).toEqual(withoutRequestId(missing));
     }
   });
 }

@@ -15,10 +15,10 @@ import {
 const DIMENSION = 768;
 const CHUNKS_A_FILE = 50;
 const WAIT_MS = 60_000;
-/** Of the next vector. */
+/** Seed of the next vector. */
 let seed = 2;
 
-/** Chunks of each file that are looked for: the first, one in the middle and the last. */
+/** The chunks of each file that are searched for: the first, one in the middle and the last. */
 const PROBES = [0, CHUNKS_A_FILE >> 1, CHUNKS_A_FILE - 1];
 
 interface Found {
@@ -27,7 +27,7 @@ interface Found {
   readonly contents: string[];
 }
 
-/** A project with one environment, and what a search of it must find. */
+/** A project with one environment, and the expected results of searches in it. */
 export class IndexWorld {
   readonly #files = new Map<string, TestVersion>();
   readonly #replaced: TestVersion[] = [];
@@ -46,7 +46,7 @@ export class IndexWorld {
     return new IndexWorld(api.sql, member, project, environment);
   }
 
-  /** Writes new versions of so many files, in one transaction. */
+  /** Writes new versions of this many files, in one transaction. */
   async write(files: number, prefix = "file"): Promise<void> {
     const versions = await this.sql.begin(async (tx) => {
       const written: TestVersion[] = [];
@@ -66,12 +66,12 @@ export class IndexWorld {
     }
   }
 
-  /** Writes over the contents of all chunks, behind the back of the change log. */
+  /** Overwrites the contents of all chunks without an entry in the change log. */
   async rewriteContents(content: string): Promise<void> {
     await this.sql`UPDATE chunks SET content = ${content} WHERE project_id = ${this.project.id}`;
   }
 
-  /** What is found within the threshold of a vector. */
+  /** Searches for chunks near a vector. */
   async search(url: string, vector = randomVector(DIMENSION, 1), threshold = 0): Promise<Found> {
     const path = `/projects/${this.project.id}/environments/production/search`;
     const response = await fetch(url + path, {
@@ -93,7 +93,7 @@ export class IndexWorld {
     };
   }
 
-  /** Asserts that every version is found and no replaced one is, at the latest after a while. */
+  /** Asserts that, eventually, every current version is found and no replaced one is. */
   async agrees(url: string): Promise<void> {
     const deadline = Date.now() + WAIT_MS;
     for (const version of this.#files.values())
@@ -105,7 +105,7 @@ export class IndexWorld {
     for (const probe of PROBES) {
       const { id, vector } = version.chunks[probe] as TestChunk;
       const wanted = present ? [id] : [];
-      // Vectors without structure are far from each other, so only the chunk itself can be found.
+      // Random vectors are far from each other, so only the chunk itself can be found.
       const look = () => this.search(url, vector, 0.99);
       let found = await look();
       while (`${found.ids}` !== `${wanted}` && Date.now() < deadline) {
@@ -117,12 +117,12 @@ export class IndexWorld {
   }
 }
 
-/** Waits until the service says that it is ready. */
+/** Waits until the service is ready. */
 export async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + WAIT_MS;
   while (Date.now() < deadline) {
     if ((await fetch(`${url}/readyz`)).ok) return;
     await Bun.sleep(20);
   }
-  throw new Error("the service does not become ready");
+  throw new Error("the service is not ready in time");
 }

@@ -2,22 +2,22 @@ import type { ValidateFunction } from "ajv";
 import Ajv2020 from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 
-// biome-ignore lint/suspicious/noExplicitAny: a JSON document whose shape its validator has proven
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document, whose shape a validator checks
 export type Json = any;
 
 export interface Exchange {
   readonly method: string;
-  /** Path and query, as requested. */
+  /** Path and query of the request. */
   readonly path: string;
-  /** The parsed JSON body of the request, where it had one. */
+  /** The parsed JSON body of the request, if it has one. */
   readonly sent?: unknown;
   readonly status: number;
   readonly headers: Headers;
-  /** The body of the response as it came. */
+  /** The body of the response. */
   readonly text: string;
 }
 
-/** Headers that belong to HTTP itself or to the server, on every response. */
+/** Headers of HTTP itself, which the document need not mention. */
 const TRANSPORT_HEADERS = new Set([
   "connection",
   "content-length",
@@ -27,7 +27,7 @@ const TRANSPORT_HEADERS = new Set([
   "transfer-encoding",
 ]);
 
-/** Objects with named properties take no others: what is not documented may not be answered. */
+/** A schema that rejects properties which the document does not name. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -48,7 +48,7 @@ function pointer(...parts: readonly string[]): string {
   return `#/${escaped.map(encodeURIComponent).join("/")}`;
 }
 
-/** Tells whether what the service does is what its OpenAPI document says. */
+/** Compares the behaviour of the service with its OpenAPI document. */
 export class Contract {
   readonly #answers: Ajv2020;
   readonly #requests: Ajv2020;
@@ -64,7 +64,7 @@ export class Contract {
     }));
   }
 
-  /** Throws with every difference when an exchange is not one that the document describes. */
+  /** Throws an error with all differences if the document does not describe the exchange. */
   check(exchange: Exchange): void {
     const faults = this.#faults(exchange);
     if (faults.length === 0) return;
@@ -75,7 +75,7 @@ export class Contract {
     );
   }
 
-  /** What is wrong with the examples of an operation's bodies, problems included. */
+  /** Faults of the examples of an operation's bodies, including problems. */
   exampleFaults(operation: Json): string[] {
     const bodies = [operation.requestBody, ...Object.values<Json>(operation.responses)];
     const media = bodies.flatMap((body) => Object.values<Json>(body?.content ?? {}));
@@ -111,11 +111,11 @@ export class Contract {
     ];
   }
 
-  /** What no operation takes is answered with a problem. */
+  /** A request that matches no operation must be answered with a problem. */
   #unrouted({ status, headers, text }: Exchange): string[] {
     if (status < 400) return [];
     if (!headers.get("content-type")?.startsWith("application/problem+json")) {
-      return ["an error outside the documented operations is no problem document"];
+      return ["an error outside the documented operations is not a problem document"];
     }
     return this.#valid(this.#answers, pointer("components", "schemas", "Problem"), text, "body");
   }
@@ -153,7 +153,7 @@ export class Contract {
     return faults;
   }
 
-  /** Whoever keeps to the document must not be the only one who is served. */
+  /** An accepted request must be one that the document allows. */
   #requestFaults({ sent, path: requested }: Exchange, place: string[]): string[] {
     const operation = this.document.paths[place[1] as string][place[2] as string];
     const query = new URL(requested, "http://localhost").searchParams;
@@ -195,7 +195,7 @@ export class Contract {
 }
 
 function validatorOf(document: Json): Ajv2020 {
-  // The document holds keywords of OpenAPI beside those of JSON Schema, so unknown ones are fine.
+  // Keywords of OpenAPI are unknown to JSON Schema, so unknown keywords are accepted.
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormats(ajv);
   return ajv.addSchema(document, "document");

@@ -6,20 +6,20 @@ import { migrate } from "../../src/db/migrate.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { dataFolder } from "../../support/embedded.ts";
 
-/** What is committed must outlive a crash of the server; it need not outlive the machine. */
+/** Committed data must survive a crash of the server, but not of the machine. */
 const SETTINGS = { fsync: "off", shared_buffers: "32MB", max_connections: "100" } as const;
 
 export type OwnPostgres = {
-  /** Stays the same over restarts. */
+  /** Stays the same after restarts. */
   readonly url: string;
   readonly sql: Sql;
-  /** Stops it in order, which rolls back what runs, and starts it again. */
+  /** Shuts it down, which rolls back open transactions, and starts it again. */
   restart(): Promise<void>;
-  /** Ends it in the middle of everything and starts it again, to replay its log. */
+  /** Aborts it and starts it again, so that it replays its log. */
   crash(): Promise<void>;
 };
 
-/** A PostgreSQL with the current schema that nobody else uses, so that it may be broken. */
+/** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = dataFolder();
   const start = () => openEmbeddedDatabase({ dataDir, log: () => {}, settings: SETTINGS });
@@ -50,7 +50,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async crash() {
       const file = readFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), "utf8");
       const pid = Number.parseInt(file, 10);
-      // An immediate shutdown: every process of the server quits where it stands.
+      // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
       while (!isGone(pid)) await Bun.sleep(5);
       server = await start();

@@ -3,13 +3,13 @@ import { onCleanup } from "../../support/cleanup.ts";
 
 interface Pair {
   other: Socket<Pair> | undefined;
-  /** Bytes that came before the other side was connected, or that it did not take yet. */
+  /** Bytes that the other side has not accepted yet. */
   waiting: Uint8Array[];
 }
 
 export interface TestProxy {
   readonly port: number;
-  /** Breaks all connections and takes no more, as a server that went away. */
+  /** Closes all connections and refuses new ones, as if the server were down. */
   cut(): void;
   restore(): void;
 }
@@ -27,7 +27,7 @@ function flush(from: Pair): void {
   }
 }
 
-/** Stands between a service and a server of TCP, so that a test can take the server away. */
+/** A TCP proxy between a service and a server, which a test can make unreachable. */
 export function startProxy(hostname: string, port: number): TestProxy {
   const open = new Set<Socket<Pair>>();
   const handlers = {

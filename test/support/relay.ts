@@ -3,19 +3,18 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { freePort } from "../../support/ports.ts";
 
 export type Relay = {
-  /** The database's address, by way of the relay. */
+  /** The URL of the database through the relay. */
   readonly url: string;
   /**
-   * Cuts the connection on which these texts pass one after the other, whichever way, in place of
-   * passing the last one on, and every other connection with it. From then on nobody gets through.
-   * Resolves when that has happened.
+   * Waits until these texts have passed in order on one connection, in either direction. The last one
+   * is not forwarded: all connections are closed and new ones are refused. Then it resolves.
    */
   cutAt(...marks: readonly string[]): Promise<void>;
-  /** Lets everybody through again. */
+  /** Accepts connections again. */
   heal(): Promise<void>;
 };
 
-/** Stands between a service and PostgreSQL and loses connections at chosen moments. */
+/** A proxy between a service and PostgreSQL that closes connections at chosen moments. */
 export async function startRelay(databaseUrl: string): Promise<Relay> {
   const target = new URL(databaseUrl);
   const port = await freePort();

@@ -16,13 +16,13 @@ export interface TestVersion {
   readonly chunks: readonly TestChunk[];
 }
 
-/** A vector without structure; the same seed gives the same one. */
+/** A random vector; the same seed gives the same one. */
 export function randomVector(dimension: number, seed: number): Float32Array<ArrayBuffer> {
   const next = randomNumbers(seed);
   return Float32Array.from({ length: dimension }, () => next() - 0.5);
 }
 
-/** A vector near another one: nearer for less noise. */
+/** A vector near another one; less noise makes it nearer. */
 export function nearVector(
   vector: Float32Array,
   noise: number,
@@ -32,7 +32,7 @@ export function nearVector(
   return Float32Array.from(vector, (value, i) => value + noise * (other[i] as number));
 }
 
-/** Cosine similarity, calculated the plain way. */
+/** Cosine similarity, computed directly. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let aa = 0;
@@ -59,7 +59,7 @@ export const chunkOf = (
 export const base64Of = (vector: Float32Array<ArrayBuffer>): string =>
   Buffer.from(vector.buffer).toString("base64");
 
-/** Writes a new version of a file, making the file when the path is new. In no scope yet. */
+/** Writes a new version of a file, in no scope yet. Creates the file if the path is new. */
 export async function writeVersion(
   sql: Sql,
   project: TestProject,
@@ -86,7 +86,7 @@ export async function writeVersion(
   return { id, fileId, path, chunks };
 }
 
-/** Puts versions into the working set of an environment, in the place of older ones. */
+/** Puts versions into the working set of an environment, replacing older ones. */
 export async function attach(
   sql: Sql,
   project: TestProject,

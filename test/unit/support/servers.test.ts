@@ -4,7 +4,7 @@ import { createEmptyDatabase, createTestDatabase } from "../../../support/postgr
 import { startRedis } from "../../../support/redis.ts";
 
 describe("the servers that tests run against", () => {
-  test("two test databases have the schema and do not see each other's rows", async () => {
+  test("two test databases have the schema and separate contents", async () => {
     const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     await first.sql`CREATE TABLE mark (n integer)`;
     const [migrations] = await second.sql`SELECT count(*)::int AS n FROM schema_migrations`;
@@ -19,7 +19,7 @@ describe("the servers that tests run against", () => {
     expect(row?.name).toBeNull();
   });
 
-  test("a Redis that is killed and restarted answers at the same address, empty", async () => {
+  test("a killed and restarted Redis is empty and has the same address", async () => {
     const server = await startRedis();
     const client = new Redis(server.url, { lazyConnect: true });
     client.on("error", () => {});
