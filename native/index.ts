@@ -13,6 +13,8 @@
  */
 import { addon, jobs, type RecallQuery, type RecallSample } from "./addon.ts";
 
+export type { RecallSample } from "./addon.ts";
+
 /** Chunks to append; all arrays describe the same `n` chunks in the same order. */
 export interface AppendBatch {
   /** 16 bytes per chunk: its uuid in byte order. */

@@ -14,7 +14,8 @@ export function indexCommand(): Command {
       "after",
       `
 Prints one row per server, project and dimension. "pending" is the number of change log entries
-that the server has not processed yet. Servers report every few seconds, and only the projects that
+that the server has not processed yet. "recall" is the share of the true best results that recent
+searches found, measured on a sample of them ("samples"); "-" before the first one. Servers report every few seconds, and only the projects that
 they have loaded.
 
 Example:
@@ -55,6 +56,8 @@ interface StateRow {
   readonly seq: string;
   readonly pending: string;
   readonly age: number;
+  readonly recall: number | null;
+  readonly samples: number | null;
 }
 
 async function statusText(sql: Sql): Promise<string> {
@@ -65,13 +68,15 @@ async function statusText(sql: Sql): Promise<string> {
       s.dimension, s.vectors, s.graphed, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
       (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)
         AS pending,
+      s.recall, s.recall_samples AS samples,
       extract(epoch FROM now() - s.updated_at)::integer AS age
     FROM index_state s LEFT JOIN projects p ON p.id = s.project_id
     ORDER BY s.node_id, project, s.dimension`;
   const since = head?.at ? `, ${head.at.toISOString()}` : "";
   const change = `change log: at ${head?.seq ?? 0}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
-  const header = "node project dimension vectors graphed memory seq pending seen".split(" ");
+  const header =
+    "node project dimension vectors graphed memory seq pending recall samples seen".split(" ");
   const table = rows.map((row) => [
     row.node,
     row.project,
@@ -81,6 +86,8 @@ async function statusText(sql: Sql): Promise<string> {
     row.memory,
     row.seq,
     row.pending,
+    row.recall?.toFixed(4) ?? "-",
+    String(row.samples ?? "-"),
     `${row.age} s ago${row.age > INDEX_STATE_FRESH_SECONDS ? " (stopped?)" : ""}`,
   ]);
   return change + formatTable(header, table);

@@ -13,6 +13,7 @@ import {
   type FromIndexer,
   type IndexerOptions,
   type IndexerReport,
+  type IndexRecall,
   nativeNameOf,
   type ToIndexer,
 } from "./thread/messages.ts";
@@ -100,6 +101,16 @@ export class Indexer implements ProjectLoader {
 
   get report(): IndexerReport {
     return this.#report;
+  }
+
+  /** Notes the recall of live searches, for `index status`. */
+  reportRecall(recall: IndexRecall): void {
+    this.#send({ type: "recall", ...recall });
+  }
+
+  /** Asks for an index to be calibrated again in the background. */
+  recalibrate(projectId: string, dimension: number): void {
+    this.#send({ type: "recalibrate", projectId, dimension });
   }
 
   /** Saves snapshots and ends the thread, within INDEX_STOP_TIMEOUT_MS. */

@@ -10,6 +10,37 @@ interface EngineFigures {
   readonly vectors: number;
   readonly bytes: number;
   readonly lag: number;
+  readonly recall: number | null;
+}
+
+/** Gauges that are read from the engine at each scrape, and left out while they are null. */
+const ENGINE_GAUGES: ReadonlyArray<
+  readonly [name: string, help: string, of: (figures: EngineFigures) => number | null]
+> = [
+  ["tessera_search_queue_length", "Searches waiting for a worker.", ({ queued }) => queued],
+  [
+    "tessera_search_recall_ratio",
+    "Share of the true best results that recent searches found, measured on a sample of them.",
+    ({ recall }) => recall,
+  ],
+  ["tessera_index_vectors", "Vectors in this process's indexes.", ({ vectors }) => vectors],
+  ["tessera_index_memory_bytes", "Native memory of this process's indexes.", ({ bytes }) => bytes],
+  ["tessera_index_change_lag", "Change log entries that are not indexed yet.", ({ lag }) => lag],
+];
+
+function addEngineGauges(registry: Registry, read: () => EngineFigures): void {
+  for (const [name, help, of] of ENGINE_GAUGES) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        const value = of(read());
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  }
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -19,21 +50,10 @@ export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "tessera_" });
   const registers = [registry];
-  /** A gauge that is read from the engine at each scrape. */
-  const engineGauge = (name: string, help: string, of: (state: EngineFigures) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        if (figures !== undefined) this.set(of(figures()));
-      },
-    });
-  let figures: (() => EngineFigures) | undefined;
   return {
-    /** Sets the source of the engine's gauges. */
+    /** Adds the engine's gauges. */
     observeEngine(read: () => EngineFigures): void {
-      figures = read;
+      addEngineGauges(registry, read);
     },
     /** Adds a gauge for the coordinator; `check` returns null when it answers. */
     observeCoordination(check: () => Promise<string | null>): void {
@@ -54,30 +74,15 @@ export function createMetrics() {
       buckets: SECONDS_BUCKETS,
       registers,
     }),
-    searchQueue: engineGauge(
-      "tessera_search_queue_length",
-      "Searches waiting for a worker.",
-      (state) => state.queued,
-    ),
     overloaded: new Counter({
       name: "tessera_overloaded_total",
       help: "Requests rejected because the queue was full.",
       registers,
     }),
-    indexVectors: engineGauge(
-      "tessera_index_vectors",
-      "Vectors in this process's indexes.",
-      (state) => state.vectors,
-    ),
-    indexBytes: engineGauge(
-      "tessera_index_memory_bytes",
-      "Native memory of this process's indexes.",
-      (state) => state.bytes,
-    ),
-    indexLag: engineGauge(
-      "tessera_index_change_lag",
-      "Change log entries that are not indexed yet.",
-      (state) => state.lag,
-    ),
+    recallSamples: new Counter({
+      name: "tessera_search_recall_samples_total",
+      help: "Searches whose recall was measured.",
+      registers,
+    }),
   };
 }

@@ -5,6 +5,7 @@ import { whenLoaded } from "../scopes/when-loaded.ts";
 import { SEARCH_EXACT_QUEUE_MAX, SEARCH_QUEUE_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import type { SearchPool } from "./pool.ts";
+import type { RecallMonitor } from "./recall-monitor.ts";
 
 /** Called for every search that is refused because too many are under way. */
 type OnOverload = () => void;
@@ -24,6 +25,7 @@ export class EmbeddedEngine implements SearchEngine {
   constructor(
     private readonly pool: SearchPool,
     private readonly indexer: Indexer,
+    private readonly recall: RecallMonitor,
     private readonly onOverload: OnOverload,
     private readonly maxAdmitted = SEARCH_QUEUE_MAX,
   ) {}
@@ -42,6 +44,7 @@ export class EmbeddedEngine implements SearchEngine {
     const { projectId } = query.scope;
     this.indexer.used(projectId);
     const request = requestOf(query, this.indexer.nativeName(projectId));
+    if (!query.exact) this.recall.offer(projectId, request);
     if (!this.indexer.isLoaded(projectId)) return this.#searchLoaded(query, request);
     const reply = this.pool.search(request);
     if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
@@ -50,10 +53,11 @@ export class EmbeddedEngine implements SearchEngine {
 
   state(): EngineState {
     const { behind, lag, vectors, bytes } = this.indexer.report;
-    return { behind, lag, vectors, bytes, queued: this.pool.queued };
+    return { behind, lag, vectors, bytes, queued: this.pool.queued, recall: this.recall.recall };
   }
 
   async close(): Promise<void> {
+    this.recall.close();
     await Promise.all([this.pool.close(), this.indexer.close()]);
   }
 

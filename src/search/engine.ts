@@ -29,6 +29,8 @@ export interface EngineState {
   readonly bytes: number;
   /** Searches that wait for a thread. */
   readonly queued: number;
+  /** The recall of recent live searches, 0 to 1; null before one was measured. */
+  readonly recall: number | null;
 }
 
 /**

@@ -1,15 +1,24 @@
+import { measureRecall } from "../../native/index.ts";
+import type { SearchRequest } from "../../workers/protocol.ts";
 import type { Config } from "../config/schema.ts";
 import { Indexer } from "../indexing/indexer.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
 import { createWorkers, type LookupRunner, SearchPool } from "./pool.ts";
+import { RecallMonitor } from "./recall-monitor.ts";
 
 interface OpenedEngine {
   readonly engine: EmbeddedEngine;
   readonly indexer: Indexer;
   /** Runs lookups on the same threads. */
   readonly lookups: LookupRunner;
+}
+
+function measure({ project, scopeId, body, vector }: SearchRequest) {
+  if (vector === undefined) return measureRecall(project, scopeId, body);
+  const { dimension, limit, threshold } = vector;
+  return measureRecall(project, scopeId, body, dimension, limit, threshold);
 }
 
 /** Starts the indexing thread and the search workers. Close it with `engine.close()`. */
@@ -23,7 +32,20 @@ export function openEngine(
   const indexer = new Indexer(dataDir, { databaseUrl, logLevel }, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers);
-  const engine = new EmbeddedEngine(pool, indexer, () => metrics.overloaded.inc());
+  const recall = new RecallMonitor({
+    measure,
+    isIdle: () => pool.idle,
+    measured: (projectId, dimension, ratio, samples) => {
+      metrics.recallSamples.inc();
+      indexer.reportRecall({ projectId, dimension, recall: ratio, samples });
+    },
+    recalibrate: (projectId, dimension) => {
+      log.info({ projectId, dimension }, "the recall is below the target; calibrating again");
+      indexer.recalibrate(projectId, dimension);
+    },
+    failed: (err) => log.warn({ err }, "the recall of a search could not be measured"),
+  });
+  const engine = new EmbeddedEngine(pool, indexer, recall, () => metrics.overloaded.inc());
   metrics.observeEngine(() => engine.state());
   return { engine, indexer, lookups: workers };
 }

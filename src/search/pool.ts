@@ -97,6 +97,11 @@ export class SearchPool {
     return this.#exactQueue.length;
   }
 
+  /** True while no worker searches and no search waits for one. */
+  get idle(): boolean {
+    return this.#busy === 0 && this.queued === 0;
+  }
+
   search(request: SearchRequest): SearchReply | Promise<SearchReply> {
     this.#flushAfterTurn();
     if (request.exact) return enqueue(this.#exactQueue, request);

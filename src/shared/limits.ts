@@ -88,6 +88,21 @@ export const SEARCH_INLINE_MAX_MS = 1;
 export const SEARCH_TURN_MS = 1;
 /** Scopes whose measured search cost is cached. */
 export const SEARCH_COSTS_MAX = 10_000;
+/** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
+export const RECALL_INTERVAL_MS = 100;
+export const RECALL_WINDOW_SAMPLES = 512;
+/** Remembered per project and dimension. */
+export const RECALL_INDEX_SAMPLES = 256;
+/** Projects and dimensions whose recall is remembered. */
+export const RECALL_INDEXES_MAX = 1_024;
+/** The share of one core's time that measuring may take. */
+export const RECALL_TIME_SHARE = 0.02;
+/** How often a sample checks whether it can be measured without delaying a search. */
+export const RECALL_IDLE_POLL_MS = 50;
+/** An index whose recall is below the target in so many samples is calibrated again. */
+export const RECALL_TARGET = 0.99;
+export const RECALL_RECALIBRATE_SAMPLES = 64;
+export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
 

@@ -190,7 +190,12 @@ describe("index", () => {
       dimension: "768",
       vectors: "120",
       pending: "1",
+      recall: "-",
+      samples: "-",
     });
+    await cli.sql`UPDATE index_state SET recall = 0.99328, recall_samples = 64`;
+    const measured = await cli.run(["index", "status"]);
+    expect(measured.stdout).toMatch(/ {2}0\.9933 +64 +\d+ s ago/);
   });
 
   test("rebuild appends a request for each project to the change log", async () => {

@@ -104,6 +104,12 @@ export class LoadedProjects {
     return false;
   }
 
+  /** Asks for the calibration of an index to be repeated, as part of its maintenance. */
+  recalibrate(projectId: string, dimension: number): void {
+    if (this.#projects.get(projectId)?.ready !== true) return;
+    for (const index of this.context.indexes) index.recalibrate?.(projectId, dimension);
+  }
+
   /** True while a project has changes that searches do not see yet. */
   isIndexing(): boolean {
     for (const { indexer } of this.#projects.values()) {

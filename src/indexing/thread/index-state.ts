@@ -1,6 +1,7 @@
 import type { Sql } from "../../db/client.ts";
 import { INDEX_NODE_EXPIRY_SECONDS } from "../../shared/limits.ts";
 import type { VersionIndex } from "../versions/version-index.ts";
+import type { IndexRecall } from "./messages.ts";
 
 interface StateRow {
   readonly project_id: string;
@@ -8,6 +9,10 @@ interface StateRow {
   readonly vectors: number;
   readonly graphed: number;
   readonly memory_bytes: number;
+}
+
+function keyOf(projectId: string, dimension: number): string {
+  return `${projectId} ${dimension}`;
 }
 
 function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[]): StateRow[] {
@@ -32,26 +37,40 @@ function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[])
 /** Publishes the state of this node's indexes to other processes in the table index_state. */
 export class IndexState {
   readonly #nodeId = crypto.randomUUID();
+  /** By project and dimension. */
+  readonly #recalls = new Map<string, IndexRecall>();
 
   constructor(
     private readonly sql: Sql,
     private readonly indexes: readonly VersionIndex[],
   ) {}
 
+  /** Keeps the recall of an index for the next rows. */
+  noteRecall(recall: IndexRecall): void {
+    this.#recalls.set(keyOf(recall.projectId, recall.dimension), recall);
+  }
+
   /** Replaces this node's rows, and deletes those of nodes that have stopped reporting. */
   async write(projectIds: readonly string[], seq: number): Promise<void> {
     const rows = rowsOf(projectIds, this.indexes);
+    const keys = new Set(rows.map((row) => keyOf(row.project_id, row.dimension)));
+    for (const key of this.#recalls.keys()) if (!keys.has(key)) this.#recalls.delete(key);
+    const recalls = rows.map((row) => this.#recalls.get(keyOf(row.project_id, row.dimension)));
     await this.sql.begin(async (tx) => {
       await tx`
         DELETE FROM index_state WHERE node_id = ${this.#nodeId}
         OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
       await tx`
-        INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
-        SELECT ${this.#nodeId}, u.project_id, u.dimension, ${seq}, u.vectors, u.graphed, u.bytes
+        INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
+          recall, recall_samples)
+        SELECT ${this.#nodeId}, u.project_id, u.dimension, ${seq}, u.vectors, u.graphed, u.bytes,
+          u.recall, u.samples
         FROM unnest(${rows.map((r) => r.project_id)}::uuid[], ${rows.map((r) => r.dimension)}::int[],
           ${rows.map((r) => r.vectors)}::bigint[], ${rows.map((r) => r.graphed)}::bigint[],
-          ${rows.map((r) => r.memory_bytes)}::bigint[])
-          AS u (project_id, dimension, vectors, graphed, bytes)`;
+          ${rows.map((r) => r.memory_bytes)}::bigint[],
+          ${recalls.map((r) => r?.recall ?? null)}::real[],
+          ${recalls.map((r) => r?.samples ?? null)}::int[])
+          AS u (project_id, dimension, vectors, graphed, bytes, recall, samples)`;
     });
   }
 

@@ -90,6 +90,10 @@ export class IndexingThread {
   async receive(message: ToIndexer): Promise<void> {
     if (message.type === "stop") return await this.#stop();
     if (message.type === "used") return this.projects.used(message.projectIds);
+    if (message.type === "recall") return this.#state.noteRecall(message);
+    if (message.type === "recalibrate") {
+      return this.projects.recalibrate(message.projectId, message.dimension);
+    }
     const { ticket, projectId, scope } = message;
     const found = await this.projects.ensure(projectId, scope);
     this.post({ type: "ensured", ticket, found });

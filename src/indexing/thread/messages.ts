@@ -22,6 +22,15 @@ export interface IndexerReport {
   readonly bytes: number;
 }
 
+/** The recall of recent live searches in one index. */
+export interface IndexRecall {
+  readonly projectId: string;
+  readonly dimension: number;
+  /** 0 to 1. */
+  readonly recall: number;
+  readonly samples: number;
+}
+
 /**
  * The name of a project in the native registry. The registry belongs to the process: several
  * services in one process, as in tests, each have an index of the same project.
@@ -43,6 +52,11 @@ export type ToIndexer =
       readonly type: "used";
       readonly projectIds: readonly string[];
     }
+  | ({
+      /** For `index status`. */
+      readonly type: "recall";
+    } & IndexRecall)
+  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number }
   | { readonly type: "stop" };
 
 export type FromIndexer =

@@ -99,6 +99,11 @@ export class VectorIndex implements VersionIndex {
     return incomplete.size > 0;
   }
 
+  recalibrate(projectId: string, dimension: number): void {
+    native.recalibrate(this.nativeName(projectId), dimension);
+    this.#project(projectId).incompleteGraphs.add(dimension);
+  }
+
   async snapshot(projectId: string, directory: string): Promise<void> {
     // Encoded before the vectors are written: every version named here has its vectors there.
     const lines = await this.#project(projectId).versions.encode();

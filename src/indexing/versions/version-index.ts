@@ -69,6 +69,8 @@ export interface VersionIndex {
   hasScope(projectId: string, scopeId: string): boolean;
   /** Does about INDEX_MAINTENANCE_SLICE_MS of background work; true while more is left. */
   maintain(projectId: string): boolean;
+  /** Lets maintenance measure again how far searches of a dimension have to look. */
+  recalibrate?(projectId: string, dimension: number): void;
   /**
    * Writes the project durably into a directory of this index, replacing what is there. The
    * snapshot holds at least what the index held at the time of the call.

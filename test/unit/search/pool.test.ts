@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { Indexer } from "../../../src/indexing/indexer.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
 import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
+import { RecallMonitor } from "../../../src/search/recall-monitor.ts";
 import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
 import type {
   SearchFound,
@@ -161,6 +162,15 @@ describe("exact searches", () => {
   });
 });
 
+const unmeasured = new RecallMonitor({
+  isIdle: () => false,
+  measure: async () => null,
+  measured() {},
+  recalibrate() {},
+  failed() {},
+});
+afterAll(() => unmeasured.close());
+
 describe("the engine", () => {
   const loaded = { isLoaded: () => true, used() {}, nativeName: (id: string) => id };
   const query: SearchQuery = {
@@ -174,7 +184,13 @@ describe("the engine", () => {
     const workers = new HeldWorkers(1);
     let refused = 0;
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, () => refused++, 2);
+    const engine = new EmbeddedEngine(
+      new SearchPool(workers),
+      indexer,
+      unmeasured,
+      () => refused++,
+      2,
+    );
     engine.admit();
     engine.admit();
     expect(() => engine.admit()).toThrow("more work than it can queue");
@@ -192,7 +208,12 @@ describe("the engine", () => {
     const workers = new HeldWorkers(1);
     let refused = 0;
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, () => refused++);
+    const engine = new EmbeddedEngine(
+      new SearchPool(workers),
+      indexer,
+      unmeasured,
+      () => refused++,
+    );
     const bodies = Array.from({ length: SEARCH_EXACT_QUEUE_MAX + 1 }, () => Uint8Array.of(1));
     for (const body of bodies) {
       void engine.search({ ...query, body, exact: true });

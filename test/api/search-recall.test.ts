@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { INDEX_HEARTBEAT_INTERVAL_MS } from "../../src/shared/limits.ts";
+import { addEnvironment } from "../../support/accounts.ts";
+import { startApi } from "../support/api.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  nearVector,
+  randomVector,
+  writeVersion,
+} from "../support/vectors.ts";
+
+const DIMENSION = 768;
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+const centre = randomVector(DIMENSION, 1);
+const chunks = Array.from({ length: 200 }, (_, i) => chunkOf(nearVector(centre, 1, i + 2)));
+await attach(sql, project, environment.id, [await writeVersion(sql, project, "a.md", chunks)]);
+const path = `/projects/${project.slug}/environments/production/search`;
+
+async function metric(name: string): Promise<number | undefined> {
+  const { text } = await api.get("/metrics");
+  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
+}
+
+/** Searches in every form of body until the condition holds or the time is over. */
+async function searchUntil(done: () => Promise<boolean>, milliseconds: number): Promise<void> {
+  const deadline = performance.now() + milliseconds;
+  for (let seed = 1_000; !(await done()) && performance.now() < deadline; seed++) {
+    const query = nearVector(centre, 1, seed);
+    const vector = seed % 2 === 0 ? base64Of(query) : Array.from(query);
+    const json = { vector, dimension: DIMENSION, threshold: 0 };
+    expect((await api.post(path, json, member)).status).toBe(200);
+    await Bun.sleep(20);
+  }
+}
+
+const SAMPLES = "tessera_search_recall_samples_total";
+
+test("the recall of live searches is a metric once a search was measured", async () => {
+  expect(await metric("tessera_search_recall_ratio")).toBeUndefined();
+  expect(await metric(SAMPLES)).toBe(0);
+  await searchUntil(async () => ((await metric(SAMPLES)) ?? 0) >= 3, 20_000);
+  expect(await metric(SAMPLES)).toBeGreaterThanOrEqual(3);
+  expect(await metric("tessera_search_recall_ratio")).toBe(1);
+});
+
+test("exact searches are not measured", async () => {
+  await Bun.sleep(500);
+  const before = await metric(SAMPLES);
+  const json = { vector: Array.from(centre), dimension: DIMENSION };
+  for (let i = 0; i < 5; i++) {
+    expect((await api.post(`${path}?effort=exact`, json, member)).status).toBe(200);
+    await Bun.sleep(100);
+  }
+  expect(await metric(SAMPLES)).toBe(before as number);
+});
+
+test("the state of the indexes, for the command line, holds the recall and its samples", async () => {
+  const rows = () => sql<{ recall: number | null; samples: number | null }[]>`
+    SELECT recall, recall_samples AS samples FROM index_state WHERE project_id = ${project.id}`;
+  const reported = async () => (await rows()).some(({ recall }) => recall !== null);
+  await searchUntil(reported, 4 * INDEX_HEARTBEAT_INTERVAL_MS);
+  const [row] = await rows();
+  expect(row?.recall).toBe(1);
+  expect(row?.samples).toBeGreaterThanOrEqual(1);
+});
