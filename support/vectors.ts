@@ -6,15 +6,25 @@ import { normalNumbers, randomNumbers } from "./random.ts";
  * - clusters: similar to embeddings of text: 300 clusters in a latent space of 64 dimensions,
  *   projected by a random matrix, with noise in all dimensions
  * - uniform: no structure
+ * - duplicates: the clusters, but each vector about 20 times, with little noise
+ * - text: like embeddings of real text: a few of 400 topics each, which are of unequal weight, and a
+ *   spectrum that decays slowly over all dimensions
  * - sparse: feature hashing, at most 40 elements are not zero
  */
-export type DataKind = "clusters" | "uniform" | "sparse";
+export type DataKind = "clusters" | "uniform" | "duplicates" | "text" | "sparse";
 
 const CLUSTERS = 300;
 const LATENT = 64;
 const SPREAD = 0.5;
 const NOISE = 0.02;
 const FEATURES = 40;
+const COPIES = 20;
+const COPY_NOISE = 0.05;
+const TOPICS = 400;
+const TOPICS_PER_TEXT = 3;
+/** The standard deviation of dimension i is proportional to (i + 1) to this power. */
+const SPECTRUM = -0.45;
+const TEXT_NOISE = 0.6;
 
 function normalise(vector: Float32Array): void {
   let squares = 0;
@@ -44,6 +54,41 @@ function fillClustered(vectors: Float32Array[], dimension: number, seed: number)
   }
 }
 
+function fillDuplicated(vectors: Float32Array[], dimension: number, seed: number): void {
+  const originals = Array.from({ length: Math.ceil(vectors.length / COPIES) }, () => {
+    return new Float32Array(dimension);
+  });
+  fillClustered(originals, dimension, seed);
+  for (const original of originals) normalise(original);
+  const normal = normalNumbers(seed + 2);
+  const uniform = randomNumbers(seed + 3);
+  const scale = COPY_NOISE / Math.sqrt(dimension);
+  for (const vector of vectors) {
+    const original = originals[Math.floor(uniform() * originals.length)] as Float32Array;
+    for (let i = 0; i < dimension; i++) vector[i] = (original[i] as number) + normal() * scale;
+  }
+}
+
+function fillText(vectors: Float32Array[], dimension: number, seed: number): void {
+  const normal = normalNumbers(seed);
+  const uniform = randomNumbers(seed + 1);
+  const spectrum = Float32Array.from({ length: dimension }, (_, i) => (i + 1) ** SPECTRUM);
+  const topics = Array.from({ length: TOPICS }, () =>
+    Float32Array.from(spectrum, (s) => s * normal()),
+  );
+  for (const vector of vectors) {
+    for (let i = 0; i < dimension; i++) vector[i] = TEXT_NOISE * (spectrum[i] as number) * normal();
+    for (let part = 0; part < TOPICS_PER_TEXT; part++) {
+      // Squaring favours the first topics, as some subjects are written about more than others.
+      const topic = topics[Math.floor(uniform() ** 2 * TOPICS)] as Float32Array;
+      const weight = uniform();
+      for (let i = 0; i < dimension; i++) {
+        vector[i] = (vector[i] as number) + weight * (topic[i] as number);
+      }
+    }
+  }
+}
+
 /** `count` vectors of unit length in one array. */
 export function makeVectors(
   kind: DataKind,
@@ -57,6 +102,10 @@ export function makeVectors(
   );
   if (kind === "clusters") {
     fillClustered(vectors, dimension, seed);
+  } else if (kind === "duplicates") {
+    fillDuplicated(vectors, dimension, seed);
+  } else if (kind === "text") {
+    fillText(vectors, dimension, seed);
   } else {
     const normal = normalNumbers(seed);
     const uniform = randomNumbers(seed + 1);

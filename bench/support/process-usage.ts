@@ -16,3 +16,14 @@ export function anonymousBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
+
+const WARM_UP = 50;
+
+/** Mean CPU microseconds per call of `work`, over the numbers from 0 to `count`. */
+export function cpuMicroseconds(count: number, work: (number: number) => void): number {
+  for (let number = 0; number < Math.min(WARM_UP, count); number++) work(number);
+  const before = process.cpuUsage();
+  for (let number = 0; number < count; number++) work(number);
+  const spent = process.cpuUsage(before);
+  return (spent.user + spent.system) / count;
+}

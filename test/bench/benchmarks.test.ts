@@ -48,6 +48,18 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^ratios to it: search \d/m,
     ],
   },
+  "recall/run": {
+    args: "--tiny",
+    lines: ["clusters", "uniform", "duplicates", "text"]
+      .flatMap((data) => [
+        new RegExp(`^${data}: 400 x 768$`, "m"),
+        new RegExp(`^lowest recall of ${data}: (1\\.0000|0\\.9\\d{3})`, "m"),
+      ])
+      .concat([
+        /^\| topics, batches, ef \d+ \| other topics \| topical \| 100 \| [01]\.\d{4} \| scan \| \d+ \| - \|$/m,
+        /^\| given, bulk, ef \d+ \| held-out \| 100% \| 10 \| [01]\.\d{4} \| scan \| \d+ \| <?\d+\.\d\d \|$/m,
+      ]),
+  },
   "rest/run": {
     args: "--seconds 0.2 --rounds 1",
     lines: ["conversation", "message", "tree of 1,000"].map(

@@ -1,0 +1,82 @@
+import { basename } from "node:path";
+import { DIMENSIONS } from "../../src/shared/limits.ts";
+import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { type Matrix, readVectors } from "./vector-files.ts";
+
+/** Vectors to index, and queries of them by kind. */
+export interface DataSet {
+  readonly name: string;
+  readonly base: Matrix;
+  readonly queries: ReadonlyArray<{ readonly name: string; readonly vectors: Matrix }>;
+}
+
+const SEED = 1;
+
+function firstRows({ values, dimension, rows }: Matrix, count: number): Matrix {
+  const kept = Math.min(rows, count);
+  return { rows: kept, dimension, values: values.slice(0, kept * dimension) };
+}
+
+function generated(kind: DataKind, rows: number, dimension: number, queries: number): DataSet {
+  // One generation, so that the queries are held-out members.
+  const all = makeVectors(kind, rows + queries, dimension, SEED);
+  const heldOut = { rows: queries, dimension, values: all.slice(rows * dimension) };
+  const sets = [{ name: "held-out", vectors: heldOut }];
+  if (kind === "text") {
+    // The same spectrum, but other topics.
+    const values = makeVectors(kind, queries, dimension, SEED + 1_000);
+    sets.push({ name: "other topics", vectors: { rows: queries, dimension, values } });
+  }
+  const base = { rows, dimension, values: all.slice(0, rows * dimension) };
+  return { name: kind, base, queries: sets };
+}
+
+interface DataOptions {
+  /** Kinds of generated data, separated by commas. */
+  readonly data: string;
+  readonly vectors: number;
+  readonly dimension: number;
+  readonly count: number;
+  /** A file of vectors to index; empty to generate them. */
+  readonly base: string;
+  /** Files of queries, separated by commas. */
+  readonly queries: string;
+}
+
+/** The data sets that the options name, one at a time: each may take a lot of memory. */
+export function* dataSets(options: DataOptions): Generator<DataSet> {
+  const { data, vectors, dimension, count, base, queries } = options;
+  if (base === "") {
+    for (const kind of data.split(",")) {
+      yield generated(kind as DataKind, vectors, dimension, count);
+    }
+    return;
+  }
+  const paths = queries.split(",").filter((path) => path !== "");
+  if (paths.length === 0) throw new Error("--base needs --queries");
+  yield {
+    name: basename(base),
+    base: readVectors(base, dimension),
+    queries: paths.map((path) => ({
+      name: basename(path),
+      vectors: firstRows(readVectors(path, dimension), count),
+    })),
+  };
+}
+
+/** The same vectors in the next larger dimension that an index can have, filled up with zeros. */
+export function padded({ rows, dimension, values }: Matrix): Matrix {
+  const wider = DIMENSIONS.find((candidate) => candidate >= dimension);
+  if (wider === undefined) throw new Error(`there is no index of dimension ${dimension}`);
+  if (wider === dimension) return { rows, dimension, values };
+  const wide = new Float32Array(rows * wider);
+  for (let row = 0; row < rows; row++) {
+    wide.set(values.subarray(row * dimension, (row + 1) * dimension), row * wider);
+  }
+  return { rows, dimension: wider, values: wide };
+}
+
+/** One vector of a matrix, in memory of its own. */
+export function rowOf({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> {
+  return values.slice(row * dimension, (row + 1) * dimension);
+}

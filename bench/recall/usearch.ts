@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Index, MetricKind, ScalarKind } from "usearch";
+import { mean } from "../../support/statistics.ts";
+import { cpuMicroseconds } from "../support/process-usage.ts";
+import { foundOf } from "./project.ts";
+import type { Matrix } from "./vector-files.ts";
+
+const EXPANSIONS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_024];
+const ADD_ROWS = 5_000;
+/** With this recall a larger expansion is not tried. */
+const ENOUGH = 0.9995;
+
+interface Point {
+  readonly recall: number;
+  readonly microseconds: number;
+}
+
+function open(dimension: number, expansion: number): Index {
+  return new Index({
+    dimensions: dimension,
+    metric: MetricKind.Cos,
+    quantization: ScalarKind.BF16,
+    connectivity: 16,
+    expansion_add: 128,
+    expansion_search: expansion,
+    multi: false,
+  });
+}
+
+/** Cosines of a query and some rows. */
+function scoresOf({ values, dimension }: Matrix, query: Float32Array, rows: readonly number[]) {
+  const length = Math.hypot(...query);
+  return rows.map((row) => {
+    let dot = 0;
+    let squares = 0;
+    for (let i = 0; i < dimension; i++) {
+      const element = values[row * dimension + i] as number;
+      dot += element * (query[i] as number);
+      squares += element * element;
+    }
+    return dot / (length * Math.sqrt(squares));
+  });
+}
+
+/** USearch in bf16 over some rows, in this process: M = 16, ef 128 for construction. */
+export class Baseline {
+  private constructor(
+    private readonly base: Matrix,
+    private readonly rows: readonly number[],
+    private readonly file: string,
+  ) {}
+
+  /** Builds the index of the rows, unless the file exists from an earlier run. */
+  static build(base: Matrix, rows: readonly number[], folder: string, name: string): Baseline {
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `${name}-${rows.length}x${base.dimension}.usearch`);
+    if (!existsSync(file)) {
+      const index = open(base.dimension, EXPANSIONS[0] as number);
+      for (let first = 0; first < rows.length; first += ADD_ROWS) {
+        const part = rows.slice(first, first + ADD_ROWS);
+        const vectors = new Float32Array(part.length * base.dimension);
+        for (const [i, row] of part.entries()) {
+          const start = row * base.dimension;
+          vectors.set(base.values.subarray(start, start + base.dimension), i * base.dimension);
+        }
+        index.add(
+          BigUint64Array.from(part, (_, i) => BigInt(first + i)),
+          vectors,
+          2,
+        );
+      }
+      index.save(file);
+    }
+    return new Baseline(base, rows, file);
+  }
+
+  /** Recall and cost of the queries at growing expansions. */
+  curve(
+    queries: readonly Float32Array<ArrayBuffer>[],
+    truth: readonly Float64Array[],
+    limit: number,
+  ): Point[] {
+    const points: Point[] = [];
+    for (const expansion of EXPANSIONS) {
+      const index = open(this.base.dimension, expansion);
+      index.load(this.file);
+      const search = (i: number) => index.search(queries[i] as Float32Array, limit, 1);
+      const shares = queries.map((query, i) => {
+        const rows = Array.from(search(i).keys, (key) => this.rows[Number(key)] as number);
+        return foundOf(scoresOf(this.base, query, rows), truth[i] as Float64Array, limit);
+      });
+      const microseconds = cpuMicroseconds(queries.length, search);
+      points.push({ recall: mean(shares), microseconds });
+      if (mean(shares) >= ENOUGH) break;
+    }
+    return points;
+  }
+}
+
+/**
+ * What a cost is of the cost of the baseline at the same recall, interpolated between the points
+ * around it. `<0.5` when no point reaches the recall: the ratio to the point of the highest one.
+ */
+export function ratioText(points: readonly Point[], recall: number, microseconds: number): string {
+  const ratio = (cost: number) => (microseconds / cost).toFixed(2);
+  const after = points.findIndex((point) => point.recall >= recall);
+  if (after < 0) {
+    const best = points.reduce((a, b) => (b.recall > a.recall ? b : a));
+    return `<${ratio(best.microseconds)}`;
+  }
+  const high = points[after] as Point;
+  const low = points[after - 1];
+  if (low === undefined || high.recall === low.recall) return ratio(high.microseconds);
+  const share = (recall - low.recall) / (high.recall - low.recall);
+  return ratio(low.microseconds + share * (high.microseconds - low.microseconds));
+}
