@@ -17,5 +17,5 @@ export const DISK_FORMATS = {
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
   textManifest: 1,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
-  textSegment: 1,
+  textSegment: 2,
 } as const;

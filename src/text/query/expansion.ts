@@ -8,6 +8,7 @@ import {
   FUZZY_COVERAGE,
   FUZZY_FIRST_LETTER_SIMILARITY,
   FUZZY_SIMILARITY,
+  FUZZY_STEM_SIMILARITY,
   PREFIX_COVERAGE,
   PREFIX_SIMILARITY_BASE,
   PREFIX_SIMILARITY_GAIN,
@@ -86,7 +87,7 @@ export function expandFuzzy(view: View, word: string): Expansion[] {
           : {
               segment: s,
               term,
-              similarity: similarity * STEM_SIMILARITY,
+              similarity: similarity * FUZZY_STEM_SIMILARITY,
               coverage: FUZZY_COVERAGE * STEM_COVERAGE,
             },
       );

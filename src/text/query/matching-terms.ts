@@ -21,11 +21,13 @@ export class MatchingTerms {
     this.wordOf = wordOfTerm;
     this.coverageOf = coverageOfTerm;
     plan.words.forEach((word, w) => {
-      for (const { term, coverage } of word.terms[index] ?? []) {
-        if (coverage <= (this.coverageOf[term] as number)) continue;
-        this.wordOf[term] = w + 1;
-        this.coverageOf[term] = coverage;
-        this.#terms.push(term);
+      for (const matches of [word.forms[index], word.others[index]]) {
+        for (const { term, coverage } of matches ?? []) {
+          if (coverage <= (this.coverageOf[term] as number)) continue;
+          this.wordOf[term] = w + 1;
+          this.coverageOf[term] = coverage;
+          this.#terms.push(term);
+        }
       }
     });
   }

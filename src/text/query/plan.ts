@@ -1,34 +1,53 @@
 import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../shared/limits.ts";
-import { isUnspaced, tokenize } from "../analysis/tokenize.ts";
+import { functionWords } from "../analysis/function-words.ts";
 import { countDocuments, hasDocument } from "../segment/document-set.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
+import { averageLength } from "./average-length.ts";
 import { type Expansion, expandFuzzy, expandPrefix, expandStem } from "./expansion.ts";
+import { type ParsedWord, parseQuery } from "./parse.ts";
 import type { View } from "./types.ts";
-import { COMMON_WORD_SHARE, LONG_QUERY_WORDS } from "./weights.ts";
+import {
+  COMMON_WORD_SHARE,
+  EXACT_FORM_SHARE,
+  FUNCTION_WORD_SHARE,
+  LONG_QUERY_WORDS,
+} from "./weights.ts";
 
 /** A term of a segment that matches a word of the query. */
 export interface TermMatch {
   term: number;
-  /** What a posting of the term with the highest impact adds to a document's score. */
-  weight: number;
+  /** What an occurrence counts, as a share of the word itself, which is 1. */
+  similarity: number;
   /** What an occurrence of the term adds to the coverage of the query, out of `maxScore`. */
   coverage: number;
 }
 
 export interface QueryWord {
-  /** Inverse document frequency of the word; the most that it can add to a score. */
+  /** Inverse document frequency of the word. */
   idf: number;
+  /** The most that the word can add to a score: `formWeight + exactWeight`. */
+  weight: number;
+  /** The part that all forms of the word earn together. */
+  formWeight: number;
+  /** The part that only the word itself earns. */
+  exactWeight: number;
+  /** What a longer or misspelt word can add, before its similarity. */
+  otherWeight: number;
   /** Whether the word makes a document a match. Other words only add to the scores of matches. */
   selective: boolean;
-  /** For each segment, the distinct terms that match the word. */
-  terms: TermMatch[][];
+  /** For each segment, the word itself and the terms of the same stem: their frequencies add up. */
+  forms: TermMatch[][];
+  /** For each segment, longer words and those it may be a misspelling of: only the best counts. */
+  others: TermMatch[][];
 }
 
 export interface QueryPlan {
   words: QueryWord[];
   /** The most that all words together can add to a score. */
   maxScore: number;
+  /** Mean length of the documents in scope, in tokens of content. */
+  averageLength: number;
 }
 
 /**
@@ -50,44 +69,26 @@ export function planQuery(view: View, query: string): QueryPlan {
     }
     return count;
   };
-  const words = parseQuery(query).map((word) => planWord(view, word, documents, frequency));
+  const parsed = parseQuery(query);
+  const share = shareOf(parsed);
+  const words = parsed.map((word) =>
+    scale(planWord(view, word, documents, frequency), share(word) * word.count),
+  );
   const kept = keepRarest(words.filter((word) => word.frequency > 0));
   markSelective(kept, documents);
-  return { words: kept, maxScore: kept.reduce((sum, word) => sum + word.idf, 0) };
+  const maxScore = kept.reduce((sum, word) => sum + word.weight, 0);
+  return { words: kept, maxScore, averageLength: averageLength(view) };
+}
+
+/** What the words of a query count: function words hardly count in a long one. */
+function shareOf(words: readonly ParsedWord[]): (word: ParsedWord) => number {
+  if (words.length <= LONG_QUERY_WORDS) return () => 1;
+  const functional = functionWords(words.map((word) => word.text));
+  return ({ text }) => (functional.has(text) ? FUNCTION_WORD_SHARE : 1);
 }
 
 /** How many documents in scope hold a term of a segment. */
 type DocumentFrequency = (segment: number, term: number) => number;
-
-interface ParsedWord {
-  text: string;
-  /** Whether longer words that start with it match as well. */
-  isPrefix: boolean;
-}
-
-/** The distinct words of a query in the order in which they first occur. */
-function parseQuery(query: string): ParsedWord[] {
-  const tokens = tokenize(query);
-  const words: ParsedWord[] = [];
-  const positions = new Map<string, number>();
-  tokens.forEach((text, i) => {
-    const isSingle = isUnspaced(text) && [...text].length === 1;
-    // The last token of an unspaced run repeats the second character of the pair before it.
-    if (isSingle && isTailOf(tokens[i - 1], text)) return;
-    let at = positions.get(text);
-    if (at === undefined) {
-      at = words.length;
-      positions.set(text, at);
-      words.push({ text, isPrefix: false });
-    }
-    if (i === tokens.length - 1 || isSingle) (words[at] as ParsedWord).isPrefix = true;
-  });
-  return words;
-}
-
-function isTailOf(pair: string | undefined, character: string): boolean {
-  return pair !== undefined && isUnspaced(pair) && pair.endsWith(character);
-}
 
 interface PlannedWord extends QueryWord {
   /** Sum of the document frequencies of all terms that match the word. */
@@ -107,8 +108,8 @@ function planWord(
     forms.some((form) => form.similarity === 1 && occurs(form)) || longer.some(occurs);
   // Other forms do not make a word known: a misspelling can share its stem with another word.
   const isMisspelt = !isKnown && countLetters(word.text) >= FUZZY_MIN_CHARS;
-  const expansions = [...forms, ...longer, ...(isMisspelt ? expandFuzzy(view, word.text) : [])];
-  return weighTerms(expansions, documents, frequency);
+  const others = [...longer, ...(isMisspelt ? expandFuzzy(view, word.text) : [])];
+  return weighTerms(forms, others, documents, frequency);
 }
 
 /** Digits do not count: a number with a wrong digit is another number, not a typo. */
@@ -117,42 +118,49 @@ function countLetters(word: string): number {
 }
 
 /**
- * Turns similarity into weight. All inexact terms share one document frequency, the sum of all, so
- * that a rare neighbour never counts more than the word itself.
+ * Turns frequencies into weights. All forms of a word share one document frequency, and so do all
+ * terms, so that a rare neighbour never counts more than the word itself.
  */
 function weighTerms(
-  expansions: Expansion[],
+  forms: readonly Expansion[],
+  others: readonly Expansion[],
   documents: number,
   documentFrequency: DocumentFrequency,
 ): PlannedWord {
-  let exactFrequency = 0;
-  let frequency = 0;
-  const counted = expansions.map((expansion) => {
-    const own = documentFrequency(expansion.segment, expansion.term);
-    frequency += own;
-    if (expansion.similarity === 1) exactFrequency += own;
-    return { ...expansion, own };
-  });
-  const sharedIdf = idfOf(documents, Math.min(frequency, documents));
-  const idf = exactFrequency > 0 ? idfOf(documents, exactFrequency) : sharedIdf;
+  const counted = [...forms, ...others].map((expansion, i) => ({
+    ...expansion,
+    isForm: i < forms.length,
+    own: documentFrequency(expansion.segment, expansion.term),
+  }));
+  const idf = (counts: (each: (typeof counted)[number]) => boolean) => {
+    const sum = counted.reduce((total, each) => total + (counts(each) ? each.own : 0), 0);
+    return sum === 0 ? null : idfOf(documents, Math.min(sum, documents));
+  };
+  const otherWeight = idf(() => true) ?? 0;
+  const formWeight = idf((each) => each.isForm) ?? otherWeight;
+  const exactIdf = idf((each) => each.isForm && each.similarity === 1) ?? formWeight;
+  const exactWeight = EXACT_FORM_SHARE * (exactIdf - formWeight);
+  const weight = formWeight + exactWeight;
+  const matches = { forms: [] as TermMatch[][], others: [] as TermMatch[][] };
   const known = new Map<number, TermMatch>();
-  const terms: TermMatch[][] = [];
-  for (const { segment, term, similarity, coverage, own } of counted) {
+  for (const { segment, term, similarity, coverage, own, isForm } of counted) {
     if (own === 0) continue;
-    const weight = similarity === 1 ? idf : similarity * sharedIdf;
     const key = segment * TERM_SPACE + term;
     const match = known.get(key);
-    if (match !== undefined) {
-      match.weight = Math.max(match.weight, weight);
-      match.coverage = Math.max(match.coverage, coverage * idf);
-      continue;
+    if (match === undefined) {
+      const added = { term, similarity, coverage: coverage * weight };
+      known.set(key, added);
+      const list = isForm ? matches.forms : matches.others;
+      list[segment] ??= [];
+      list[segment].push(added);
+    } else {
+      match.similarity = Math.max(match.similarity, similarity);
+      match.coverage = Math.max(match.coverage, coverage * weight);
     }
-    const added = { term, weight, coverage: coverage * idf };
-    known.set(key, added);
-    terms[segment] ??= [];
-    terms[segment].push(added);
   }
-  return { idf, selective: true, terms, frequency };
+  const frequency = counted.reduce((sum, each) => sum + each.own, 0);
+  const weights = { idf: weight, weight, formWeight, exactWeight, otherWeight };
+  return { ...weights, ...matches, selective: true, frequency };
 }
 
 /** More than a segment has terms. */
@@ -163,11 +171,27 @@ function idfOf(documents: number, frequency: number): number {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** Limits a long query to its rarest words, in the order of the query. */
+/** Multiplies all that a word can add to a score, but not its rarity. */
+function scale(word: PlannedWord, factor: number): PlannedWord {
+  if (factor === 1) return word;
+  const scaled = (lists: readonly TermMatch[][]) =>
+    lists.map((list) => list?.map((match) => ({ ...match, coverage: match.coverage * factor })));
+  return {
+    ...word,
+    weight: word.weight * factor,
+    formWeight: word.formWeight * factor,
+    exactWeight: word.exactWeight * factor,
+    otherWeight: word.otherWeight * factor,
+    forms: scaled(word.forms),
+    others: scaled(word.others),
+  };
+}
+
+/** Limits a long query to its weightiest words, in the order of the query. */
 function keepRarest(words: PlannedWord[]): PlannedWord[] {
   if (words.length <= QUERY_MAX_WORDS) return words;
-  const limit = words.map((word) => word.idf).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
-  return words.filter((word) => word.idf >= limit).slice(0, QUERY_MAX_WORDS);
+  const limit = words.map((word) => word.weight).sort((a, b) => b - a)[QUERY_MAX_WORDS - 1] ?? 0;
+  return words.filter((word) => word.weight >= limit).slice(0, QUERY_MAX_WORDS);
 }
 
 /** In a long query, common words do not make a document a match, unless all words are common. */

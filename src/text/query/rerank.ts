@@ -4,13 +4,17 @@ import type { SegmentReader } from "../segment/reader.ts";
 import { MatchingTerms } from "./matching-terms.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import {
+  FIT_POWER,
   FRONTMATTER_BONUS,
   HEADING_BONUS,
   PHRASE_BONUS,
   PROXIMITY_BONUS,
   PROXIMITY_MAX_DISTANCE,
   REVERSED_ORDER_SHARE,
+  RUN_POWER,
+  RUN_POWER_PER_WORD,
   TITLE_BONUS,
+  TITLE_START_BONUS,
 } from "./weights.ts";
 
 /**
@@ -34,11 +38,15 @@ export class Reranker {
   readonly #pairWeight: Float64Array;
   readonly #pairProximity: Float64Array;
   readonly #totalPairWeight: number;
+  readonly #runPower: number;
   #bestPhrase = 0;
   #passage = 0;
   /** Of the current passage: the query coverage in it, and its tokens that match. */
   #coverage = 0;
   #matches = 0;
+  /** Of the current passage: where it starts, and how many of its first tokens start the query. */
+  #passageStart = 0;
+  #leading = 0;
 
   constructor(segment: SegmentReader, index: number, plan: QueryPlan) {
     this.#segment = segment;
@@ -52,6 +60,7 @@ export class Reranker {
       w === 0 ? 0 : Math.min(word.idf, (plan.words[w - 1] as QueryWord).idf),
     );
     this.#totalPairWeight = this.#pairWeight.reduce((sum, weight) => sum + weight, 0);
+    this.#runPower = Math.max(RUN_POWER, RUN_POWER_PER_WORD * plan.words.length);
   }
 
   /** Must be called after use: the scratch space is shared with the next reranker. */
@@ -66,7 +75,7 @@ export class Reranker {
     const end = Math.min(tokenStart[document + 1] as number, start + RERANK_MAX_WORDS);
     this.#pairProximity.fill(0);
     this.#bestPhrase = 0;
-    const fits = { title: 0, heading: 0, frontmatter: 0 };
+    const fits = { start: 0, title: 0, heading: 0, frontmatter: 0 };
     let field: number = FIELD.path;
     let i = start;
     while (i < end) {
@@ -75,13 +84,16 @@ export class Reranker {
       const from = mark >= MARK ? i + 1 : i;
       i = this.#readPassage(from, end);
       const fit = this.#fit(i - from);
-      if (field === FIELD.title) fits.title = Math.max(fits.title, fit);
-      else if (field === FIELD.headings) fits.heading = Math.max(fits.heading, fit);
+      if (field === FIELD.title) {
+        fits.title = Math.max(fits.title, fit);
+        fits.start = Math.max(fits.start, this.#startsWithQuery());
+      } else if (field === FIELD.headings) fits.heading = Math.max(fits.heading, fit);
       else if (field >= FIELD.firstKey) fits.frontmatter = Math.max(fits.frontmatter, fit);
     }
     const share =
-      PROXIMITY_BONUS * this.#proximity() +
-      PHRASE_BONUS * (this.#totalPairWeight === 0 ? 0 : this.#bestPhrase / this.#totalPairWeight) +
+      PROXIMITY_BONUS * this.#proximity() ** this.#runPower +
+      PHRASE_BONUS * this.#phrase() ** this.#runPower +
+      TITLE_START_BONUS * fits.start +
       TITLE_BONUS * fits.title +
       HEADING_BONUS * fits.heading +
       FRONTMATTER_BONUS * fits.frontmatter;
@@ -95,6 +107,8 @@ export class Reranker {
     this.#passage++;
     this.#coverage = 0;
     this.#matches = 0;
+    this.#passageStart = from;
+    this.#leading = 0;
     let i = from;
     for (; i < end; i++) {
       const term = tokens[i] as number;
@@ -106,10 +120,15 @@ export class Reranker {
     return i;
   }
 
-  /** How well the passage fits: the share of the query in it times the share of it in the query. */
+  /** How well the passage fits: the share of the query in it, and the share of it in the query. */
   #fit(length: number): number {
     if (this.#matches === 0) return 0;
-    return (this.#coverage / this.#plan.maxScore) * (this.#matches / length);
+    return ((this.#coverage / this.#plan.maxScore) * (this.#matches / length)) ** FIT_POWER;
+  }
+
+  /** The coverage of a passage that starts with all words of the query in order, else 0. */
+  #startsWithQuery(): number {
+    return this.#leading === this.#plan.words.length ? this.#coverage / this.#plan.maxScore : 0;
   }
 
   #addMatch(word: number, term: number, position: number): void {
@@ -120,7 +139,12 @@ export class Reranker {
     }
     this.#lastPosition[word] = position;
 
-    const near = this.#proximityTo(word - 1, position);
+    if (word === this.#leading && position === this.#passageStart + word) this.#leading++;
+
+    // A run of exact words is worth more than one of other forms.
+    const exactness =
+      (this.#terms.coverageOf[term] as number) / (this.#plan.words[word] as QueryWord).weight;
+    const near = exactness * this.#proximityTo(word - 1, position);
     const weight = this.#pairWeight[word] as number;
     const phrase = near === 0 ? 0 : (this.#phraseWeight[word - 1] as number) + near * weight;
     this.#phraseWeight[word] = phrase;
@@ -136,6 +160,11 @@ export class Reranker {
     if (word < 0 || this.#lastPassage[word] !== this.#passage) return 0;
     const distance = position - (this.#lastPosition[word] as number);
     return distance < 1 || distance > PROXIMITY_MAX_DISTANCE ? 0 : 1 / Math.sqrt(distance);
+  }
+
+  /** 1 if all words follow each other in one run, 0 if no two do. */
+  #phrase(): number {
+    return this.#totalPairWeight === 0 ? 0 : this.#bestPhrase / this.#totalPairWeight;
   }
 
   /** 1 if all words are next to each other in order, 0 if no two of them are near. */

@@ -1,8 +1,10 @@
 import { type DocumentSet, hasDocument } from "../segment/document-set.ts";
-import { POSTING_DOCUMENT_SHIFT, POSTING_IMPACT_MASK } from "../segment/format.ts";
+import { POSTING_CODE_MASK, POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
+import { CONTENT_FREQUENCIES, FIELD_FREQUENCIES } from "../segment/frequency-code.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import { inShard, type Shard } from "../segment/shard.ts";
 import type { QueryPlan, QueryWord, TermMatch } from "./plan.ts";
+import { CONTENT_B, K1 } from "./weights.ts";
 
 /** The matches in one segment that are in scope and shard, in no particular order. */
 interface SegmentScores {
@@ -16,8 +18,12 @@ interface SegmentScores {
  * is far cheaper than clearing or allocating the whole array.
  */
 let scores = new Float32Array(0);
+/** Weighted frequency of all forms of the current word in each document. */
+let frequencies = new Float32Array(0);
 /** What the current word has added to each document's score. */
 let wordScores = new Float32Array(0);
+/** The documents that hold a form of the current word. Not cleared. */
+let touched = new Uint32Array(0);
 
 /** First pass over one segment: adds up the scores of its documents, word by word. */
 export function scoreSegment(
@@ -29,109 +35,132 @@ export function scoreSegment(
 ): SegmentScores {
   if (scores.length < segment.documentCount) {
     scores = new Float32Array(segment.documentCount);
+    frequencies = new Float32Array(segment.documentCount);
     wordScores = new Float32Array(segment.documentCount);
+    touched = new Uint32Array(segment.documentCount);
   }
-  const matches: number[] = [];
-  const isVisible = (document: number) =>
-    hasDocument(set, document) && inShard(segment.pathHashes[document] as number, shard);
+  const scorer = new SegmentScorer(segment, set, shard, plan.averageLength);
   // Selective words go first: they determine the matches that the others add to.
-  for (const word of plan.words) {
-    if (!word.selective) continue;
-    for (const match of word.terms[index] ?? []) addToAll(segment, match, isVisible, matches);
-    clearWordScores(segment, word, index);
-  }
-  for (const word of plan.words) {
-    if (word.selective) continue;
-    for (const match of word.terms[index] ?? []) addToMatches(segment, match, matches);
-    for (const document of matches) wordScores[document] = 0;
-  }
-
-  const documents = Uint32Array.from(matches);
-  const result = new Float32Array(documents.length);
-  for (let i = 0; i < documents.length; i++) {
-    const document = documents[i] as number;
-    result[i] = scores[document] as number;
-    scores[document] = 0;
-  }
-  return { documents, scores: result };
+  for (const word of plan.words) if (word.selective) scorer.add(word, index);
+  for (const word of plan.words) if (!word.selective) scorer.add(word, index);
+  return scorer.finish();
 }
 
-/** Adds a term to the scores of all visible documents that hold it. */
-function addToAll(
-  segment: SegmentReader,
-  { term, weight }: TermMatch,
-  isVisible: (document: number) => boolean,
-  matches: number[],
-): void {
-  const { postings } = segment;
-  const all = scores;
-  const scale = weight / POSTING_IMPACT_MASK;
-  const to = segment.postingStart[term + 1] as number;
-  for (let i = segment.postingStart[term] as number; i < to; i++) {
-    const posting = postings[i] as number;
-    const document = posting >>> POSTING_DOCUMENT_SHIFT;
-    if (all[document] === 0) {
-      if (!isVisible(document)) continue;
-      matches.push(document);
+/** BM25 over weighted frequencies: `weight * frequency / (frequency + K1)`. */
+class SegmentScorer {
+  readonly #matches: number[] = [];
+  /** The content's length normalisation of a document is `1 - CONTENT_B + #slope * length`. */
+  readonly #slope: number;
+  readonly #acceptsAll: boolean;
+
+  constructor(
+    private readonly segment: SegmentReader,
+    private readonly set: DocumentSet,
+    private readonly shard: Shard,
+    averageLength: number,
+  ) {
+    this.#slope = CONTENT_B / averageLength;
+    this.#acceptsAll = set === null && shard.shardCount <= 1;
+  }
+
+  add(word: QueryWord, index: number): void {
+    const forms = word.forms[index] ?? [];
+    const others = word.others[index] ?? [];
+    let count = 0;
+    for (const form of forms) count = this.#addFrequencies(word, form, count);
+    this.#scoreForms(word, count, others.length > 0);
+    if (others.length === 0) return;
+    for (const other of others) this.#scoreOther(word, other);
+    for (let i = 0; i < count; i++) wordScores[touched[i] as number] = 0;
+    for (const other of others) this.#clearWordScores(other);
+  }
+
+  /** The scores of all matches; the scratch space is zero again. */
+  finish(): SegmentScores {
+    const documents = Uint32Array.from(this.#matches);
+    const result = new Float32Array(documents.length);
+    for (let i = 0; i < documents.length; i++) {
+      const document = documents[i] as number;
+      result[i] = scores[document] as number;
+      scores[document] = 0;
     }
-    addScore(document, scale * (posting & POSTING_IMPACT_MASK));
+    return { documents, scores: result };
   }
-}
 
-/**
- * Adds a term to the scores of documents that are already matches. If they are few, each one is
- * looked up in the postings; otherwise all postings are read.
- */
-function addToMatches(
-  segment: SegmentReader,
-  { term, weight }: TermMatch,
-  matches: number[],
-): void {
-  const { postings } = segment;
-  const scale = weight / POSTING_IMPACT_MASK;
-  const from = segment.postingStart[term] as number;
-  const to = segment.postingStart[term + 1] as number;
-  if (matches.length * Math.log2(to - from + 1) < to - from) {
-    for (const document of matches) {
-      const posting = findPosting(postings, from, to, document);
-      if (posting >= 0) addScore(document, scale * (posting & POSTING_IMPACT_MASK));
+  #accepts(document: number, selective: boolean): boolean {
+    if (scores[document] !== 0) return true;
+    if (!selective) return false;
+    if (this.#acceptsAll) return true;
+    return (
+      hasDocument(this.set, document) &&
+      inShard(this.segment.pathHashes[document] as number, this.shard)
+    );
+  }
+
+  #frequency(posting: number, document: number): number {
+    const code = posting & POSTING_CODE_MASK;
+    const norm = 1 - CONTENT_B + this.#slope * (this.segment.lengths[document] as number);
+    return (FIELD_FREQUENCIES[code] as number) + (CONTENT_FREQUENCIES[code] as number) / norm;
+  }
+
+  /** Adds what one form counts. Returns how many documents hold a form so far. */
+  #addFrequencies(word: QueryWord, { term, similarity }: TermMatch, holders: number): number {
+    const { postings, postingStart } = this.segment;
+    const { selective, exactWeight } = word;
+    const isExact = similarity === 1 && exactWeight > 0;
+    const to = postingStart[term + 1] as number;
+    let count = holders;
+    for (let i = postingStart[term] as number; i < to; i++) {
+      const posting = postings[i] as number;
+      const document = posting >>> POSTING_DOCUMENT_SHIFT;
+      const before = frequencies[document] as number;
+      if (before === 0) {
+        if (!this.#accepts(document, selective)) continue;
+        touched[count++] = document;
+      }
+      const own = this.#frequency(posting, document);
+      frequencies[document] = before + similarity * own;
+      if (isExact) wordScores[document] = (exactWeight * own) / (own + K1);
     }
-    return;
+    return count;
   }
-  for (let i = from; i < to; i++) {
-    const posting = postings[i] as number;
-    const document = posting >>> POSTING_DOCUMENT_SHIFT;
-    if (scores[document] !== 0) addScore(document, scale * (posting & POSTING_IMPACT_MASK));
+
+  /** Turns the frequencies of all forms into scores, and clears them. */
+  #scoreForms({ formWeight }: QueryWord, count: number, keepsWordScores: boolean): void {
+    for (let i = 0; i < count; i++) {
+      const document = touched[i] as number;
+      const frequency = frequencies[document] as number;
+      const score = (wordScores[document] as number) + (formWeight * frequency) / (frequency + K1);
+      if (scores[document] === 0) this.#matches.push(document);
+      scores[document] = (scores[document] as number) + score;
+      frequencies[document] = 0;
+      wordScores[document] = keepsWordScores ? score : 0;
+    }
   }
-}
 
-/** Only the best of the terms that match a word counts. */
-function addScore(document: number, score: number): void {
-  const before = wordScores[document] as number;
-  if (score <= before) return;
-  scores[document] = (scores[document] as number) + score - before;
-  wordScores[document] = score;
-}
-
-/** The posting of a document, or -1. */
-function findPosting(postings: Uint32Array, from: number, to: number, document: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((postings[middle] as number) >>> POSTING_DOCUMENT_SHIFT < document) low = middle + 1;
-    else high = middle;
+  /** Only the best counts: the word's own forms, or one longer or misspelt word. */
+  #scoreOther({ selective, otherWeight }: QueryWord, { term, similarity }: TermMatch): void {
+    const { postings, postingStart } = this.segment;
+    const weight = similarity * otherWeight;
+    const to = postingStart[term + 1] as number;
+    for (let i = postingStart[term] as number; i < to; i++) {
+      const posting = postings[i] as number;
+      const document = posting >>> POSTING_DOCUMENT_SHIFT;
+      if (!this.#accepts(document, selective)) continue;
+      const frequency = this.#frequency(posting, document);
+      const score = (weight * frequency) / (frequency + K1);
+      const before = wordScores[document] as number;
+      if (score <= before) continue;
+      if (scores[document] === 0) this.#matches.push(document);
+      scores[document] = (scores[document] as number) + score - before;
+      wordScores[document] = score;
+    }
   }
-  const posting = low < to ? (postings[low] as number) : -1;
-  return posting >= 0 && posting >>> POSTING_DOCUMENT_SHIFT === document ? posting : -1;
-}
 
-/** Clears what a word added, before the next word is processed. */
-function clearWordScores(segment: SegmentReader, word: QueryWord, index: number): void {
-  const { postings } = segment;
-  for (const { term } of word.terms[index] ?? []) {
-    const to = segment.postingStart[term + 1] as number;
-    for (let i = segment.postingStart[term] as number; i < to; i++) {
+  #clearWordScores({ term }: TermMatch): void {
+    const { postings, postingStart } = this.segment;
+    const to = postingStart[term + 1] as number;
+    for (let i = postingStart[term] as number; i < to; i++) {
       wordScores[(postings[i] as number) >>> POSTING_DOCUMENT_SHIFT] = 0;
     }
   }

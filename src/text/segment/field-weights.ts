@@ -1,25 +1,26 @@
 /**
- * Weights that are applied when a segment is written and are part of the impacts in its postings:
- * raise `textSegment` in `shared/disk-formats.ts` when one of them changes. `query/weights.ts` has
- * the others.
+ * Weights that are applied when a segment is written and are part of its postings: raise
+ * `textSegment` in `shared/disk-formats.ts` when one of them changes. `query/weights.ts` has the
+ * others.
  */
 
-/** How much a token in a field counts, and how much the field's length matters (BM25F). */
+/**
+ * How much a token in a field counts, compared with one in the content, and how much the field's
+ * length matters (BM25F).
+ */
 export interface FieldWeight {
   boost: number;
   /** Length normalisation, BM25's b. 0: length does not matter; 1: twice the length counts half. */
   b: number;
-  /**
-   * Length in tokens at which a token counts exactly `boost`. It is fixed, not the average of the
-   * collection, so that a score does not depend on how documents are spread over segments.
-   */
+  /** Length in tokens at which a token counts exactly `boost`. */
   pivotLength: number;
 }
 
 export const PATH: FieldWeight = { boost: 1.5, b: 0.3, pivotLength: 5 };
-export const TITLE: FieldWeight = { boost: 4, b: 0.4, pivotLength: 4 };
+export const TITLE: FieldWeight = { boost: 3, b: 0.3, pivotLength: 4 };
 export const HEADINGS: FieldWeight = { boost: 3, b: 0.5, pivotLength: 12 };
-export const CONTENT: FieldWeight = { boost: 1, b: 0.4, pivotLength: 300 };
+/** The length of the content is set against the average of the scope when a search runs. */
+export const CONTENT: FieldWeight = { boost: 1, b: 0, pivotLength: 1 };
 
 const SUMMARY: FieldWeight = { boost: 2.5, b: 0.4, pivotLength: 15 };
 const LABELS: FieldWeight = { boost: 1.5, b: 0.4, pivotLength: 5 };
@@ -43,6 +44,3 @@ export function keyWeight(key: string): FieldWeight {
 
 /** What a subword of an identifier counts, as a share of a token of its own. */
 export const SUBWORD_SHARE = 0.15;
-
-/** BM25's k1: the weighted term frequency that earns half of the highest impact. */
-export const K1 = 1.6;

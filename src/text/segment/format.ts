@@ -9,6 +9,7 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  * |--------------|---------|---------------------------------------------------------------------|
  * | stringStart  | u32     | where each string starts in `strings`; 4 strings per document         |
  * | strings      | u8      | path, id, title, frontmatter JSON per document; last: JSON list of keys |
+ * | lengths      | u32     | per document, the length of its content in tokens                    |
  * | pathHashes   | u32     | per document, the hash that decides its shard                        |
  * | tokenStart   | u32     | where a document's tokens start in `tokens`                          |
  * | tokens       | u32     | per document, its tokens as term numbers, with marks between fields   |
@@ -17,11 +18,12 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  * | reversed     | u32     | term numbers in the order of the reversed terms                      |
  * | nextSameStem | u32     | the next term of the same stem group; the last points to the first    |
  * | postingStart | u32     | where a term's postings start in `postings`                          |
- * | postings     | u32     | document << 8 | impact, ascending                                    |
+ * | postings     | u32     | document << 12 | frequency code, ascending                                    |
  */
 export const SECTIONS = [
   "stringStart",
   "strings",
+  "lengths",
   "pathHashes",
   "tokenStart",
   "tokens",
@@ -71,10 +73,10 @@ export const SUBWORDS = 0xfffffffe;
 /** Field numbers; frontmatter keys are numbered from `firstKey`. */
 export const FIELD = { path: 0, title: 1, headings: 2, content: 3, firstKey: 4 } as const;
 
-export const POSTING_DOCUMENT_SHIFT = 8;
-export const POSTING_IMPACT_MASK = 0xff;
-/** A posting has 24 bits for the document. */
-export const SEGMENT_MAX_DOCUMENTS = 1 << 24;
+export const POSTING_DOCUMENT_SHIFT = 12;
+export const POSTING_CODE_MASK = 0xfff;
+/** A posting has 20 bits for the document. */
+export const SEGMENT_MAX_DOCUMENTS = 1 << 20;
 
 export function alignUp(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;

@@ -2,20 +2,13 @@ import {
   CONTENT,
   type FieldWeight,
   HEADINGS,
-  K1,
   keyWeight,
   PATH,
   SUBWORD_SHARE,
   TITLE,
 } from "./field-weights.ts";
-import {
-  BREAK,
-  FIELD,
-  MARK,
-  POSTING_DOCUMENT_SHIFT,
-  POSTING_IMPACT_MASK,
-  SUBWORDS,
-} from "./format.ts";
+import { BREAK, FIELD, MARK, POSTING_DOCUMENT_SHIFT, SUBWORDS } from "./format.ts";
+import { frequencyCode } from "./frequency-code.ts";
 import { DOCUMENTS_PER_STEP, type Steps } from "./staging.ts";
 
 /** The tokens of all documents; those of document d end at `starts[d + 1]`. */
@@ -27,6 +20,8 @@ export interface TokenStreams {
 interface Postings {
   starts: Uint32Array;
   postings: Uint32Array;
+  /** Length of the content of each document in tokens. */
+  lengths: Uint32Array;
 }
 
 /** Inverts documents to postings by term. The first pass counts, the second one writes. */
@@ -41,28 +36,32 @@ export function* invert(
   const starts = yield* startPostings(streams, documents, terms);
   const next = starts.slice(0, terms);
   const postings = new Uint32Array(starts[terms] as number);
-  const frequencies = new Float64Array(terms);
+  const counts = { content: new Float64Array(terms), fields: new Float64Array(terms) };
+  const lengths = new Uint32Array(documents);
   for (let d = 0; d < documents; d++) {
     if (d % DOCUMENTS_PER_STEP === 0) yield;
     const from = streams.starts[d] as number;
     const to = streams.starts[d + 1] as number;
-    addFrequencies(tokens, from, to, weights, frequencies);
+    lengths[d] = countTokens(tokens, from, to, weights, counts);
     for (let i = from; i < to; i++) {
       const term = tokens[i] as number;
       if (term >= MARK) continue;
-      const frequency = frequencies[term] as number;
-      if (frequency < 0) continue;
-      const posting = ((d << POSTING_DOCUMENT_SHIFT) | impactOf(frequency)) >>> 0;
+      const fields = counts.fields[term] as number;
+      if (fields < 0) continue;
+      const code = frequencyCode(counts.content[term] as number, fields);
+      const posting = ((d << POSTING_DOCUMENT_SHIFT) | code) >>> 0;
       postings[next[term] as number] = posting;
       next[term] = (next[term] as number) + 1;
-      frequencies[term] = -1;
+      counts.fields[term] = -1;
     }
     for (let i = from; i < to; i++) {
       const term = tokens[i] as number;
-      if (term < MARK) frequencies[term] = 0;
+      if (term >= MARK) continue;
+      counts.fields[term] = 0;
+      counts.content[term] = 0;
     }
   }
-  return { starts, postings };
+  return { starts, postings, lengths };
 }
 
 /** Where the postings of each term start, from the number of documents that hold the term. */
@@ -98,20 +97,30 @@ function fieldWeights(keys: readonly string[]): FieldWeight[] {
   return weights;
 }
 
-/** Adds up the weighted term frequencies of one document over its fields. */
-function addFrequencies(
+/** Term frequencies of one document by term: in the content, and weighted in the other fields. */
+interface Counts {
+  readonly content: Float64Array;
+  readonly fields: Float64Array;
+}
+
+/** Counts the terms of one document. Returns the length of its content in tokens. */
+function countTokens(
   tokens: Uint32Array,
   from: number,
   to: number,
   weights: readonly FieldWeight[],
-  frequencies: Float64Array,
-): void {
+  counts: Counts,
+): number {
+  let contentLength = 0;
   let i = from;
   while (i < to) {
     const field = weights[(tokens[i] as number) - MARK] as FieldWeight;
     const end = endOfField(tokens, i + 1, to);
     let length = 0;
     for (let k = i + 1; k < end && tokens[k] !== SUBWORDS; k++) if (tokens[k] !== BREAK) length++;
+    const isContent = tokens[i] === MARK + FIELD.content;
+    if (isContent) contentLength += length;
+    const frequencies = isContent ? counts.content : counts.fields;
     let weight = field.boost / (1 - field.b + field.b * (length / field.pivotLength));
     for (let k = i + 1; k < end; k++) {
       const term = tokens[k] as number;
@@ -120,15 +129,11 @@ function addFrequencies(
     }
     i = end;
   }
+  return contentLength;
 }
 
 function endOfField(tokens: Uint32Array, from: number, to: number): number {
   let end = from;
   while (end < to && ((tokens[end] as number) < MARK || (tokens[end] as number) >= SUBWORDS)) end++;
   return end;
-}
-
-/** Saturates a weighted term frequency and quantises it to 1..255. */
-function impactOf(frequency: number): number {
-  return Math.max(1, Math.round((POSTING_IMPACT_MASK * frequency) / (K1 + frequency)));
 }

@@ -61,6 +61,8 @@ export class SegmentReader {
   /** Term numbers in the order of the reversed terms. */
   readonly reversed: Uint32Array;
   readonly nextSameStem: Uint32Array;
+  /** Length of the content of each document in tokens. */
+  readonly lengths: Uint32Array;
   readonly pathHashes: Uint32Array;
   readonly #strings: Buffer;
   readonly #stringStart: Uint32Array;
@@ -80,6 +82,7 @@ export class SegmentReader {
     this.termStart = u32("termStart");
     this.reversed = u32("reversed");
     this.nextSameStem = u32("nextSameStem");
+    this.lengths = u32("lengths");
     this.pathHashes = u32("pathHashes");
     this.#strings = Buffer.from(buffer, at.strings.offset, at.strings.count);
     this.#stringStart = u32("stringStart");

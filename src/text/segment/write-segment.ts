@@ -41,6 +41,7 @@ export function* writeSegment(staged: StagedDocuments): Steps<SharedArrayBuffer>
   return assemble(documents.length, terms.sorted.length, {
     stringStart: strings.starts,
     strings: strings.bytes,
+    lengths: postings.lengths,
     pathHashes: Uint32Array.from(documents, (document) => pathHash(document.path)),
     tokenStart: streams.starts,
     tokens: streams.tokens,

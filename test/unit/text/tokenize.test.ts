@@ -62,7 +62,7 @@ describe("stems", () => {
       "box boxes boxed boxing",
       "stop stops stopped stopping",
       "organise organize organised organizing organization organisation",
-      "translate translates translated translating translation translator",
+      "translate translates translated translating translation",
       "page pages paged paging",
       "render renders rendered rendering renderer",
       "filter filters filtered filtering",
