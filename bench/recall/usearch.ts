@@ -10,6 +10,8 @@ const EXPANSIONS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_0
 const ADD_ROWS = 5_000;
 /** With this recall a larger expansion is not tried. */
 const ENOUGH = 0.9995;
+/** A gain of less recall than this is not worth a larger expansion. */
+const SATURATION = 0.001;
 
 interface Point {
   readonly recall: number;
@@ -99,19 +101,20 @@ export class Baseline {
 }
 
 /**
- * What a cost is of the cost of the baseline at the same recall, interpolated between the points
- * around it. `<0.5` when no point reaches the recall: the ratio to the point of the highest one.
+ * A cost divided by that of the baseline at the same recall, interpolated between the points around
+ * it. The rounding to bf16 keeps the baseline's recall below 1 at any expansion. When it never
+ * reaches the recall, the text is `<` and the ratio at the recall that it practically ends at.
  */
 export function ratioText(points: readonly Point[], recall: number, microseconds: number): string {
-  const ratio = (cost: number) => (microseconds / cost).toFixed(2);
-  const after = points.findIndex((point) => point.recall >= recall);
-  if (after < 0) {
-    const best = points.reduce((a, b) => (b.recall > a.recall ? b : a));
-    return `<${ratio(best.microseconds)}`;
-  }
+  const highest = Math.max(...points.map((point) => point.recall));
+  const target = recall <= highest ? recall : highest - SATURATION;
+  const after = points.findIndex((point) => point.recall >= target);
   const high = points[after] as Point;
   const low = points[after - 1];
-  if (low === undefined || high.recall === low.recall) return ratio(high.microseconds);
-  const share = (recall - low.recall) / (high.recall - low.recall);
-  return ratio(low.microseconds + share * (high.microseconds - low.microseconds));
+  const isBetween = low !== undefined && high.recall > low.recall;
+  const share = isBetween ? (target - low.recall) / (high.recall - low.recall) : 1;
+  const cost = isBetween
+    ? low.microseconds + share * (high.microseconds - low.microseconds)
+    : high.microseconds;
+  return `${recall <= highest ? "" : "<"}${(microseconds / cost).toFixed(2)}`;
 }
