@@ -34,7 +34,8 @@ function generated(kind: DataKind, rows: number, dimension: number, queries: num
 interface DataOptions {
   /** Kinds of generated data, separated by commas. */
   readonly data: string;
-  readonly vectors: number;
+  /** Numbers of generated vectors, separated by commas. */
+  readonly vectors: string;
   readonly dimension: number;
   readonly count: number;
   /** A file of vectors to index; empty to generate them. */
@@ -48,7 +49,9 @@ export function* dataSets(options: DataOptions): Generator<DataSet> {
   const { data, vectors, dimension, count, base, queries } = options;
   if (base === "") {
     for (const kind of data.split(",")) {
-      yield generated(kind as DataKind, vectors, dimension, count);
+      for (const rows of vectors.split(",")) {
+        yield generated(kind as DataKind, Number(rows), dimension, count);
+      }
     }
     return;
   }

@@ -59,10 +59,6 @@ export class Project {
     }
   }
 
-  get ef(): number {
-    return native.stats(this.#name)?.dimensions[0]?.ef ?? 0;
-  }
-
   setScope(scope: string, rows: readonly number[]): void {
     const ordinals = Uint32Array.from(rows, (row) => this.#ordinals[row] as number).sort();
     const ranges = Uint32Array.from({ length: ordinals.length * 2 }, (_, i) =>

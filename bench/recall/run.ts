@@ -1,7 +1,7 @@
 /**
  * Recall and CPU per query over data sets, orders of arrival, scopes and limits, against USearch.
  *
- *   bun bench/recall/run.ts [--data clusters,uniform,duplicates,text] [--vectors 20000]
+ *   bun bench/recall/run.ts [--data clusters,uniform,duplicates,text] [--vectors 5000,20000]
  *                           [--dimension 768] [--count 300]
  *                           [--base FILE --queries FILE,FILE]
  *                           [--orders given,shuffled,topics] [--arrivals bulk,batches]
@@ -26,7 +26,7 @@ import type { Matrix } from "./vector-files.ts";
 
 const options = readOptions({
   data: "clusters,uniform,duplicates,text",
-  vectors: 20_000,
+  vectors: "20000",
   dimension: 768,
   count: 300,
   base: "",
@@ -40,7 +40,7 @@ const options = readOptions({
   folder: "",
   tiny: false,
 });
-const sizes = options.tiny ? { vectors: 400, count: 10 } : {};
+const sizes = options.tiny ? { vectors: "400", count: 10 } : {};
 const limits = options.limits.split(",").map(Number);
 const scopes = options.scopes.split(",");
 const WHOLE = "100%";
@@ -139,7 +139,7 @@ function measureArrival(
         const curve = curveOf(queries, scope, limit);
         const ratio = curve === null ? "-" : ratioText(curve, recall, microseconds);
         const cells = [recall.toFixed(4), plans, microseconds.toFixed(0), ratio];
-        printRow(`${arrival}, ef ${project.ef}`, queries.name, scope, limit, ...cells);
+        printRow(arrival, queries.name, scope, limit, ...cells);
         if (recall >= lowest.recall) continue;
         Object.assign(lowest, { recall, where: `${arrival}, ${queries.name}, ${scope}, ${limit}` });
       }
