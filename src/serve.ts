@@ -9,6 +9,7 @@ import { type Demo, demoBanner, prepareDemo } from "./demo/demo.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
+import { LookupPool } from "./knowledge/lookup-pool.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
@@ -64,7 +65,8 @@ async function openServices(
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));
-  const knowledge = new EmbeddedKnowledge(views, indexer, engine, (task) => lookups.lookup(task));
+  const lookupPool = new LookupPool((task) => lookups.lookup(task));
+  const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool);
 
   const readiness = new Readiness();
   readiness.add("database", () => database.check());

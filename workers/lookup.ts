@@ -7,9 +7,12 @@ import {
   type SegmentReader,
   type SharedView,
   search,
+  type TextHit,
   type View,
 } from "../src/text/index.ts";
 import type { LookupItem, LookupResult, LookupTask } from "./protocol.ts";
+
+type Page = Omit<LookupResult, "took">;
 
 interface OpenView extends View {
   usedAt: number;
@@ -63,25 +66,36 @@ function hashOf(path: string): string {
 
 function itemOf(view: View, at: DocumentAddress, matchedFields: readonly string[]): LookupItem {
   const segment = segmentOf(view, at);
-  const frontmatter = segment.frontmatter(at.document);
-  return { path: segment.path(at.document), matchedFields, frontmatter };
+  return {
+    path: segment.path(at.document),
+    title: segment.title(at.document),
+    matchedFields,
+    frontmatter: segment.frontmatter(at.document),
+  };
 }
 
-function searchPage(view: OpenView, task: LookupTask, query: string): LookupResult {
+function foundItemOf(view: View, hit: TextHit): LookupItem {
+  const score = Math.round(hit.score * SCORE_SCALE) / SCORE_SCALE;
+  const item = { ...itemOf(view, hit, hit.matchedFields), score };
+  return hit.snippet === undefined ? item : { ...item, snippet: hit.snippet };
+}
+
+const SCORE_SCALE = 10_000;
+
+function searchPage(view: OpenView, task: LookupTask, query: string): Page {
   const returned = new Set(task.returned);
-  // At most `returned.size` of these hits were returned before, so the page is among them.
-  const limit = returned.size + task.limit + 1;
-  const { total, hits } = search(view, { ...task, query, limit });
-  const fresh = hits.filter(
-    (hit) => !returned.has(hashOf(segmentOf(view, hit).path(hit.document))),
-  );
-  const page = fresh.slice(0, task.limit);
-  const items = page.map((hit) => itemOf(view, hit, hit.matchedFields));
-  const more = fresh.length > page.length;
+  const without = {
+    size: returned.size,
+    has: (at: DocumentAddress) => returned.has(hashOf(segmentOf(view, at).path(at.document))),
+  };
+  const { shardIndex, shardCount, limit } = task;
+  const request = { query, shardIndex, shardCount, limit, without, snippets: true };
+  const { total, hits, more } = search(view, request);
+  const items = hits.map((hit) => foundItemOf(view, hit));
   return { items, total, shardItems: shardItems(view, task), more, hashes: hashesOf(items) };
 }
 
-function browsePage(view: OpenView, task: LookupTask): LookupResult {
+function browsePage(view: OpenView, task: LookupTask): Page {
   const { shardIndex, shardCount, after } = task;
   const request = { shardIndex, shardCount, limit: task.limit + 1 };
   const found = browse(view, after === null ? request : { ...request, after });
@@ -97,6 +111,8 @@ function hashesOf(items: readonly LookupItem[]): string[] {
 
 /** Answers one page of a lookup from memory that all threads share. */
 export function lookup(task: LookupTask): LookupResult {
+  const startedAt = performance.now();
   const view = openView(task.view);
-  return task.query === null ? browsePage(view, task) : searchPage(view, task, task.query);
+  const page = task.query === null ? browsePage(view, task) : searchPage(view, task, task.query);
+  return { ...page, took: performance.now() - startedAt };
 }

@@ -1,5 +1,5 @@
 import type { Plan } from "../native/index.ts";
-import type { SharedView } from "../src/text/index.ts";
+import type { SharedView, Snippet } from "../src/text/index.ts";
 
 /**
  * The messages between the main thread and the search workers. A task is a batch of searches, so
@@ -81,7 +81,12 @@ export interface LookupTask {
 
 export interface LookupItem {
   readonly path: string;
+  readonly title: string;
   readonly matchedFields: readonly string[];
+  /** Absent when browsing. */
+  readonly score?: number;
+  /** Absent when browsing, and without text. */
+  readonly snippet?: Snippet;
   readonly frontmatter: ReadonlyArray<{ key: string; value: string }>;
 }
 
@@ -95,4 +100,6 @@ export interface LookupResult {
   readonly shardItems: number;
   /** True when another page follows. */
   readonly more: boolean;
+  /** How long the lookup took, in milliseconds. */
+  readonly took: number;
 }

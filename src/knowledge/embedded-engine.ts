@@ -1,8 +1,9 @@
-import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
+import type { LookupResult } from "../../workers/protocol.ts";
 import type { Scope } from "../scopes/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../scopes/when-loaded.ts";
 import type { SharedView, ViewStore } from "../text/index.ts";
 import type { KnowledgeEngine, LookupRequest } from "./engine.ts";
+import type { LookupPool } from "./lookup-pool.ts";
 
 /** Limits how many requests may wait for threads. */
 interface Admission {
@@ -10,20 +11,20 @@ interface Admission {
   release(): void;
 }
 
-/** Answers lookups on the worker threads, from the views that the indexing thread publishes. */
+/** Answers lookups from the views that the indexing thread publishes. */
 export class EmbeddedKnowledge implements KnowledgeEngine {
   constructor(
     private readonly views: ViewStore,
     private readonly loader: ProjectLoader,
     private readonly admission: Admission,
-    private readonly run: (task: LookupTask) => Promise<LookupResult>,
+    private readonly pool: LookupPool,
   ) {}
 
   async lookup(scope: Scope, request: LookupRequest): Promise<LookupResult> {
     this.admission.admit();
     try {
       this.loader.used(scope.projectId);
-      return await this.run({ ...request, view: await this.#view(scope) });
+      return await this.pool.lookup(scope.id, { ...request, view: await this.#view(scope) });
     } finally {
       this.admission.release();
     }

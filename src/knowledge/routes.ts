@@ -14,6 +14,12 @@ const EXAMPLE: LookupPage = {
       path: "operations/backup.md",
       matched_fields: ["headings", "content"],
       frontmatter: [{ key: "title", value: "Backup and restore" }],
+      title: "Backup and restore",
+      snippet: {
+        text: "Indexes are not part of a backup: snapshots are rebuilt from the database.",
+        matches: [[34, 43]],
+      },
+      score: 9.4127,
     },
   ],
   page_info: {

@@ -86,6 +86,27 @@ const FrontmatterEntry = Type.Object({
   value: Type.String({ description: "The entry's value as text." }),
 });
 
+const Offset = Type.Integer({ minimum: 0 });
+
+const Snippet = Type.Object(
+  {
+    text: Type.String({
+      description: "The passage on one line. An ellipsis marks where it was cut.",
+    }),
+    matches: Type.Array(Type.Array(Offset, { minItems: 2, maxItems: 2 }), {
+      description:
+        "The words that match, as [start, end) in UTF-16 code units of `text`; ascending, not " +
+        "overlapping.",
+    }),
+  },
+  {
+    description:
+      "The passage of the content that holds most of the query, as plain text without markup. Escape " +
+      "`text` before it becomes HTML, one piece between offsets at a time. Absent when browsing.",
+    "x-tessera-extension": true,
+  },
+);
+
 export const LookupPage = Type.Object({
   query: Type.String({
     description: "The query without leading and trailing whitespace; empty when browsing.",
@@ -103,6 +124,21 @@ export const LookupPage = Type.Object({
       frontmatter: Type.Array(FrontmatterEntry, {
         description: "The file's frontmatter in file order. Nested values are compact JSON.",
       }),
+      title: Type.Optional(
+        Type.String({
+          description: "The frontmatter's title, else the first heading, else the file name.",
+          "x-tessera-extension": true,
+        }),
+      ),
+      snippet: Type.Optional(Snippet),
+      score: Type.Optional(
+        Type.Number({
+          description:
+            "How well the item matches. It orders the items of one answer; scores of different " +
+            "queries are not comparable. Absent when browsing.",
+          "x-tessera-extension": true,
+        }),
+      ),
     }),
     { description: "Best first. When browsing: in byte order of path." },
   ),

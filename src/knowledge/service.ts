@@ -1,4 +1,4 @@
-import type { LookupResult } from "../../workers/protocol.ts";
+import type { LookupItem, LookupResult } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
@@ -97,6 +97,18 @@ function referenceOf(project: string, target: LookupTarget | null): ScopeReferen
     : { project, kind: "environment", name: target.environment };
 }
 
+function resultOf({ matchedFields, frontmatter, ...item }: LookupItem): LookupPage["data"][number] {
+  const { path, title, snippet, score } = item;
+  return {
+    path,
+    matched_fields: [...matchedFields],
+    frontmatter: [...frontmatter],
+    title,
+    ...(snippet === undefined ? {} : { snippet }),
+    ...(score === undefined ? {} : { score }),
+  };
+}
+
 /**
  * One page of a project's knowledge. Throws `project-not-found`, `environment-not-found`,
  * `release-not-found`, `invalid-cursor`, or a 400 about the body.
@@ -120,11 +132,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   return {
     query: query ?? "",
     mode: query === null ? "browse" : "search",
-    data: result.items.map((item) => ({
-      path: item.path,
-      matched_fields: [...item.matchedFields],
-      frontmatter: [...item.frontmatter],
-    })),
+    data: result.items.map(resultOf),
     page_info: { self: call.self, first: null, next, prev: null },
     returned: result.items.length,
     total_matches: result.total,

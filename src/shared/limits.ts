@@ -266,9 +266,20 @@ export const RERANK_DOCUMENTS = 64;
 /** Words per document that the second pass examines. */
 export const RERANK_MAX_WORDS = 16_384;
 
+/** The text of a document is stored for snippets in blocks of at most this length. */
+export const TEXT_BLOCK_MAX_CHARS = 2_048;
+/** Recently used blocks that a thread keeps uncompressed. */
+export const TEXT_BLOCKS_CACHED = 512;
+export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;
 export const LOOKUP_VIEW_IDLE_MS = 30_000;
+/** A lookup with an estimated cost of at most this may run on the main thread. */
+export const LOOKUP_INLINE_MAX_MS = 1;
+/** Lookups may use this much of one turn of the main thread's event loop; the rest go to workers. */
+export const LOOKUP_TURN_MS = 1;
+/** Scopes whose measured lookup cost is cached. */
+export const LOOKUP_COSTS_MAX = 10_000;
 export const LOOKUP_LIMIT_MAX = 12;
 export const LOOKUP_QUERY_MAX_CHARS = 500;
 export const LOOKUP_SHARDS_MAX = 8;

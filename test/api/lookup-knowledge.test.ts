@@ -70,10 +70,32 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
         { key: "tags", value: '["backup","restore"]' },
         { key: "owner", value: '{"team":"storage"}' },
       ],
+      title: "Snapshots",
+      snippet: { text: expect.any(String), matches: expect.any(Array) },
+      score: expect.any(Number),
     });
     expect(body.returned).toBe(body.data.length);
     expect(body.shard).toEqual({ shard_index: 0, shard_count: 1, total_items: 5 });
     expect(body.page_info).toEqual({ self: path, first: null, next: null, prev: null });
+  });
+
+  test("items carry a title, a score that orders them, and a snippet with marked words", async () => {
+    const { body } = await look({ query: "snapshots index" });
+    const scores = body.data.map((item: { score: number }) => item.score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    for (const { title, snippet } of body.data) {
+      expect(title).not.toBe("");
+      for (const [start, end] of snippet.matches) {
+        expect(snippet.text.slice(start, end)).toMatch(/^(?:snapshot|index)/i);
+      }
+    }
+  });
+
+  test("browsing gives titles, and neither snippets nor scores", async () => {
+    const { body } = await look({});
+    for (const item of body.data) {
+      expect(Object.keys(item)).toEqual(["path", "matched_fields", "frontmatter", "title"]);
+    }
   });
 
   test("matched fields are in the order path, title, headings, frontmatter, content", async () => {

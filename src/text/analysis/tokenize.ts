@@ -45,7 +45,8 @@ export function isUnspaced(token: string): boolean {
 }
 
 /** Soft hyphens and zero-width characters occur inside words without being part of them. */
-const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
+const INVISIBLE_SET = "\\u00ad\\u200b-\\u200d\\u2060\\ufeff";
+const INVISIBLE = new RegExp(`[${INVISIBLE_SET}]`, "g");
 
 const LETTERS: Record<string, string> = {
   ß: "ss",
@@ -64,6 +65,12 @@ const UNSPACED =
 const UNSPACED_START = new RegExp(`^[${UNSPACED}]`, "u");
 const RUNS = new RegExp(
   `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}])+|\\p{Extended_Pictographic}`,
+  "gu",
+);
+const ASCII_RUNS = /[A-Za-z0-9]+/g;
+/** Like RUNS for text that is not folded yet. */
+const SPAN_RUNS = new RegExp(
+  `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}${INVISIBLE_SET}])+|\\p{Extended_Pictographic}`,
   "gu",
 );
 const NOT_ASCII = /[^\0-\x7f]/;
@@ -112,4 +119,41 @@ function truncate(token: string): string {
   if (token.length <= WORD_MAX_CHARS) return token;
   const last = token.charCodeAt(WORD_MAX_CHARS - 1);
   return token.slice(0, last >= 0xd800 && last <= 0xdbff ? WORD_MAX_CHARS - 1 : WORD_MAX_CHARS);
+}
+
+/** A word of a text, and the tokens that it has in the index. */
+export interface WordSpan {
+  /** In UTF-16 code units. */
+  start: number;
+  /** Exclusive. */
+  end: number;
+  tokens: string[];
+}
+
+/** The words of a text and where they are. In unspaced scripts every pair of characters is one. */
+export function* wordSpans(text: string): Generator<WordSpan, void, void> {
+  const isPlain = isAscii(text);
+  for (const { 0: run, index } of text.matchAll(isPlain ? ASCII_RUNS : SPAN_RUNS)) {
+    if (isPlain) {
+      yield { start: index, end: index + run.length, tokens: [truncate(run.toLowerCase())] };
+    } else if (UNSPACED_START.test(run)) {
+      yield* pairSpans(run, index);
+    } else {
+      yield { start: index, end: index + run.length, tokens: unicodeTokens(run) };
+    }
+  }
+}
+
+function* pairSpans(run: string, start: number): Generator<WordSpan, void, void> {
+  let previous = "";
+  let at = start;
+  for (const character of run) {
+    if (previous !== "") {
+      const end = at + previous.length + character.length;
+      yield { start: at, end, tokens: unicodeTokens(previous + character).slice(0, 1) };
+      at += previous.length;
+    }
+    previous = character;
+  }
+  yield { start: at, end: at + previous.length, tokens: unicodeTokens(previous).slice(0, 1) };
 }

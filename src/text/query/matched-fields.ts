@@ -1,31 +1,16 @@
 import { FIELD, MARK, SUBWORDS } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import { MatchingTerms } from "./matching-terms.ts";
-import type { QueryPlan } from "./plan.ts";
-import type { DocumentAddress, View } from "./types.ts";
+import type { MatchingTerms } from "./matching-terms.ts";
 
 /**
- * The names of the fields of each document that hold a term matching the query, in the order path,
+ * The names of the fields of a document that hold a term matching the query, in the order path,
  * title, headings, frontmatter (file order), content.
  */
 export function matchedFields(
-  view: View,
-  plan: QueryPlan,
-  addresses: readonly DocumentAddress[],
-): string[][] {
-  const fields: string[][] = addresses.map(() => []);
-  view.segments.forEach((segment, s) => {
-    if (!addresses.some((address) => address.segment === s)) return;
-    const terms = new MatchingTerms(segment, s, plan);
-    addresses.forEach((address, i) => {
-      if (address.segment === s) fields[i] = fieldsOf(segment, address.document, terms);
-    });
-    terms.clear();
-  });
-  return fields;
-}
-
-function fieldsOf(segment: SegmentReader, document: number, terms: MatchingTerms): string[] {
+  segment: SegmentReader,
+  document: number,
+  terms: MatchingTerms,
+): string[] {
   const { tokens, tokenStart } = segment;
   const { wordOf } = terms;
   const end = tokenStart[document + 1] as number;

@@ -2,11 +2,13 @@ import { RERANK_DOCUMENTS } from "../../shared/limits.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { Shard } from "../segment/shard.ts";
 import { matchedFields } from "./matched-fields.ts";
+import { MatchingTerms } from "./matching-terms.ts";
 import { planQuery, type QueryPlan } from "./plan.ts";
 import { Reranker } from "./rerank.ts";
 import { scoreSegment } from "./score.ts";
+import { Snippeter } from "./snippet.ts";
 import { type Match, type MatchOrder, TopK } from "./top-k.ts";
-import type { DocumentAddress, TextQuery, TextResult, View } from "./types.ts";
+import type { DocumentAddress, TextHit, TextQuery, TextResult, View } from "./types.ts";
 
 /**
  * Finds and ranks the documents of a view and shard that match a query.
@@ -18,15 +20,34 @@ import type { DocumentAddress, TextQuery, TextResult, View } from "./types.ts";
  */
 export function search(view: View, query: TextQuery): TextResult {
   const plan = planQuery(view, query.query);
-  const from = query.offset ?? 0;
-  const to = query.limit === undefined ? Number.POSITIVE_INFINITY : from + query.limit;
-  const { total, ranked } = rank(view, plan, query, to);
-  const page = ranked.slice(from);
-  const fields = matchedFields(view, plan, page);
-  return {
-    total,
-    hits: page.map((match, i) => ({ ...match, matchedFields: fields[i] as string[] })),
-  };
+  const { limit = Number.POSITIVE_INFINITY, without } = query;
+  const { total, ranked } = rank(view, plan, query, limit + (without?.size ?? 0) + 1);
+  const rest = without === undefined ? ranked : ranked.filter((match) => !without.has(match));
+  const hits = describeHits(view, plan, rest.slice(0, limit), query.snippets ?? false);
+  return { total, hits, more: rest.length > limit };
+}
+
+/** Adds to matches what the caller shows of them. */
+function describeHits(
+  view: View,
+  plan: QueryPlan,
+  matches: readonly Match[],
+  snippets: boolean,
+): TextHit[] {
+  const hits: TextHit[] = matches.map((match) => ({ ...match, matchedFields: [] }));
+  view.segments.forEach((segment, s) => {
+    const own = hits.filter((hit) => hit.segment === s);
+    if (own.length === 0) return;
+    const terms = new MatchingTerms(segment, s, plan);
+    const snippeter = new Snippeter(segment, terms, plan);
+    for (const hit of own) {
+      hit.matchedFields = matchedFields(segment, hit.document, terms);
+      const snippet = snippets ? snippeter.snippet(hit.document) : null;
+      if (snippet !== null) hit.snippet = snippet;
+    }
+    terms.clear();
+  });
+  return hits;
 }
 
 /** The best `limit` matches in order, and the number of all matches. */

@@ -14,10 +14,19 @@ export interface View {
 
 export interface TextQuery extends Shard {
   query: string;
-  /** Ranks to skip; 0 when absent. */
-  offset?: number;
-  /** Ranks to return after `offset`; all of them when absent. */
+  /** The number of hits; all of them when absent. */
   limit?: number;
+  /** Documents that are not returned. They count as matches nevertheless. */
+  without?: Exclusion;
+  /** Whether hits have snippets. */
+  snippets?: boolean;
+}
+
+/** A set of documents. */
+export interface Exclusion {
+  /** An upper bound of the number of documents. */
+  size: number;
+  has(address: DocumentAddress): boolean;
 }
 
 /** Where a document of a view is. */
@@ -32,13 +41,24 @@ export interface TextHit extends DocumentAddress {
   score: number;
   /** In the order path, title, headings, frontmatter.<key> (file order), content. */
   matchedFields: string[];
+  /** Only if the query asked for snippets and the document has text. */
+  snippet?: Snippet;
+}
+
+/** A passage of a document as plain text. It may contain characters that HTML reserves. */
+export interface Snippet {
+  text: string;
+  /** The words that match, as [start, end) in UTF-16 units of `text`; ascending and disjoint. */
+  matches: Array<[start: number, end: number]>;
 }
 
 export interface TextResult {
-  /** All matches in the shard, regardless of `offset` and `limit`. */
+  /** All matches in the shard, regardless of `limit` and `without`. */
   total: number;
   /** Best first; equal scores in byte order of path. The order does not depend on `limit`. */
   hits: TextHit[];
+  /** True if more hits follow. */
+  more: boolean;
 }
 
 /** Asks for a page of all documents in path order. */

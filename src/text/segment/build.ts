@@ -1,7 +1,8 @@
-import { DOCUMENT_MAX_WORDS } from "../../shared/limits.ts";
+import { DOCUMENT_MAX_WORDS, RERANK_MAX_WORDS } from "../../shared/limits.ts";
 import { splitIdentifiers, tokenize } from "../analysis/tokenize.ts";
 import { BREAK, FIELD, MARK, SUBWORDS } from "./format.ts";
-import { Interner, runToEnd, type StagedDocument } from "./staging.ts";
+import { Interner, runToEnd, type StagedDocument, type TextBlock } from "./staging.ts";
+import { compressText, piecesOf } from "./text-blocks.ts";
 import type { KnowledgeDocument } from "./types.ts";
 import { writeSegment } from "./write-segment.ts";
 
@@ -44,7 +45,16 @@ function stage(document: KnowledgeDocument, terms: Interner, keys: Interner): St
   for (const { key, value } of document.frontmatter) {
     addField(FIELD.firstKey + keys.intern(key), value);
   }
-  addField(FIELD.content, document.content);
+  tokens.push(MARK + FIELD.content);
+  const contentStart = tokens.length;
+  const blocks: TextBlock[] = [];
+  // Pieces have the same tokens as the whole, and tell where the text of a token is.
+  for (const piece of piecesOf(document.content)) {
+    const firstToken = tokens.length - contentStart;
+    if (firstToken < RERANK_MAX_WORDS) blocks.push({ firstToken, bytes: compressText(piece) });
+    addTokens(piece);
+  }
+  addSubwords(document.content);
   return {
     id: document.id,
     path: Buffer.from(document.path),
@@ -53,5 +63,6 @@ function stage(document: KnowledgeDocument, terms: Interner, keys: Interner): St
       document.frontmatter.map((entry) => ({ key: entry.key, value: entry.value })),
     ),
     tokens: Uint32Array.from(tokens),
+    blocks,
   };
 }

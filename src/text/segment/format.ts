@@ -9,16 +9,19 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  * |--------------|---------|---------------------------------------------------------------------|
  * | stringStart  | u32     | where each string starts in `strings`; 4 strings per document         |
  * | strings      | u8      | path, id, title, frontmatter JSON per document; last: JSON list of keys |
- * | lengths      | u32     | per document, the length of its content in tokens                    |
+ * | lengths      | u32     | per document, the length of its content in tokens                     |
  * | pathHashes   | u32     | per document, the hash that decides its shard                        |
  * | tokenStart   | u32     | where a document's tokens start in `tokens`                          |
  * | tokens       | u32     | per document, its tokens as term numbers, with marks between fields   |
+ * | blockStart   | u32     | per document, its first text block; last: the number of blocks       |
+ * | blocks       | u32     | per block: where it starts in `texts`, its first token in the content |
+ * | texts        | u8      | blocks of the contents, compressed, for snippets                     |
  * | termStart    | u32     | where a term starts in `termChars`                                   |
  * | termChars    | u16     | the terms in UTF-16, sorted by code unit                             |
  * | reversed     | u32     | term numbers in the order of the reversed terms                      |
  * | nextSameStem | u32     | the next term of the same stem group; the last points to the first    |
  * | postingStart | u32     | where a term's postings start in `postings`                          |
- * | postings     | u32     | document << 12 | frequency code, ascending                                    |
+ * | postings     | u32     | document << 12 | frequency code, ascending                            |
  */
 export const SECTIONS = [
   "stringStart",
@@ -27,6 +30,9 @@ export const SECTIONS = [
   "pathHashes",
   "tokenStart",
   "tokens",
+  "blockStart",
+  "blocks",
+  "texts",
   "termStart",
   "termChars",
   "reversed",
@@ -37,7 +43,7 @@ export const SECTIONS = [
 
 export type SectionName = (typeof SECTIONS)[number];
 
-const ELEMENT_BYTES: Partial<Record<SectionName, number>> = { strings: 1, termChars: 2 };
+const ELEMENT_BYTES: Partial<Record<SectionName, number>> = { strings: 1, texts: 1, termChars: 2 };
 export function elementBytes(name: SectionName): number {
   return ELEMENT_BYTES[name] ?? 4;
 }

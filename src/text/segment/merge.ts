@@ -44,6 +44,10 @@ export function* mergeInSteps(inputs: readonly MergeInput[]): Steps<SharedArrayB
         title: segment.title(document),
         frontmatter: segment.frontmatterJson(document),
         tokens: segment.tokensOf(document).map(renumber),
+        blocks: segment.blocksOf(document).map(({ firstToken, bytes }) => ({
+          firstToken,
+          bytes: Uint8Array.from(bytes),
+        })),
       });
     }
   }

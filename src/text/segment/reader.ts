@@ -9,6 +9,7 @@ import {
   type SectionName,
   VERSION,
 } from "./format.ts";
+import type { TextBlock } from "./staging.ts";
 import type { FrontmatterEntry } from "./types.ts";
 
 /** The buffer is not a segment of this version, or it is damaged. The segment can be rebuilt. */
@@ -64,6 +65,9 @@ export class SegmentReader {
   /** Length of the content of each document in tokens. */
   readonly lengths: Uint32Array;
   readonly pathHashes: Uint32Array;
+  readonly #blockStart: Uint32Array;
+  readonly #blocks: Uint32Array;
+  readonly #texts: Uint8Array;
   readonly #strings: Buffer;
   readonly #stringStart: Uint32Array;
 
@@ -84,6 +88,9 @@ export class SegmentReader {
     this.nextSameStem = u32("nextSameStem");
     this.lengths = u32("lengths");
     this.pathHashes = u32("pathHashes");
+    this.#blockStart = u32("blockStart");
+    this.#blocks = u32("blocks");
+    this.#texts = new Uint8Array(buffer, at.texts.offset, at.texts.count);
     this.#strings = Buffer.from(buffer, at.strings.offset, at.strings.count);
     this.#stringStart = u32("stringStart");
     this.keys = JSON.parse(this.#string(this.documentCount * 4)) as string[];
@@ -120,6 +127,20 @@ export class SegmentReader {
   /** Term numbers and marks of a document; a view, not a copy. */
   tokensOf(document: number): Uint32Array {
     return this.tokens.subarray(this.tokenStart[document], this.tokenStart[document + 1]);
+  }
+
+  /** The text blocks of a document's content, in order; views, not copies. */
+  blocksOf(document: number): TextBlock[] {
+    const from = this.#blockStart[document] as number;
+    const to = this.#blockStart[document + 1] as number;
+    return Array.from({ length: to - from }, (_, i) => this.#block(from + i));
+  }
+
+  #block(block: number): TextBlock {
+    const start = this.#blocks[block * 2] as number;
+    const end = this.#blocks[block * 2 + 2] ?? this.#texts.length;
+    const firstToken = this.#blocks[block * 2 + 1] as number;
+    return { firstToken, bytes: this.#texts.subarray(start, end) };
   }
 
   term(term: number): string {

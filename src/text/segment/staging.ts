@@ -7,6 +7,16 @@ export interface StagedDocument {
   frontmatter: string;
   /** Term numbers and marks, as in the segment. */
   tokens: Uint32Array;
+  /** The content, as far as snippets need it. */
+  blocks: TextBlock[];
+}
+
+/** A piece of a document's content. */
+export interface TextBlock {
+  /** The number of tokens of the content before it. */
+  firstToken: number;
+  /** The text in UTF-8, compressed; see `text-blocks.ts`. */
+  bytes: Uint8Array;
 }
 
 export interface StagedDocuments {

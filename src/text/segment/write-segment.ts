@@ -43,6 +43,7 @@ export function* writeSegment(staged: StagedDocuments): Steps<SharedArrayBuffer>
     strings: strings.bytes,
     lengths: postings.lengths,
     pathHashes: Uint32Array.from(documents, (document) => pathHash(document.path)),
+    ...joinBlocks(documents),
     tokenStart: streams.starts,
     tokens: streams.tokens,
     termStart: terms.starts,
@@ -70,6 +71,30 @@ function* joinTokens(documents: readonly StagedDocument[], rank: Uint32Array): S
     }
   }
   return { starts, tokens };
+}
+
+/** Concatenates the text blocks of all documents. */
+function joinBlocks(documents: readonly StagedDocument[]) {
+  const all = documents.flatMap((document) => document.blocks);
+  const blockStart = new Uint32Array(documents.length + 1);
+  documents.forEach((document, i) => {
+    blockStart[i + 1] = (blockStart[i] as number) + document.blocks.length;
+  });
+  const blocks = new Uint32Array(all.length * 2);
+  let length = 0;
+  all.forEach(({ firstToken, bytes }, i) => {
+    blocks[i * 2] = length;
+    blocks[i * 2 + 1] = firstToken;
+    length += bytes.length;
+  });
+  return {
+    blockStart,
+    blocks,
+    texts: Buffer.concat(
+      all.map(({ bytes }) => bytes),
+      length,
+    ),
+  };
 }
 
 /** Concatenates all strings of the documents in UTF-8. */

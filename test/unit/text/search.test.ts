@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  type Exclusion,
   type KnowledgeDocument,
   mergeSegments,
   openSegment,
@@ -18,6 +19,12 @@ import {
   WHOLE,
   words,
 } from "./documents.ts";
+
+/** The documents with these paths, to be left out. */
+function excluding(view: View, paths: readonly string[]): Exclusion {
+  const own = new Set(paths);
+  return { size: own.size, has: (address) => own.has(pathsOf(view, [address])[0] as string) };
+}
 
 function find(view: View, query: string): string[] {
   return pathsOf(view, search(view, { query, ...WHOLE }).hits);
@@ -321,10 +328,11 @@ describe("scopes, shards, segments and pages", () => {
         const view = viewOf(documents);
         const whole = search(view, { query, ...WHOLE });
         const pages: string[] = [];
-        for (let offset = 0; offset < whole.total; offset += limit) {
-          const page = search(view, { query, offset, limit, ...WHOLE });
+        for (let more = whole.total > 0; more; ) {
+          const page = search(view, { query, limit, without: excluding(view, pages), ...WHOLE });
           expect(page.total).toBe(whole.total);
           pages.push(...pathsOf(view, page.hits));
+          ({ more } = page);
         }
         expect(pages).toEqual(pathsOf(view, whole.hits));
       }),
@@ -337,9 +345,11 @@ describe("scopes, shards, segments and pages", () => {
     );
     const view = viewOf(documents);
     const pages: string[] = [];
-    for (let offset = 0; offset < 300; offset += 12) {
-      const { hits } = search(view, { query: "lantern wick", offset, limit: 12, ...WHOLE });
-      pages.push(...pathsOf(view, hits));
+    for (let more = true; more; ) {
+      const without = excluding(view, pages);
+      const page = search(view, { query: "lantern wick", limit: 12, without, ...WHOLE });
+      pages.push(...pathsOf(view, page.hits));
+      ({ more } = page);
     }
     expect(pages).toEqual(find(view, "lantern wick"));
     expect(new Set(pages).size).toBe(300);

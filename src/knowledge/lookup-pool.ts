@@ -1,0 +1,55 @@
+import { lookup } from "../../workers/lookup.ts";
+import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
+import { LOOKUP_COSTS_MAX, LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../shared/limits.ts";
+
+/** A query of this length costs twice as much as an empty one would. */
+const BASE_CHARS = 16;
+
+/**
+ * Runs lookups on this thread or on the workers. A lookup that is expected to be cheap runs on this
+ * thread, without a hand-off, as long as the current turn of the event loop has time left. The
+ * expectation is the cost of recent lookups of the scope per character of the query.
+ */
+export class LookupPool {
+  /** Average milliseconds per character of recent lookups, by scope. */
+  readonly #costs = new Map<string, number>();
+  /** Milliseconds that lookups have taken in this turn of the event loop. */
+  #spent = 0;
+  #scheduled = false;
+
+  constructor(private readonly runOnWorker: (task: LookupTask) => Promise<LookupResult>) {}
+
+  lookup(scopeId: string, task: LookupTask): LookupResult | Promise<LookupResult> {
+    // Browsing costs next to nothing, which must not make searches look cheap.
+    const key = task.query === null ? `${scopeId}/` : scopeId;
+    const chars = BASE_CHARS + (task.query?.length ?? 0);
+    const cost = (this.#costs.get(key) ?? Number.POSITIVE_INFINITY) * chars;
+    if (cost <= LOOKUP_INLINE_MAX_MS && this.#spent + cost <= LOOKUP_TURN_MS) {
+      const result = lookup(task);
+      this.#spent += result.took;
+      this.#clearAfterTurn();
+      this.#recordCost(key, result.took / chars);
+      return result;
+    }
+    return this.runOnWorker(task).then((result) => {
+      this.#recordCost(key, result.took / chars);
+      return result;
+    });
+  }
+
+  #clearAfterTurn(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#spent = 0;
+    });
+  }
+
+  #recordCost(key: string, cost: number): void {
+    const known = this.#costs.get(key);
+    if (known === undefined && this.#costs.size >= LOOKUP_COSTS_MAX) this.#costs.clear();
+    // A moving average, because a single slow lookup may only mean that a thread was interrupted.
+    this.#costs.set(key, known === undefined ? cost : known + (cost - known) / 8);
+  }
+}

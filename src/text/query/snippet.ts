@@ -1,0 +1,226 @@
+import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
+import { wordSpans } from "../analysis/tokenize.ts";
+import { FIELD, MARK } from "../segment/format.ts";
+import type { SegmentReader } from "../segment/reader.ts";
+import type { TextBlock } from "../segment/staging.ts";
+import { findTerm } from "../segment/term-dictionary.ts";
+import { decompressText } from "../segment/text-blocks.ts";
+import type { MatchingTerms } from "./matching-terms.ts";
+import { plainText } from "./plain-text.ts";
+import type { QueryPlan, QueryWord } from "./plan.ts";
+import type { Snippet } from "./types.ts";
+
+/** About the number of words in a snippet. */
+const WINDOW_TOKENS = 30;
+/** Text that is searched for the words of the window: its place in a block is an estimate. */
+const REGION_CHARS = 4 * SNIPPET_MAX_CHARS;
+/** Text before the first match. */
+const LEAD_CHARS = SNIPPET_MAX_CHARS / 4;
+const ELLIPSIS = "…";
+
+interface MatchedSpan {
+  start: number;
+  end: number;
+  word: number;
+}
+
+/** Cuts snippets out of the documents of one segment, where most of the query is close together. */
+export class Snippeter {
+  readonly #segment: SegmentReader;
+  readonly #terms: MatchingTerms;
+  readonly #plan: QueryPlan;
+  /** The query word that a token matches plus 1; 0 for none. */
+  readonly #wordOfToken = new Map<string, number>();
+
+  constructor(segment: SegmentReader, terms: MatchingTerms, plan: QueryPlan) {
+    this.#segment = segment;
+    this.#terms = terms;
+    this.#plan = plan;
+  }
+
+  /** Null if the document has no text. */
+  snippet(document: number): Snippet | null {
+    const blocks = this.#segment.blocksOf(document);
+    if (blocks.length === 0) return null;
+    const at = this.#bestWindow(document);
+    if (at === null) return cut(plainText(textOf(blocks[0] as TextBlock)), [], 0);
+    const block = blocks.findLastIndex(({ firstToken }) => firstToken <= at);
+    const whole = textOf(blocks[block] as TextBlock) + textAfter(blocks[block + 1]);
+    const estimate = this.#estimate(blocks, block, document, at) * whole.length;
+    const from = wordStart(whole, Math.max(0, estimate - REGION_CHARS / 2));
+    const near = plainText(whole.slice(from, from + REGION_CHARS));
+    const spans = this.#matchesIn(near);
+    if (spans.length > 0) return cut(near, spans, this.#bestStart(spans));
+    const text = plainText(whole);
+    const all = this.#matchesIn(text);
+    return cut(text, all, this.#bestStart(all));
+  }
+
+  /** The first token of the window of the content that holds most of the query; null if none. */
+  #bestWindow(document: number): number | null {
+    const { tokens, tokenStart } = this.#segment;
+    const { wordOf } = this.#terms;
+    const end = tokenStart[document + 1] as number;
+    let start = tokenStart[document] as number;
+    while (start < end && tokens[start] !== MARK + FIELD.content) start++;
+    start++;
+    const positions: number[] = [];
+    const words: number[] = [];
+    for (let i = start; i < Math.min(end, start + RERANK_MAX_WORDS); i++) {
+      const token = tokens[i] as number;
+      if (token >= MARK) break;
+      const word = wordOf[token] as number;
+      if (word === 0) continue;
+      positions.push(i - start);
+      words.push(word - 1);
+    }
+    const best = this.#densest(positions, words, WINDOW_TOKENS);
+    return best < 0 ? null : (positions[best] as number);
+  }
+
+  /** The first of the matches within `width` that cover most of the query; -1 if there are none. */
+  #densest(positions: readonly number[], words: readonly number[], width: number): number {
+    const counts = new Uint32Array(this.#plan.words.length);
+    let covered = 0;
+    let best = -1;
+    let most = 0;
+    let to = 0;
+    for (let from = 0; from < positions.length; from++) {
+      while (
+        to < positions.length &&
+        (positions[to] as number) < (positions[from] as number) + width
+      ) {
+        covered += this.#gain(words[to] as number, counts);
+        to++;
+      }
+      if (covered > most + 1e-9) {
+        best = from;
+        most = covered;
+      }
+      const word = words[from] as number;
+      counts[word] = (counts[word] as number) - 1;
+      covered -= this.#weight(word) * (counts[word] === 0 ? 1 : REPEATED_SHARE);
+    }
+    return best;
+  }
+
+  #gain(word: number, counts: Uint32Array): number {
+    counts[word] = (counts[word] as number) + 1;
+    return this.#weight(word) * (counts[word] === 1 ? 1 : REPEATED_SHARE);
+  }
+
+  #weight(word: number): number {
+    return (this.#plan.words[word] as QueryWord).weight;
+  }
+
+  /** Where in its block a token is, from 0 to 1. */
+  #estimate(blocks: readonly TextBlock[], block: number, document: number, at: number): number {
+    const first = (blocks[block] as TextBlock).firstToken;
+    const next = blocks[block + 1]?.firstToken ?? (this.#segment.lengths[document] as number);
+    const share = (at - first) / Math.max(1, next - first);
+    const isLast = blocks[block + 1] === undefined;
+    // The text of a block with a successor is followed by the beginning of that one.
+    return isLast ? share : share * (1 - OVERLAP_SHARE);
+  }
+
+  #matchesIn(text: string): MatchedSpan[] {
+    const spans: MatchedSpan[] = [];
+    for (const { start, end, tokens } of wordSpans(text)) {
+      for (const token of tokens) {
+        const word = this.#wordOf(token);
+        if (word === 0) continue;
+        spans.push({ start, end, word: word - 1 });
+        break;
+      }
+    }
+    return spans;
+  }
+
+  #wordOf(token: string): number {
+    const known = this.#wordOfToken.get(token);
+    if (known !== undefined) return known;
+    const term = findTerm(this.#segment, token);
+    const word = term < 0 ? 0 : (this.#terms.wordOf[term] as number);
+    this.#wordOfToken.set(token, word);
+    return word;
+  }
+
+  /** Where a snippet should start to show most of the query. */
+  #bestStart(spans: readonly MatchedSpan[]): number {
+    const starts = spans.map((span) => span.start);
+    const words = spans.map((span) => span.word);
+    const best = this.#densest(starts, words, SNIPPET_MAX_CHARS - LEAD_CHARS);
+    return best < 0 ? 0 : Math.max(0, (starts[best] as number) - LEAD_CHARS);
+  }
+}
+
+/** What a word adds that is in the window already. */
+const REPEATED_SHARE = 0.1;
+/** The share of the next block's beginning in the text that is searched. */
+const OVERLAP_SHARE = 0.15;
+
+function textAfter(block: TextBlock | undefined): string {
+  return block === undefined ? "" : textOf(block).slice(0, SNIPPET_MAX_CHARS);
+}
+
+/** Cuts at words, and marks a cut with an ellipsis. */
+function cut(text: string, spans: readonly MatchedSpan[], wanted: number): Snippet {
+  const start = wordStart(text, wanted);
+  const end = wordEnd(text, start + SNIPPET_MAX_CHARS);
+  const lead = start > 0 ? ELLIPSIS : "";
+  const shown = lead + text.slice(start, end) + (end < text.length ? ELLIPSIS : "");
+  const shift = lead.length - start;
+  const matches: Snippet["matches"] = [];
+  for (const span of spans) {
+    if (span.start < start || span.end > end) continue;
+    const last = matches.at(-1);
+    // Pairs of characters of unspaced scripts overlap.
+    if (last !== undefined && span.start + shift <= last[1]) last[1] = span.end + shift;
+    else matches.push([span.start + shift, span.end + shift]);
+  }
+  return { text: shown, matches };
+}
+
+/** How far a cut moves to find a space. */
+const CUT_REACH = 24;
+
+/** The first start of a word at or after the position; the position itself if none is near. */
+function wordStart(text: string, position: number): number {
+  const at = Math.floor(position);
+  if (at <= 0) return 0;
+  const space = text.slice(at - 1, at + CUT_REACH).search(/\s/);
+  return space < 0 ? notInsidePair(text, at) : at + space;
+}
+
+/** The last end of a word at or before the position; the position itself if none is near. */
+function wordEnd(text: string, position: number): number {
+  if (position >= text.length) return text.length;
+  const window = text.slice(position - CUT_REACH, position + 1);
+  const space = window.lastIndexOf(" ");
+  return space < 0 ? notInsidePair(text, position) : position - CUT_REACH + space;
+}
+
+function notInsidePair(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+}
+
+/** Recently used texts of this thread, the least recently used first, by their compressed bytes. */
+const texts = new Map<string, string>();
+/** Distinguishes the buffers of segments. */
+const numbers = new WeakMap<ArrayBufferLike, number>();
+let lastNumber = 0;
+
+function textOf({ bytes }: TextBlock): string {
+  let number = numbers.get(bytes.buffer);
+  if (number === undefined) {
+    number = ++lastNumber;
+    numbers.set(bytes.buffer, number);
+  }
+  const key = `${number}/${bytes.byteOffset}`;
+  const text = texts.get(key) ?? decompressText(bytes);
+  texts.delete(key);
+  texts.set(key, text);
+  if (texts.size > TEXT_BLOCKS_CACHED) texts.delete(texts.keys().next().value as string);
+  return text;
+}
