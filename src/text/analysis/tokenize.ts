@@ -122,7 +122,7 @@ function truncate(token: string): string {
 }
 
 /** A word of a text, and the tokens that it has in the index. */
-export interface WordSpan {
+interface WordSpan {
   /** In UTF-16 code units. */
   start: number;
   /** Exclusive. */
