@@ -1,6 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sql } from "../db/client.ts";
+import { isOutage } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
+import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
 import { KEY_LAST_USED_FLUSH_MS, KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
@@ -44,7 +46,7 @@ async function readKey(sql: Sql, parsed: ParsedKey): Promise<VerifiedKey | null>
 
 /** Verifies API keys and records when they were last used. */
 export class ApiKeyVerifier {
-  readonly #verified = new TimedCache<VerifiedKey | null>();
+  readonly #verified = new TimedCache<VerifiedKey | null>({ isOutage });
   /** Full keys by prefix, because notifications name the prefix alone. */
   readonly #byPrefix = new Map<string, string>();
   /** Times of the last recorded uses by key id, oldest first. */
@@ -52,6 +54,7 @@ export class ApiKeyVerifier {
   /** Uses to write at the next flush, by key id. */
   readonly #pending = new Map<string, Date>();
   readonly #timer: ReturnType<typeof setInterval>;
+  readonly #failures = new LogLimiter();
 
   constructor(
     private readonly sql: Sql,
@@ -99,7 +102,9 @@ export class ApiKeyVerifier {
         FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u (id, at)
         WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`;
     } catch (err) {
-      this.log.warn({ err }, "could not record the last use of API keys");
+      this.#failures.limited("last use", () => {
+        this.log.warn({ err }, "could not record the last use of API keys");
+      });
     }
   }
 

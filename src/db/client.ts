@@ -2,40 +2,83 @@ import postgres from "postgres";
 import {
   DB_CONNECT_TIMEOUT_SECONDS,
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  DB_PATIENCE_MS,
+  DB_PATIENT_SUSPECT_MS,
   DB_POOL_CONNECTIONS,
   DB_RECONNECT_MS,
   DB_STATEMENT_TIMEOUT_MS,
+  DB_SUSPECT_MS,
 } from "../shared/limits.ts";
+import {
+  BACKGROUND_DEADLINES,
+  guardPool,
+  NO_DEADLINES,
+  REQUEST_DEADLINES,
+} from "./outage/guarded-sql.ts";
+import { OutageGuard } from "./outage/outage-guard.ts";
+
+export { asWrite, withoutDeadlines } from "./outage/guarded-sql.ts";
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
 /** Where a query runs: the pool, or one of its transactions. */
 export type Queryable = Sql | Transaction;
 
+/** How patient callers are. */
+const PATIENCE = {
+  /** Somebody waits for an answer. */
+  request: { deadlines: REQUEST_DEADLINES, suspectMs: DB_SUSPECT_MS, patienceMs: 0 },
+  /** Work inside the service, which is retried. */
+  background: { deadlines: BACKGROUND_DEADLINES, suspectMs: DB_SUSPECT_MS, patienceMs: 0 },
+  /** A command that is rather late than interrupted. */
+  command: {
+    deadlines: NO_DEADLINES,
+    suspectMs: DB_PATIENT_SUSPECT_MS,
+    patienceMs: DB_PATIENCE_MS,
+  },
+} as const;
+
 export interface DatabaseOptions {
   readonly connections?: number;
   readonly applicationName?: string;
   /** 0 for no timeout, as maintenance needs it. */
   readonly statementTimeoutMs?: number;
+  /** `request` by default, `command` for a pool without a statement timeout. */
+  readonly patience?: keyof typeof PATIENCE;
+  /** Called when the database stops answering and when it answers again. */
+  readonly onOutage?: (isOut: boolean) => void;
 }
 
 /**
  * Opens a connection pool. It connects at the first query, which fails when there is no server.
- * Close it with `sql.end()`. The driver is patched (patches/): in the released version, a connection
+ * Close it with `sql.end()`.
+ *
+ * No caller waits longer than the deadlines of DatabaseOptions.patience. During an outage statements
+ * are rejected at once, until a probe is answered. The driver is patched (patches/): in the released version, a connection
  * that breaks inside a transaction ends the whole process, or the rest of the transaction runs on
  * the next connection, outside of any transaction.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
-  return postgres(url, {
+  const { deadlines, suspectMs, patienceMs } =
+    PATIENCE[options.patience ?? (options.statementTimeoutMs === 0 ? "command" : "request")];
+  const onChange = options.onOutage ?? (() => {});
+  const guard = new OutageGuard({ url, suspectMs, patienceMs, onChange });
+  const sql = postgres(url, {
     max: options.connections ?? DB_POOL_CONNECTIONS,
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A constant delay, because a growing one would keep the service down after the server is back.
     backoff: () => DB_RECONNECT_MS / 1_000,
     onnotice: () => {},
+    // During an outage no connection is attempted; afterwards all are, without a delay.
+    async socket(address: Parameters<OutageGuard["sockets"]["connect"]>[0]) {
+      await guard.reachable();
+      return guard.sockets.connect(address);
+    },
     connection: {
       application_name: options.applicationName ?? "tessera",
       statement_timeout: options.statementTimeoutMs ?? DB_STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
-  }) as Sql;
+  } as postgres.Options<Record<string, never>>);
+  return guardPool(sql as unknown as Sql, guard, deadlines);
 }

@@ -1,7 +1,7 @@
 import { invalid, Problem } from "../problem/problem.ts";
 
 /** SQLSTATE classes and codes of a server that is unavailable or shutting down. */
-const UNAVAILABLE_STATES = /^(08|57P0[1-5]|53[0-9A-Z]{3}|25P03)/;
+const UNAVAILABLE_STATES = /^(08|57P0[1-5]|25P03)/;
 const UNAVAILABLE_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -16,7 +16,29 @@ const UNAVAILABLE_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ERR_SOCKET_CLOSED",
+  // See outage/no-answer.ts.
+  "NO_ANSWER",
+  "NEVER_SENT",
 ]);
+/** What a server lacks that answers with class 53, for callers and with its remedy for operators. */
+const LACKING: Readonly<Record<string, { detail: string; remedy: string }>> = {
+  "53100": {
+    detail: "The database has no disk space left.",
+    remedy: "the disk of the database is full: free some space and repeat the command",
+  },
+  "53200": {
+    detail: "The database is out of memory.",
+    remedy: "the database is out of memory: give it more memory, or lower its work_mem",
+  },
+  "53300": {
+    detail: "The database has no connection left.",
+    remedy: "the database has no connection left: raise its max_connections, or stop other clients",
+  },
+};
+const LACKING_OTHER = {
+  detail: "The database lacks resources.",
+  remedy: "the database lacks resources: its own log names them",
+} as const;
 const STATEMENT_TIMEOUT = "57014";
 /** Text that PostgreSQL cannot store: a NUL character or half of a surrogate pair. */
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
@@ -28,13 +50,41 @@ function sqlState(error: unknown): string | undefined {
 }
 
 /** The message for a person when `isUnavailable`. */
-export const UNAVAILABLE_MESSAGE =
+const UNAVAILABLE_MESSAGE =
   "the database does not answer: check that PostgreSQL runs and that DATABASE_URL names it";
 
-/** True when the database could not be reached or closed the connection. */
+/** What the database lacks for this statement, which had no effect; undefined for other errors. */
+function lackOf(error: unknown): { detail: string; remedy: string } | undefined {
+  const code = sqlState(error);
+  if (code === undefined || !/^53[0-9A-Z]{3}$/.test(code)) return undefined;
+  return LACKING[code] ?? LACKING_OTHER;
+}
+
+/** True when the server answered that it lacks disk space, memory or connections. */
+function isOutOfResources(error: unknown): boolean {
+  return lackOf(error) !== undefined && !isPanic(error);
+}
+
+/** A server that panics ends all connections. Whether a commit took effect is unknown then. */
+function isPanic(error: unknown): boolean {
+  return (error as { severity?: unknown } | null)?.severity === "PANIC";
+}
+
+/** True when cached results may be used, because the database does not answer queries at all. */
+export function isOutage(error: unknown): boolean {
+  return isUnavailable(error) || isOutOfResources(error);
+}
+
+/** The message for a person about a database that does not work; undefined for other errors. */
+export function explainDatabase(error: unknown): string | undefined {
+  return lackOf(error)?.remedy ?? (isUnavailable(error) ? UNAVAILABLE_MESSAGE : undefined);
+}
+
+/** True when the database could not be reached, did not answer or closed the connection. */
 export function isUnavailable(error: unknown): boolean {
   const code = sqlState(error);
   if (code === undefined) return false;
+  if (isPanic(error)) return true;
   return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
 }
 
@@ -47,6 +97,7 @@ const CONNECT_FAILURES = new Set([
   "ENOENT",
   "ENOTFOUND",
   "EAI_AGAIN",
+  "NEVER_SENT",
   // The server refuses new connections while it starts or has none left.
   "57P03",
   "53300",
@@ -76,6 +127,10 @@ export function uniqueViolation(error: unknown): string | undefined {
 
 /** The problem for a database failure; undefined for any other error. */
 export function databaseProblem(error: unknown): Problem | undefined {
+  const lack = isPanic(error) ? undefined : lackOf(error);
+  if (lack !== undefined) {
+    return new Problem("dependency-unavailable", { detail: lack.detail, cause: error });
+  }
   if (isUnavailable(error)) {
     return new Problem("dependency-unavailable", {
       detail: "The database does not answer.",

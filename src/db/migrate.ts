@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import pRetry from "p-retry";
 import type { Log } from "../observability/log.ts";
 import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
-import type { Sql } from "./client.ts";
-import { isUnavailable, UNAVAILABLE_MESSAGE } from "./errors.ts";
+import { type Sql, withoutDeadlines } from "./client.ts";
+import { explainDatabase, isOutage } from "./errors.ts";
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
 /** The advisory lock with which concurrent migrations wait for each other. */
@@ -33,7 +33,7 @@ export function shippedMigrations(): Migration[] {
  */
 export async function migrate(sql: Sql): Promise<string[]> {
   const shipped = shippedMigrations();
-  return await sql.begin(async (tx) => {
+  return await withoutDeadlines(sql).begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`;
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
     await tx`CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -66,9 +66,9 @@ export async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSign
     factor: 1,
     minTimeout: DB_WAIT_RETRY_MS,
     shouldRetry({ error, attemptNumber }) {
-      if (!isUnavailable(error) || signal.aborted) return false;
+      if (!isOutage(error) || signal.aborted) return false;
       if (attemptNumber % DB_WAIT_REPORT_ATTEMPTS === 1)
-        log.warn(`waiting: ${UNAVAILABLE_MESSAGE}`);
+        log.warn(`waiting: ${explainDatabase(error)}`);
       return true;
     },
   });

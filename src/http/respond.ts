@@ -1,5 +1,6 @@
 import { databaseProblem } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
+import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem, problemBody } from "../problem/problem.ts";
 
 export const JSON_TYPE = "application/json";
@@ -42,16 +43,24 @@ interface ProblemContext {
   readonly extend?: (problem: Problem) => Record<string, unknown>;
 }
 
+const outages = new LogLimiter();
+
+/** An outage fails every request for the same reason, which is logged once in a while. */
+function logProblem(problem: Problem, { requestId, log }: ProblemContext): void {
+  const fields = { requestId, slug: problem.slug, err: problem.options.cause ?? problem };
+  if (problem.slug === "dependency-unavailable") {
+    outages.limited(problem.message, (suppressed) => {
+      log.error(suppressed > 0 ? { ...fields, suppressed } : fields, problem.message);
+    });
+  } else {
+    log.error(fields, problem.message);
+  }
+}
+
 /** Answers a thrown value with its problem document, and logs the cause of a 5xx. */
 export function problemResponse(error: unknown, context: ProblemContext): Response {
   const problem = toProblem(error);
-  if (problem.type.status >= 500) {
-    const { requestId, log } = context;
-    log.error(
-      { requestId, slug: problem.slug, err: problem.options.cause ?? problem },
-      problem.message,
-    );
-  }
+  if (problem.type.status >= 500) logProblem(problem, context);
   const body = problemBody(problem, context.baseUrl, context.requestId);
   return new Response(JSON.stringify({ ...body, ...context.extend?.(problem) }), {
     status: problem.type.status,

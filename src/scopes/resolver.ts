@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
+import { isOutage } from "../db/errors.ts";
 import { Problem } from "../problem/problem.ts";
 import { isStorable } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
@@ -39,7 +40,7 @@ async function loadScope(
  * caller's access never serves another. A missing scope is not cached.
  */
 export class ScopeResolver {
-  readonly #cache = new TimedCache<Scope>();
+  readonly #cache = new TimedCache<Scope>({ isOutage });
 
   constructor(private readonly sql: Sql) {}
 

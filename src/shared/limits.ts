@@ -58,6 +58,31 @@ export const DB_CONNECT_TIMEOUT_SECONDS = 5;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
 export const DB_RECONNECT_MS = 200;
+/**
+ * How long callers wait for a statement outside of a transaction, and for a transaction as a whole.
+ * Those that write outlast the timeouts that the server itself applies.
+ */
+export const DB_READ_DEADLINE_MS = 2_000;
+export const DB_WRITE_DEADLINE_MS = 11_000;
+export const DB_TRANSACTION_DEADLINE_MS = 28_000;
+/** The unit in which deadlines are checked. */
+export const DB_GUARD_TICK_MS = 50;
+/** When a statement waits this long and nothing arrives from the server, the server is probed. */
+export const DB_SUSPECT_MS = 500;
+/** A probe without an answer within this time begins an outage. */
+export const DB_PROBE_TIMEOUT_MS = 1_500;
+/** The pause between probes; the first one that is answered ends the outage. */
+export const DB_PROBE_INTERVAL_MS = 300;
+/** A statement that does not end within this time of its cancellation has lost its connection. */
+export const DB_CANCEL_TIMEOUT_MS = 1_000;
+/** Commands have time: they are probed later, and bear an outage of this length. */
+export const DB_PATIENT_SUSPECT_MS = 10_000;
+export const DB_PATIENCE_MS = 60_000;
+/**
+ * While the database does not answer, cached credentials and scopes are used for at most this long
+ * after they were last read.
+ */
+export const DB_OUTAGE_GRACE_MS = 60_000;
 /** Closing a pool waits this long for running queries. */
 export const DB_CLOSE_TIMEOUT_SECONDS = 2;
 /** A starting server waits for a database that does not answer, and logs every tenth attempt. */
@@ -106,6 +131,11 @@ export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
 
+// Logging.
+/** A reason why requests fail for a while is logged at most this often. */
+export const LOG_REPEAT_MS = 60_000;
+export const LOG_KEYS_MAX = 256;
+
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;
 export const CHANGE_VISIBLE_BOUND_MS = 1_000;
@@ -139,6 +169,9 @@ export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is saved to its snapshot after this time, or after this many file versions. */
 export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
+/** After a failed snapshot a project is not saved for this long, doubled with every failure. */
+export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
+export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 /** Share of the machine's memory that indexes may use before idle projects are evicted. */
 export const INDEX_MEMORY_SHARE = 0.6;
 /** A project that was searched within this time is not idle. */
@@ -377,71 +410,87 @@ export const DRAIN_POLL_MS = 5;
 /** Time for connections to close after the last answer, before they are cut. */
 export const DRAIN_CLOSE_MS = 100;
 
+type Relation = readonly [holds: boolean, meaning: string];
+
+const RELATIONS: readonly Relation[] = [
+  [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
+  [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],
+  [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],
+  [API_KEY_SECRET_CHARS >= API_KEY_SECRET_MIN_CHARS, "generated secrets are long enough"],
+  [API_KEY_SECRET_CHARS <= API_KEY_SECRET_MAX_CHARS, "generated secrets are short enough"],
+  [API_KEY_PREFIX_CHARS >= API_KEY_PREFIX_MIN_CHARS, "generated prefixes are long enough"],
+  [API_KEY_PREFIX_CHARS <= API_KEY_PREFIX_MAX_CHARS, "generated prefixes are short enough"],
+  [DRAIN_GRACE_MS < DRAIN_REQUESTS_MS, "requests read during the grace period can be answered"],
+  [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process is ended"],
+  [
+    EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,
+    "the wait for the lock outlasts a start of PostgreSQL",
+  ],
+  [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
+  [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],
+  [
+    PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+    "a slow copy fails before its connection is closed as idle",
+  ],
+  [
+    DB_STATEMENT_TIMEOUT_MS < DB_WRITE_DEADLINE_MS,
+    "PostgreSQL cancels a statement before its caller gives up",
+  ],
+  [
+    PROJECT_COPY_TIMEOUT_MS < DB_TRANSACTION_DEADLINE_MS &&
+      DB_TRANSACTION_DEADLINE_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+    "a transaction outlasts a slow copy, and fails before its connection is closed as idle",
+  ],
+  [
+    DB_SUSPECT_MS + DB_PROBE_TIMEOUT_MS <= DB_READ_DEADLINE_MS,
+    "an outage is known when the first reads give up",
+  ],
+  [
+    LOCK_TIMEOUT_MS < DB_STATEMENT_TIMEOUT_MS,
+    "a wait for a lock ends before the statement times out",
+  ],
+  [LEASE_RENEW_MS * 2 < LEASE_MS, "a lease outlives a lost renewal"],
+  [
+    DB_STATEMENT_TIMEOUT_MS < ATTEMPT_TIMEOUT_MS,
+    "PostgreSQL cancels a statement before the attempt ends",
+  ],
+  [
+    ATTEMPT_TIMEOUT_MS + SETTLE_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+    "no delivery is cut as an idle connection",
+  ],
+  [
+    DRAIN_REQUESTS_MS > SETTLE_TIMEOUT_MS,
+    "outcomes after a broken connection are known before a drain ends",
+  ],
+  [
+    DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS < DRAIN_DEADLINE_MS,
+    "the last snapshots are saved after the last requests",
+  ],
+  [
+    INDEX_STOP_BUDGET_MS < INDEX_STOP_TIMEOUT_MS,
+    "the indexer can finish a snapshot that it has begun",
+  ],
+  [
+    INDEX_HEARTBEAT_INTERVAL_MS * 2 < INDEX_NODE_EXPIRY_SECONDS * 1_000,
+    "a node outlives a lost heartbeat",
+  ],
+  [
+    JWKS_TIMEOUT_MS + BILLING_DEADLINE_MS < BILLING_BOUND_MS,
+    "upgrades are answered within their bound",
+  ],
+  [BILLING_BOUND_MS < IDLE_TIMEOUT_SECONDS * 1_000, "no upgrade is cut as an idle connection"],
+  [
+    (BILLING_RETRIES + 1) * BILLING_ATTEMPT_TIMEOUT_MS +
+      BILLING_RETRIES * BILLING_RETRY_WAIT_MS +
+      2 * BILLING_RETRIEVE_TIMEOUT_MS <
+      BILLING_CLAIM_MS,
+    "a claim outlasts the attempts made under it",
+  ],
+];
+
 /** Throws when two bounds contradict each other. Called at every start. */
 export function assertRelations(): void {
-  const relations: Array<[boolean, string]> = [
-    [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
-    [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],
-    [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],
-    [API_KEY_SECRET_CHARS >= API_KEY_SECRET_MIN_CHARS, "generated secrets are long enough"],
-    [API_KEY_SECRET_CHARS <= API_KEY_SECRET_MAX_CHARS, "generated secrets are short enough"],
-    [API_KEY_PREFIX_CHARS >= API_KEY_PREFIX_MIN_CHARS, "generated prefixes are long enough"],
-    [API_KEY_PREFIX_CHARS <= API_KEY_PREFIX_MAX_CHARS, "generated prefixes are short enough"],
-    [DRAIN_GRACE_MS < DRAIN_REQUESTS_MS, "requests read during the grace period can be answered"],
-    [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process is ended"],
-    [
-      EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,
-      "the wait for the lock outlasts a start of PostgreSQL",
-    ],
-    [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
-    [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],
-    [
-      PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
-      "a slow copy fails before its connection is closed as idle",
-    ],
-    [
-      LOCK_TIMEOUT_MS < DB_STATEMENT_TIMEOUT_MS,
-      "a wait for a lock ends before the statement times out",
-    ],
-    [LEASE_RENEW_MS * 2 < LEASE_MS, "a lease outlives a lost renewal"],
-    [
-      DB_STATEMENT_TIMEOUT_MS < ATTEMPT_TIMEOUT_MS,
-      "PostgreSQL cancels a statement before the attempt ends",
-    ],
-    [
-      ATTEMPT_TIMEOUT_MS + SETTLE_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
-      "no delivery is cut as an idle connection",
-    ],
-    [
-      DRAIN_REQUESTS_MS > SETTLE_TIMEOUT_MS,
-      "outcomes after a broken connection are known before a drain ends",
-    ],
-    [
-      DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS < DRAIN_DEADLINE_MS,
-      "the last snapshots are saved after the last requests",
-    ],
-    [
-      INDEX_STOP_BUDGET_MS < INDEX_STOP_TIMEOUT_MS,
-      "the indexer can finish a snapshot that it has begun",
-    ],
-    [
-      INDEX_HEARTBEAT_INTERVAL_MS * 2 < INDEX_NODE_EXPIRY_SECONDS * 1_000,
-      "a node outlives a lost heartbeat",
-    ],
-    [
-      JWKS_TIMEOUT_MS + BILLING_DEADLINE_MS < BILLING_BOUND_MS,
-      "upgrades are answered within their bound",
-    ],
-    [BILLING_BOUND_MS < IDLE_TIMEOUT_SECONDS * 1_000, "no upgrade is cut as an idle connection"],
-    [
-      (BILLING_RETRIES + 1) * BILLING_ATTEMPT_TIMEOUT_MS +
-        BILLING_RETRIES * BILLING_RETRY_WAIT_MS +
-        2 * BILLING_RETRIEVE_TIMEOUT_MS <
-        BILLING_CLAIM_MS,
-      "a claim outlasts the attempts made under it",
-    ],
-  ];
-  for (const [holds, meaning] of relations) {
+  for (const [holds, meaning] of RELATIONS) {
     if (!holds) throw new Error(`limits.ts contradicts itself: ${meaning}`);
   }
 }

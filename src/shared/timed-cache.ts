@@ -1,4 +1,9 @@
-import { AUTH_CACHE_MAX_ENTRIES, AUTH_CACHE_REFRESH_MS, AUTH_CACHE_TTL_MS } from "./limits.ts";
+import {
+  AUTH_CACHE_MAX_ENTRIES,
+  AUTH_CACHE_REFRESH_MS,
+  AUTH_CACHE_TTL_MS,
+  DB_OUTAGE_GRACE_MS,
+} from "./limits.ts";
 
 interface Entry<V> {
   value: V;
@@ -7,29 +12,50 @@ interface Entry<V> {
   refreshing: boolean;
 }
 
+interface TimedCacheOptions {
+  readonly ttlMs?: number;
+  /** A hit on an older entry loads it again in the background. */
+  readonly refreshMs?: number;
+  readonly maxEntries?: number;
+  /** True for the errors of loads during which entries are used beyond their TTL. */
+  readonly isOutage?: (error: unknown) => boolean;
+  /** How long after its load an entry is used while loads fail so. */
+  readonly graceMs?: number;
+}
+
 /**
  * Caches the results of queries for less than a second. A hit is synchronous, which keeps the hot
  * path free of promises; a hit on an ageing entry also loads it again in the background. A key that
  * is dropped while it loads is not stored, so no outdated result survives a notification.
+ *
+ * Only when a load fails because of an outage is an expired entry used, for a limited time.
  */
 export class TimedCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #loading = new Map<string, Promise<V>>();
   #generation = 0;
 
-  constructor(
-    private readonly ttlMs = AUTH_CACHE_TTL_MS,
-    private readonly refreshMs = AUTH_CACHE_REFRESH_MS,
-    private readonly maxEntries = AUTH_CACHE_MAX_ENTRIES,
-  ) {}
+  readonly #options: Required<TimedCacheOptions>;
+
+  constructor(options: TimedCacheOptions = {}) {
+    this.#options = {
+      ttlMs: AUTH_CACHE_TTL_MS,
+      refreshMs: AUTH_CACHE_REFRESH_MS,
+      maxEntries: AUTH_CACHE_MAX_ENTRIES,
+      isOutage: () => false,
+      graceMs: DB_OUTAGE_GRACE_MS,
+      ...options,
+    };
+  }
 
   /** The cached value, or a promise that loads it. Failed loads are not cached. */
   get(key: string, load: () => Promise<V>): V | Promise<V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#load(key, load);
+    const { ttlMs, refreshMs } = this.#options;
     const age = performance.now() - entry.readAt;
-    if (age > this.ttlMs) return this.#load(key, load);
-    if (age > this.refreshMs && !entry.refreshing) {
+    if (age > ttlMs) return this.#reload(key, load);
+    if (age > refreshMs && !entry.refreshing) {
       entry.refreshing = true;
       this.#load(key, load).catch(() => {
         entry.refreshing = false;
@@ -48,6 +74,20 @@ export class TimedCache<V> {
     this.#generation++;
     this.#entries.clear();
     this.#loading.clear();
+  }
+
+  /** Loads an expired entry again, and falls back on it during an outage. */
+  async #reload(key: string, load: () => Promise<V>): Promise<V> {
+    const { isOutage, graceMs } = this.#options;
+    try {
+      return await this.#load(key, load);
+    } catch (error) {
+      // It may have been dropped meanwhile.
+      const entry = this.#entries.get(key);
+      if (entry === undefined || !isOutage(error)) throw error;
+      if (performance.now() - entry.readAt > graceMs) throw error;
+      return entry.value;
+    }
   }
 
   #load(key: string, load: () => Promise<V>): Promise<V> {
@@ -74,7 +114,7 @@ export class TimedCache<V> {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     // Maps keep insertion order, so the first key is the oldest.
-    if (this.#entries.size > this.maxEntries) {
+    if (this.#entries.size > this.#options.maxEntries) {
       this.#entries.delete(this.#entries.keys().next().value as string);
     }
   }

@@ -1,4 +1,4 @@
-import type { Sql } from "../db/client.ts";
+import { asWrite, type Sql } from "../db/client.ts";
 import type { Payload } from "./payload.ts";
 
 /** An enabled webhook definition. */
@@ -57,13 +57,13 @@ export interface EventRow {
 export async function storeDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
   const { definitionId, key, payload, ids } = delivery;
   const { event, conversation, message, run } = ids;
-  const [row] = await sql<EventRow[]>`
+  const [row] = await asWrite(sql<EventRow[]>`
     SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
       message_id, run_id, latest_event_id, status, invoked_by, manual_invoked_by_user_id,
       error_code, error_message, received_at, completed_at,
       CASE WHEN id <> ${event}::uuid THEN payload::text END AS payload
     FROM deliver_webhook(${definitionId}, ${key}, ${payload.fingerprint as Buffer}, ${payload.isJson},
-      ${payload.json}::text::json, ${[event, conversation, message, run]}::uuid[])`;
+      ${payload.json}::text::json, ${[event, conversation, message, run]}::uuid[])`);
   return row;
 }
 

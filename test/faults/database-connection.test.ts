@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
+import { DB_READ_DEADLINE_MS } from "../../src/shared/limits.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 
@@ -84,6 +85,53 @@ describe("a connection that breaks", () => {
     expect(isUnavailable(error)).toBe(true);
     expect(await marks()).toEqual([]);
     expect(await isBack(sql)).toBe(true);
+  });
+
+  test("a connection that breaks between two batches of a cursor fails the cursor", async () => {
+    const sql = pool(1);
+    for (let round = 0; round < 3; round++) {
+      let rows = 0;
+      const reading = (async () => {
+        for await (const batch of sql`
+          SELECT pg_backend_pid() AS pid FROM generate_series(1, 100)`.cursor(10)) {
+          rows += batch.length;
+          await kill(batch[0]?.pid);
+          await Bun.sleep(50);
+        }
+      })();
+      expect(isUnavailable(await errorOf(reading))).toBe(true);
+      expect(rows).toBe(10);
+      expect(await isBack(sql)).toBe(true);
+    }
+  });
+
+  test("a cursor returns all rows, however slowly they are consumed", async () => {
+    const sql = pool(1);
+    let rows = 0;
+    for await (const batch of sql`SELECT FROM generate_series(1, 1000)`.cursor(400)) {
+      rows += batch.length;
+      await Bun.sleep(DB_READ_DEADLINE_MS + 500);
+    }
+    expect(rows).toBe(1_000);
+    expect(await isBack(sql)).toBe(true);
+  });
+
+  test("a read that takes too long is cancelled at its deadline, and a write goes on", async () => {
+    const sql = pool(1);
+    const startedAt = performance.now();
+    const reading = errorOf(sql`SELECT pg_sleep(30)`.then(() => {}));
+    expect(isUnavailable(await reading)).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(2 * DB_READ_DEADLINE_MS);
+    // The only connection is free again, because the server has cancelled the statement.
+    expect(await isBack(sql)).toBe(true);
+    const seconds = DB_READ_DEADLINE_MS / 1_000 + 1;
+    await sql`CREATE TABLE slow AS SELECT pg_sleep(${sql.unsafe(String(seconds))}) IS NULL AS slept`;
+    await sql.begin(async (tx) => {
+      await tx`SELECT pg_sleep(${seconds})`;
+      await tx`INSERT INTO slow VALUES (true)`;
+    });
+    const [row] = await sql`SELECT count(*)::int AS count FROM slow`;
+    expect(row?.count).toBe(2);
   });
 
   test("a reserved connection that breaks fails its queries, and the pool continues", async () => {

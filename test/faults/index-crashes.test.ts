@@ -67,19 +67,18 @@ describe("a service whose database goes away", () => {
     return { proxy, world, service };
   }
 
-  test("without its database a service reports 503, and later finds what was written meanwhile", async () => {
+  test("without its database a service is not ready and refuses new callers, and later finds what was written meanwhile", async () => {
     const { proxy, world, service } = await behindProxy();
     await world.write(3);
     await world.agrees(service.url);
     proxy.cut();
     const deadline = Date.now() + 10_000;
-    let status = 200;
-    while (status === 200 && Date.now() < deadline) {
-      status = (await world.search(service.url)).status;
-      await Bun.sleep(20);
-    }
-    expect(status).toBe(503);
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+    const isReady = async () => (await fetch(`${service.url}/readyz`)).status === 200;
+    while ((await isReady()) && Date.now() < deadline) await Bun.sleep(20);
+    expect(await isReady()).toBe(false);
+    // Nobody who was not known before can be let in.
+    const stranger = await world.search(service.url, undefined, 0, await service.token());
+    expect(stranger.status).toBe(503);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     await world.write(2, "meanwhile");
     proxy.restore();

@@ -72,11 +72,16 @@ export class IndexWorld {
   }
 
   /** Searches for chunks near a vector. */
-  async search(url: string, vector = randomVector(DIMENSION, 1), threshold = 0): Promise<Found> {
+  async search(
+    url: string,
+    vector = randomVector(DIMENSION, 1),
+    threshold = 0,
+    caller = this.member,
+  ): Promise<Found> {
     const path = `/projects/${this.project.id}/environments/production/search`;
     const response = await fetch(url + path, {
       method: "POST",
-      headers: { ...this.member.headers, "content-type": "application/json" },
+      headers: { ...caller.headers, "content-type": "application/json" },
       body: JSON.stringify({
         vector: Array.from(vector),
         dimension: DIMENSION,

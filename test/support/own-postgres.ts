@@ -13,11 +13,21 @@ export type OwnPostgres = {
   /** Stays the same after restarts. */
   readonly url: string;
   readonly sql: Sql;
+  /** The folder of its files. */
+  readonly cluster: string;
   /** Shuts it down, which rolls back open transactions, and starts it again. */
   restart(): Promise<void>;
   /** Aborts it and starts it again, so that it replays its log. */
   crash(): Promise<void>;
+  /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
 };
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const children = await Bun.$`pgrep -P ${pid}`.nothrow().text();
+  return children.split("\n").filter(Boolean).map(Number);
+}
 
 /** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
@@ -40,16 +50,35 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       return true;
     }
   };
+  const cluster = join(dataDir, "postgres", "cluster");
+  const serverPid = () =>
+    Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
+  const signal = async (name: "SIGSTOP" | "SIGCONT") => {
+    const server = serverPid();
+    // Once it is stopped it cannot start others.
+    process.kill(server, name);
+    for (const pid of await childrenOf(server)) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // A connection's process ended meanwhile.
+      }
+    }
+  };
+  const thaw = () => signal("SIGCONT");
+  onCleanup(thaw);
   return {
+    freeze: () => signal("SIGSTOP"),
+    thaw,
     url,
     sql,
+    cluster,
     async restart() {
       await server.close();
       server = await start();
     },
     async crash() {
-      const file = readFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), "utf8");
-      const pid = Number.parseInt(file, 10);
+      const pid = serverPid();
       // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
       while (!isGone(pid)) await Bun.sleep(5);

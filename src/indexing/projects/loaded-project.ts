@@ -1,3 +1,4 @@
+import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../shared/limits.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore-project.ts";
@@ -16,6 +17,9 @@ export class LoadedProject {
   /** When the first change since the last snapshot was seen. */
   #dirtySince: number | undefined;
   #restored: Restored | undefined;
+  /** Snapshots that failed in a row. */
+  #failures = 0;
+  #restsUntil = 0;
 
   constructor(
     readonly id: string,
@@ -49,6 +53,11 @@ export class LoadedProject {
     return now - this.#dirtySince;
   }
 
+  /** False for a while after a failed snapshot, such as on a full disk. */
+  maySave(now: number): boolean {
+    return now >= this.#restsUntil;
+  }
+
   /** Writes the project to its snapshot. */
   async save(): Promise<void> {
     const { anchor, databaseId, indexes, snapshots } = this.context;
@@ -65,7 +74,10 @@ export class LoadedProject {
         await index.snapshot(this.id, snapshots.directory(this.id, index.name));
       }
       await snapshots.commit(this.id, { databaseId, anchor: position, seq });
+      this.#failures = 0;
     } catch (err) {
+      const pause = INDEX_SNAPSHOT_RETRY_MS * 2 ** this.#failures++;
+      this.#restsUntil = performance.now() + Math.min(pause, INDEX_SNAPSHOT_RETRY_MAX_MS);
       this.indexer.unsavedChanges += unsavedChanges;
       this.#dirtySince = dirtySince;
       throw err;

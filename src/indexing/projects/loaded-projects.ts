@@ -123,7 +123,7 @@ export class LoadedProjects {
     const now = performance.now();
     for (const project of this.#projects.values()) {
       const { unsavedChanges } = project.indexer;
-      if (!project.ready || unsavedChanges === 0) continue;
+      if (!project.ready || unsavedChanges === 0 || !project.maySave(now)) continue;
       if (!due(unsavedChanges, project.dirtyMs(now))) continue;
       await this.#save(project);
       return true;
@@ -151,7 +151,7 @@ export class LoadedProjects {
       .filter((project) => project.ready && project.usedAt < idleSince)
       .sort((a, b) => a.usedAt - b.usedAt)[0];
     if (idle === undefined) return false;
-    if (idle.indexer.unsavedChanges > 0) await this.#save(idle);
+    if (idle.indexer.unsavedChanges > 0 && idle.maySave(performance.now())) await this.#save(idle);
     await this.#drop(idle.id);
     return true;
   }
@@ -190,9 +190,13 @@ export class LoadedProjects {
     return dropping;
   }
 
+  /** A failure loses nothing but time at the next start, so it is logged. */
   #save(project: LoadedProject): Promise<void> {
     return this.#saving(async () => {
-      if (this.#isCurrent(project)) await project.save();
+      if (!this.#isCurrent(project)) return;
+      await project.save().catch((err: unknown) => {
+        this.context.log.warn({ err, project: project.id }, "cannot save an index snapshot");
+      });
     });
   }
 

@@ -1,4 +1,4 @@
-import { open, rename } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Snapshots hold the contents of projects, so only the service's account may read them. */
@@ -21,6 +21,18 @@ async function syncDirectory(directory: string): Promise<void> {
  */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.new`;
+  try {
+    await writeSynced(temporary, bytes);
+    await rename(temporary, path);
+  } catch (error) {
+    // On a full disk the part that was written would keep others from being written.
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+async function writeSynced(temporary: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(temporary, "w", PRIVATE_FILE);
   try {
     // A file that a crash left behind keeps the mode that it was created with.
@@ -32,6 +44,4 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   } finally {
     await handle.close();
   }
-  await rename(temporary, path);
-  await syncDirectory(dirname(path));
 }

@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 import pTimeout from "p-timeout";
 import { openDatabase, type Sql } from "../../db/client.ts";
 import { createLog } from "../../observability/log.ts";
+import { LogLimiter } from "../../observability/log-limiter.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
@@ -60,6 +61,7 @@ export class IndexingThread {
     const sql = openDatabase(options.databaseUrl, {
       connections: INDEX_DB_CONNECTIONS,
       applicationName: "tessera-indexer",
+      patience: "background",
     });
     const context = await openContext(options, sql, log, post, () => follower.reached);
     const projects = new LoadedProjects(context, {
@@ -134,13 +136,16 @@ export class IndexingThread {
     return this.#state.write(this.projects.ids(), this.follower.reached.seq);
   }
 
-  /** Runs `work` periodically, never twice at once. A failure is logged; the next run follows. */
+  /** Runs `work` periodically, never twice at once. A failure is logged once in a while; the next run follows. */
   #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
     let running = false;
+    const failures = new LogLimiter();
     setInterval(async () => {
       if (running || this.#stopping) return;
       running = true;
-      await work().catch((err: unknown) => this.context.log.warn({ err }, `${what} failed`));
+      await work().catch((err: unknown) => {
+        failures.limited(what, () => this.context.log.warn({ err }, `${what} failed`));
+      });
       running = false;
     }, intervalMs);
   }

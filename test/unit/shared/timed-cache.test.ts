@@ -19,14 +19,14 @@ describe("TimedCache", () => {
   });
 
   test("an expired value is loaded again before it is returned", async () => {
-    const cache = new TimedCache<number>(0, 0);
+    const cache = new TimedCache<number>({ ttlMs: 0, refreshMs: 0 });
     await cache.get("a", async () => 1);
     await Bun.sleep(2);
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
   test("an ageing value is returned while it is loaded again in the background", async () => {
-    const cache = new TimedCache<number>(60_000, 0);
+    const cache = new TimedCache<number>({ ttlMs: 60_000, refreshMs: 0 });
     await cache.get("a", async () => 1);
     await Bun.sleep(2);
     expect(cache.get("a", async () => 2)).toBe(1);
@@ -52,8 +52,34 @@ describe("TimedCache", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
+  const isOutage = (error: unknown) => (error as Error).message === "away";
+  const away = async () => Promise.reject(new Error("away"));
+
+  test("during an outage an expired value is used within the grace time only", async () => {
+    const cache = new TimedCache<number>({ ttlMs: 0, refreshMs: 0, graceMs: 300, isOutage });
+    await cache.get("a", async () => 1);
+    await Bun.sleep(2);
+    expect(await cache.get("a", away)).toBe(1);
+    expect(await cache.get("a", async () => 2)).toBe(2);
+    await Bun.sleep(310);
+    expect(Promise.resolve(cache.get("a", away))).rejects.toThrow("away");
+  });
+
+  test("during an outage no value is used that was dropped, nor after another failure", async () => {
+    const cache = new TimedCache<number>({ ttlMs: 0, refreshMs: 0, isOutage });
+    await cache.get("a", async () => 1);
+    await Bun.sleep(2);
+    const broken = cache.get("a", async () => Promise.reject(new Error("broken")));
+    expect(Promise.resolve(broken)).rejects.toThrow("broken");
+    const failing = later<number>();
+    const loading = Promise.resolve(cache.get("a", () => failing.promise));
+    cache.drop("a");
+    failing.reject(new Error("away"));
+    expect(loading).rejects.toThrow("away");
+  });
+
   test("beyond the maximum number of entries the oldest is removed", async () => {
-    const cache = new TimedCache<number>(60_000, 60_000, 2);
+    const cache = new TimedCache<number>({ ttlMs: 60_000, refreshMs: 60_000, maxEntries: 2 });
     for (const [index, key] of ["a", "b", "c"].entries()) await cache.get(key, async () => index);
     expect(cache.get("c", async () => 9)).toBe(2);
     expect(await cache.get("a", async () => 9)).toBe(9);

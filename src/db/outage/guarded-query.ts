@@ -1,0 +1,110 @@
+import { NoAnswer } from "./no-answer.ts";
+import { neverSent, type OutageGuard } from "./outage-guard.ts";
+
+/** The parts of the driver's query that it sets and calls while it runs. */
+export interface DriverQuery {
+  strings: readonly string[];
+  args: readonly unknown[];
+  /** The connection that has sent it; null before. */
+  state: unknown;
+  active: boolean;
+  executed: boolean;
+  readonly cursorRows?: number;
+  /** Sends the query. Called once, when somebody awaits it. */
+  handler: (query: DriverQuery) => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  cancel(): unknown;
+  cursor(rows?: number | Consumer, consume?: Consumer): unknown;
+}
+
+type Consumer = (rows: unknown) => unknown;
+
+const HARMLESS = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] });
+
+/** True for a query, false for the helpers that the same function makes, such as identifiers. */
+export function isQuery(made: unknown): made is DriverQuery {
+  return typeof made === "object" && made !== null && "handler" in made && "reject" in made;
+}
+
+/** Watches the query from the moment that it is handed to the driver. */
+export function guardQuery(
+  guard: OutageGuard,
+  query: DriverQuery,
+  deadlineOf: (query: DriverQuery) => number,
+): void {
+  const send = query.handler;
+  query.handler = (same) => {
+    if (guard.isOut) return query.reject(neverSent());
+    if (query.cursorRows === undefined) watchQuery(guard, query, deadlineOf(query));
+    return send(same);
+  };
+  query.cursor = guardedCursor(guard, query, deadlineOf);
+}
+
+function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number): void {
+  const { resolve, reject } = query;
+  const over = guard.watch({
+    deadlineMs,
+    fail() {
+      const { active } = query;
+      reject(failureOf(query));
+      // The driver still waits for the answer, and cancels only what is active.
+      query.active = active;
+    },
+    cancel: () => void query.cancel(),
+  });
+  query.resolve = (value) => {
+    over();
+    resolve(value);
+  };
+  query.reject = (error) => {
+    over();
+    reject(error);
+  };
+}
+
+/** The error for the caller. What was not sent by now must not take effect later. */
+function failureOf(query: DriverQuery): NoAnswer {
+  if (query.state !== null) return new NoAnswer("NO_ANSWER");
+  query.strings = HARMLESS;
+  query.args = [];
+  return neverSent();
+}
+
+/**
+ * A cursor waits for its consumer as well, so each batch has a deadline of its own. The driver's
+ * iterator ends as if all rows had been read when the connection breaks between two batches; this one
+ * throws the error.
+ */
+function guardedCursor(
+  guard: OutageGuard,
+  query: DriverQuery,
+  deadlineOf: (query: DriverQuery) => number,
+): DriverQuery["cursor"] {
+  const { cursor } = query;
+  return (rows, consume) => {
+    const made = cursor.call(query, rows, consume);
+    if (made === query) return made;
+    const batches = (made as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    let failure: { readonly error: unknown } | undefined;
+    const next = async () => {
+      // At the end the driver returns no promise.
+      const batch = Promise.resolve(batches.next());
+      const { reject } = query;
+      query.reject = (error) => {
+        failure ??= { error };
+        reject(error);
+      };
+      const fail = () => query.reject(failureOf(query));
+      const over = guard.watch({ deadlineMs: deadlineOf(query), fail });
+      const result = await batch.finally(() => {
+        // After a deadline the guard closes the connection.
+        if (failure === undefined) over();
+      });
+      if (result.done && failure !== undefined) throw failure.error;
+      return result;
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: () => batches.return?.() }) };
+  };
+}

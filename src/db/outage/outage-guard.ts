@@ -1,0 +1,187 @@
+import {
+  DB_CANCEL_TIMEOUT_MS,
+  DB_GUARD_TICK_MS,
+  DB_PROBE_INTERVAL_MS,
+  DB_PROBE_TIMEOUT_MS,
+} from "../../shared/limits.ts";
+import { NoAnswer } from "./no-answer.ts";
+import { PoolSockets } from "./pool-sockets.ts";
+import { type Probe, startProbe } from "./probe.ts";
+
+/** A query, or a transaction as a whole, for which a caller waits. */
+interface Waiting {
+  /** Infinity for none. */
+  readonly deadlineMs: number;
+  /** Rejects the caller's promise. */
+  fail(): void;
+  /** Asks the server to stop, when it answers but this takes too long. */
+  cancel?(): void;
+}
+
+interface Watched extends Waiting {
+  readonly since: number;
+  /** The tick of the deadline, after which the driver still waits. */
+  failedAt: number | undefined;
+  cancelled: boolean;
+}
+
+interface GuardOptions {
+  readonly url: string;
+  /** Without a sign of life for this long, while somebody waits, the server is probed. */
+  readonly suspectMs: number;
+  /** How long probes must fail before the database counts as unavailable. */
+  readonly patienceMs: number;
+  /** Called at the beginning and the end of an outage. */
+  readonly onChange: (isOut: boolean) => void;
+}
+
+const ticks = (ms: number) => Math.ceil(ms / DB_GUARD_TICK_MS);
+
+/**
+ * Bounds how long callers wait for the database, and breaks the circuit while it does not answer.
+ *
+ * When nothing arrives from the server for a while, a probe over a new connection decides: if the
+ * server answers it, it is only slow, and everybody waits until the own deadline. Otherwise everybody
+ * is rejected, the pool's connections are closed, and statements are rejected without being sent until
+ * a probe is answered. Time is counted in ticks of the event loop, so that a process that was itself
+ * suspended does not blame the database.
+ */
+export class OutageGuard {
+  readonly sockets = new PoolSockets();
+  readonly #watched = new Set<Watched>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #tick = 0;
+  /** The last tick at which the server was known to answer. */
+  #answeredAt = 0;
+  #probe: { readonly probe: Probe; readonly since: number } | undefined;
+  #probedAt = 0;
+  /** Since when probes fail. */
+  #failingSince: number | undefined;
+  #outage: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
+  #closed = false;
+
+  constructor(private readonly options: GuardOptions) {}
+
+  /** True while statements are rejected without being sent. */
+  get isOut(): boolean {
+    return this.#outage !== undefined;
+  }
+
+  /** Resolves when connections may be opened. */
+  async reachable(): Promise<void> {
+    await this.#outage?.ended;
+  }
+
+  /** Watches until the returned function is called. */
+  watch(waiting: Waiting): () => void {
+    if (this.#watched.size === 0) this.#start();
+    const state = { since: this.#tick, failedAt: undefined, cancelled: false };
+    const watched: Watched = Object.assign(waiting, state);
+    this.#watched.add(watched);
+    return () => void this.#watched.delete(watched);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#probe?.probe.stop();
+    this.#outage?.end();
+    this.#outage = undefined;
+  }
+
+  #start(): void {
+    if (this.#timer !== undefined || this.#closed) return;
+    // Without traffic nothing was heard, which is no reason for suspicion.
+    this.#answeredAt = this.#tick;
+    this.#timer = setInterval(() => this.#look(), DB_GUARD_TICK_MS);
+    this.#timer.unref();
+  }
+
+  #look(): void {
+    this.#tick++;
+    if (this.sockets.look()) this.#answeredAt = this.#tick;
+    for (const watched of this.#watched) this.#check(watched);
+    this.#checkProbe();
+    if (this.#isSuspicious()) this.#startProbe();
+    if (this.#watched.size > 0 || this.isOut || this.#probe !== undefined) return;
+    this.#failingSince = undefined;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #check(watched: Watched): void {
+    if (watched.failedAt === undefined) {
+      if (this.#tick - watched.since < ticks(watched.deadlineMs)) return;
+      watched.failedAt = this.#tick;
+      watched.fail();
+    } else if (this.#answeredAt > watched.failedAt) {
+      // The server answers, so it can stop the statement. If that does not help, the connection is dead.
+      if (!watched.cancelled) watched.cancel?.();
+      watched.cancelled = true;
+      if (this.#tick - watched.failedAt < ticks(DB_CANCEL_TIMEOUT_MS)) return;
+      this.#watched.delete(watched);
+      this.sockets.closeSilent(ticks(DB_CANCEL_TIMEOUT_MS));
+    }
+  }
+
+  #isSuspicious(): boolean {
+    if (this.#probe !== undefined || this.#tick - this.#probedAt < ticks(DB_PROBE_INTERVAL_MS)) {
+      return false;
+    }
+    if (this.isOut || this.#failingSince !== undefined) return true;
+    const limit = this.#tick - ticks(this.options.suspectMs);
+    if (this.#answeredAt > limit) return false;
+    for (const { since } of this.#watched) if (since <= limit) return true;
+    return false;
+  }
+
+  #startProbe(): void {
+    const probe = startProbe(this.options.url);
+    this.#probe = { probe, since: this.#tick };
+    void probe.answer.then((isAlive) => {
+      if (this.#probe?.probe === probe) this.#probed(isAlive);
+    });
+  }
+
+  #checkProbe(): void {
+    if (this.#probe === undefined) return;
+    if (this.#tick - this.#probe.since < ticks(DB_PROBE_TIMEOUT_MS)) return;
+    this.#probe.probe.stop();
+    this.#probed(false);
+  }
+
+  #probed(isAlive: boolean): void {
+    this.#probe = undefined;
+    this.#probedAt = this.#tick;
+    if (this.#closed) return;
+    if (isAlive) {
+      this.#answeredAt = this.#tick;
+      this.#failingSince = undefined;
+      if (this.isOut) this.#endOutage();
+    } else {
+      this.#failingSince ??= this.#tick;
+      const failing = this.#tick - this.#failingSince;
+      if (!this.isOut && failing >= ticks(this.options.patienceMs)) this.#beginOutage();
+    }
+  }
+
+  #beginOutage(): void {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#outage = { ended, end };
+    for (const watched of this.#watched) if (watched.failedAt === undefined) watched.fail();
+    this.#watched.clear();
+    this.sockets.closeSilent(0);
+    this.options.onChange(true);
+  }
+
+  #endOutage(): void {
+    this.#outage?.end();
+    this.#outage = undefined;
+    this.options.onChange(false);
+  }
+}
+
+/** The error of a statement that is not sent during an outage. */
+export function neverSent(): NoAnswer {
+  return new NoAnswer("NEVER_SENT");
+}

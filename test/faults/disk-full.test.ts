@@ -1,0 +1,119 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { runCommand } from "../../support/process.ts";
+import { addWebhook, storedRows } from "../../support/webhooks.ts";
+import { startApiProcess, TestApi } from "../support/api.ts";
+import { IndexWorld, untilReady } from "../support/index-world.ts";
+import { startOwnPostgres } from "../support/own-postgres.ts";
+import { giveToOwnerOf, mountSmallDisk } from "../support/small-disk.ts";
+
+setDefaultTimeout(120_000);
+
+/** What deliveries and imports write; the log of PostgreSQL stays on a disk with space. */
+const TABLES = [
+  "conversations",
+  "messages",
+  "runs",
+  "webhook_events",
+  "files",
+  "file_versions",
+  "chunks",
+];
+/** An answer that waited for nothing. Retries would take SETTLE_TIMEOUT_MS. */
+const PROMPT_MS = 3_000;
+
+const postgres = await startOwnPostgres();
+const { sql, url } = postgres;
+const disk = mountSmallDisk(24);
+const space = join(disk.path, "space");
+mkdirSync(space);
+giveToOwnerOf(space, postgres.cluster);
+await sql.unsafe(`CREATE TABLESPACE small LOCATION '${space}'`);
+for (const table of TABLES) await sql.unsafe(`ALTER TABLE ${table} SET TABLESPACE small`);
+
+const api = await startApiProcess({
+  beside: new TestApi("", sql, url, async () => {}),
+  env: { LOG_LEVEL: "error" },
+});
+await untilReady(api.url);
+const world = await IndexWorld.create(api);
+await world.write(1);
+const webhook = await addWebhook(sql, world.project);
+
+/** Larger than what the last pages have left. */
+const PAYLOAD = { text: Array.from({ length: 8_000 }, () => randomUUID()).join("") };
+const deliver = (key: string) =>
+  api.send("POST", webhook.path, {
+    headers: { ...webhook.headers, "idempotency-key": key },
+    json: PAYLOAD,
+  });
+
+test("on a full disk a delivery is refused at once and definitely, reads go on, and space ends it", async () => {
+  disk.fill();
+  const key = randomUUID();
+  for (let i = 0; i < 3; i++) {
+    const startedAt = performance.now();
+    const { status, body, headers } = await deliver(key);
+    expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
+    expect(body.detail).toBe("The database has no disk space left.");
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
+  }
+  expect(await storedRows(sql, webhook)).toMatchObject({ events: 0 });
+  await world.agrees(api.url);
+  const reasons = api.server.logs().match(/no disk space left/g) ?? [];
+  expect(reasons).toHaveLength(1);
+  expect(api.server.logs()).toContain("53100");
+
+  disk.free();
+  const { status, body } = await deliver(key);
+  expect([status, body.duplicate]).toEqual([200, false]);
+  expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, runs: 1 });
+});
+
+test("an import on a full disk says so with the remedy, keeps its earlier batches, and can be repeated", async () => {
+  const { slug } = world.project;
+  const lines = Array.from({ length: 60 }, (_, i) => ({
+    record: "file",
+    project: slug,
+    path: `import/${i}.md`,
+    environments: ["production"],
+    content: Array.from({ length: 3_000 }, () => randomUUID()).join(" "),
+  }));
+  const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const run = () => runCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
+  disk.fill();
+  const refused = await run();
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain("the disk of the database is full: free some space");
+  expect(refused.stderr).not.toContain("does not answer");
+  disk.free();
+  const repeated = await run();
+  expect(repeated.stderr).toBe("");
+  expect(repeated.status).toBe(0);
+});
+
+test("the other shortages of a server have answers of their own and are not retried", async () => {
+  const raise = async (state: string) => {
+    await sql.unsafe(`
+      CREATE OR REPLACE FUNCTION short_of() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'short' USING ERRCODE = '${state}'; END $$;
+      CREATE OR REPLACE TRIGGER short_of BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION short_of()`);
+  };
+  const details = {
+    "53200": "The database is out of memory.",
+    "53300": "The database has no connection left.",
+    "53400": "The database lacks resources.",
+  };
+  for (const [state, detail] of Object.entries(details)) {
+    await raise(state);
+    const startedAt = performance.now();
+    const { status, body } = await deliver(randomUUID());
+    expect([status, body.slug, body.detail]).toEqual([503, "dependency-unavailable", detail]);
+    expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
+  }
+  await sql`DROP TRIGGER short_of ON runs`;
+  expect((await deliver(randomUUID())).status).toBe(200);
+});
