@@ -98,7 +98,10 @@ async function makeTemplate(): Promise<string> {
 async function fillTemplate(connection: Sql, name: string): Promise<void> {
   await connection.unsafe(`DROP DATABASE IF EXISTS ${name}`);
   await connection.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);
-  const sql = openDatabase(databaseUrl(await server(), name), { connections: 1 });
+  const sql = openDatabase(databaseUrl(await server(), name), {
+    connections: 1,
+    patience: "command",
+  });
   await migrate(sql);
   await sql.end();
   await connection.unsafe(`ALTER DATABASE ${name} IS_TEMPLATE true`);
@@ -109,7 +112,7 @@ async function createDatabase(templateDatabase: string): Promise<TestDatabase> {
   const sql = await admin();
   await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
   const url = databaseUrl(await server(), name);
-  const connections = openDatabase(url, { connections: 8 });
+  const connections = openDatabase(url, { connections: 8, patience: "command" });
   const drop = onCleanup(async () => {
     await connections.end({ timeout: 5 });
     await sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -106,7 +106,11 @@ await runBenchmark(async () => {
   const averageLoad = () => loadavg()[0]?.toFixed(1);
   const loadBefore = averageLoad();
   const { dataDir, url, sql } = await startDatabase();
-  const writer = openDatabase(url, { connections: 1, applicationName: "bench-import" });
+  const writer = openDatabase(url, {
+    connections: 1,
+    applicationName: "bench-import",
+    patience: "command",
+  });
   onCleanup(() => writer.end());
   const userId = await addUser(sql);
   const { key } = await addApiKey(sql, userId);

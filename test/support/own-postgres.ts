@@ -35,7 +35,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const start = () => openEmbeddedDatabase({ dataDir, log: () => {}, settings: SETTINGS });
   let server: EmbeddedDatabase = await start();
   const { url } = server;
-  const sql = openDatabase(url, { connections: 4 });
+  const sql = openDatabase(url, { connections: 4, patience: "command" });
   await migrate(sql);
   onCleanup(async () => {
     await sql.end({ timeout: 1 });
