@@ -65,7 +65,7 @@ interface IndexStats {
   /** Distinct vectors in the graph; 0 without a graph. */
   graphed: number;
   /** Candidates that a graph search keeps. */
-  ef: number;
+  window: number;
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
 }
 

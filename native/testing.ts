@@ -56,7 +56,7 @@ interface Testing {
   /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */
   useKernels(set: string): void;
   /** Runs one kernel of a set on raw operands; see native/src/kernels/kernels.hpp. */
-  runKernel(set: string, operation: "dot" | "hamming" | "dot4Bit", ...operands: Operands): number;
+  runKernel(set: string, operation: "dot" | "dot4Bit", ...operands: Operands): number;
   runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   constants(): Constants;

@@ -71,24 +71,13 @@ test("the portable kernels run everywhere, and an unsupported set is refused", (
     RangeError,
   );
   const odd = new Uint8Array(68);
-  for (const operation of ["dot", "hamming", "dot4Bit", "dot1Bit", "hadamard"] as const) {
+  for (const operation of ["dot", "dot4Bit", "dot1Bit", "hadamard"] as const) {
     expect(() => testing.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
   }
 });
 
 for (const set of sets) {
   describe(`the ${set} kernels against plain JavaScript`, () => {
-    test(`${set} hamming counts the bits in which two codes differ`, () => {
-      fc.assert(
-        fc.property(lengths(64, 4096), kinds, kinds, seeds, (bits, left, right, seed) => {
-          const random = randomNumbers(seed);
-          const a = makeBytes(left, bits / 8, random);
-          const b = makeBytes(right, bits / 8, random);
-          expect(testing.runKernel(set, "hamming", a, b)).toBe(onesIn(xor(a, b)));
-        }),
-      );
-    });
-
     test(`${set} dot1Bit sums the query's elements where a code has a one, for any number of codes`, () => {
       fc.assert(
         fc.property(

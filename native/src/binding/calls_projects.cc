@@ -32,17 +32,12 @@ Napi::Value extendGraph(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), index ? index->extendGraph(most) : 0);
 }
 
-template <typename Target>
-static void requestCalibration(Target& index) {
-  if constexpr (requires { index.requestCalibration(); }) index.requestCalibration();
-}
-
 Napi::Value recalibrate(const Napi::CallbackInfo& info) {
   const auto project = projectArgument(info);
   const uint32_t dimension = dimensionArgument(info, 1);
   std::lock_guard lock(project->writer());
   const auto index = project->index(dimensionSlot(dimension));
-  if (index) requestCalibration(*index);
+  if (index) index->requestCalibration();
   return info.Env().Undefined();
 }
 

@@ -21,7 +21,7 @@ static Napi::Object indexStats(Napi::Env env, const Index& index) {
   entry.Set("vectors", number(env, index.ordinals()));
   entry.Set("distinct", number(env, index.nodes()));
   entry.Set("graphed", number(env, numbers.graphed));
-  entry.Set("ef", number(env, numbers.ef));
+  entry.Set("window", Napi::Number::New(env, numbers.effort.window[0]));
   entry.Set("bytes", bytes);
   return entry;
 }

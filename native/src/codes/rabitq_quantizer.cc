@@ -3,29 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "codes/rotation.hpp"
 
 namespace tessera {
 
-/// The mean of |x| divided by the root mean square of x, for a normal distribution. The elements of
-/// a rotated vector are close to one.
-static constexpr float SIGN_ALIGNMENT = 0.7978846f;
-/// The step of the 4-bit quantizer with the least error for that distribution, in units of the root
-/// mean square.
+/// The step of the 4-bit quantizer with the least error for a normal distribution, in units of the
+/// root mean square. The elements of a rotated vector are close to that distribution.
 static constexpr float OPTIMAL_STEP = 0.335f;
 /// The step of a query's bytes in the same units: 127 steps are five times the root mean square.
 static constexpr float BYTE_STEP = 5.0f / 127;
 static constexpr size_t ESTIMATE_BATCH = 64;
 
 RabitqQuantizer::RabitqQuantizer(uint32_t dimension)
-    : dimension_(dimension), centre_(dimension, 0.0f) {
-  for (uint32_t different = 0; different <= dimension; different++) {
-    cosines_.push_back(
-        static_cast<float>(std::cos(std::numbers::pi * different / dimension)));
-  }
-}
+    : dimension_(dimension), centre_(dimension, 0.0f) {}
 
 void RabitqQuantizer::centreChanged() {
   centreSquared_ = static_cast<float>(kernels().dot(centre_.data(), centre_.data(), dimension_));
@@ -157,13 +148,25 @@ void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* c
   }
 }
 
-float RabitqQuantizer::estimatePair(const uint8_t* a, const uint8_t* b) const {
-  const Factors1Bit left = factors1Bit(a), right = factors1Bit(b);
-  // scale = length / (alignment * sqrt(dimension))
-  const float lengths = left.scale * right.scale * SIGN_ALIGNMENT * SIGN_ALIGNMENT *
-                        static_cast<float>(dimension_);
-  // The square of the centre is left out: it is the same for all pairs, which are only compared.
-  return lengths * cosines_[kernels().hamming(a, b, words())] + left.add + right.add;
+void RabitqQuantizer::queryFrom4BitCode(const uint8_t* code, QuantizedQuery& out) const {
+  Factors4Bit factors;
+  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
+  out.bytes.resize(dimension_);
+  out.byteTotal = 0;
+  // A level stands for itself minus the middle, 7.5. Twice that is a whole number.
+  const auto doubled = [&](uint8_t level) {
+    const auto value = static_cast<int8_t>(2 * level - 15);
+    out.byteTotal += value;
+    return value;
+  };
+  for (uint32_t block = 0; block < dimension_; block += 64, code += 32) {
+    for (uint32_t i = 0; i < 32; i++) {
+      out.bytes[block + i] = doubled(code[i] & 15);
+      out.bytes[block + 32 + i] = doubled(code[i] >> 4);
+    }
+  }
+  out.byteStep = factors.scale / 2;
+  out.constant = factors.add - centreSquared_;
 }
 
 }  // namespace tessera

@@ -75,9 +75,8 @@ class RabitqQuantizer {
                     float* estimates) const;
   /// Estimates the cosine similarity of a query and a 4-bit code.
   float estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const;
-  /// Estimates the cosine similarity of two vectors from their 1-bit codes, less a constant of the
-  /// quantizer.
-  float estimatePair(const uint8_t* a, const uint8_t* b) const;
+  /// Turns a 4-bit code into a query against other 4-bit codes; it does not fit 1-bit codes.
+  void queryFrom4BitCode(const uint8_t* code, QuantizedQuery& out) const;
 
   /// Standard errors of the estimates, divided by the scale of the 1-bit code and the length of the
   /// query's residual.
@@ -91,8 +90,6 @@ class RabitqQuantizer {
   uint32_t dimension_;
   float centreSquared_ = 0;
   std::vector<float> centre_;
-  /// The cosine of the angle at which this many bits differ.
-  std::vector<float> cosines_;
 };
 
 }  // namespace tessera

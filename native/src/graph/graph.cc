@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "common/limits.hpp"
 #include "common/prefetch.hpp"
 
 namespace tessera {
 
 /// Candidates of an insertion.
-static constexpr size_t EF_CONSTRUCTION = 96;
+static constexpr size_t EF_CONSTRUCTION = 160;
 /// Candidates on the levels above the target. A single one gets stuck in the wrong cluster.
 static constexpr size_t EF_DESCENT = 16;
 
-Graph::Graph(const RabitqQuantizer& quantizer, const Column& codes)
+Graph::Graph(const RabitqQuantizer& quantizer, const Column& codes1Bit, const Column& codes4Bit)
     : quantizer_(quantizer),
-      codes_(codes),
+      codes1Bit_(codes1Bit),
+      codes4Bit_(codes4Bit),
       layer0_(M0 * sizeof(Link), HOT_SLAB_ROW_BITS),
       upperLayers_(M * sizeof(Link)) {}
 
@@ -76,7 +78,7 @@ void Graph::searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
     visit(point.node);
     queue.offer(point.estimate, point.node);
   }
-  const size_t codeBytes = codes_.rowBytes();
+  const size_t codeBytes = codes1Bit_.rowBytes();
   const uint32_t linkCountHere = linkCount(level);
   while (const Candidate* candidate = queue.expandNext()) {
     uint32_t nodes[M0];
@@ -100,25 +102,31 @@ void Graph::searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
   }
 }
 
-void Graph::search(const QuantizedQuery& query, size_t ef, GraphScratch& scratch) const {
-  if (size() == 0) {
-    scratch.queue.reset(ef);
-    return;
+void Graph::sortBy4BitCodes(const QuantizedQuery& query, std::vector<Candidate>& candidates) const {
+  for (const Candidate& entry : candidates) {
+    prefetch(codes4Bit_.row(entry.node), codes4Bit_.rowBytes());
   }
-  descend(query, 0, scratch);
-  searchLevel(query, 0, ef, scratch);
+  for (Candidate& entry : candidates) {
+    entry.estimate = quantizer_.estimate4Bit(query, codes4Bit_.row(entry.node));
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
 }
 
 size_t Graph::selectNeighbours(const std::vector<Candidate>& sorted, size_t wanted,
-                            uint32_t* selected) const {
+                               uint32_t* selected) {
   size_t count = 0;
   for (const Candidate& candidate : sorted) {
     if (count == wanted) break;
-    const uint8_t* candidateCode = code(candidate.node);
-    const bool diverse = std::none_of(selected, selected + count, [&](uint32_t other) {
-      return quantizer_.estimatePair(candidateCode, code(other)) > candidate.estimate;
-    });
-    if (diverse) selected[count++] = candidate.node;
+    const uint8_t* code = codes4Bit_.row(candidate.node);
+    const auto end = selectedQueries_.begin() + static_cast<ptrdiff_t>(count);
+    const bool diverse =
+        std::none_of(selectedQueries_.begin(), end, [&](const QuantizedQuery& other) {
+          return quantizer_.estimate4Bit(other, code) > candidate.estimate;
+        });
+    if (!diverse) continue;
+    quantizer_.queryFrom4BitCode(code, selectedQueries_[count]);
+    selected[count++] = candidate.node;
   }
   return count;
 }
@@ -132,15 +140,12 @@ void Graph::addReverseLink(uint32_t from, uint32_t to, uint32_t level) {
       return;
     }
   }
-  neighbours_.clear();
-  const uint8_t* base = code(from);
-  neighbours_.push_back({quantizer_.estimatePair(base, code(to)), to, false});
+  neighbours_.assign(1, {0, to, false});
   for (uint32_t i = 0; i < capacity; i++) {
-    const uint32_t node = list[i].load(std::memory_order_relaxed);
-    neighbours_.push_back({quantizer_.estimatePair(base, code(node)), node, false});
+    neighbours_.push_back({0, list[i].load(std::memory_order_relaxed), false});
   }
-  std::sort(neighbours_.begin(), neighbours_.end(),
-            [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
+  quantizer_.queryFrom4BitCode(codes4Bit_.row(from), listOwner_);
+  sortBy4BitCodes(listOwner_, neighbours_);
   uint32_t selected[M0];
   const size_t count = selectNeighbours(neighbours_, capacity, selected);
   for (uint32_t i = 0; i < capacity; i++) {
@@ -167,17 +172,17 @@ void Graph::insert(const QuantizedQuery& query, GraphScratch& scratch) {
   addNode(node, level);
   const Entry top = entry();
   if (node > 0) {
+    // Selection compares similarities to the new node with similarities among its neighbours, so both
+    // must have the errors of 4-bit codes. The query itself is too exact.
+    quantizer_.queryFrom4BitCode(codes4Bit_.row(node), inserted_);
     descend(query, std::min(level, top.level), scratch);
     for (uint32_t l = std::min(level, top.level) + 1; l-- > 0;) {
       searchLevel(query, l, EF_CONSTRUCTION, scratch);
       useAsEntryPoints(scratch);
       std::vector<Candidate>& found = scratch.queue.entries();
-      // `estimatePair` lacks the constant of the query, so the estimates that it is compared with
-      // must.
-      const float shift = quantizer_.factors1Bit(code(node)).add - query.constant;
-      for (Candidate& candidate : found) candidate.estimate += shift;
+      sortBy4BitCodes(inserted_, found);
       uint32_t selected[M0];
-      const size_t count = selectNeighbours(found, M, selected);
+      const size_t count = selectNeighbours(found, linkCount(l), selected);
       for (size_t i = 0; i < count; i++) {
         links(node, l)[i].store(selected[i], std::memory_order_release);
       }

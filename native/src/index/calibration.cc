@@ -5,88 +5,148 @@
 #include <cmath>
 #include <functional>
 
+#include "graph/walk.hpp"
 #include "index/code_scan.hpp"
 #include "index/rerank.hpp"
 
 namespace tessera {
 
-/// A call of `advance` ends soon after this time.
+/// A slice ends soon after this time.
 static constexpr std::chrono::milliseconds SLICE{10};
-static constexpr uint32_t PROBES = 96;
-static constexpr size_t NEIGHBOURS = 10;
-/// Share of the true neighbours that searches must find.
-static constexpr double TARGET_RECALL = 0.995;
-static constexpr uint32_t EF_STEPS[] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
-/// Below every cosine: excludes nothing.
-static constexpr double NO_MIN_SCORE = -2;
+/// Probes; every other one is a mixture.
+static constexpr uint32_t PROBES = 192;
+/// Weight of the second vector of a mixture. The first one remains the nearest.
+static constexpr float MIXTURE_WEIGHT = 0.5f;
+/// Windows that are tried, as factors of the default ones, cheapest first.
+static constexpr float WINDOW_FACTORS[] = {0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f};
+/// The recall that a window must reach for each of EFFORT_LIMITS, with 95% confidence: of held-out
+/// vectors, then of mixtures. A single miss weighs more among ten neighbours than among a hundred,
+/// which keeps the bound for ten lower at the same recall.
+static constexpr double TARGET_RECALLS[][2] = {{0.985, 0.97}, {0.993, 0.985}};
+/// A gain in the recall of mixtures that is not worth a wider window.
+static constexpr double MIXTURE_PLATEAU = 0.005;
+/// Standard errors of the mean below it that leave 5% of a normal distribution.
+static constexpr double ONE_SIDED_95 = 1.645;
 
-Calibration::Probe Calibration::makeProbe(const VectorTable& vectors,
-                                          const QuantizedIndex& quantized, uint32_t node) {
-  Probe probe;
-  encodeBetween(vectors, quantized, probe, node, node);
-  quantized.graph.search(probe.query, DEFAULT_EF, scratch_);
-  const auto& near = scratch_.queue.entries();
-  encodeBetween(vectors, quantized, probe, node, near[near.size() / 2].node);
-  std::vector<Candidate> candidates;
-  CodeScan scan(quantized, probe.query, NEIGHBOURS, NO_MIN_SCORE, candidates);
-  for (uint32_t other = 0; other < nodes_; other++) scan.add(other);
-  scan.finish();
-  rerank(vectors, quantized, probe, candidates);
-  const size_t last = std::min(NEIGHBOURS, scores_.size()) - 1;
-  std::nth_element(scores_.begin(), scores_.begin() + static_cast<long>(last), scores_.end(),
-                   std::greater<>());
-  probe.minScore = scores_[last];
-  return probe;
+void Calibration::Recall::add(double recall) {
+  sum += recall;
+  squares += recall * recall;
+  probes++;
 }
 
-void Calibration::encodeBetween(const VectorTable& vectors, const QuantizedIndex& quantized,
-                                Probe& probe, uint32_t a, uint32_t b) {
+double Calibration::Recall::lowerBound() const {
+  const double variance = std::max(0.0, squares / probes - mean() * mean());
+  return mean() - ONE_SIDED_95 * std::sqrt(variance / probes);
+}
+
+Calibration::Probe Calibration::makeProbe(const VectorTable& vectors,
+                                          const QuantizedIndex& quantized, uint32_t number) {
   const uint32_t dimension = vectors.dimension();
+  const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / PROBES);
+  // Half the nodes away, so unrelated even where vectors arrive sorted by topic.
+  const uint32_t other = (node + nodes_ / 2) % nodes_;
+  const bool mixture = number % 2 == 1;
+  Probe probe;
+  probe.hidden[0] = node;
+  probe.hidden[1] = mixture ? other : NONE;
   probe.vector.resize(dimension);
+  const auto weight = static_cast<float>(mixture ? MIXTURE_WEIGHT * vectors.inverseNorm(other) : 0);
   for (uint32_t i = 0; i < dimension; i++) {
-    probe.vector[i] = static_cast<float>(vectors.vector(a)[i] * vectors.inverseNorm(a) +
-                                         vectors.vector(b)[i] * vectors.inverseNorm(b));
+    probe.vector[i] = static_cast<float>(vectors.vector(node)[i] * vectors.inverseNorm(node)) +
+                      weight * vectors.vector(other)[i];
   }
-  double squares = kernels().dot(probe.vector.data(), probe.vector.data(), dimension);
-  if (squares == 0) {
-    // Opposite vectors have no midpoint: use the first.
-    std::copy_n(vectors.vector(a), dimension, probe.vector.begin());
-    squares = kernels().dot(probe.vector.data(), probe.vector.data(), dimension);
-  }
-  probe.inverseNorm = 1 / std::sqrt(squares);
+  probe.inverseNorm =
+      1 / std::sqrt(kernels().dot(probe.vector.data(), probe.vector.data(), dimension));
   std::vector<float> prepared(dimension);
   quantized.quantizer.prepare(probe.vector.data(), probe.inverseNorm, prepared.data());
   quantized.quantizer.encodeQuery(prepared.data(), probe.query);
+  findTruth(vectors, quantized, probe);
+  return probe;
+}
+
+void Calibration::findTruth(const VectorTable& vectors, const QuantizedIndex& quantized,
+                            Probe& probe) {
+  const auto most = static_cast<size_t>(EFFORT_LIMITS[1]);
+  CodeScan scan(quantized, probe.query, most, -2, candidates_);
+  for (uint32_t node = 0; node < nodes_; node++) {
+    if (node != probe.hidden[0] && node != probe.hidden[1]) scan.add(node);
+  }
+  scan.finish();
+  rerank(vectors, quantized, probe, most);
+  std::sort(scores_.begin(), scores_.end(), std::greater<>());
+  for (size_t i = 0; i < std::size(EFFORT_LIMITS); i++) {
+    const auto rank = std::min(static_cast<size_t>(EFFORT_LIMITS[i]), scores_.size());
+    probe.minScores[i] = scores_[rank - 1];
+  }
 }
 
 void Calibration::rerank(const VectorTable& vectors, const QuantizedIndex& quantized,
-                         const Probe& probe, std::vector<Candidate>& candidates) {
+                         const Probe& probe, size_t limit) {
   scores_.clear();
-  std::erase_if(candidates, [&](const Candidate& entry) { return entry.node >= nodes_; });
-  rerankBy4BitCodes(quantized, probe.query, NO_MIN_SCORE, NEIGHBOURS, candidates);
+  rerankBy4BitCodes(quantized, probe.query, -2, limit, candidates_);
   rerankByVectors(
-      vectors, quantized, probe.query, probe.vector.data(), probe.inverseNorm, candidates,
-      [this](uint32_t, double score) { scores_.push_back(score); }, [] { return NO_MIN_SCORE; });
+      vectors, quantized, probe.query, probe.vector.data(), probe.inverseNorm, candidates_,
+      [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });
+}
+
+float Calibration::window() const {
+  return SearchEffort{}.window[limit_] * WINDOW_FACTORS[trials_.size()];
+}
+
+void Calibration::runProbe(const VectorTable& vectors, const QuantizedIndex& quantized,
+                           const Probe& probe) {
+  const auto limit = static_cast<size_t>(EFFORT_LIMITS[limit_]);
+  const WalkParameters parameters{
+      limit, window(), nodes_, {probe.hidden[0], probe.hidden[1]}};
+  quantized.graph.walk(
+      probe.query, parameters, [this](uint32_t node) { return node < nodes_; }, scratch_,
+      candidates_, work_);
+  rerank(vectors, quantized, probe, limit);
+  const auto found = std::count_if(scores_.begin(), scores_.end(), [&](double score) {
+    return score >= probe.minScores[limit_];
+  });
+  const double recall = static_cast<double>(found) / static_cast<double>(limit);
+  recalls_[probe.hidden[1] == NONE ? 0 : 1].add(std::min(1.0, recall));
+}
+
+bool Calibration::finishWindow() {
+  const Trial trial{window(), static_cast<float>(work_.estimates) / PROBES,
+                    recalls_[0].lowerBound() >= TARGET_RECALLS[limit_][0], recalls_[1].mean()};
+  trials_.push_back(trial);
+  const bool reached =
+      trial.reached && recalls_[1].lowerBound() >= TARGET_RECALLS[limit_][1];
+  recalls_[0] = recalls_[1] = Recall{};
+  work_ = WalkWork{};
+  probe_ = 0;
+  if (!reached && trials_.size() < std::size(WINDOW_FACTORS)) return false;
+  choose(reached);
+  trials_.clear();
+  return ++limit_ == std::size(EFFORT_LIMITS);
+}
+
+void Calibration::choose(bool lastReached) {
+  const auto byMixtures = [](const Trial& a, const Trial& b) { return a.mixtures < b.mixtures; };
+  const double best = std::max_element(trials_.begin(), trials_.end(), byMixtures)->mixtures;
+  auto chosen = trials_.end() - 1;
+  if (!lastReached) {
+    // Wider windows may not help mixtures, whose neighbours can be in places without a path between.
+    const auto enough = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
+      return trial.reached && trial.mixtures >= best - MIXTURE_PLATEAU;
+    });
+    if (enough != trials_.end()) chosen = enough;
+  }
+  effort_.window[limit_] = chosen->window;
+  effort_.estimates[limit_] = chosen->estimates;
+  effort_.sufficient[limit_] = chosen->reached;
 }
 
 bool Calibration::step(const VectorTable& vectors, const QuantizedIndex& quantized) {
   if (probes_.size() < PROBES) {
-    const auto node = static_cast<uint32_t>(uint64_t{probes_.size()} * nodes_ / PROBES);
-    probes_.push_back(makeProbe(vectors, quantized, node));
+    probes_.push_back(makeProbe(vectors, quantized, static_cast<uint32_t>(probes_.size())));
     return false;
   }
-  const Probe& probe = probes_[probe_++];
-  quantized.graph.search(probe.query, EF_STEPS[efStep_], scratch_);
-  rerank(vectors, quantized, probe, scratch_.queue.entries());
-  found_ += std::min(NEIGHBOURS, static_cast<size_t>(std::count_if(
-                                     scores_.begin(), scores_.end(),
-                                     [&](double score) { return score >= probe.minScore; })));
-  if (probe_ < PROBES) return false;
-  const double recall = static_cast<double>(found_) / (PROBES * NEIGHBOURS);
-  if (recall >= TARGET_RECALL || efStep_ + 1 == std::size(EF_STEPS)) return true;
-  efStep_++;
-  probe_ = found_ = 0;
-  return false;
+  runProbe(vectors, quantized, probes_[probe_]);
+  return ++probe_ == PROBES && finishWindow();
 }
 
 bool Calibration::advance(const VectorTable& vectors, const QuantizedIndex& quantized) {
@@ -96,7 +156,5 @@ bool Calibration::advance(const VectorTable& vectors, const QuantizedIndex& quan
   }
   return false;
 }
-
-uint32_t Calibration::ef() const { return EF_STEPS[efStep_]; }
 
 }  // namespace tessera

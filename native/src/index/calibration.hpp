@@ -1,18 +1,20 @@
-// Measuring the ef that graph searches need for the data at hand.
+// Measuring the effort that graph searches need for the data at hand.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "index/search_effort.hpp"
 
 namespace tessera {
 
 class QuantizedIndex;
 class VectorTable;
 
-/// Finds the smallest ef with which graph searches reach the target recall near a sample of the
-/// vectors. It is deterministic. It takes long and is therefore done in slices; vectors that are
-/// added meanwhile are ignored.
+/// Finds the smallest windows with which walks reach the target recall on probes: vectors of the index
+/// that the walk does not see, as if they were new, and mixtures of unrelated vectors, which are
+/// farther from the data. It is deterministic. It takes long and is therefore done in slices; vectors
+/// that are added meanwhile are ignored.
 class Calibration {
  public:
   explicit Calibration(uint32_t nodes) : nodes_(nodes) {}
@@ -21,35 +23,64 @@ class Calibration {
   /// Works for some milliseconds and returns whether the measurement is complete.
   bool advance(const VectorTable& vectors, const QuantizedIndex& quantized);
   /// The result of a complete measurement.
-  uint32_t ef() const;
+  const SearchEffort& effort() const { return effort_; }
 
  private:
-  /// A query near the data: halfway between a vector and one of its neighbours.
   struct Probe {
     std::vector<float> vector;
     double inverseNorm;
     QuantizedQuery query;
-    /// The score of the last true neighbour.
-    double minScore;
+    /// The nodes that the vector comes from.
+    uint32_t hidden[2];
+    /// The score of the last true neighbour, for each of EFFORT_LIMITS.
+    double minScores[2];
+  };
+  /// Recall of the probes of one kind with one window.
+  struct Recall {
+    double sum = 0, squares = 0;
+    uint32_t probes = 0;
+    void add(double recall);
+    double mean() const { return sum / probes; }
+    /// The recall that the data has with 95% confidence.
+    double lowerBound() const;
   };
 
+  /// What all probes gave with one window.
+  struct Trial {
+    float window;
+    float estimates;
+    /// Whether held-out vectors reached the target.
+    bool reached;
+    double mixtures;
+  };
+
+  /// Does the smallest piece of work; returns whether the measurement is complete.
   bool step(const VectorTable& vectors, const QuantizedIndex& quantized);
-  Probe makeProbe(const VectorTable& vectors, const QuantizedIndex& quantized, uint32_t node);
-  /// Makes the probe the normalised sum of the vectors of two nodes.
-  void encodeBetween(const VectorTable& vectors, const QuantizedIndex& quantized, Probe& probe,
-                     uint32_t a, uint32_t b);
+  Probe makeProbe(const VectorTable& vectors, const QuantizedIndex& quantized, uint32_t number);
+  void findTruth(const VectorTable& vectors, const QuantizedIndex& quantized, Probe& probe);
+  void runProbe(const VectorTable& vectors, const QuantizedIndex& quantized, const Probe& probe);
+  /// Judges a window once all probes have run with it. Returns whether all limits are done.
+  bool finishWindow();
+  /// Takes the last trial if it reached all targets, else the cheapest that does about as well.
+  void choose(bool lastReached);
+  float window() const;
   /// Fills `scores_` with the exact scores of the best candidates.
   void rerank(const VectorTable& vectors, const QuantizedIndex& quantized, const Probe& probe,
-              std::vector<Candidate>& candidates);
+              size_t limit);
 
   uint32_t nodes_;
+  SearchEffort effort_;
   GraphScratch scratch_;
-  std::vector<Probe> probes_;
+  std::vector<Candidate> candidates_;
   std::vector<double> scores_;
-  /// The ef that is tried now, the next probe for it, and the neighbours that earlier probes found.
-  size_t efStep_ = 0;
+  std::vector<Probe> probes_;
+  /// The limit and the probe that are tried now, and the windows that were tried for the limit.
+  size_t limit_ = 0;
   size_t probe_ = 0;
-  size_t found_ = 0;
+  std::vector<Trial> trials_;
+  /// Of held-out vectors and of mixtures, with the window that is tried now.
+  Recall recalls_[2];
+  WalkWork work_;
 };
 
 }  // namespace tessera

@@ -5,17 +5,16 @@
 
 namespace tessera {
 
-/// Most candidates of a scan. It takes effect on data that is all alike, where the error margins
-/// exclude nothing.
-static constexpr size_t MAX_SCAN_CANDIDATES = 4096;
+/// Standard errors below the `limit`-th best estimate within which a node is kept. Of many estimates the
+/// best are those that err upwards, so this is wider than ERROR_MARGIN; reranking narrows it.
+static constexpr float SCAN_WINDOW = 4.5f;
 
 CodeScan::CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
                    double minScore, std::vector<Candidate>& kept)
     : quantized_(quantized),
       query_(query),
       limit_(limit),
-      errorUnit_(RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT *
-                 query.residualLength),
+      window_(SCAN_WINDOW * RabitqQuantizer::ERROR_1BIT * query.residualLength),
       minEstimate_(static_cast<float>(minScore)),
       kept_(kept) {
   kept_.clear();
@@ -27,9 +26,9 @@ void CodeScan::flush() {
   quantized_.quantizer.estimate1Bit(query_, codes_, waiting_, estimates);
   for (size_t i = 0; i < waiting_; i++) {
     const float upper =
-        estimates[i] + errorUnit_ * quantized_.quantizer.factors1Bit(codes_[i]).scale;
+        estimates[i] + window_ * quantized_.quantizer.factors1Bit(codes_[i]).scale;
     if (!(upper >= minEstimate_)) continue;
-    kept_.push_back({upper, nodes_[i], false});
+    kept_.push_back({estimates[i], nodes_[i], false});
     if (best_.size() == limit_ && estimates[i] <= best_.front()) continue;
     best_.push_back(estimates[i]);
     std::push_heap(best_.begin(), best_.end(), std::greater<>());
@@ -44,11 +43,14 @@ void CodeScan::flush() {
 
 void CodeScan::finish() {
   flush();
-  std::erase_if(kept_, [this](const Candidate& entry) { return entry.estimate < minEstimate_; });
-  if (kept_.size() <= MAX_SCAN_CANDIDATES) return;
-  std::nth_element(kept_.begin(), kept_.begin() + MAX_SCAN_CANDIDATES, kept_.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
-  kept_.resize(MAX_SCAN_CANDIDATES);
+  const float margin =
+      RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
+  std::erase_if(kept_, [&](Candidate& entry) {
+    const float scale = quantized_.quantizer.factors1Bit(quantized_.codes1Bit.row(entry.node)).scale;
+    const bool excluded = entry.estimate + window_ * scale < minEstimate_;
+    entry.estimate += margin * scale;
+    return excluded;
+  });
 }
 
 }  // namespace tessera

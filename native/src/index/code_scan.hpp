@@ -9,7 +9,7 @@ namespace tessera {
 
 /// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and
 /// not below the minimum score. On spread-out data these are few, on crowded data as many as
-/// needed.
+/// needed. The estimates of the kept candidates are upper bounds.
 class CodeScan {
  public:
   /// `kept` receives the candidates.
@@ -32,8 +32,8 @@ class CodeScan {
   const QuantizedIndex& quantized_;
   const QuantizedQuery& query_;
   const size_t limit_;
-  const float errorUnit_;
-  /// A node is kept when its estimate plus its error margin reaches this.
+  const float window_;
+  /// A node is kept when its estimate plus its window reaches this.
   float minEstimate_;
   /// The `limit` best estimates: a heap with the lowest on top.
   std::vector<float> best_;

@@ -50,6 +50,11 @@ uint32_t Index::reencode(uint32_t maxNodes) {
   return left;
 }
 
+void Index::requestCalibration() {
+  const std::shared_ptr<QuantizedIndex> quantized = quantized_.load(std::memory_order_relaxed);
+  if (quantized) quantized->calibratedNodes = 0;
+}
+
 uint32_t Index::extendGraph(uint32_t maxVectors) {
   // A graph over codes that are about to be replaced would be wasted.
   if (nextQuantized_) {
@@ -73,7 +78,7 @@ IndexStats Index::stats() const {
         uint64_t{nodes()} * (quantized->codes1Bit.rowBytes() + quantized->codes4Bit.rowBytes());
     numbers.graphBytes = quantized->graph.bytes();
     numbers.graphed = quantized->graph.size();
-    numbers.ef = quantized->ef.load();
+    numbers.effort = quantized->effort();
   }
   return numbers;
 }

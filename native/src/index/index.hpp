@@ -30,7 +30,8 @@ struct Batch {
 
 struct IndexStats {
   uint64_t codeBytes, vectorBytes, graphBytes, renderedBytes, idBytes;
-  uint32_t graphed, ef;
+  uint32_t graphed;
+  SearchEffort effort;
 };
 
 class Index {
@@ -52,6 +53,9 @@ class Index {
   /// Inserts up to `maxVectors` pending vectors into the graph and returns how many are left.
   /// Writer only.
   uint32_t extendGraph(uint32_t maxVectors);
+
+  /// Makes the next maintenance measure the effort of searches again. Writer only.
+  void requestCalibration();
 
   /// The codes and the graph; null while the index is empty.
   std::shared_ptr<const QuantizedIndex> quantized() const {

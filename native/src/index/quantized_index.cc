@@ -12,7 +12,7 @@ QuantizedIndex::QuantizedIndex(uint32_t dimension)
     : quantizer(dimension),
       codes1Bit(RabitqQuantizer::code1BitBytes(dimension), HOT_SLAB_ROW_BITS),
       codes4Bit(RabitqQuantizer::code4BitBytes(dimension)),
-      graph(quantizer, codes1Bit) {}
+      graph(quantizer, codes1Bit, codes4Bit) {}
 
 QuantizedIndex::~QuantizedIndex() = default;
 
@@ -45,11 +45,11 @@ void QuantizedIndex::encode(const VectorTable& vectors, uint32_t nodes) {
 }
 
 uint32_t QuantizedIndex::calibrate(const VectorTable& vectors) {
-  // An index that has grown by half since the last measurement may need another ef.
-  if (!calibration_ && uint64_t{encoded} * 2 < uint64_t{calibratedNodes} * 3) return 0;
+  // An index that has grown by a quarter since the last measurement may need another effort.
+  if (!calibration_ && uint64_t{encoded} * 4 < uint64_t{calibratedNodes} * 5) return 0;
   if (!calibration_) calibration_ = std::make_unique<Calibration>(encoded);
   if (!calibration_->advance(vectors, *this)) return 1;
-  ef.store(calibration_->ef(), std::memory_order_release);
+  setEffort(calibration_->effort());
   calibratedNodes = calibration_->nodes();
   calibration_.reset();
   return 0;

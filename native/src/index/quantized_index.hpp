@@ -6,6 +6,7 @@
 
 #include "codes/rabitq_quantizer.hpp"
 #include "graph/graph.hpp"
+#include "index/search_effort.hpp"
 #include "index/vector_table.hpp"
 #include "storage/column.hpp"
 
@@ -13,8 +14,6 @@ namespace tessera {
 
 /// Nodes from which an index has a graph. Below, a scan of the codes is as fast.
 inline constexpr uint32_t GRAPH_MIN_NODES = 4096;
-/// The ef of searches until calibration has measured what the data needs.
-inline constexpr uint32_t DEFAULT_EF = 96;
 
 class Calibration;
 
@@ -28,7 +27,7 @@ class QuantizedIndex {
   /// Encodes the nodes [encoded, nodes). Writer only.
   void encode(const VectorTable& vectors, uint32_t nodes);
   /// Inserts up to `maxNodes` encoded nodes into the graph and returns how many are left. When none
-  /// is left it calibrates ef, one slice per call, and returns 1 until that is done.
+  /// is left it calibrates the effort, one slice per call, and returns 1 until that is done.
   uint32_t extendGraph(const VectorTable& vectors, uint32_t maxNodes);
 
   RabitqQuantizer quantizer;
@@ -38,12 +37,19 @@ class QuantizedIndex {
   uint32_t encoded = 0;
   /// Nodes that the centre was computed from.
   uint32_t centreNodes = 0;
-  /// Nodes when ef was last measured; 0 before the first measurement.
+  /// Nodes when the effort was last measured; 0 before the first measurement.
   uint32_t calibratedNodes = 0;
-  std::atomic<uint32_t> ef{DEFAULT_EF};
+
+  /// What searches use: the defaults until calibration has measured what the data needs.
+  SearchEffort effort() const { return *effort_.load(std::memory_order_acquire); }
+  void setEffort(const SearchEffort& effort) {
+    effort_.store(std::make_shared<const SearchEffort>(effort), std::memory_order_release);
+  }
 
  private:
   uint32_t calibrate(const VectorTable& vectors);
+
+  std::atomic<std::shared_ptr<const SearchEffort>> effort_{std::make_shared<const SearchEffort>()};
 
   /// The measurement in progress.
   std::unique_ptr<Calibration> calibration_;

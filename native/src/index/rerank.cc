@@ -1,35 +1,72 @@
 #include "index/rerank.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace tessera {
 
-void rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
-                       double minScore, size_t limit, std::vector<Candidate>& candidates) {
-  static constexpr size_t AHEAD = 3;
+static bool isBetter(const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; }
+static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
+
+namespace {
+
+/// The lowest of the `limit` best scores that candidates are sure to reach.
+class Cutoff {
+ public:
+  Cutoff(double minScore, size_t limit) : minScore_(static_cast<float>(minScore)), limit_(limit) {
+    best_.reserve(limit);
+  }
+
+  float minScore() const { return minScore_; }
+
+  void add(float lowerBound) {
+    if (best_.size() == limit_) {
+      if (lowerBound <= best_.front()) return;
+      std::pop_heap(best_.begin(), best_.end(), std::greater<>());
+      best_.back() = lowerBound;
+    } else {
+      best_.push_back(lowerBound);
+    }
+    std::push_heap(best_.begin(), best_.end(), std::greater<>());
+    if (best_.size() == limit_) minScore_ = std::max(minScore_, best_.front());
+  }
+
+ private:
+  float minScore_;
+  const size_t limit_;
+  /// A heap with the lowest on top.
+  std::vector<float> best_;
+};
+
+}  // namespace
+
+size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
+                         double minScore, size_t limit, std::vector<Candidate>& candidates) {
+  static constexpr size_t BATCH = 8;
   const Column& codes = quantized.codes4Bit;
-  const size_t bytes = codes.rowBytes();
-  for (size_t i = 0; i < candidates.size() && i < AHEAD; i++) {
-    prefetch(codes.row(candidates[i].node), bytes);
+  Cutoff cutoff(minScore, limit);
+  // The candidates become a heap at the front, with the highest bound on top, and the reranked ones
+  // behind it.
+  auto heapEnd = candidates.end();
+  std::make_heap(candidates.begin(), heapEnd, isWorse);
+  while (heapEnd != candidates.begin() && candidates.front().estimate >= cutoff.minScore()) {
+    const auto batchEnd = heapEnd;
+    for (size_t i = 0; i < BATCH && heapEnd != candidates.begin(); i++) {
+      std::pop_heap(candidates.begin(), heapEnd--, isWorse);
+      prefetch(codes.row(heapEnd->node), codes.rowBytes());
+    }
+    for (auto entry = heapEnd; entry != batchEnd; ++entry) {
+      entry->estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry->node));
+      cutoff.add(entry->estimate - margin4Bit(quantized, query, entry->node));
+    }
   }
-  for (size_t i = 0; i < candidates.size(); i++) {
-    if (i + AHEAD < candidates.size()) prefetch(codes.row(candidates[i + AHEAD].node), bytes);
-    Candidate& candidate = candidates[i];
-    candidate.estimate = quantized.quantizer.estimate4Bit(query, codes.row(candidate.node));
-  }
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
-  if (candidates.size() > limit) {
-    // All of the `limit` best score at least this, and so does the last hit.
-    const Candidate& last = candidates[limit - 1];
-    const float lower = last.estimate - margin4Bit(quantized, query, last.node);
-    minScore = std::max(minScore, static_cast<double>(lower));
-  }
-  while (!candidates.empty()) {
-    const Candidate& worst = candidates.back();
-    if (worst.estimate + margin4Bit(quantized, query, worst.node) >= minScore) break;
-    candidates.pop_back();
-  }
+  candidates.erase(candidates.begin(), heapEnd);
+  const size_t read = candidates.size();
+  std::erase_if(candidates, [&](const Candidate& entry) {
+    return entry.estimate + margin4Bit(quantized, query, entry.node) < cutoff.minScore();
+  });
+  std::sort(candidates.begin(), candidates.end(), isBetter);
+  return read;
 }
 
 }  // namespace tessera

@@ -16,10 +16,11 @@ inline float margin4Bit(const QuantizedIndex& quantized, const QuantizedQuery& q
          query.residualLength;
 }
 
-/// Sorts candidates by the estimates of their 4-bit codes, best first, and removes those that,
-/// error margin included, reach neither `minScore` nor the `limit` best.
-void rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
-                       double minScore, size_t limit, std::vector<Candidate>& candidates);
+/// Replaces the upper bounds of candidates by the estimates of their 4-bit codes, sorts them, best
+/// first, and removes those that, error margin included, reach neither `minScore` nor the `limit`
+/// best. Returns how many 4-bit codes it read: it ends at bounds that are too low.
+size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
+                         double minScore, size_t limit, std::vector<Candidate>& candidates);
 
 /// Computes the exact cosine of each candidate and passes it to `score(node, cosine)`. Skips those
 /// whose estimate, error margin included, is below `minScore()`, which may rise meanwhile.

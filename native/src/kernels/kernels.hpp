@@ -25,9 +25,6 @@ struct Kernels {
   /// the low nibbles) and a query of signed bytes, none of them -128.
   int32_t (*dot4Bit)(const uint8_t* code, const int8_t* query, size_t length);
 
-  /// Bits in which two 1-bit codes differ.
-  uint32_t (*hamming)(const uint8_t* a, const uint8_t* b, size_t words);
-
   /// Walsh-Hadamard transform in place, unscaled. `length` is a power of two, at least 32.
   void (*hadamard)(float* values, size_t length);
 };

@@ -65,7 +65,6 @@ static int32_t dot4BitAvx2(const uint8_t* code, const int8_t* query, size_t leng
   return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
 }
 
-const Kernels avx2Kernels{"avx2", dotCommon, dot1BitAvx2, dot4BitAvx2, hammingCommon,
-                          hadamardCommon};
+const Kernels avx2Kernels{"avx2", dotCommon, dot1BitAvx2, dot4BitAvx2, hadamardCommon};
 
 }  // namespace tessera

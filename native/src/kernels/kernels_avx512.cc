@@ -54,22 +54,6 @@ static void dot1BitAvx512(const uint8_t* const* codes, size_t count, const uint6
   }
 }
 
-static uint32_t hammingAvx512(const uint8_t* a, const uint8_t* b, size_t words) {
-  __m512i different = _mm512_setzero_si512();
-  size_t word = 0;
-  for (; word + 8 <= words; word += 8) {
-    const __m512i x = _mm512_loadu_si512(a + word * 8), y = _mm512_loadu_si512(b + word * 8);
-    different = _mm512_add_epi64(different, _mm512_popcnt_epi64(_mm512_xor_si512(x, y)));
-  }
-  if (word < words) {
-    const __mmask8 tail = static_cast<__mmask8>((1u << (words - word)) - 1);
-    const __m512i x = _mm512_maskz_loadu_epi64(tail, a + word * 8);
-    const __m512i y = _mm512_maskz_loadu_epi64(tail, b + word * 8);
-    different = _mm512_add_epi64(different, _mm512_popcnt_epi64(_mm512_xor_si512(x, y)));
-  }
-  return static_cast<uint32_t>(_mm512_reduce_add_epi64(different));
-}
-
 static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t length) {
   const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
   __m512i sum = _mm512_setzero_si512();
@@ -86,7 +70,6 @@ static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t le
   return _mm512_reduce_add_epi32(sum);
 }
 
-const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hammingAvx512,
-                            hadamardCommon};
+const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hadamardCommon};
 
 }  // namespace tessera

@@ -76,14 +76,6 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   return value;
 }
 
-[[maybe_unused]] static uint32_t hammingCommon(const uint8_t* a, const uint8_t* b, size_t words) {
-  uint32_t different = 0;
-  for (size_t word = 0; word < words; word++) {
-    different += static_cast<uint32_t>(__builtin_popcountll(wordAt(a, word) ^ wordAt(b, word)));
-  }
-  return different;
-}
-
 [[maybe_unused]] static int32_t dot4BitCommon(const uint8_t* code, const int8_t* query,
                                               size_t length) {
   int32_t sum = 0;

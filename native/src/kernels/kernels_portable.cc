@@ -3,7 +3,6 @@
 
 namespace tessera {
 
-const Kernels portableKernels{"portable", dotCommon, dot1BitCommon, dot4BitCommon, hammingCommon,
-                              hadamardCommon};
+const Kernels portableKernels{"portable", dotCommon, dot1BitCommon, dot4BitCommon, hadamardCommon};
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "graph/walk.hpp"
 #include "index/code_scan.hpp"
 #include "index/rerank.hpp"
 #include "kernels/kernels.hpp"
@@ -13,12 +14,10 @@ namespace tessera {
 
 /// Nodes of a scope up to which all full vectors are compared.
 static constexpr uint32_t EXACT_MAX_NODES = 64;
-/// The limit that calibration measures ef for.
-static constexpr uint32_t CALIBRATED_LIMIT = 10;
-/// The estimated cost of a graph search per unit of ef, in codes scanned.
-static constexpr double GRAPH_COST_PER_EF = 48;
-/// Factor on the ef of filtered searches, so that chance seldom leaves too few members.
-static constexpr double FILTER_SLACK = 1.2;
+/// The cost of an estimate in a walk, in estimates of a scan. A walk jumps about in memory.
+static constexpr double WALK_COST = 3;
+/// A walk for fewer neighbours would depend too much on the errors of single estimates.
+static constexpr size_t WALK_MIN_LIMIT = 10;
 
 namespace {
 
@@ -27,6 +26,7 @@ struct Scratch {
   QuantizedQuery query;
   std::vector<float> prepared;
   std::vector<Candidate> candidates;
+  std::vector<Candidate> pending;
 };
 
 Scratch& threadScratch() {
@@ -34,7 +34,7 @@ Scratch& threadScratch() {
   return scratch;
 }
 
-/// One search of one part of a scope. The methods return the plan.
+/// One search of one part of a scope. The public methods return the plan.
 class Search {
  public:
   Search(const ScopePart& part, const Query& query, Answer& answer)
@@ -43,18 +43,21 @@ class Search {
         vectors_(part.index->vectors()),
         query_(query),
         inverseNorm_(1 / std::sqrt(kernels().dot(query.vector, query.vector, query.dimension))),
-        best_(part, query.limit, query.threshold, answer.hits) {}
+        best_(part, query.limit, query.threshold, answer.hits),
+        work_(answer.work) {}
 
   const char* exact() {
     part_.nodes.forEach(0, [&](uint32_t node) {
       const double dot = kernels().dot(query_.vector, vectors_.vector(node), query_.dimension);
       best_.offerNode(node, dot * inverseNorm_ * vectors_.inverseNorm(node));
     });
+    work_.vectors += part_.nodes.count();
     best_.finish();
     return "exact";
   }
 
-  const char* planned() {
+  /// Takes the cheapest plan, or the given one.
+  const char* planned(Method method) {
     const uint32_t members = part_.nodes.count();
     if (members <= std::max(EXACT_MAX_NODES, query_.limit)) return exact();
     const std::shared_ptr<const QuantizedIndex> quantized = index_.quantized();
@@ -62,61 +65,77 @@ class Search {
     quantized->quantizer.prepare(query_.vector, inverseNorm_, scratch_.prepared.data());
     quantized->quantizer.encodeQuery(scratch_.prepared.data(), scratch_.query);
     const char* plan = "graph";
-    if (!searchGraph(*quantized)) {
+    if (method == Method::SCAN || !walk(*quantized, method == Method::GRAPH)) {
       plan = "scan";
-      scanFrom(0, *quantized);
+      scanFrom(0, *quantized, scratch_.candidates);
     }
-    rerankBy4BitCodes(*quantized, scratch_.query, query_.threshold, query_.limit,
-                      scratch_.candidates);
-    rerankByVectors(
-        vectors_, *quantized, scratch_.query, query_.vector, inverseNorm_, scratch_.candidates,
-        [this](uint32_t node, double score) { best_.offerNode(node, score); },
-        [this] { return best_.minScore(); });
+    rerank(*quantized);
     best_.finish();
     return plan;
   }
 
  private:
-  /// Replaces the candidates with those of a scan of the members from node `first` on.
-  void scanFrom(uint32_t first, const QuantizedIndex& quantized) {
-    CodeScan scan(quantized, scratch_.query, query_.limit, query_.threshold, scratch_.candidates);
-    part_.nodes.forEach(first, [&](uint32_t node) { scan.add(node); });
+  /// Fills `kept` with the candidates of a scan of the members from node `first` on.
+  void scanFrom(uint32_t first, const QuantizedIndex& quantized, std::vector<Candidate>& kept) {
+    CodeScan scan(quantized, scratch_.query, query_.limit, query_.threshold, kept);
+    part_.nodes.forEach(first, [&](uint32_t node) {
+      scan.add(node);
+      work_.estimates++;
+    });
     scan.finish();
   }
 
-  /// The ef of a search without a filter.
-  size_t unfilteredEf(const QuantizedIndex& quantized) const {
-    const size_t measured = quantized.ef.load(std::memory_order_relaxed);
-    // Each hit beyond the calibrated limit needs a place of its own, and another one because of the
-    // errors of the estimates around it.
-    const size_t further = query_.limit > CALIBRATED_LIMIT ? query_.limit - CALIBRATED_LIMIT : 0;
-    return measured + 2 * further;
+  /// Fills the candidates from the graph and a scan of the nodes that are not in it yet. Returns
+  /// false when a scan of all is cheaper, or turns out to be, unless the graph is forced.
+  bool walk(const QuantizedIndex& quantized, bool forced) {
+    const uint32_t graphed = quantized.graph.size();
+    if (graphed < GRAPH_MIN_NODES) return false;
+    const uint32_t members = part_.nodes.count();
+    const uint32_t pending = std::min(members, index_.nodes() - graphed);
+    const SearchEffort effort = quantized.effort();
+    if (!forced && scanIsCheaper(effort, members, pending, graphed)) return false;
+
+    WalkParameters parameters{std::max<size_t>(query_.limit, WALK_MIN_LIMIT),
+                              effort.windowFor(query_.limit),
+                              forced ? graphed : static_cast<uint64_t>(members / WALK_COST)};
+    const bool all = members - pending == graphed;
+    const auto isMember = [&](uint32_t node) {
+      // Nodes from `graphed` on may be in the graph by now. They are scanned.
+      return node < graphed && (all || part_.nodes.has(node));
+    };
+    WalkWork work;
+    const bool complete = quantized.graph.walk(scratch_.query, parameters, isMember, scratch_.graph,
+                                               scratch_.candidates, work);
+    work_.estimates += work.estimates;
+    work_.expansions += work.expansions;
+    if (!complete) return false;
+    if (pending > 0) {
+      scanFrom(graphed, quantized, scratch_.pending);
+      scratch_.candidates.insert(scratch_.candidates.end(), scratch_.pending.begin(),
+                                 scratch_.pending.end());
+    }
+    return true;
   }
 
-  /// Replaces the candidates with those of the graph. Returns false when a scan is cheaper, or when
-  /// the graph found so few members that the best may be missing.
-  bool searchGraph(const QuantizedIndex& quantized) {
-    const uint32_t graphed = quantized.graph.size();
-    const uint32_t members = part_.nodes.count();
-    if (graphed < GRAPH_MIN_NODES) return false;
-    const size_t wanted = unfilteredEf(quantized);
-    // A filtered search meets members in proportion to their share, so ef grows accordingly.
-    const bool filtered = members < graphed;
-    const double share = filtered ? static_cast<double>(members) / graphed / FILTER_SLACK : 1.0;
-    const auto ef = static_cast<size_t>(std::ceil(static_cast<double>(wanted) / share));
-    const uint32_t pending = std::min(members, index_.nodes() - graphed);
-    if (static_cast<double>(ef) * GRAPH_COST_PER_EF + pending > members) return false;
-    scratch_.candidates.clear();
-    if (pending > 0) scanFrom(graphed, quantized);
-    quantized.graph.search(scratch_.query, ef, scratch_.graph);
-    size_t found = 0;
-    for (const Candidate& candidate : scratch_.graph.queue.entries()) {
-      // Nodes from `graphed` on may be in the graph by now, but were scanned before.
-      if (candidate.node >= graphed || !part_.nodes.has(candidate.node)) continue;
-      scratch_.candidates.push_back(candidate);
-      found++;
-    }
-    return found * 4 >= wanted * 3;
+  bool scanIsCheaper(const SearchEffort& effort, uint32_t members, uint32_t pending,
+                     uint32_t graphed) const {
+    if (!effort.isSufficientFor(query_.limit)) return true;
+    // A filtered walk must go on until it has met enough members among the others.
+    const double share = std::min(1.0, static_cast<double>(members) / graphed);
+    return effort.estimatesFor(query_.limit / share) * WALK_COST + pending > members;
+  }
+
+  void rerank(const QuantizedIndex& quantized) {
+    std::vector<Candidate>& candidates = scratch_.candidates;
+    work_.codes4Bit +=
+        rerankBy4BitCodes(quantized, scratch_.query, query_.threshold, query_.limit, candidates);
+    rerankByVectors(
+        vectors_, quantized, scratch_.query, query_.vector, inverseNorm_, candidates,
+        [this](uint32_t node, double score) {
+          work_.vectors++;
+          best_.offerNode(node, score);
+        },
+        [this] { return best_.minScore(); });
   }
 
   const ScopePart& part_;
@@ -125,6 +144,7 @@ class Search {
   const Query& query_;
   const double inverseNorm_;
   BestHits best_;
+  SearchWork& work_;
   Scratch& scratch_ = threadScratch();
 };
 
@@ -135,11 +155,12 @@ void search(const Scope& scope, const Query& query, Answer& answer, Method metho
   answer.hits.clear();
   answer.index = nullptr;
   answer.plan = "empty";
+  answer.work = SearchWork{};
   const auto& part = scope.parts[static_cast<size_t>(dimensionSlot(query.dimension))];
   if (part) {
     answer.index = part->index.get();
     Search search(*part, query, answer);
-    answer.plan = method == Method::EXACT ? search.exact() : search.planned();
+    answer.plan = method == Method::EXACT ? search.exact() : search.planned(method);
   }
   const std::chrono::duration<double, std::micro> elapsed =
       std::chrono::steady_clock::now() - start;

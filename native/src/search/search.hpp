@@ -18,6 +18,15 @@ struct Hit {
   double score;
 };
 
+/// What a search has read, for comparing plans by counted work.
+struct SearchWork {
+  /// Estimates from 1-bit codes, of a walk and of a scan.
+  uint64_t estimates = 0;
+  uint64_t expansions = 0;
+  uint64_t codes4Bit = 0;
+  uint64_t vectors = 0;
+};
+
 struct Answer {
   /// Best first; equal scores are ordered by chunk id.
   std::vector<Hit> hits;
@@ -26,13 +35,15 @@ struct Answer {
   /// "empty", "exact", "scan" or "graph".
   const char* plan = "empty";
   double milliseconds = 0;
+  SearchWork work;
 };
 
 /// How a search finds the hits of one part of a scope.
-enum class Method { PLANNED, EXACT };
+enum class Method { PLANNED, EXACT, SCAN, GRAPH };
 
 /// Finds the best chunks of a scope whose score (cosine in full precision) is at least the
-/// threshold. Reuses the memory of the answer. EXACT compares every member's full vector.
+/// threshold. Reuses the memory of the answer. EXACT compares every member's full vector. SCAN and
+/// GRAPH force a plan, for comparisons; GRAPH still scans where there is no graph.
 void search(const Scope& scope, const Query& query, Answer& answer,
             Method method = Method::PLANNED);
 

@@ -31,7 +31,7 @@ void SnapshotCodec::putQuantized(SnapshotWriter& out, QuantizedIndex& quantized)
   out.manifest.put(quantized.encoded);
   out.manifest.put(quantized.centreNodes);
   out.manifest.put(quantized.calibratedNodes);
-  out.manifest.put(quantized.ef.load());
+  out.manifest.put(quantized.effort());
   std::vector<float>& centre = quantized.quantizer.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
   out.putColumn(quantized.codes1Bit, quantized.encoded, Rows::IMMUTABLE);
@@ -49,7 +49,7 @@ void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, 
   quantized.encoded = in.manifest.get<uint32_t>();
   quantized.centreNodes = in.manifest.get<uint32_t>();
   quantized.calibratedNodes = in.manifest.get<uint32_t>();
-  quantized.ef = in.manifest.get<uint32_t>();
+  quantized.setEffort(in.manifest.get<SearchEffort>());
   std::vector<float>& centre = quantized.quantizer.centre();
   in.getBytes(centre.data(), centre.size() * sizeof(float));
   quantized.quantizer.centreChanged();

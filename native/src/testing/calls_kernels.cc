@@ -82,13 +82,6 @@ struct Run {
     return result;
   }
 
-  Napi::Value hamming() const {
-    require(left.length == right.length && left.length % sizeof(uint64_t) == 0);
-    Operand a(left), b(right);
-    return Napi::Number::New(
-        env, set.hamming(a.as<uint8_t>(), b.as<uint8_t>(), left.length / sizeof(uint64_t)));
-  }
-
   Napi::Value dot4Bit() const {
     require(left.length * 2 == right.length && right.length % 64 == 0);
     Operand code(left), query(right);
@@ -120,7 +113,6 @@ Napi::Value runKernel(const Napi::CallbackInfo& info) {
   const Run run{info.Env(), set, bytesArgument(info, 2, "left"), bytesArgument(info, 3, "right")};
   if (operation == "dot") return run.dot();
   if (operation == "hadamard") return run.hadamard();
-  if (operation == "hamming") return run.hamming();
   if (operation == "dot4Bit") return run.dot4Bit();
   if (operation == "dot1Bit") return run.dot1Bit();
   throw Napi::RangeError::New(info.Env(), "the kernel does not exist");

@@ -1,0 +1,37 @@
+// How hard graph searches of an index must try, and what that costs.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+namespace tessera {
+
+/// Limits of a search for which the effort is measured. It is interpolated between them.
+inline constexpr double EFFORT_LIMITS[] = {10, 100};
+
+/// Measured by calibration for each of EFFORT_LIMITS.
+struct SearchEffort {
+  /// The window of a walk, in standard errors of an estimate. The defaults reach a recall of 0.99 on
+  /// every kind of embedding that was tried, without any measurement.
+  float window[2] = {4.5f, 2.7f};
+  /// Estimates of an average walk.
+  float estimates[2] = {2000, 5000};
+  /// False when no window reaches the target recall.
+  bool sufficient[2] = {true, true};
+
+  float windowFor(double limit) const {
+    const double share = std::clamp(std::log10(limit / EFFORT_LIMITS[0]), 0.0, 1.0);
+    return static_cast<float>(window[0] + (window[1] - window[0]) * share);
+  }
+
+  /// Estimates of an average walk that is to reach the `neighbours`-th nearest node.
+  double estimatesFor(double neighbours) const {
+    const double slope = std::max(std::log10(double{estimates[1]} / estimates[0]), 0.0);
+    return estimates[0] * std::pow(std::max(neighbours / EFFORT_LIMITS[0], 1.0), slope);
+  }
+
+  bool isSufficientFor(double limit) const {
+    return sufficient[0] && (limit <= EFFORT_LIMITS[0] || sufficient[1]);
+  }
+};
+
+}  // namespace tessera
