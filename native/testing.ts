@@ -22,6 +22,18 @@ interface RawAnswer {
   /** How the hits were found: "empty", "exact", "scan" or "graph". */
   plan: string;
   milliseconds: number;
+  work: SearchWork;
+}
+
+/** What a search has read, for comparing plans by counted work. */
+interface SearchWork {
+  /** Estimates from 1-bit codes, of a walk and of a scan. */
+  estimates: number;
+  /** Nodes whose links a walk followed. */
+  expansions: number;
+  codes4Bit: number;
+  /** Full vectors. */
+  vectors: number;
 }
 
 /** Bounds and versions that C++ states, and TypeScript too. */
@@ -49,8 +61,11 @@ interface Testing {
   parseSearchBody(body: Uint8Array | ArrayBuffer): SearchBody | null;
   /** Compares every member in full precision. Throws when the scope is not loaded. */
   exactSearch(...query: SearchArguments): RawAnswer;
-  /** What `searchVector` finds, not rendered. Throws when the scope is not loaded. */
-  searchRaw(...query: SearchArguments): RawAnswer;
+  /**
+   * What `searchVector` finds, not rendered, by the cheapest plan or by the given one. Throws when the
+   * scope is not loaded.
+   */
+  searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): RawAnswer;
   /** The sets of kernels that this processor supports, "portable" first and the fastest last. */
   kernelSets(): string[];
   /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */

@@ -97,8 +97,8 @@ function recallIn(scope: string): { recall: number; plan: string } {
   return { recall: found / wanted, plan: [...plans].join("+") };
 }
 
-const ef = native.stats(PROJECT)?.dimensions[0]?.ef;
-console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, ef ${ef}\n`);
+const window = native.stats(PROJECT)?.dimensions[0]?.window;
+console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, window ${window}\n`);
 printRow("scope", "plan", "recall@10", "search us", "searchJson us");
 printRow("---", "---", "--:", "--:", "--:");
 let whole = 0;

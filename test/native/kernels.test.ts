@@ -37,7 +37,6 @@ function onesIn(bytes: Uint8Array): number {
 }
 
 const and = (a: Uint8Array, b: Uint8Array) => a.map((byte, i) => byte & (b[i] as number));
-const xor = (a: Uint8Array, b: Uint8Array) => a.map((byte, i) => byte ^ (b[i] as number));
 
 /** Finite floats of all magnitudes. */
 function makeFloats(length: number, magnitude: number, random: () => number) {
@@ -189,17 +188,17 @@ describe("searches with each set of kernels", () => {
             }),
           ),
         );
-        const { ef, graphed } = native.stats(project)?.dimensions[0] ?? {};
+        const { window, graphed } = native.stats(project)?.dimensions[0] ?? {};
         expect(graphed).toBe(count);
         expect(recall(project, "all", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
         expect(recall(project, "some", dimension, queries).recall).toBeGreaterThanOrEqual(0.98);
         native.dropProject(project);
-        return { ef, answers };
+        return { window, answers };
       };
       const portable = answersWith("portable");
       for (const set of sets.slice(1)) {
-        const { ef, answers } = answersWith(set);
-        expect([set, ef]).toEqual([set, portable.ef]);
+        const { window, answers } = answersWith(set);
+        expect([set, window]).toEqual([set, portable.window]);
         expect(answers).toEqual(portable.answers);
       }
     }, 120_000);

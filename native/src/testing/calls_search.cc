@@ -38,6 +38,15 @@ static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   result.Set("scores", scores);
   result.Set("plan", Napi::String::New(env, answer.plan));
   result.Set("milliseconds", Napi::Number::New(env, answer.milliseconds));
+  const auto work = Napi::Object::New(env);
+  const auto count64 = [&](const char* name, uint64_t value) {
+    work.Set(name, Napi::Number::New(env, static_cast<double>(value)));
+  };
+  count64("estimates", answer.work.estimates);
+  count64("expansions", answer.work.expansions);
+  count64("codes4Bit", answer.work.codes4Bit);
+  count64("vectors", answer.work.vectors);
+  result.Set("work", work);
   return result;
 }
 
@@ -53,6 +62,13 @@ static Napi::Value searchBy(Method method, const Napi::CallbackInfo& info) {
 }
 
 Napi::Value exactSearch(const Napi::CallbackInfo& info) { return searchBy(Method::EXACT, info); }
-Napi::Value searchRaw(const Napi::CallbackInfo& info) { return searchBy(Method::PLANNED, info); }
+
+Napi::Value searchRaw(const Napi::CallbackInfo& info) {
+  if (info[6].IsUndefined()) return searchBy(Method::PLANNED, info);
+  const std::string plan = nameArgument(info, 6, "plan");
+  if (plan == "scan") return searchBy(Method::SCAN, info);
+  if (plan == "graph") return searchBy(Method::GRAPH, info);
+  throw Napi::RangeError::New(info.Env(), "there is no such plan");
+}
 
 }  // namespace tessera
