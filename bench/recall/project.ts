@@ -73,8 +73,9 @@ export class Project {
     return testing.exactSearch(this.#name, scope, query, dimension, limit, -1).scores;
   }
 
-  search(scope: string, query: Float32Array<ArrayBuffer>, limit: number) {
-    return testing.searchRaw(this.#name, scope, query, this.base.dimension, limit, -1);
+  /** @param plan forces a plan; without it the cheapest one is chosen */
+  search(scope: string, query: Float32Array<ArrayBuffer>, limit: number, plan?: "scan" | "graph") {
+    return testing.searchRaw(this.#name, scope, query, this.base.dimension, limit, -1, plan);
   }
 
   drop(): void {

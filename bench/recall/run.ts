@@ -23,6 +23,7 @@ import { type DataSet, dataSets, padded, rowOf } from "./data-sets.ts";
 import { foundOf, Project } from "./project.ts";
 import { Baseline, ratioText } from "./usearch.ts";
 import type { Matrix } from "./vector-files.ts";
+import { workRatio } from "./work.ts";
 
 const options = readOptions({
   data: "clusters,uniform,duplicates,text",
@@ -120,7 +121,8 @@ function measure(project: Project, queries: Queries, scope: string, limit: numbe
     const share = Math.round((100 * count) / queries.wide.length);
     return share === 100 ? plan : `${plan} ${share}%`;
   });
-  return { recall: mean(shares), plans: text.join(", "), microseconds };
+  const work = workRatio(project, scope, queries.wide, limit);
+  return { recall: mean(shares), plans: text.join(", "), work, microseconds };
 }
 
 /** Measures one way of arrival and returns the lowest recall. */
@@ -135,10 +137,10 @@ function measureArrival(
     findTruth(project, queries);
     for (const scope of scopes) {
       for (const limit of limits) {
-        const { recall, plans, microseconds } = measure(project, queries, scope, limit);
+        const { recall, plans, work, microseconds } = measure(project, queries, scope, limit);
         const curve = curveOf(queries, scope, limit);
         const ratio = curve === null ? "-" : ratioText(curve, recall, microseconds);
-        const cells = [recall.toFixed(4), plans, microseconds.toFixed(0), ratio];
+        const cells = [recall.toFixed(4), plans, work.toFixed(2), microseconds.toFixed(0), ratio];
         printRow(arrival, queries.name, scope, limit, ...cells);
         if (recall >= lowest.recall) continue;
         Object.assign(lowest, { recall, where: `${arrival}, ${queries.name}, ${scope}, ${limit}` });
@@ -154,7 +156,7 @@ function measureData(data: DataSet, folder: string): void {
   const members = new Map(scopes.map((scope) => [scope, rowsOf(data.base, scope)]));
   const curveOf = baselineOf(data, members, folder);
   process.stdout.write(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}\n`);
-  printHead("arrival", "queries", "scope", "k", "recall", "plan", "CPU us", "ratio to USearch");
+  printHead("arrival", "queries", "scope", "k", "recall", "plan", "work", "CPU us", "ratio");
   const lowest: Lowest[] = [];
   for (const order of options.orders.split(",")) {
     const rows = orderOf(data.base, order);

@@ -56,8 +56,8 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
         new RegExp(`^lowest recall of ${data}: (1\\.0000|0\\.9\\d{3})`, "m"),
       ])
       .concat([
-        /^\| topics, batches \| other topics \| topical \| 100 \| [01]\.\d{4} \| scan \| \d+ \| - \|$/m,
-        /^\| given, bulk \| held-out \| 100% \| 10 \| [01]\.\d{4} \| scan \| \d+ \| <?\d+\.\d\d \|$/m,
+        /^\| topics, batches \| other topics \| topical \| 100 \| [01]\.\d{4} \| scan \| \d\.\d\d \| \d+ \| - \|$/m,
+        /^\| given, bulk \| held-out \| 100% \| 10 \| [01]\.\d{4} \| scan \| \d\.\d\d \| \d+ \| <?\d+\.\d\d \|$/m,
       ]),
   },
   "rest/run": {
