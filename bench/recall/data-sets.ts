@@ -1,7 +1,6 @@
 import { basename } from "node:path";
-import { DIMENSIONS } from "../../src/shared/limits.ts";
+import { type Matrix, readVectors } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
-import { type Matrix, readVectors } from "./vector-files.ts";
 
 /** Vectors to index, and queries of them by kind. */
 export interface DataSet {
@@ -65,18 +64,6 @@ export function* dataSets(options: DataOptions): Generator<DataSet> {
       vectors: firstRows(readVectors(path, dimension), count),
     })),
   };
-}
-
-/** The same vectors in the next larger dimension that an index can have, filled up with zeros. */
-export function padded({ rows, dimension, values }: Matrix): Matrix {
-  const wider = DIMENSIONS.find((candidate) => candidate >= dimension);
-  if (wider === undefined) throw new Error(`there is no index of dimension ${dimension}`);
-  if (wider === dimension) return { rows, dimension, values };
-  const wide = new Float32Array(rows * wider);
-  for (let row = 0; row < rows; row++) {
-    wide.set(values.subarray(row * dimension, (row + 1) * dimension), row * wider);
-  }
-  return { rows, dimension: wider, values: wide };
 }
 
 /** One vector of a matrix, in memory of its own. */

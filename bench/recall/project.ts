@@ -1,6 +1,6 @@
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import type { Matrix } from "./vector-files.ts";
+import type { Matrix } from "../../support/vector-files.ts";
 
 /** Scores are sums in another order in each engine, so equal ones differ by a little. */
 const TOLERANCE = 1e-6;

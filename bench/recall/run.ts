@@ -15,14 +15,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mean } from "../../support/statistics.ts";
+import { type Matrix, padded } from "../../support/vector-files.ts";
 import { readOptions } from "../support/options.ts";
 import { cpuMicroseconds } from "../support/process-usage.ts";
 import { printHead, printRow } from "../support/table.ts";
 import { orderOf, rowsOf } from "./arrangement.ts";
-import { type DataSet, dataSets, padded, rowOf } from "./data-sets.ts";
+import { type DataSet, dataSets, rowOf } from "./data-sets.ts";
 import { foundOf, Project } from "./project.ts";
 import { Baseline, ratioText } from "./usearch.ts";
-import type { Matrix } from "./vector-files.ts";
 import { workRatio } from "./work.ts";
 
 const options = readOptions({

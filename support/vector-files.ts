@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { DIMENSIONS } from "../src/shared/limits.ts";
 
 /** Vectors one after another, as a file or a generator gives them. */
 export interface Matrix {
@@ -87,4 +88,16 @@ export function readVectors(path: string, dimension: number): Matrix {
     default:
       throw new Error(`${path} is not a .f32, .f16, .fvecs or .npy file`);
   }
+}
+
+/** The same vectors in the next larger dimension that an index can have, filled up with zeros. */
+export function padded({ rows, dimension, values }: Matrix): Matrix {
+  const wider = DIMENSIONS.find((candidate) => candidate >= dimension);
+  if (wider === undefined) throw new Error(`there is no index of dimension ${dimension}`);
+  if (wider === dimension) return { rows, dimension, values };
+  const wide = new Float32Array(rows * wider);
+  for (let row = 0; row < rows; row++) {
+    wide.set(values.subarray(row * dimension, (row + 1) * dimension), row * wider);
+  }
+  return { rows, dimension: wider, values: wide };
 }

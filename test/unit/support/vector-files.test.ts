@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { rowsOf } from "../../bench/recall/arrangement.ts";
-import { padded } from "../../bench/recall/data-sets.ts";
-import { readVectors } from "../../bench/recall/vector-files.ts";
-import { temporaryFolder } from "../../support/folders.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { padded, readVectors } from "../../../support/vector-files.ts";
 
 const ROWS = 3;
 const DIMENSION = 4;
@@ -75,12 +73,4 @@ test("vectors are padded to the next dimension that an index can have", () => {
   expect(wide.dimension).toBe(1_024);
   expect(Array.from(wide.values.subarray(1_024, 1_824))).toEqual(Array.from(values.subarray(800)));
   expect(wide.values[800]).toBe(0);
-});
-
-test("the topical half holds the rows that are nearest to one of them", () => {
-  const angles = Array.from({ length: 10 }, (_, i) => (i * Math.PI) / 20);
-  const values = Float32Array.from(angles.flatMap((angle) => [Math.cos(angle), Math.sin(angle)]));
-  const base = { rows: 10, dimension: 2, values };
-  expect(rowsOf(base, "topical").sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
-  expect(rowsOf(base, "100%")).toHaveLength(10);
 });
