@@ -1,6 +1,7 @@
 import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../src/shared/limits.ts";
 import {
   browse,
+  countDocuments,
   countInShard,
   type DocumentAddress,
   openSegment,
@@ -35,9 +36,7 @@ function openView(shared: SharedView): OpenView {
   const now = performance.now();
   const known = views.get(shared.number);
   const view = known ?? {
-    // The indexing thread verified the segments when it built or read them.
-    segments: shared.segments.map((segment) => openSegment(segment.buffer, false)),
-    documentSets: shared.documentSets,
+    ...segmentsOf(shared),
     counts: new Map<string, number>(),
     usedAt: now,
   };
@@ -46,6 +45,17 @@ function openView(shared: SharedView): OpenView {
   views.set(shared.number, view);
   closeIdle(now);
   return view;
+}
+
+function segmentsOf(shared: SharedView): View {
+  // The indexing thread verified the segments when it built or read them.
+  const segments = shared.segments.map((segment) => openSegment(segment.buffer, false));
+  // A set of all documents need not be checked for every document.
+  const documentSets = segments.map(({ documentCount }, s) => {
+    const set = shared.documentSets[s] ?? null;
+    return countDocuments(set, documentCount) === documentCount ? null : set;
+  });
+  return { segments, documentSets };
 }
 
 function shardItems(view: OpenView, task: LookupTask): number {

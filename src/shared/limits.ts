@@ -302,7 +302,7 @@ export const RERANK_MAX_WORDS = 16_384;
 /** The text of a document is stored for snippets in blocks of at most this length. */
 export const TEXT_BLOCK_MAX_CHARS = 2_048;
 /** Recently used blocks that a thread keeps uncompressed. */
-export const TEXT_BLOCKS_CACHED = 512;
+export const TEXT_BLOCKS_CACHED = 2_048;
 export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;

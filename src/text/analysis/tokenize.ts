@@ -67,7 +67,6 @@ const RUNS = new RegExp(
   `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}])+|\\p{Extended_Pictographic}`,
   "gu",
 );
-const ASCII_RUNS = /[A-Za-z0-9]+/g;
 /** Like RUNS for text that is not folded yet. */
 const SPAN_RUNS = new RegExp(
   `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}${INVISIBLE_SET}])+|\\p{Extended_Pictographic}`,
@@ -121,39 +120,77 @@ function truncate(token: string): string {
   return token.slice(0, last >= 0xd800 && last <= 0xdbff ? WORD_MAX_CHARS - 1 : WORD_MAX_CHARS);
 }
 
-/** A word of a text, and the tokens that it has in the index. */
 interface WordSpan {
   /** In UTF-16 code units. */
   start: number;
   /** Exclusive. */
   end: number;
-  tokens: string[];
+  token: string;
 }
 
-/** The words of a text and where they are. In unspaced scripts every pair of characters is one. */
-export function* wordSpans(text: string): Generator<WordSpan, void, void> {
-  const isPlain = isAscii(text);
-  for (const { 0: run, index } of text.matchAll(isPlain ? ASCII_RUNS : SPAN_RUNS)) {
-    if (isPlain) {
-      yield { start: index, end: index + run.length, tokens: [truncate(run.toLowerCase())] };
-    } else if (UNSPACED_START.test(run)) {
-      yield* pairSpans(run, index);
-    } else {
-      yield { start: index, end: index + run.length, tokens: unicodeTokens(run) };
+/**
+ * The words of a text, where they are, and the token that each has in the index. In unspaced scripts
+ * every pair of neighbouring characters is a word.
+ *
+ * @param initials Most words of a text are of no interest: those in ASCII letters are only given if
+ *   the code of their first letter in lower case is marked here.
+ */
+export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
+  const spans: WordSpan[] = [];
+  const length = text.length;
+  for (let i = 0; i < length; ) {
+    const start = i;
+    let isPlain = true;
+    for (; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 128) isPlain = false;
+      else if (KINDS[code] === SEPARATOR) break;
     }
+    if (i === start) i++;
+    else if (!isPlain) pushOtherSpans(text, start, i, spans);
+    else if (initials[text.charCodeAt(start) | LOWER_CASE_BIT]) {
+      const token = truncate(text.slice(start, i).toLowerCase());
+      spans.push({ start, end: i, token });
+    }
+  }
+  return spans;
+}
+
+const SEPARATOR = 0;
+const ASCII_LETTER = 1;
+/** Set in lower-case ASCII letters and in digits. */
+const LOWER_CASE_BIT = 0x20;
+/** By UTF-16 code, up to 127. */
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) =>
+  isAsciiLetterOrDigit(code) ? ASCII_LETTER : SEPARATOR,
+);
+
+function pushOtherSpans(text: string, start: number, end: number, spans: WordSpan[]): void {
+  for (const match of text.slice(start, end).matchAll(SPAN_RUNS)) {
+    pushSpans(match[0], start + match.index, spans);
   }
 }
 
-function* pairSpans(run: string, start: number): Generator<WordSpan, void, void> {
+function isAsciiLetterOrDigit(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
+}
+
+function pushSpans(run: string, start: number, spans: WordSpan[]): void {
+  if (!UNSPACED_START.test(run)) {
+    for (const token of unicodeTokens(run)) spans.push({ start, end: start + run.length, token });
+    return;
+  }
   let previous = "";
   let at = start;
   for (const character of run) {
     if (previous !== "") {
+      const token = unicodeTokens(previous + character)[0];
       const end = at + previous.length + character.length;
-      yield { start: at, end, tokens: unicodeTokens(previous + character).slice(0, 1) };
+      if (token !== undefined) spans.push({ start: at, end, token });
       at += previous.length;
     }
     previous = character;
   }
-  yield { start: at, end: at + previous.length, tokens: unicodeTokens(previous).slice(0, 1) };
+  const [token] = unicodeTokens(previous);
+  if (token !== undefined) spans.push({ start: at, end: at + previous.length, token });
 }

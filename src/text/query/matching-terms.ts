@@ -12,12 +12,14 @@ export class MatchingTerms {
   /** What an occurrence of the term adds to the coverage of the query. */
   readonly coverageOf: Float32Array;
   readonly #terms: number[] = [];
+  readonly #segment: SegmentReader;
 
   constructor(segment: SegmentReader, index: number, plan: QueryPlan) {
     if (wordOfTerm.length < segment.termCount) {
       wordOfTerm = new Uint8Array(segment.termCount);
       coverageOfTerm = new Float32Array(segment.termCount);
     }
+    this.#segment = segment;
     this.wordOf = wordOfTerm;
     this.coverageOf = coverageOfTerm;
     plan.words.forEach((word, w) => {
@@ -30,6 +32,14 @@ export class MatchingTerms {
         }
       }
     });
+  }
+
+  /** Marks the UTF-16 codes below 128 that a matching term starts with. */
+  initials(): Uint8Array {
+    const { termChars, termStart } = this.#segment;
+    const marks = new Uint8Array(128);
+    for (const term of this.#terms) marks[termChars[termStart[term] as number] as number] = 1;
+    return marks;
   }
 
   clear(): void {

@@ -60,11 +60,13 @@ export function planQuery(view: View, query: string): QueryPlan {
   );
   const documents = sizes.reduce((sum, size) => sum + size, 0);
   const frequency: DocumentFrequency = (segment, term) => {
-    const postings = (view.segments[segment] as SegmentReader).postingsOf(term);
+    const { postings, postingStart, documentCount } = view.segments[segment] as SegmentReader;
+    const from = postingStart[term] as number;
+    const to = postingStart[term + 1] as number;
+    if (sizes[segment] === documentCount) return to - from;
     const set = view.documentSets[segment] ?? null;
-    if (sizes[segment] === view.segments[segment]?.documentCount) return postings.length;
     let count = 0;
-    for (let i = 0; i < postings.length; i++) {
+    for (let i = from; i < to; i++) {
       if (hasDocument(set, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) count++;
     }
     return count;

@@ -1,19 +1,19 @@
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
 import { wordSpans } from "../analysis/tokenize.ts";
+import { bisect } from "../segment/bisect.ts";
 import { FIELD, MARK } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { TextBlock } from "../segment/staging.ts";
 import { findTerm } from "../segment/term-dictionary.ts";
 import { decompressText } from "../segment/text-blocks.ts";
 import type { MatchingTerms } from "./matching-terms.ts";
-import { plainText } from "./plain-text.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import type { Snippet } from "./types.ts";
 
 /** About the number of words in a snippet. */
 const WINDOW_TOKENS = 30;
 /** Text that is searched for the words of the window: its place in a block is an estimate. */
-const REGION_CHARS = 4 * SNIPPET_MAX_CHARS;
+const REGION_CHARS = 1.75 * SNIPPET_MAX_CHARS;
 /** Text before the first match. */
 const LEAD_CHARS = SNIPPET_MAX_CHARS / 4;
 const ELLIPSIS = "…";
@@ -32,28 +32,39 @@ export class Snippeter {
   /** The query word that a token matches plus 1; 0 for none. */
   readonly #wordOfToken = new Map<string, number>();
 
+  readonly #initials: Uint8Array;
+
   constructor(segment: SegmentReader, terms: MatchingTerms, plan: QueryPlan) {
     this.#segment = segment;
     this.#terms = terms;
     this.#plan = plan;
+    this.#initials = terms.initials();
   }
 
   /** Null if the document has no text. */
   snippet(document: number): Snippet | null {
-    const blocks = this.#segment.blocksOf(document);
-    if (blocks.length === 0) return null;
+    const segment = this.#segment;
+    const [first, end] = segment.blockRange(document);
+    if (first === end) return null;
     const at = this.#bestWindow(document);
-    if (at === null) return cut(plainText(textOf(blocks[0] as TextBlock)), [], 0);
-    const block = blocks.findLastIndex(({ firstToken }) => firstToken <= at);
-    const whole = textOf(blocks[block] as TextBlock) + textAfter(blocks[block + 1]);
-    const estimate = this.#estimate(blocks, block, document, at) * whole.length;
-    const from = wordStart(whole, Math.max(0, estimate - REGION_CHARS / 2));
-    const near = plainText(whole.slice(from, from + REGION_CHARS));
-    const spans = this.#matchesIn(near);
-    if (spans.length > 0) return cut(near, spans, this.#bestStart(spans));
-    const text = plainText(whole);
-    const all = this.#matchesIn(text);
-    return cut(text, all, this.#bestStart(all));
+    if (at === null) return cut(textOf(segment.block(first)), [], 0);
+    const block = first + bisect(end - first, (i) => segment.firstTokenOf(first + i) > at) - 1;
+    const own = textOf(segment.block(block));
+    const lastToken = block + 1 < end ? segment.firstTokenOf(block + 1) : this.#length(document);
+    const start = segment.firstTokenOf(block);
+    const estimate = ((at - start) / Math.max(1, lastToken - start)) * own.length;
+    const isAtEnd = estimate + REGION_CHARS / 2 > own.length && block + 1 < end;
+    const next = isAtEnd ? textOf(segment.block(block + 1)).slice(0, SNIPPET_MAX_CHARS) : "";
+    const text = next === "" ? own : `${own} ${next}`;
+    const from = wordStart(text, Math.max(0, estimate - REGION_CHARS / 2));
+    const near = this.#matchesIn(text, from, from + REGION_CHARS);
+
+    const spans = near.length > 0 ? near : this.#matchesIn(text, 0, text.length);
+    return cut(text, spans, this.#bestStart(spans));
+  }
+
+  #length(document: number): number {
+    return this.#segment.lengths[document] as number;
   }
 
   /** The first token of the window of the content that holds most of the query; null if none. */
@@ -113,25 +124,12 @@ export class Snippeter {
     return (this.#plan.words[word] as QueryWord).weight;
   }
 
-  /** Where in its block a token is, from 0 to 1. */
-  #estimate(blocks: readonly TextBlock[], block: number, document: number, at: number): number {
-    const first = (blocks[block] as TextBlock).firstToken;
-    const next = blocks[block + 1]?.firstToken ?? (this.#segment.lengths[document] as number);
-    const share = (at - first) / Math.max(1, next - first);
-    const isLast = blocks[block + 1] === undefined;
-    // The text of a block with a successor is followed by the beginning of that one.
-    return isLast ? share : share * (1 - OVERLAP_SHARE);
-  }
-
-  #matchesIn(text: string): MatchedSpan[] {
+  /** The matching words of a part of the text. */
+  #matchesIn(text: string, from: number, to: number): MatchedSpan[] {
     const spans: MatchedSpan[] = [];
-    for (const { start, end, tokens } of wordSpans(text)) {
-      for (const token of tokens) {
-        const word = this.#wordOf(token);
-        if (word === 0) continue;
-        spans.push({ start, end, word: word - 1 });
-        break;
-      }
+    for (const { start, end, token } of wordSpans(text.slice(from, to), this.#initials)) {
+      const word = this.#wordOf(token);
+      if (word !== 0) spans.push({ start: from + start, end: from + end, word: word - 1 });
     }
     return spans;
   }
@@ -156,13 +154,6 @@ export class Snippeter {
 
 /** What a word adds that is in the window already. */
 const REPEATED_SHARE = 0.1;
-/** The share of the next block's beginning in the text that is searched. */
-const OVERLAP_SHARE = 0.15;
-
-function textAfter(block: TextBlock | undefined): string {
-  return block === undefined ? "" : textOf(block).slice(0, SNIPPET_MAX_CHARS);
-}
-
 /** Cuts at words, and marks a cut with an ellipsis. */
 function cut(text: string, spans: readonly MatchedSpan[], wanted: number): Snippet {
   const start = wordStart(text, wanted);

@@ -1,6 +1,7 @@
 import { DOCUMENT_MAX_WORDS, RERANK_MAX_WORDS } from "../../shared/limits.ts";
 import { splitIdentifiers, tokenize } from "../analysis/tokenize.ts";
 import { BREAK, FIELD, MARK, SUBWORDS } from "./format.ts";
+import { plainText } from "./plain-text.ts";
 import { Interner, runToEnd, type StagedDocument, type TextBlock } from "./staging.ts";
 import { compressText, piecesOf } from "./text-blocks.ts";
 import type { KnowledgeDocument } from "./types.ts";
@@ -51,7 +52,8 @@ function stage(document: KnowledgeDocument, terms: Interner, keys: Interner): St
   // Pieces have the same tokens as the whole, and tell where the text of a token is.
   for (const piece of piecesOf(document.content)) {
     const firstToken = tokens.length - contentStart;
-    if (firstToken < RERANK_MAX_WORDS) blocks.push({ firstToken, bytes: compressText(piece) });
+    if (firstToken < RERANK_MAX_WORDS)
+      blocks.push({ firstToken, bytes: compressText(plainText(piece)) });
     addTokens(piece);
   }
   addSubwords(document.content);

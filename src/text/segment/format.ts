@@ -15,7 +15,7 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  * | tokens       | u32     | per document, its tokens as term numbers, with marks between fields   |
  * | blockStart   | u32     | per document, its first text block; last: the number of blocks       |
  * | blocks       | u32     | per block: where it starts in `texts`, its first token in the content |
- * | texts        | u8      | blocks of the contents, compressed, for snippets                     |
+ * | texts        | u8      | blocks of the contents as plain text, compressed, for snippets       |
  * | termStart    | u32     | where a term starts in `termChars`                                   |
  * | termChars    | u16     | the terms in UTF-16, sorted by code unit                             |
  * | reversed     | u32     | term numbers in the order of the reversed terms                      |

@@ -131,16 +131,24 @@ export class SegmentReader {
 
   /** The text blocks of a document's content, in order; views, not copies. */
   blocksOf(document: number): TextBlock[] {
-    const from = this.#blockStart[document] as number;
-    const to = this.#blockStart[document + 1] as number;
-    return Array.from({ length: to - from }, (_, i) => this.#block(from + i));
+    const [from, to] = this.blockRange(document);
+    return Array.from({ length: to - from }, (_, i) => this.block(from + i));
   }
 
-  #block(block: number): TextBlock {
+  /** The numbers of a document's text blocks, as a half-open range. */
+  blockRange(document: number): [from: number, to: number] {
+    return [this.#blockStart[document] as number, this.#blockStart[document + 1] as number];
+  }
+
+  /** The number of tokens of the content before a text block. */
+  firstTokenOf(block: number): number {
+    return this.#blocks[block * 2 + 1] as number;
+  }
+
+  block(block: number): TextBlock {
     const start = this.#blocks[block * 2] as number;
     const end = this.#blocks[block * 2 + 2] ?? this.#texts.length;
-    const firstToken = this.#blocks[block * 2 + 1] as number;
-    return { firstToken, bytes: this.#texts.subarray(start, end) };
+    return { firstToken: this.firstTokenOf(block), bytes: this.#texts.subarray(start, end) };
   }
 
   term(term: number): string {

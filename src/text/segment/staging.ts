@@ -15,7 +15,7 @@ export interface StagedDocument {
 export interface TextBlock {
   /** The number of tokens of the content before it. */
   firstToken: number;
-  /** The text in UTF-8, compressed; see `text-blocks.ts`. */
+  /** The plain text in UTF-8, compressed; see `text-blocks.ts`. */
   bytes: Uint8Array;
 }
 
