@@ -1,5 +1,6 @@
 import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
+import { IndexPace } from "./index-pace.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 import { ImportSession } from "./session.ts";
@@ -50,7 +51,9 @@ export async function importRecords(
   const session = await ImportSession.open(pool);
   try {
     await createStagingTables(session.sql);
-    const run = new Import(session, options);
+    // A strict import is one transaction: nothing of it is indexed while it runs.
+    const pace = options.strict ? undefined : new IndexPace(session.sql);
+    const run = new Import(session, options, pace);
     if (!options.strict) return await run.import(batches);
     try {
       return await session.transaction(async () => {
@@ -77,12 +80,15 @@ class Import {
   #changed = 0;
   readonly #imported = new Map<string, number>();
   readonly #lookups = createLookups();
+  /** Ids or slugs of the projects whose files are imported. */
+  readonly #projects = new Set<string>();
   readonly #releases = new Set<string>();
   readonly #activeReleases: ActiveRelease[] = [];
 
   constructor(
     private readonly session: ImportSession,
     private readonly options: ImportOptions,
+    private readonly pace: IndexPace | undefined,
   ) {}
 
   async import(batches: AsyncIterable<InputRecord[]>): Promise<ImportSummary> {
@@ -90,6 +96,7 @@ class Import {
     let writing: Promise<void> = Promise.resolve();
     for await (const batch of batches) {
       await writing;
+      await this.#keepPace(batch);
       writing = this.#importBatch(batch);
       // The next await reports a rejection; until then it must not count as unhandled.
       writing.catch(() => {});
@@ -97,6 +104,16 @@ class Import {
     await writing;
     await this.#finish();
     return { imported: this.#imported, rejected: this.rejected, changed: this.#changed };
+  }
+
+  /** Pauses while the indexes lag behind in the projects of this import. */
+  async #keepPace(batch: readonly InputRecord[] = []): Promise<void> {
+    for (const { parsed } of batch) {
+      if (!(parsed instanceof RecordError) && parsed.kind === "file") {
+        this.#projects.add(parsed.record.project);
+      }
+    }
+    if (this.#projects.size > 0) await this.pace?.pause(this.#projects);
   }
 
   async #importBatch(batch: InputRecord[]): Promise<void> {
@@ -163,6 +180,7 @@ class Import {
     const { session } = this;
     const { sql } = session;
     const step = async (work: () => Promise<number>) => {
+      await this.#keepPace();
       this.#changed += await session.transaction(work);
     };
     await session.commitDurably();

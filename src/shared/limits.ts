@@ -365,6 +365,10 @@ export const IMPORT_BATCH_ROWS = 5_000;
 export const IMPORT_STATEMENT_ROWS = 2_000;
 export const IMPORT_STATEMENT_BYTES = 2_097_152;
 export const IMPORT_READ_BYTES = 262_144;
+/** How often an import checks whether the indexes keep up with it. */
+export const IMPORT_INDEX_CHECK_MS = 250;
+/** It waits this long for them, and not again when they have not caught up by then. */
+export const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 /** Looked-up rows that an import caches per table. */
 export const IMPORT_LOOKUP_CACHE_ROWS = 100_000;
 /** Validation errors reported per record. */

@@ -50,9 +50,12 @@ export class IndexState {
     this.#recalls.set(keyOf(recall.projectId, recall.dimension), recall);
   }
 
-  /** Replaces this node's rows, and deletes those of nodes that have stopped reporting. */
-  async write(projectIds: readonly string[], seq: number): Promise<void> {
-    const rows = rowsOf(projectIds, this.indexes);
+  /**
+   * Replaces this node's rows, and deletes those of nodes that have stopped reporting. `seqs` has the
+   * last change of each project that searches see.
+   */
+  async write(seqs: ReadonlyMap<string, number>): Promise<void> {
+    const rows = rowsOf([...seqs.keys()], this.indexes);
     const keys = new Set(rows.map((row) => keyOf(row.project_id, row.dimension)));
     for (const key of this.#recalls.keys()) if (!keys.has(key)) this.#recalls.delete(key);
     const recalls = rows.map((row) => this.#recalls.get(keyOf(row.project_id, row.dimension)));
@@ -63,14 +66,15 @@ export class IndexState {
       await tx`
         INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
           recall, recall_samples)
-        SELECT ${this.#nodeId}, u.project_id, u.dimension, ${seq}, u.vectors, u.graphed, u.bytes,
+        SELECT ${this.#nodeId}, u.project_id, u.dimension, u.seq, u.vectors, u.graphed, u.bytes,
           u.recall, u.samples
         FROM unnest(${rows.map((r) => r.project_id)}::uuid[], ${rows.map((r) => r.dimension)}::int[],
+          ${rows.map((r) => seqs.get(r.project_id) as number)}::bigint[],
           ${rows.map((r) => r.vectors)}::bigint[], ${rows.map((r) => r.graphed)}::bigint[],
           ${rows.map((r) => r.memory_bytes)}::bigint[],
           ${recalls.map((r) => r?.recall ?? null)}::real[],
           ${recalls.map((r) => r?.samples ?? null)}::int[])
-          AS u (project_id, dimension, vectors, graphed, bytes, recall, samples)`;
+          AS u (project_id, dimension, seq, vectors, graphed, bytes, recall, samples)`;
     });
   }
 

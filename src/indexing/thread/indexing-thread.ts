@@ -43,6 +43,9 @@ function isSnapshotDue(changes: number, dirtyMs: number): boolean {
 export class IndexingThread {
   #loading = true;
   #stopping = false;
+  #beatAt = 0;
+  /** True when the last report had changes waiting. */
+  #wasLagging = false;
   readonly #state: IndexState;
 
   private constructor(
@@ -80,7 +83,7 @@ export class IndexingThread {
     setInterval(() => timed("report", () => this.#report()), INDEX_REPORT_INTERVAL_MS);
     if (log.isLevelEnabled("debug")) watchLongTasks(log);
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#keepHouse());
-    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat", () => this.#beat());
+    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
     this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
     void maintainWhile(() => !this.#stopping, this.projects);
     await this.#loadAll();
@@ -132,8 +135,22 @@ export class IndexingThread {
     if (this.projects.totals().bytes > MEMORY_BUDGET) await this.projects.evictIdle();
   }
 
-  #beat(): Promise<void> {
-    return this.#state.write(this.projects.ids(), this.follower.reached.seq);
+  /** Reports more often while changes wait, because imports keep pace with the reports. */
+  async #beatIfDue(): Promise<void> {
+    const isLagging = this.projects.isIndexing();
+    const age = performance.now() - this.#beatAt;
+    if (isLagging || this.#wasLagging || age >= INDEX_HEARTBEAT_INTERVAL_MS) await this.#beat();
+  }
+
+  async #beat(): Promise<void> {
+    this.#beatAt = performance.now();
+    this.#wasLagging = this.projects.isIndexing();
+    const { seq } = this.follower.reached;
+    const seqs = new Map(this.projects.ids().map((id) => [id, seq]));
+    for (const { id, oldestPending } of this.projects.ready()) {
+      if (oldestPending !== undefined) seqs.set(id, Math.min(seq, oldestPending - 1));
+    }
+    await this.#state.write(seqs);
   }
 
   /** Runs `work` periodically, never twice at once. A failure is logged once in a while; the next run follows. */

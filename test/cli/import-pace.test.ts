@@ -1,0 +1,88 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { importRecords } from "../../src/import/import-records.ts";
+import type { InputRecord } from "../../src/import/records/batches.ts";
+import { parseRecord } from "../../src/import/records/parse.ts";
+import { IMPORT_INDEX_WAIT_MAX_MS } from "../../src/shared/limits.ts";
+import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+
+setDefaultTimeout(120_000);
+
+const { sql } = await createTestDatabase();
+const BATCHES = 4;
+
+/** A project whose newest change is some seconds old. */
+async function changedProject() {
+  const project = await addProject(sql, await addUser(sql));
+  const environment = await addEnvironment(sql, project);
+  await sql`SELECT append_change(${project.id}, 'environment', ${environment.id})`;
+  await sql`UPDATE change_log SET at = at - interval '5 seconds'`;
+  return project;
+}
+
+/** A report of a service that has indexed this far. */
+async function report(projectId: string, isBehind: boolean, ageSeconds = 0) {
+  const node = randomUUID();
+  const update = async (behind: boolean) => {
+    await sql`DELETE FROM index_state WHERE node_id = ${node}`;
+    await sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
+        updated_at)
+      SELECT ${node}, ${projectId}, 768, CASE WHEN ${behind} THEN 0 ELSE max(seq) END, 0, 0, 0,
+        now() - make_interval(secs => ${ageSeconds}) FROM change_log`;
+  };
+  await update(isBehind);
+  return { update, stop: () => sql`DELETE FROM index_state WHERE node_id = ${node}` };
+}
+
+/** Imports files of the project in batches; `written` counts those that are written. */
+function startImport(slug: string) {
+  const progress = { written: 0 };
+  async function* batches(): AsyncGenerator<InputRecord[]> {
+    for (let i = 0; i < BATCHES; i++) {
+      const record = { record: "file", project: slug, path: `${i}.md`, content: `text ${i}` };
+      yield [{ where: `line ${i}`, parsed: parseRecord(record) }];
+    }
+  }
+  const done = importRecords(sql, batches(), {
+    strict: false,
+    onRejected: (where, reason) => expect.unreachable(`${where}: ${reason}`),
+    onBatch: () => void progress.written++,
+  });
+  return { progress, done };
+}
+
+describe("an import while indexes lag", () => {
+  test("an import pauses while a running service lags in its project, and goes on when it has caught up", async () => {
+    const project = await changedProject();
+    const reported = await report(project.id, true);
+    const { progress, done } = startImport(project.slug);
+    await Bun.sleep(2_000);
+    expect(progress.written).toBeLessThan(BATCHES);
+    await reported.update(false);
+    await done;
+    expect(progress.written).toBe(BATCHES);
+    await reported.stop();
+  });
+
+  test("an import waits neither for a service that stopped reporting nor for other projects", async () => {
+    const project = await changedProject();
+    const stopped = await report(project.id, true, 3_600);
+    const other = await report((await changedProject()).id, true);
+    const startedAt = performance.now();
+    await startImport(project.slug).done;
+    expect(performance.now() - startedAt).toBeLessThan(IMPORT_INDEX_WAIT_MAX_MS);
+    await stopped.stop();
+    await other.stop();
+  });
+
+  test("an import is not held up for long by a service that never catches up", async () => {
+    const project = await changedProject();
+    const reported = await report(project.id, true);
+    const { progress, done } = startImport(project.slug);
+    await done;
+    expect(progress.written).toBe(BATCHES);
+    await reported.stop();
+  });
+});
