@@ -89,11 +89,15 @@ type CurveOf = (
   limit: number,
 ) => ReturnType<Baseline["curve"]> | null;
 
-function baselineOf(data: DataSet, members: Map<string, number[]>, folder: string): CurveOf {
+function baselineOf(
+  data: DataSet,
+  members: Map<string, number[]>,
+  folder: string,
+): { curveOf: CurveOf; curves: ReadonlyMap<string, ReturnType<Baseline["curve"]>> } {
   const curves = new Map<string, ReturnType<Baseline["curve"]>>();
-  return (queries, scope, limit) => {
+  const curveOf: CurveOf = (queries, scope, limit) => {
     if (!options.baseline || (scope !== WHOLE && !options["scope-baselines"])) return null;
-    const key = `${queries.name} ${scope} ${limit}`;
+    const key = `${queries.name}, ${scope}, ${limit}`;
     let curve = curves.get(key);
     if (curve === undefined) {
       const rows = members.get(scope) as number[];
@@ -104,6 +108,7 @@ function baselineOf(data: DataSet, members: Map<string, number[]>, folder: strin
     }
     return curve;
   };
+  return { curveOf, curves };
 }
 
 function measure(project: Project, queries: Queries, scope: string, limit: number) {
@@ -154,7 +159,7 @@ function measureData(data: DataSet, folder: string): void {
   const base = padded(data.base);
   const kinds = queriesOf(data);
   const members = new Map(scopes.map((scope) => [scope, rowsOf(data.base, scope)]));
-  const curveOf = baselineOf(data, members, folder);
+  const { curveOf, curves } = baselineOf(data, members, folder);
   process.stdout.write(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}\n`);
   printHead("arrival", "queries", "scope", "k", "recall", "plan", "work", "CPU us", "ratio");
   const lowest: Lowest[] = [];
@@ -166,6 +171,13 @@ function measureData(data: DataSet, folder: string): void {
       lowest.push(measureArrival(project, kinds, curveOf, `${order}, ${arrival}`));
       project.drop();
     }
+  }
+  process.stdout.write("\n");
+  for (const [what, points] of curves) {
+    const text = points.map((point) => {
+      return `${point.recall.toFixed(4)} in ${point.microseconds.toFixed(0)} us`;
+    });
+    process.stdout.write(`USearch, ${what}: ${text.join(", ")}\n`);
   }
   const worst = lowest.reduce((a, b) => (b.recall < a.recall ? b : a));
   const where = worst.where === "" ? "" : ` (${worst.where})`;

@@ -94,7 +94,9 @@ export class Baseline {
       });
       const microseconds = cpuMicroseconds(queries.length, search);
       points.push({ recall: mean(shares), microseconds });
-      if (mean(shares) >= ENOUGH) break;
+      const earlier = points.at(-3)?.recall ?? 0;
+      const isFlat = expansion > limit && mean(shares) - earlier < SATURATION / 10;
+      if (mean(shares) >= ENOUGH || isFlat) break;
     }
     return points;
   }
