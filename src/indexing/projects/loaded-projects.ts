@@ -25,6 +25,9 @@ export class LoadedProjects {
   readonly #dropping = new Map<string, Promise<void>>();
   /** One snapshot is written at a time. */
   readonly #saving = pLimit(1);
+  readonly #prefetches = pLimit(1);
+  /** Projects that wait to be loaded in the background. */
+  readonly #prefetching = new Set<string>();
 
   constructor(
     private readonly context: IndexingContext,
@@ -43,6 +46,16 @@ export class LoadedProjects {
   /** Queues a changed scope, if its project is in memory or being loaded. */
   mark(projectId: string, scope: ScopeRef, seq: number): void {
     this.#projects.get(projectId)?.indexer.mark(scope, seq);
+  }
+
+  /** Loads a project in the background, so that its first search does not wait for that. */
+  prefetch(projectId: string, mayLoad: () => boolean): void {
+    if (this.#projects.has(projectId) || this.#prefetching.has(projectId)) return;
+    this.#prefetching.add(projectId);
+    void this.#prefetches(async () => {
+      this.#prefetching.delete(projectId);
+      if (mayLoad()) await this.load(projectId);
+    });
   }
 
   /** Notes that projects were searched recently. */

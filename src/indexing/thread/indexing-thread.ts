@@ -28,11 +28,14 @@ import { watchLongTasks } from "./watch-long-tasks.ts";
 
 const MEMORY_BUDGET = totalmem() * INDEX_MEMORY_SHARE;
 
-/** Hands a change to the project that it concerns. */
+/** Hands a change to the project that it concerns, which is loaded as far as memory allows. */
 function applyTo(projects: LoadedProjects, { kind, projectId, ref, seq }: Change): void {
   if (kind === "project") void projects.remove(projectId);
   else if (kind === "rebuild") void projects.rebuild(projectId);
-  else projects.mark(projectId, { id: ref, kind }, seq);
+  else {
+    projects.mark(projectId, { id: ref, kind }, seq);
+    projects.prefetch(projectId, () => projects.totals().bytes < MEMORY_BUDGET);
+  }
 }
 
 function isSnapshotDue(changes: number, dirtyMs: number): boolean {

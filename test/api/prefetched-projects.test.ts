@@ -1,0 +1,23 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { startApiProcess } from "../support/api.ts";
+import { IndexWorld, untilReady } from "../support/index-world.ts";
+
+setDefaultTimeout(120_000);
+
+const WAIT_MS = 60_000;
+
+test("a project is indexed when it changes, before anybody has searched it", async () => {
+  const api = await startApiProcess();
+  await untilReady(api.url);
+  const world = await IndexWorld.create(api);
+  await world.write(2);
+  const reported = async () => {
+    const [row] = await api.sql`
+      SELECT sum(vectors)::int AS vectors FROM index_state WHERE project_id = ${world.project.id}`;
+    return row?.vectors;
+  };
+  const deadline = Date.now() + WAIT_MS;
+  while ((await reported()) === null && Date.now() < deadline) await Bun.sleep(50);
+  expect(await reported()).toBe(100);
+  await world.agrees(api.url);
+});
