@@ -18,8 +18,14 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
     lines: [/"changes":2,.*"ratio":"1\.00"/, /"changes":20,"anonymous memory MiB":"\d+"/],
   },
   "knowledge/relevance": {
-    args: "--queries 5",
-    lines: [/Tessera +│ [01]\.\d{3}/, /MiniSearch, defaults +│ [01]/, /MiniSearch, tuned +│ [01]/],
+    args: "--queries 5 --judged test/fixtures/judged",
+    lines: [
+      /Tessera +│ [01]\.\d{3}/,
+      /MiniSearch, defaults +│ [01]/,
+      /FTS5, Porter, weighted +│ [01]/,
+      /^judged: 3 documents, 2 queries$/m,
+      /Tessera +│ 1\.000 +│ 1\.00x/,
+    ],
   },
   "knowledge/scale": {
     args: "--documents 100 --items 200",

@@ -10,7 +10,10 @@ import { WORD_MAX_CHARS } from "../../shared/limits.ts";
  * tokens too.
  */
 export function tokenize(text: string): string[] {
-  return isAscii(text) ? asciiTokens(text) : unicodeTokens(text);
+  if (isAscii(text)) return asciiTokens(text);
+  // Typographic quotes and dashes make most English texts other than ASCII, and are in no token.
+  const plain = text.replace(TYPOGRAPHY, " ");
+  return isAscii(plain) ? asciiTokens(plain) : unicodeTokens(text);
 }
 
 /**
@@ -72,6 +75,8 @@ const SPAN_RUNS = new RegExp(
   `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}${INVISIBLE_SET}])+|\\p{Extended_Pictographic}`,
   "gu",
 );
+/** General punctuation, except for two pictographs in it. */
+const TYPOGRAPHY = /[\u00a0\u2010-\u2027\u202f-\u203b\u203d-\u2048\u204a-\u205e]/g;
 const NOT_ASCII = /[^\0-\x7f]/;
 
 function isAscii(text: string): boolean {
