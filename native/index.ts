@@ -64,7 +64,7 @@ interface IndexStats {
   distinct: number;
   /** Distinct vectors in the graph; 0 without a graph. */
   graphed: number;
-  /** How far below the 10th best a graph search goes on, in standard errors of an estimate. */
+  /** How far below the 10th best a graph search goes on; see native/src/graph/graph.hpp. */
   window: number;
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
 }

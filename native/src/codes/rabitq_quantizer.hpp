@@ -64,6 +64,9 @@ class RabitqQuantizer {
   void encode4Bit(const float* prepared, uint8_t* code) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
 
+  /// The length of a residual, divided by the scale of its 1-bit code.
+  float residualLengthPerScale() const { return residualLengthPerScale_; }
+
   Factors1Bit factors1Bit(const uint8_t* code) const {
     Factors1Bit factors;
     __builtin_memcpy(&factors, code + dimension_ / 8, sizeof factors);
@@ -88,6 +91,7 @@ class RabitqQuantizer {
 
  private:
   uint32_t dimension_;
+  float residualLengthPerScale_;
   float centreSquared_ = 0;
   std::vector<float> centre_;
 };

@@ -182,7 +182,7 @@ void Graph::insert(const QuantizedQuery& query, GraphScratch& scratch) {
       std::vector<Candidate>& found = scratch.queue.entries();
       sortBy4BitCodes(inserted_, found);
       uint32_t selected[M0];
-      const size_t count = selectNeighbours(found, linkCount(l), selected);
+      const size_t count = selectNeighbours(found, M, selected);
       for (size_t i = 0; i < count; i++) {
         links(node, l)[i].store(selected[i], std::memory_order_release);
       }

@@ -11,7 +11,6 @@
 
 #include "codes/rabitq_quantizer.hpp"
 #include "common/limits.hpp"
-#include "common/prefetch.hpp"
 #include "storage/column.hpp"
 #include "graph/candidate_queue.hpp"
 
@@ -37,9 +36,10 @@ struct GraphScratch {
 struct WalkParameters {
   /// Members wanted; at least 1.
   size_t limit;
-  /// The walk ends when every node to expand is this many standard errors of an estimate below the
-  /// `limit`-th best member. It is what adapts the effort to the query: well separated neighbours
-  /// end it early, crowded ones keep it going.
+  /// The walk ends when every node to expand is this far below the `limit`-th best member. It adapts
+  /// the effort to the query: well separated neighbours end the walk early, crowded ones keep it
+  /// going. The unit is the product of the lengths of the two residuals, the most that they can add
+  /// to a similarity.
   float window;
   /// Estimates after which the walk gives up.
   uint64_t maxEstimates;
@@ -77,6 +77,8 @@ class Graph {
 
  private:
   friend class SnapshotCodec;
+  template <typename IsMember>
+  class Walk;
 
   using Link = std::atomic<uint32_t>;
   struct Entry {
@@ -98,21 +100,6 @@ class Graph {
   /// Searches one level from the entry points.
   void searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
                    GraphScratch& scratch) const;
-  /// Collects the neighbours on level 0 that `visit` has not seen, and asks for their codes.
-  template <typename Visit>
-  size_t unvisitedNeighbours(uint32_t node, uint32_t bound, Visit visit, uint32_t* nodes,
-                             const uint8_t** codes) const {
-    size_t count = 0;
-    const Link* list = links(node, 0);
-    for (uint32_t i = 0; i < M0; i++) {
-      const uint32_t neighbour = list[i].load(std::memory_order_acquire);
-      if (neighbour >= bound || !visit(neighbour)) continue;
-      nodes[count] = neighbour;
-      codes[count] = code(neighbour);
-      prefetch(codes[count++], codes1Bit_.rowBytes());
-    }
-    return count;
-  }
   static void useAsEntryPoints(GraphScratch& scratch);
   void addNode(uint32_t node, uint32_t level);
   /// Replaces the estimates of candidates by those of their 4-bit codes and sorts them, best first.

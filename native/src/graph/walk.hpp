@@ -9,82 +9,162 @@
 
 namespace tessera {
 
+/// One walk. `IsMember` tells which nodes are wanted; the others are walked over.
 template <typename IsMember>
-bool Graph::walk(const QuantizedQuery& query, const WalkParameters& parameters, IsMember isMember,
-                 GraphScratch& scratch, std::vector<Candidate>& found, WalkWork& work) const {
-  found.clear();
-  scratch.frontier.clear();
-  scratch.best.clear();
-  if (size() == 0) return true;
-  descend(query, 0, scratch);
-  const uint32_t bound = size() + SLAB_ROWS;
-  scratch.visited.assign((size_t{bound} + 63) / 64, 0);
-  const auto visit = [visited = scratch.visited.data()](uint32_t node) {
-    uint64_t& word = visited[node >> 6];
+class Graph::Walk {
+ public:
+  Walk(const Graph& graph, const QuantizedQuery& query, const WalkParameters& parameters,
+       IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found)
+      : graph_(graph),
+        query_(query),
+        limit_(parameters.limit),
+        window_(parameters.window * query.residualLength *
+                graph.quantizer_.residualLengthPerScale()),
+        maxEstimates_(parameters.maxEstimates),
+        isMember_(isMember),
+        // The walk may meet nodes beyond `size` that are inserted meanwhile. One slab of slack has
+        // marks for them; nodes even further are ignored.
+        bound_(graph.size() + SLAB_ROWS),
+        frontier_(scratch.frontier),
+        best_(scratch.best),
+        found_(found) {
+    found_.clear();
+    frontier_.clear();
+    best_.clear();
+    scratch.visited.assign((size_t{bound_} + 63) / 64, 0);
+    visited_ = scratch.visited.data();
+    for (const uint32_t node : parameters.hidden) {
+      if (node < bound_) visit(node);
+    }
+    for (const Candidate& point : scratch.entryPoints) {
+      if (visit(point.node)) offer(point.estimate, point.node, graph_.code(point.node));
+    }
+  }
+
+  /// Returns false if it gave up.
+  bool run() {
+    while (!frontier_.empty() && reaches(frontier_.front())) {
+      if (work.estimates > maxEstimates_) return false;
+      if (work.expansions % FORECAST_EXPANSIONS == FORECAST_EXPANSIONS - 1 && !willEnd()) {
+        return false;
+      }
+      expand();
+    }
+    keepUpperBounds();
+    return true;
+  }
+
+  WalkWork work;
+
+ private:
+  /// Expansions from one forecast of the remaining work to the next.
+  static constexpr uint64_t FORECAST_EXPANSIONS = 32;
+
+  static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
+
+  bool visit(uint32_t node) {
+    uint64_t& word = visited_[node >> 6];
     const uint64_t mark = uint64_t{1} << (node & 63);
     const bool fresh = (word & mark) == 0;
     word |= mark;
     return fresh;
-  };
-  for (const uint32_t node : parameters.hidden) {
-    if (node < bound) visit(node);
   }
 
-  const auto lower = [](const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; };
-  const float error = RabitqQuantizer::ERROR_1BIT * query.residualLength;
-  const float window = parameters.window * error;
-  const float margin = RabitqQuantizer::ERROR_MARGIN * error;
-  std::vector<Candidate>& frontier = scratch.frontier;
-  std::vector<float>& best = scratch.best;
-  // The work of earlier walks does not count.
-  const uint64_t maxEstimates = work.estimates + parameters.maxEstimates;
-  float minEstimate = -1e30f;
-  const auto offer = [&](float estimate, uint32_t node, const uint8_t* code) {
-    const float scale = quantizer_.factors1Bit(code).scale;
-    if (estimate + window * scale < minEstimate) return;
-    frontier.push_back({estimate, node, false});
-    std::push_heap(frontier.begin(), frontier.end(), lower);
-    if (!isMember(node)) return;
-    found.push_back({estimate, node, false});
-    if (best.size() == parameters.limit) {
-      if (estimate <= best.front()) return;
-      std::pop_heap(best.begin(), best.end(), std::greater<>());
-      best.back() = estimate;
+  float scaleOf(const uint8_t* code) const { return graph_.quantizer_.factors1Bit(code).scale; }
+
+  bool reaches(const Candidate& entry) const {
+    return entry.estimate + window_ * scaleOf(graph_.code(entry.node)) >= minEstimate_;
+  }
+
+  void offer(float estimate, uint32_t node, const uint8_t* code) {
+    if (estimate + window_ * scaleOf(code) < minEstimate_) return;
+    frontier_.push_back({estimate, node, false});
+    std::push_heap(frontier_.begin(), frontier_.end(), isWorse);
+    if (!isMember_(node)) return;
+    found_.push_back({estimate, node, false});
+    if (best_.size() == limit_) {
+      if (estimate <= best_.front()) return;
+      std::pop_heap(best_.begin(), best_.end(), std::greater<>());
+      best_.back() = estimate;
     } else {
-      best.push_back(estimate);
+      best_.push_back(estimate);
     }
-    std::push_heap(best.begin(), best.end(), std::greater<>());
-    if (best.size() == parameters.limit) minEstimate = best.front();
-  };
-
-  for (const Candidate& point : scratch.entryPoints) {
-    if (visit(point.node)) offer(point.estimate, point.node, code(point.node));
+    std::push_heap(best_.begin(), best_.end(), std::greater<>());
+    if (best_.size() == limit_) minEstimate_ = best_.front();
   }
-  while (!frontier.empty()) {
-    const Candidate nearest = frontier.front();
-    const float scale = quantizer_.factors1Bit(code(nearest.node)).scale;
-    if (nearest.estimate + window * scale < minEstimate) break;
-    if (work.estimates > maxEstimates) return false;
-    std::pop_heap(frontier.begin(), frontier.end(), lower);
-    frontier.pop_back();
+
+  /// Estimates the neighbours of the best node of the frontier.
+  void expand() {
+    const uint32_t node = frontier_.front().node;
+    std::pop_heap(frontier_.begin(), frontier_.end(), isWorse);
+    frontier_.pop_back();
     uint32_t nodes[M0];
     const uint8_t* codes[M0];
     float estimates[M0];
-    const size_t count = unvisitedNeighbours(nearest.node, bound, visit, nodes, codes);
-    // The next candidate rarely changes with the estimates of these neighbours.
-    if (!frontier.empty()) prefetch(links(frontier.front().node, 0), M0 * sizeof(Link));
-    quantizer_.estimate1Bit(query, codes, count, estimates);
+    size_t count = 0;
+    const Link* list = graph_.links(node, 0);
+    for (uint32_t i = 0; i < M0; i++) {
+      const uint32_t neighbour = list[i].load(std::memory_order_acquire);
+      if (neighbour >= bound_ || !visit(neighbour)) continue;
+      nodes[count] = neighbour;
+      codes[count] = graph_.code(neighbour);
+      prefetch(codes[count++], graph_.codes1Bit_.rowBytes());
+    }
+    // The next node rarely changes with the estimates of these neighbours.
+    if (!frontier_.empty()) prefetch(graph_.links(frontier_.front().node, 0), M0 * sizeof(Link));
+    graph_.quantizer_.estimate1Bit(query_, codes, count, estimates);
     for (size_t i = 0; i < count; i++) offer(estimates[i], nodes[i], codes[i]);
     work.estimates += count;
     work.expansions++;
   }
-  std::erase_if(found, [&](Candidate& entry) {
-    const float scale = quantizer_.factors1Bit(code(entry.node)).scale;
-    const bool excluded = entry.estimate + window * scale < minEstimate;
-    entry.estimate += margin * scale;
-    return excluded;
-  });
-  return true;
+
+  /// Whether the nodes that are to be expanded by now leave the walk within its bound. More may come,
+  /// so this is only a sign that it will not end in time.
+  bool willEnd() const {
+    const auto left = static_cast<uint64_t>(
+        std::count_if(frontier_.begin(), frontier_.end(),
+                      [this](const Candidate& entry) { return reaches(entry); }));
+    return work.estimates + left * work.estimates / work.expansions <= maxEstimates_;
+  }
+
+  /// Drops what is too far below the best by now, and makes the estimates upper bounds.
+  void keepUpperBounds() {
+    const float margin =
+        RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
+    std::erase_if(found_, [&](Candidate& entry) {
+      const bool excluded = !reaches(entry);
+      entry.estimate += margin * scaleOf(graph_.code(entry.node));
+      return excluded;
+    });
+  }
+
+  const Graph& graph_;
+  const QuantizedQuery& query_;
+  const size_t limit_;
+  /// Multiplied by the scale of a code.
+  const float window_;
+  const uint64_t maxEstimates_;
+  const IsMember isMember_;
+  const uint32_t bound_;
+  uint64_t* visited_;
+  std::vector<Candidate>& frontier_;
+  std::vector<float>& best_;
+  std::vector<Candidate>& found_;
+  /// The `limit`-th best estimate of a member.
+  float minEstimate_ = -1e30f;
+};
+
+template <typename IsMember>
+bool Graph::walk(const QuantizedQuery& query, const WalkParameters& parameters, IsMember isMember,
+                 GraphScratch& scratch, std::vector<Candidate>& found, WalkWork& work) const {
+  found.clear();
+  if (size() == 0) return true;
+  descend(query, 0, scratch);
+  Walk<IsMember> walk(*this, query, parameters, isMember, scratch, found);
+  const bool complete = walk.run();
+  work.estimates += walk.work.estimates;
+  work.expansions += walk.work.expansions;
+  return complete;
 }
 
 }  // namespace tessera

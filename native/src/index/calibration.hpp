@@ -49,8 +49,8 @@ class Calibration {
   struct Trial {
     float window;
     float estimates;
-    /// Whether held-out vectors reached the target.
-    bool reached;
+    /// The lower bound of the recall of held-out vectors, and the recall of mixtures.
+    double heldOut;
     double mixtures;
   };
 

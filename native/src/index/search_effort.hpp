@@ -10,12 +10,12 @@ inline constexpr double EFFORT_LIMITS[] = {10, 100};
 
 /// Measured by calibration for each of EFFORT_LIMITS.
 struct SearchEffort {
-  /// The window of a walk, in standard errors of an estimate. The defaults reach a recall of 0.99 on
-  /// every kind of embedding that was tried, without any measurement.
-  float window[2] = {4.5f, 2.7f};
+  /// The window of a walk, see WalkParameters. The defaults reach a recall of 0.99 on every kind of
+  /// embedding of text that was tried, without any measurement.
+  float window[2] = {0.125f, 0.075f};
   /// Estimates of an average walk.
   float estimates[2] = {2000, 5000};
-  /// False when no window reaches the target recall.
+  /// False when no window comes near the target recall.
   bool sufficient[2] = {true, true};
 
   float windowFor(double limit) const {
