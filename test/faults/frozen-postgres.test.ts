@@ -1,6 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { DB_OUTAGE_GRACE_MS, SETTLE_TIMEOUT_MS } from "../../src/shared/limits.ts";
+import {
+  DB_OUTAGE_GRACE_MS,
+  REVOCATION_BOUND_MS,
+  SETTLE_TIMEOUT_MS,
+} from "../../src/shared/limits.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 import { startApiProcess, TestApi } from "../support/api.ts";
 import { IndexWorld, untilReady } from "../support/index-world.ts";
@@ -193,6 +197,26 @@ describe("a PostgreSQL that does not answer", () => {
       await world.world.agrees(world.api.url);
     });
   }
+
+  test("a key that is revoked during an outage stops working within the bound after it", async () => {
+    const world = await startWorld();
+    await recovery(world);
+    const { api, key, proxy } = world;
+    const search = async () => (await world.world.search(api.url, undefined, 0, key)).status;
+    for (let i = 0; i < 3; i++) {
+      expect(await search()).toBe(200);
+      await Bun.sleep(50);
+    }
+    proxy.stall();
+    await expectRefused(world, null);
+    await postgres.sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`;
+    // Nobody can know of it yet.
+    expect(await search()).toBe(200);
+    proxy.forget();
+    await untilReady(api.url);
+    await Bun.sleep(REVOCATION_BOUND_MS);
+    expect(await search()).toBe(401);
+  });
 
   test("connections that the server half closes are replaced", async () => {
     const world = await startWorld();
