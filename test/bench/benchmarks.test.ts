@@ -135,3 +135,18 @@ describe("benchmarks", () => {
     });
   }
 });
+
+test("every benchmark explains itself with --help, and a wrong option with its help", async () => {
+  for (const name of Object.keys(BENCHMARKS)) {
+    const help = await runCommand(["bench", name, "--help"]);
+    expect([name, help.status, help.stdout.includes(`bun bench/${name}.ts`)]).toEqual([
+      name,
+      0,
+      true,
+    ]);
+  }
+  const wrong = await runCommand(["bench", "rest/run", "--bogus"]);
+  expect(wrong.status).not.toBe(0);
+  expect(wrong.stderr).toContain("Unknown option '--bogus'");
+  expect(wrong.stderr).not.toContain("at readOptions");
+});
