@@ -9,7 +9,9 @@ const TIMES_LARGER = 4;
 /** Four times the text takes four times as long in linear time, and 16 times in quadratic time. */
 const MAX_RATIO = 8;
 /** Times below this are mostly noise. */
-const NOISE_MS = 25;
+const NOISE_MS = 50;
+/** Garbage of earlier files may be collected during a measurement. */
+const ATTEMPTS = 4;
 
 /** Each is repeated into a file; most make a single line of it. */
 const UNITS = [
@@ -48,9 +50,12 @@ for (const [name, step] of Object.entries(STEPS)) {
   test(`${name} a Markdown file of several megabytes takes time linear in its size`, async () => {
     for (const unit of UNITS) {
       const text = (chars: number) => unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars);
-      const small = await cpuOf(() => step(text(SMALL_CHARS)));
-      const large = await cpuOf(() => step(text(SMALL_CHARS * TIMES_LARGER)));
-      const ratio = large / Math.max(small, NOISE_MS);
+      let ratio = Number.POSITIVE_INFINITY;
+      for (let attempt = 0; attempt < ATTEMPTS && ratio >= MAX_RATIO; attempt++) {
+        const small = await cpuOf(() => step(text(SMALL_CHARS)));
+        const large = await cpuOf(() => step(text(SMALL_CHARS * TIMES_LARGER)));
+        ratio = large / Math.max(small, NOISE_MS);
+      }
       expect(ratio, JSON.stringify(unit)).toBeLessThan(MAX_RATIO);
     }
   });
