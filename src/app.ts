@@ -11,9 +11,11 @@ import { conversationOperations } from "./conversations/routes.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import { errorOperations } from "./errors/routes.ts";
+import type { BodyIntake } from "./http/body-intake.ts";
 import type { CursorSigner } from "./http/cursor.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
+import { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import { inputRequestOperations } from "./input-requests/routes.ts";
@@ -47,6 +49,8 @@ export interface Services {
   readonly indexer: Indexer;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
+  /** Reads the bodies of all requests. */
+  readonly bodies: BodyIntake;
 }
 
 const DOCS_PATH = "/docs";
@@ -100,6 +104,8 @@ export function buildApp(services: Services): Elysia {
   const document = openApiDocument(operations, services.baseUrl) as any;
   app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
   mountProbes(app, services);
-  const context = { ...services, maxBodyBytes: services.config.maxBodyBytes };
+  const { config, baseUrl, log } = services;
+  const refusals = new Refusals(baseUrl, log);
+  const context = { ...services, refusals, maxBodyBytes: config.maxBodyBytes };
   return mountOperations(app, operations, context, PROBE_PATHS);
 }

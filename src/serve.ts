@@ -6,7 +6,9 @@ import { openCoordinator } from "./coordination/open.ts";
 import { migrateWhenReachable } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
 import { type Demo, demoBanner, prepareDemo } from "./demo/demo.ts";
+import { BodyIntake } from "./http/body-intake.ts";
 import { openCursorSigner } from "./http/cursor.ts";
+import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { LookupPool } from "./knowledge/lookup-pool.ts";
@@ -61,11 +63,11 @@ async function openServices(
   clearOnAccessChange(scopes);
 
   const metrics = createMetrics();
-  const { engine, indexer, lookups } = openEngine(config, database.url, log, metrics);
+  const { engine, indexer, pool } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));
-  const lookupPool = new LookupPool((task) => lookups.lookup(task));
+  const lookupPool = new LookupPool((tenant, task, cost) => pool.lookup(tenant, task, cost));
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool);
 
   const readiness = new Readiness();
@@ -76,7 +78,7 @@ async function openServices(
 
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
-    ...{ clearOnAccessChange, engine, indexer, scopes, knowledge },
+    ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
   };
   return { services, demo };
 }
@@ -110,7 +112,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const baseUrl = baseUrlOf(config, listener.port);
     const { services, demo } = await openServices(config, baseUrl, log, { resources, signal });
     const app = buildApp(services);
-    listener.use((request) => app.fetch(request));
+    listener.use(withCheckedHost(services, (request) => app.fetch(request)));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
   } catch (error) {
     await stop();

@@ -1,33 +1,5 @@
 import { invalid, Problem } from "../problem/problem.ts";
 
-const tooLarge = (maxBytes: number) =>
-  new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
-
-/**
- * Reads a whole body of at most `maxBytes`. Throws `payload-too-large` for a larger one: before
- * reading when its length is declared, else as soon as too much has arrived.
- */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null) {
-    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
-    return new Uint8Array(await request.arrayBuffer().catch(refuseUnreadable));
-  }
-  if (request.body === null) return new Uint8Array(0);
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
-    length += part.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    parts.push(part);
-  }
-  return Buffer.concat(parts, length);
-}
-
-function refuseUnreadable(cause: unknown): never {
-  throw new Problem("validation-failed", { detail: "The body could not be read.", cause });
-}
-
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {
   const header = request.headers.get("content-type") ?? "";

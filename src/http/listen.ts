@@ -8,6 +8,7 @@ import {
   IDLE_TIMEOUT_SECONDS,
   STARTING_RETRY_AFTER_SECONDS,
 } from "../shared/limits.ts";
+import { targetOf } from "./target.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -22,22 +23,8 @@ export interface Listener {
 /** The port is in use or cannot be bound. The message names the remedy. */
 export class ListenError extends Error {}
 
-/** Elysia searches a request's URL for the path from this position on. */
-const PATH_SEARCH_START = "http://host".length;
-
-/**
- * The request with a URL that Elysia can parse. Without a valid Host header the URL is the path
- * alone, and with a very short host Elysia would not find the path. No answer depends on the host.
- */
-function withParsableUrl(request: Request): Request {
-  const { url } = request;
-  const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-  if (path >= PATH_SEARCH_START) return request;
-  return new Request(`http://localhost${url.slice(path)}`, request);
-}
-
 function starting(request: Request): Response {
-  if (new URL(request.url).pathname === "/livez") return Response.json({ status: "ok" });
+  if (targetOf(request.url).path === "/livez") return Response.json({ status: "ok" });
   const body = { status: "not_ready", reasons: { service: "is starting" } };
   return Response.json(body, {
     status: 503,
@@ -72,7 +59,7 @@ export function listen(host: string, port: number): Listener {
     running++;
     received++;
     try {
-      const response = await handler(withParsableUrl(request));
+      const response = await handler(request);
       // Keep-alive connections would otherwise send new requests to a server that is stopping.
       if (draining) response.headers.set("connection", "close");
       return response;
@@ -100,6 +87,8 @@ export function listen(host: string, port: number): Listener {
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_TRANSPORT_MAX_BYTES,
       fetch: counted,
+      // The application answers its own errors; Bun's page would show the source.
+      error: () => new Response(null, { status: 500 }),
     });
   } catch (error) {
     throw listenError(error, host, port);

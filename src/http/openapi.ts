@@ -28,6 +28,7 @@ function problemsOf(operation: Operation): Slug[] {
   if (hasBody) {
     for (const slug of [
       "validation-failed",
+      "request-timeout",
       "payload-too-large",
       "unsupported-media-type",
     ] as const) {

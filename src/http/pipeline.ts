@@ -3,17 +3,22 @@ import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { Problem } from "../problem/problem.ts";
+import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
-import { isJsonType, mediaType, parseJson, readBody, requirePlainBody } from "./body.ts";
+import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
+import type { BodyIntake } from "./body-intake.ts";
+import { requireClient } from "./client-presence.ts";
 import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
+import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 import { json, problemResponse } from "./respond.ts";
 
 export interface HttpContext {
   readonly baseUrl: string;
   readonly maxBodyBytes: number;
+  readonly bodies: BodyIntake;
+  readonly refusals: Refusals;
   readonly authenticator: Authenticator;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -46,9 +51,9 @@ function validatorsOf(operation: Operation): Validators {
   };
 }
 
-async function jsonBody(request: Request, context: HttpContext): Promise<unknown> {
+async function jsonBody(request: Request, context: HttpContext, holder: string): Promise<unknown> {
   const type = mediaType(request);
-  const bytes = await readBody(request, context.maxBodyBytes);
+  const bytes = await context.bodies.read(request, context.maxBodyBytes, holder);
   // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
     throw new Problem("unsupported-media-type", {
@@ -82,7 +87,9 @@ async function perform(
   if (operation.kind === "raw") {
     return await operation.handle({ request, requestId, params, query, principal });
   }
-  const body = validators.body?.(await jsonBody(request, context));
+  const { userId } = principal as Principal;
+  const body = validators.body?.(await jsonBody(request, context, userId));
+  if (operation.method !== "GET") await requireClient(request);
   const result = await operation.handle({
     request,
     requestId,
@@ -109,7 +116,11 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       response.headers.set("x-request-id", requestId);
     } catch (error) {
       const { baseUrl, log } = context;
-      response = problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
+      if (error instanceof Problem && error.slug === "overloaded") context.metrics.overloaded.inc();
+      response =
+        error === OVERLOADED && extend === undefined
+          ? await context.refusals.respond(requestId)
+          : problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
     }
     const seconds = (performance.now() - startedAt) / 1000;
     context.metrics.requests.observe({ operation: operation.id, status: response.status }, seconds);

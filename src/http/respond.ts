@@ -1,7 +1,8 @@
 import { databaseProblem } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
-import { Problem, problemBody } from "../problem/problem.ts";
+import { OVERLOADED, Problem, problemBody } from "../problem/problem.ts";
+import { REFUSAL_LOG_INTERVAL_MS } from "../shared/limits.ts";
 
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
@@ -21,7 +22,7 @@ function toProblem(error: unknown): Problem {
 }
 
 /** The headers of the problem's type and of this occurrence. */
-function problemHeaders(problem: Problem, requestId: string): Record<string, string> {
+export function problemHeaders(problem: Problem, requestId: string): Record<string, string> {
   const retry = problem.type.retryAfterSeconds;
   return {
     "content-type": PROBLEM_TYPE,
@@ -44,11 +45,20 @@ interface ProblemContext {
 }
 
 const outages = new LogLimiter();
+const refusals = new LogLimiter(REFUSAL_LOG_INTERVAL_MS);
+
+/** Under overload most requests are refused: a sample is logged, without a stack. */
+export function logRefusal(log: Log, requestId: string): void {
+  const { slug, message } = OVERLOADED;
+  refusals.limited(slug, (suppressed) => log.warn({ requestId, slug, suppressed }, message));
+}
 
 /** An outage fails every request for the same reason, which is logged once in a while. */
 function logProblem(problem: Problem, { requestId, log }: ProblemContext): void {
   const fields = { requestId, slug: problem.slug, err: problem.options.cause ?? problem };
-  if (problem.slug === "dependency-unavailable") {
+  if (problem.slug === "overloaded") {
+    logRefusal(log, requestId);
+  } else if (problem.slug === "dependency-unavailable") {
     outages.limited(problem.message, (suppressed) => {
       log.error(suppressed > 0 ? { ...fields, suppressed } : fields, problem.message);
     });

@@ -4,6 +4,7 @@ import type { Operation } from "./operation.ts";
 import { bindOperation, type HttpContext } from "./pipeline.ts";
 import { requestIdOf } from "./request-id.ts";
 import { problemResponse } from "./respond.ts";
+import { targetOf } from "./target.ts";
 
 /**
  * The router requires the same parameter name in all routes with a parameter at one position, but
@@ -63,7 +64,7 @@ export function mountOperations(
     routes.push({ matcher: new RegExp(`^${path}/?$`), methods: ["GET", "HEAD"] });
   }
   app.onError(({ code, error, request }) => {
-    const path = new URL(request.url).pathname;
+    const { path } = targetOf(request.url);
     const problem = code === "NOT_FOUND" ? routingProblem(routes, path) : error;
     return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
   });

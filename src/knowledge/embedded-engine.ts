@@ -7,8 +7,8 @@ import type { LookupPool } from "./lookup-pool.ts";
 
 /** Limits how many requests may wait for threads. */
 interface Admission {
-  admit(): void;
-  release(): void;
+  admit(tenant: string): void;
+  release(tenant: string): void;
 }
 
 /** Answers lookups from the views that the indexing thread publishes. */
@@ -20,13 +20,16 @@ export class EmbeddedKnowledge implements KnowledgeEngine {
     private readonly pool: LookupPool,
   ) {}
 
-  async lookup(scope: Scope, request: LookupRequest): Promise<LookupResult> {
-    this.admission.admit();
+  async lookup(tenant: string, scope: Scope, request: LookupRequest): Promise<LookupResult> {
+    this.admission.admit(tenant);
     try {
       this.loader.used(scope.projectId);
-      return await this.pool.lookup(scope.id, { ...request, view: await this.#view(scope) });
+      return await this.pool.lookup(tenant, scope.id, {
+        ...request,
+        view: await this.#view(scope),
+      });
     } finally {
-      this.admission.release();
+      this.admission.release(tenant);
     }
   }
 

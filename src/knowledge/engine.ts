@@ -6,6 +6,6 @@ export type LookupRequest = Omit<LookupTask, "view">;
 
 /** Searches the text of projects. The routes depend on this interface only. */
 export interface KnowledgeEngine {
-  /** Throws `overloaded`, or `dependency-unavailable` while the project is loading. */
-  lookup(scope: Scope, request: LookupRequest): Promise<LookupResult>;
+  /** Looks up for a tenant, who shares the threads with others. Throws `overloaded`, or `dependency-unavailable` while the project is loading. */
+  lookup(tenant: string, scope: Scope, request: LookupRequest): Promise<LookupResult>;
 }

@@ -5,6 +5,12 @@ import { LOOKUP_COSTS_MAX, LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../share
 /** A query of this length costs twice as much as an empty one would. */
 const BASE_CHARS = 16;
 
+/** A lookup in a scope that has not been measured. */
+const UNKNOWN_COST_MS = 1;
+
+/** Runs a lookup of a tenant, which is expected to take so many milliseconds. */
+type RunOnWorker = (tenant: string, task: LookupTask, costMs: number) => Promise<LookupResult>;
+
 /**
  * Runs lookups on this thread or on the workers. A lookup that is expected to be cheap runs on this
  * thread, without a hand-off, as long as the current turn of the event loop has time left. The
@@ -17,9 +23,10 @@ export class LookupPool {
   #spent = 0;
   #scheduled = false;
 
-  constructor(private readonly runOnWorker: (task: LookupTask) => Promise<LookupResult>) {}
+  constructor(private readonly runOnWorker: RunOnWorker) {}
 
-  lookup(scopeId: string, task: LookupTask): LookupResult | Promise<LookupResult> {
+  /** Looks up for a tenant, who shares the workers with others. */
+  lookup(tenant: string, scopeId: string, task: LookupTask): LookupResult | Promise<LookupResult> {
     // Browsing costs next to nothing, which must not make searches look cheap.
     const key = task.query === null ? `${scopeId}/` : scopeId;
     const chars = BASE_CHARS + (task.query?.length ?? 0);
@@ -31,7 +38,8 @@ export class LookupPool {
       this.#recordCost(key, result.took / chars);
       return result;
     }
-    return this.runOnWorker(task).then((result) => {
+    const expected = Number.isFinite(cost) ? cost : UNKNOWN_COST_MS;
+    return this.runOnWorker(tenant, task, expected).then((result) => {
       this.#recordCost(key, result.took / chars);
       return result;
     });

@@ -125,7 +125,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const scope = await scopes.resolve(principal, referenceOf(project, question.target));
   const { query, limit, shardIndex, shardCount } = question;
   const request = { query, limit, shardIndex, shardCount, ...progress };
-  const result = await knowledge.lookup(scope, request);
+  const result = await knowledge.lookup(principal.userId, scope, request);
   const next = result.more
     ? await cursors.save({ question, progress: progressAfter(state, result) })
     : null;

@@ -135,6 +135,18 @@ export const CATALOGUE = {
     steps: ["Read the Allow header of the response."],
     related: ["route-not-found"],
   },
+  "request-timeout": {
+    status: 408,
+    category: "VALIDATION",
+    title: "Request timeout",
+    detail: "The request body did not arrive in time.",
+    suggestion: "Send the request again over a new connection.",
+    steps: [
+      "Send the whole body at once: the connection was closed before it was complete.",
+      "Check that Content-Length is the length of the body.",
+    ],
+    related: ["payload-too-large", "overloaded"],
+  },
   "project-slug-taken": {
     status: 409,
     category: "RESOURCE",

@@ -129,6 +129,9 @@ export class Problem extends Error {
   }
 }
 
+/** Thrown for every refused request: it has no details, and making one would capture a stack. */
+export const OVERLOADED: Problem = new Problem("overloaded");
+
 /** A `validation-failed` problem. It lists at most PROBLEM_MAX_FIELD_ERRORS invalid fields. */
 export function invalid(errors: FieldError[], detail?: string): Problem {
   const listed = errors.slice(0, PROBLEM_MAX_FIELD_ERRORS);

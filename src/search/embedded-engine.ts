@@ -1,14 +1,12 @@
 import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
 import type { Indexer } from "../indexing/indexer.ts";
-import { Problem } from "../problem/problem.ts";
+import { OVERLOADED } from "../problem/problem.ts";
 import { whenLoaded } from "../scopes/when-loaded.ts";
-import { SEARCH_EXACT_QUEUE_MAX, SEARCH_QUEUE_MAX } from "../shared/limits.ts";
+import { SEARCH_PLACES_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
+import { FairPlaces } from "./fair-places.ts";
 import type { SearchPool } from "./pool.ts";
 import type { RecallMonitor } from "./recall-monitor.ts";
-
-/** Called for every search that is refused because too many are under way. */
-type OnOverload = () => void;
 
 function requestOf(query: SearchQuery, projectName: string): SearchRequest {
   const { scope, selfPath, body, vector, exact } = query;
@@ -20,33 +18,36 @@ function requestOf(query: SearchQuery, projectName: string): SearchRequest {
 
 /** The engine inside this process: native memory, an indexing thread and search workers. */
 export class EmbeddedEngine implements SearchEngine {
-  #admitted = 0;
+  readonly #places: FairPlaces;
 
   constructor(
     private readonly pool: SearchPool,
     private readonly indexer: Indexer,
     private readonly recall: RecallMonitor,
-    private readonly onOverload: OnOverload,
-    private readonly maxAdmitted = SEARCH_QUEUE_MAX,
-  ) {}
-
-  admit(): void {
-    if (this.#admitted >= this.maxAdmitted) this.#refuse();
-    this.#admitted++;
+    places = SEARCH_PLACES_MAX,
+  ) {
+    this.#places = new FairPlaces(places);
   }
 
-  release(): void {
-    this.#admitted--;
+  requireRoom(tenant: string): void {
+    if (!this.pool.hasRoom(tenant)) throw OVERLOADED;
+  }
+
+  admit(tenant: string): void {
+    if (!this.#places.take(tenant)) throw OVERLOADED;
+  }
+
+  release(tenant: string): void {
+    this.#places.release(tenant);
   }
 
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
-    if (query.exact && this.pool.queuedExact >= SEARCH_EXACT_QUEUE_MAX) this.#refuse();
     const { projectId } = query.scope;
     this.indexer.used(projectId);
     const request = requestOf(query, this.indexer.nativeName(projectId));
     if (!query.exact) this.recall.offer(projectId, request);
     if (!this.indexer.isLoaded(projectId)) return this.#searchLoaded(query, request);
-    const reply = this.pool.search(request);
+    const reply = this.pool.search(query.tenant, request);
     if (reply instanceof Promise) return reply.then((later) => this.#answer(query, request, later));
     return this.#answer(query, request, reply);
   }
@@ -59,11 +60,6 @@ export class EmbeddedEngine implements SearchEngine {
   async close(): Promise<void> {
     this.recall.close();
     await Promise.all([this.pool.close(), this.indexer.close()]);
-  }
-
-  #refuse(): never {
-    this.onOverload();
-    throw new Problem("overloaded");
   }
 
   #answer(
@@ -82,7 +78,7 @@ export class EmbeddedEngine implements SearchEngine {
   #searchLoaded(query: SearchQuery, request: SearchRequest): Promise<SearchAnswer> {
     let attempt = request;
     return whenLoaded(this.indexer, query.scope, async () => {
-      const reply = await this.pool.search(attempt);
+      const reply = await this.pool.search(query.tenant, attempt);
       if ("json" in reply || reply.reason !== "not-loaded") {
         return await this.#answer(query, attempt, reply);
       }

@@ -2,6 +2,8 @@ import type { SearchFound, VectorOptions } from "../../workers/protocol.ts";
 import type { Scope } from "../scopes/scope.ts";
 
 export interface SearchQuery {
+  /** Who searches: tenants share the workers fairly. */
+  readonly tenant: string;
   readonly scope: Scope;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
@@ -38,12 +40,14 @@ export interface EngineState {
  * interface only, so that an engine could span several machines.
  */
 export interface SearchEngine {
+  /** Throws `overloaded` when a search of the tenant would be refused at present. */
+  requireRoom(tenant: string): void;
   /**
-   * Admits one more request, until `release` is called. Throws `overloaded` when too many are under
-   * way. Requests are admitted before their body is read, which bounds the memory of bodies too.
+   * Admits one more request of a tenant, until `release` is called. Throws `overloaded` when the
+   * tenant has its share of the requests that may be under way.
    */
-  admit(): void;
-  release(): void;
+  admit(tenant: string): void;
+  release(tenant: string): void;
   /** Answers a query of an admitted request. Throws problems. */
   search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer>;
   state(): EngineState;

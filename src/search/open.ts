@@ -5,14 +5,14 @@ import { Indexer } from "../indexing/indexer.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
-import { createWorkers, type LookupRunner, SearchPool } from "./pool.ts";
+import { createWorkers, SearchPool } from "./pool.ts";
 import { RecallMonitor } from "./recall-monitor.ts";
 
 interface OpenedEngine {
   readonly engine: EmbeddedEngine;
   readonly indexer: Indexer;
   /** Runs lookups on the same threads. */
-  readonly lookups: LookupRunner;
+  readonly pool: SearchPool;
 }
 
 function measure({ project, scopeId, body, vector }: SearchRequest) {
@@ -45,7 +45,7 @@ export function openEngine(
     },
     failed: (err) => log.warn({ err }, "the recall of a search could not be measured"),
   });
-  const engine = new EmbeddedEngine(pool, indexer, recall, () => metrics.overloaded.inc());
+  const engine = new EmbeddedEngine(pool, indexer, recall);
   metrics.observeEngine(() => engine.state());
-  return { engine, indexer, lookups: workers };
+  return { engine, indexer, pool };
 }

@@ -8,44 +8,55 @@ import type {
   SearchTask,
 } from "../../workers/protocol.ts";
 import { search } from "../../workers/search.ts";
+import { OVERLOADED } from "../problem/problem.ts";
 import {
   SEARCH_BATCH_MAX,
+  SEARCH_BATCH_MAX_MS,
+  SEARCH_BATCH_MIN_MS,
   SEARCH_COSTS_MAX,
   SEARCH_EXACT_INTERVAL_MS,
+  SEARCH_EXACT_QUEUE_MAX,
   SEARCH_INLINE_MAX_MS,
+  SEARCH_QUANTUM_MS,
+  SEARCH_QUEUE_MS,
   SEARCH_TURN_MS,
+  SEARCH_WAIT_MAX_MS,
 } from "../shared/limits.ts";
+import { FairQueue } from "./fair-queue.ts";
 
-interface Waiting {
-  readonly request: SearchRequest;
-  readonly resolve: (reply: SearchReply) => void;
+/** One that runs, and one that follows it without a pause. */
+const TASKS_PER_WORKER = 2;
+
+interface Settled<Reply> {
+  readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function enqueue(queue: Waiting[], request: SearchRequest): Promise<SearchReply> {
-  const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
-  queue.push({ request, resolve, reject });
-  return promise;
+interface WaitingSearch extends Settled<SearchReply> {
+  readonly request: SearchRequest;
 }
 
-/** Runs batches of searches on other threads. */
+interface WaitingLookup extends Settled<LookupResult> {
+  readonly task: LookupTask;
+}
+
+type Waiting = WaitingSearch | WaitingLookup;
+
+/** Runs batches of searches, and lookups one by one, on other threads. */
 export interface SearchRunner {
   readonly workers: number;
   run(task: SearchTask, transfer: ArrayBuffer[]): Promise<SearchResult>;
+  lookup(task: LookupTask): Promise<LookupResult>;
   close(): Promise<void>;
 }
 
-/** Runs lookups on the same threads, one per task. */
-export interface LookupRunner {
-  lookup(task: LookupTask): Promise<LookupResult>;
-}
-
 /** Starts the worker threads, which load the native module at once. */
-export function createWorkers(workers: number): SearchRunner & LookupRunner {
+export function createWorkers(workers: number): SearchRunner {
   const pool = new Piscina({
     filename: new URL("../../workers/worker.ts", import.meta.url).href,
     minThreads: workers,
     maxThreads: workers,
+    concurrentTasksPerWorker: TASKS_PER_WORKER,
     idleTimeout: Number.POSITIVE_INFINITY,
     recordTiming: false,
     // A worker blocks between tasks instead of polling its event loop, at a third of the latency.
@@ -60,34 +71,57 @@ export function createWorkers(workers: number): SearchRunner & LookupRunner {
   };
 }
 
+/** A search of a scope that has not been measured. */
+const UNKNOWN_COST_MS = 1;
+
 /**
- * Runs searches on this thread or on the workers. A cheap search runs on this thread, without a
- * hand-off, as long as the current turn of the event loop has time left. The others are collected
- * until the end of the turn, or until a worker is free, and are distributed in batches.
+ * Runs searches and lookups. A cheap search runs on this thread, without a hand-off, as long as the
+ * current turn of the event loop has time left. The others wait in a queue that tenants share
+ * fairly, until the end of the turn or until a worker is free, and are distributed in batches.
+ *
+ * The queue is bounded by the time that its work takes. A worker gets its next batch before it has
+ * finished the last one when enough work waits, and batches grow with the duration of the event
+ * loop's turns, so workers do not idle while this thread is busy with refusing requests.
  *
  * An exact search takes long, so it always runs on a worker, and yields to other searches: all
  * workers but one may run exact searches (a single worker may, too), each starts when no other search
  * waits for a worker, and otherwise only once per SEARCH_EXACT_INTERVAL_MS.
  */
 export class SearchPool {
-  readonly #queue: Waiting[] = [];
-  readonly #exactQueue: Waiting[] = [];
+  readonly #queue: FairQueue<Waiting>;
+  readonly #exactQueue: FairQueue<WaitingSearch>;
   readonly #maxExact: number;
   /** Exact searches that are running, and when the last one started. */
   #exact = 0;
   #lastExactAt = Number.NEGATIVE_INFINITY;
   /** Average cost of recent searches in milliseconds, by scope. */
   readonly #costs = new Map<string, number>();
+  /** Tasks that the workers have. */
   #busy = 0;
   /** Milliseconds that searches have taken in this turn of the event loop. */
   #spent = 0;
-  #scheduled = false;
+  #scheduledAt: number | undefined;
+  /** How long turns of the event loop take at present. */
+  #turnMs = 0;
 
   constructor(private readonly runner: SearchRunner) {
     this.#maxExact = Math.max(1, runner.workers - 1);
+    const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
+    this.#queue = new FairQueue<Waiting>({
+      maxWork: SEARCH_QUEUE_MS * runner.workers,
+      maxCost: SEARCH_QUEUE_MS / 4,
+      quantum: SEARCH_QUANTUM_MS,
+      maxWaitMs: SEARCH_WAIT_MAX_MS,
+      onDrop,
+    });
+    this.#exactQueue = new FairQueue<WaitingSearch>({
+      ...{ maxWork: SEARCH_EXACT_QUEUE_MAX, maxCost: 1, quantum: 1 },
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      onDrop,
+    });
   }
 
-  /** Searches that wait for a worker. */
+  /** Searches and lookups that wait for a worker. */
   get queued(): number {
     return this.#queue.length + this.#exactQueue.length;
   }
@@ -102,46 +136,93 @@ export class SearchPool {
     return this.#busy === 0 && this.queued === 0;
   }
 
-  search(request: SearchRequest): SearchReply | Promise<SearchReply> {
+  /** False when a search of this tenant would be refused. */
+  hasRoom(tenant: string): boolean {
+    return !this.#queue.refuses(tenant, UNKNOWN_COST_MS);
+  }
+
+  /** Searches for a tenant. Throws `overloaded`, or rejects with it later. */
+  search(tenant: string, request: SearchRequest): SearchReply | Promise<SearchReply> {
     this.#flushAfterTurn();
-    if (request.exact) return enqueue(this.#exactQueue, request);
-    const cost = this.#costs.get(request.scopeId) ?? Number.POSITIVE_INFINITY;
-    if (cost <= SEARCH_INLINE_MAX_MS && this.#spent + cost <= SEARCH_TURN_MS) {
-      const startedAt = performance.now();
-      const reply = search(request);
-      const took = performance.now() - startedAt;
-      this.#spent += took;
-      this.#recordCost(request.scopeId, took);
-      return reply;
+    const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
+    if (request.exact) {
+      if (!this.#exactQueue.push(tenant, { request, resolve, reject }, 1)) throw OVERLOADED;
+      return promise;
     }
-    return enqueue(this.#queue, request);
+    const cost = this.#costs.get(request.scopeId);
+    if (cost !== undefined && this.#mayRunInline(cost)) return this.#runInline(request);
+    const waiting = { request, resolve, reject };
+    if (!this.#queue.push(tenant, waiting, cost ?? UNKNOWN_COST_MS)) throw OVERLOADED;
+    this.#flushLongQueue();
+    return promise;
+  }
+
+  /** Runs a lookup of a tenant that is expected to take so long. Rejects with `overloaded`. */
+  lookup(tenant: string, task: LookupTask, costMs: number): Promise<LookupResult> {
+    this.#flushAfterTurn();
+    const { promise, resolve, reject } = Promise.withResolvers<LookupResult>();
+    if (!this.#queue.push(tenant, { task, resolve, reject }, costMs)) reject(OVERLOADED);
+    this.#flushLongQueue();
+    return promise;
   }
 
   close(): Promise<void> {
     return this.runner.close();
   }
 
+  #mayRunInline(cost: number): boolean {
+    return cost <= SEARCH_INLINE_MAX_MS && this.#spent + cost <= SEARCH_TURN_MS;
+  }
+
+  #runInline(request: SearchRequest): SearchReply {
+    const startedAt = performance.now();
+    const reply = search(request);
+    const took = performance.now() - startedAt;
+    this.#spent += took;
+    this.#recordCost(request.scopeId, took);
+    return reply;
+  }
+
   /** Requests arrive in bursts, so those of one turn are collected before they are distributed. */
   #flushAfterTurn(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.#scheduledAt !== undefined) return;
+    this.#scheduledAt = performance.now();
     setImmediate(() => {
-      this.#scheduled = false;
+      const turnMs = performance.now() - (this.#scheduledAt as number);
+      this.#turnMs = Math.max(turnMs, this.#turnMs + (turnMs - this.#turnMs) / 8);
+      this.#scheduledAt = undefined;
       this.#spent = 0;
       this.#flush();
     });
   }
 
+  /** In a long turn, the workers do not wait for its end. */
+  #flushLongQueue(): void {
+    if (this.#queue.work >= this.#batchMs * this.runner.workers) this.#flush();
+  }
+
+  /** The work of a full batch: enough to last for a turn of the event loop. */
+  get #batchMs(): number {
+    return Math.min(Math.max(SEARCH_BATCH_MIN_MS, this.#turnMs), SEARCH_BATCH_MAX_MS);
+  }
+
   #flush(): void {
-    while (this.#busy < this.runner.workers) {
-      if (this.#mayRunExact()) {
-        void this.#runExact(this.#exactQueue.shift() as Waiting);
-        continue;
+    for (;;) {
+      const free = this.runner.workers - this.#busy;
+      if (free > 0 && this.#mayRunExact()) {
+        void this.#runExact(this.#exactQueue.shift() as WaitingSearch);
+      } else if (this.#queue.length > 0 && (free > 0 || this.#mayRunAhead())) {
+        this.#runBatch(Math.ceil(this.#queue.length / Math.max(1, free)));
+      } else {
+        return;
       }
-      if (this.#queue.length === 0) return;
-      const share = Math.ceil(this.#queue.length / (this.runner.workers - this.#busy));
-      void this.#dispatch(this.#queue.splice(0, Math.min(share, SEARCH_BATCH_MAX)));
     }
+  }
+
+  /** True when busy workers may get another batch, which nothing else can overtake any more. */
+  #mayRunAhead(): boolean {
+    if (this.#exact > 0 || this.#busy >= this.runner.workers * TASKS_PER_WORKER) return false;
+    return this.#queue.work >= this.#batchMs;
   }
 
   #mayRunExact(): boolean {
@@ -150,14 +231,40 @@ export class SearchPool {
     return performance.now() - this.#lastExactAt >= SEARCH_EXACT_INTERVAL_MS;
   }
 
-  async #runExact(waiting: Waiting): Promise<void> {
+  async #runExact(waiting: WaitingSearch): Promise<void> {
     this.#exact++;
     this.#lastExactAt = performance.now();
     // Counted down first, because the next search is chosen when the worker is free again.
-    await this.#dispatch([waiting], () => this.#exact--);
+    await this.#runSearches([waiting], () => this.#exact--);
   }
 
-  async #dispatch(batch: Waiting[], onDone?: () => void): Promise<void> {
+  /** Takes the next of the queue, at most so many and no more than fill a batch. */
+  #runBatch(max: number): void {
+    const searches: WaitingSearch[] = [];
+    const full = this.#queue.work - this.#batchMs;
+    while (searches.length < Math.min(max, SEARCH_BATCH_MAX)) {
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      if ("request" in next) searches.push(next);
+      else void this.#runLookup(next);
+      if (this.#queue.work <= full || !("request" in next)) break;
+    }
+    if (searches.length > 0) void this.#runSearches(searches);
+  }
+
+  async #runLookup({ task, resolve, reject }: WaitingLookup): Promise<void> {
+    this.#busy++;
+    try {
+      resolve(await this.runner.lookup(task));
+    } catch (error) {
+      reject(error);
+    } finally {
+      this.#busy--;
+      this.#flush();
+    }
+  }
+
+  async #runSearches(batch: WaitingSearch[], onDone?: () => void): Promise<void> {
     const requests = batch.map((waiting) => waiting.request);
     this.#busy++;
     try {

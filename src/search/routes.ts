@@ -1,10 +1,12 @@
 import type { TObject } from "@sinclair/typebox";
 import type { SearchFound } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
-import { isJsonType, mediaType, readBody, requirePlainBody } from "../http/body.ts";
+import { isJsonType, mediaType, requirePlainBody } from "../http/body.ts";
+import type { BodyIntake } from "../http/body-intake.ts";
 import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
+import { targetOf } from "../http/target.ts";
 import { Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import type { Scope } from "../scopes/scope.ts";
@@ -28,6 +30,7 @@ const OCTETS_TYPE = "application/octet-stream";
 interface SearchServices {
   readonly engine: SearchEngine;
   readonly scopes: ScopeResolver;
+  readonly bodies: BodyIntake;
   readonly config: { readonly maxBodyBytes: number };
 }
 
@@ -37,24 +40,23 @@ interface SearchCall {
   readonly principal: Principal | undefined;
 }
 
-/** Path and query of the request as they were sent. */
-function pathOf(url: string): { path: string; target: string } {
-  const target = url.slice(url.indexOf("/", url.indexOf("//") + 2));
-  const end = target.indexOf("?");
-  return { path: end < 0 ? target : target.slice(0, end), target };
-}
-
 /** Runs a search. Throws a problem when the request is invalid. */
 async function answer(
   engine: SearchEngine,
   scope: Scope,
-  call: { type: string; path: string; query: SearchCall["query"]; body: Uint8Array<ArrayBuffer> },
+  call: {
+    tenant: string;
+    type: string;
+    path: string;
+    query: SearchCall["query"];
+    body: Uint8Array<ArrayBuffer>;
+  },
 ): Promise<SearchFound> {
-  const { type, path: selfPath, query, body } = call;
+  const { tenant, type, path: selfPath, query, body } = call;
   const exact = query["effort"] === "exact";
   let unparsed: Uint8Array | undefined;
   if (type !== OCTETS_TYPE) {
-    const quick = engine.search({ scope, selfPath, body, exact });
+    const quick = engine.search({ tenant, scope, selfPath, body, exact });
     const found = quick instanceof Promise ? await quick : quick;
     if (found.kind === "found") return found;
     unparsed = found.body;
@@ -64,7 +66,14 @@ async function answer(
     unparsed === undefined ? parseOctets(body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
   const bytes = new Uint8Array(vector.buffer);
-  const found = await engine.search({ scope, selfPath, body: bytes, vector: options, exact });
+  const found = await engine.search({
+    tenant,
+    scope,
+    selfPath,
+    body: bytes,
+    vector: options,
+    exact,
+  });
   if (found.kind === "found") return { ...found, parseMs: parseMs + found.parseMs };
   throw new Error("the engine did not accept a checked vector");
 }
@@ -84,19 +93,22 @@ function requireSearchType(type: string, empty: boolean): void {
  * size and type of the body, the body itself.
  */
 async function search(
-  { engine, scopes, config }: SearchServices,
+  { engine, scopes, config, bodies }: SearchServices,
   reference: ScopeReference,
   { request, query, principal }: SearchCall,
 ): Promise<Response> {
   const resolved = scopes.resolve(principal as Principal, reference);
   const scope = resolved instanceof Promise ? await resolved : resolved;
-  engine.admit();
+  const { userId: tenant } = principal as Principal;
+  // Known before the body is read, which is not worth its cost when the answer is certain.
+  engine.requireRoom(tenant);
+  const type = mediaType(request);
+  const body = await bodies.read(request, config.maxBodyBytes, tenant);
+  engine.admit(tenant);
   try {
-    const type = mediaType(request);
-    const body = (await readBody(request, config.maxBodyBytes)) as Uint8Array<ArrayBuffer>;
     requireSearchType(type, body.byteLength === 0);
     requirePlainBody(request);
-    const { path, target } = pathOf(request.url);
+    const { path, target } = targetOf(request.url);
     const headers: Record<string, string> = {};
     if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
     if (scope.frozen) {
@@ -108,12 +120,12 @@ async function search(
       }
     }
     headers["content-type"] = JSON_TYPE;
-    const found = await answer(engine, scope, { type, path, query, body });
+    const found = await answer(engine, scope, { tenant, type, path, query, body });
     if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
     setSearchHeaders(headers, found);
     return new Response(found.json, { headers });
   } finally {
-    engine.release();
+    engine.release(tenant);
   }
 }
 

@@ -7,6 +7,14 @@
 export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
 /** Bun itself refuses larger bodies, without a problem document, so this is far above our limit. */
 export const BODY_TRANSPORT_MAX_BYTES = 1_073_741_824;
+/** The bodies that are being read may take this much memory; callers share it. */
+export const BODIES_MAX_BYTES = 67_108_864;
+/** Every body that is being read counts for at least this much. */
+export const BODY_MIN_BYTES = 16_384;
+/** A body must have arrived within this time. */
+export const BODY_READ_TIMEOUT_MS = 10_000;
+/** How often this is checked. */
+export const BODY_SWEEP_MS = 250;
 export const IDLE_TIMEOUT_SECONDS = 30;
 export const PROBLEM_DETAIL_MAX_CHARS = 400;
 export const PROBLEM_MAX_FIELD_ERRORS = 32;
@@ -100,9 +108,18 @@ export const SEARCH_WORKERS_MAX = 256;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
-/** When this many requests wait for a worker, further ones are answered with 503. */
-export const SEARCH_QUEUE_MAX = 1_024;
-export const SEARCH_BATCH_MAX = 8;
+/** Searches and lookups that may be under way; tenants share these places. */
+export const SEARCH_PLACES_MAX = 4_096;
+/** Searches wait for a worker for about this long, and further ones are answered with 503. */
+export const SEARCH_QUEUE_MS = 40;
+/** A search of a tenant with a long queue that has waited longer is answered with 503. */
+export const SEARCH_WAIT_MAX_MS = 250;
+/** The work that a tenant may hand to the workers before it is the next tenant's turn. */
+export const SEARCH_QUANTUM_MS = 1;
+/** A worker gets so many searches at a time, and no more than take so long. */
+export const SEARCH_BATCH_MAX = 64;
+export const SEARCH_BATCH_MIN_MS = 4;
+export const SEARCH_BATCH_MAX_MS = 20;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /** While other searches wait, one exact search starts at most this often. */
@@ -130,6 +147,13 @@ export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
+/** In each interval so many requests are refused at once. */
+export const REFUSALS_AT_ONCE = 16;
+/** The others are refused after one to two intervals, which slows down clients that retry at once. */
+export const REFUSAL_PAUSE_MS = 250;
+/** Beyond this many waiting refusals, all are sent at once. */
+export const REFUSALS_WAITING_MAX = 8_192;
+export const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
 // Logging.
 /** A reason why requests fail for a while is logged at most this often. */
@@ -432,6 +456,11 @@ const RELATIONS: readonly Relation[] = [
   ],
   [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
   [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],
+  [BODY_DEFAULT_MAX_BYTES < BODIES_MAX_BYTES, "the budget of bodies holds several of them"],
+  [
+    BODY_READ_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+    "a body that does not arrive is answered before its connection is closed as idle",
+  ],
   [
     PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
     "a slow copy fails before its connection is closed as idle",

@@ -3,7 +3,9 @@ import type { Clearable } from "../auth/open.ts";
 import type { Config } from "../config/schema.ts";
 import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
-import { mediaType, readBody } from "../http/body.ts";
+import { mediaType } from "../http/body.ts";
+import type { BodyIntake } from "../http/body-intake.ts";
+import { requireClient } from "../http/client-presence.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { invalid, Problem } from "../problem/problem.ts";
@@ -36,6 +38,7 @@ interface WebhookServices {
   readonly sql: Sql;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
+  readonly bodies: BodyIntake;
   clearOnAccessChange(cache: Clearable): void;
 }
 
@@ -78,7 +81,7 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
 
 /** POST /webhooks/{webhook_id}: receives deliveries from outside. */
 export function webhookOperations(services: WebhookServices): Operation[] {
-  const { sql, config } = services;
+  const { sql, config, bodies } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
   const definitions = new TimedCache<Definition | null>();
   services.clearOnAccessChange(definitions);
@@ -132,7 +135,8 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         const definition = await enabledDefinition(params.webhook_id);
         await requireAccess(services, request.headers, query.secret, definition);
         const key = idempotencyKeyOf(request.headers);
-        const body = await readBody(request, config.maxBodyBytes);
+        const body = await bodies.read(request, config.maxBodyBytes, definition.id);
+        await requireClient(request);
         const payload = readPayload(body, mediaType(request), charsetOf(request));
         const outcome = await deliver(deliveryServices, definition.id, key, payload);
         return new Response(resultBody(outcome), { headers: { "content-type": JSON_TYPE } });

@@ -7,6 +7,7 @@ import { refusesBadCredentials } from "../support/guards.ts";
 const SLUGS: readonly Slug[] = [
   "validation-failed",
   "payload-too-large",
+  "request-timeout",
   "unsupported-media-type",
   "unauthorized",
   "permission-denied",

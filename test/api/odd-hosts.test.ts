@@ -21,7 +21,21 @@ function exchange(lines: readonly string[], body = ""): Promise<string> {
   return promise;
 }
 
-const HOSTS = ["a", "api", "b:1", "localhost", "", "a b/c?d", "[", "api.example.com:8080"];
+const HOSTS = ["a", "api", "b:1", "localhost", "", "[::1]:80", "10.0.0.1", "api.example.com:8080"];
+
+const MALFORMED = [
+  "a b/c?d",
+  "[",
+  "a%2fb",
+  "a%zz",
+  "x@y",
+  "http://x/",
+  "a:b",
+  "::1",
+  "<>",
+  "a\\b",
+  "é",
+];
 
 test.each(HOSTS)("a request to the host %p is routed by its path alone", async (host) => {
   expect(await exchange(["GET /livez HTTP/1.1", `Host: ${host}`])).toStartWith("HTTP/1.1 200");
@@ -46,6 +60,40 @@ test.each(HOSTS)("a body sent to the host %p is read whole", async (host) => {
   expect(answer).toStartWith("HTTP/1.1 201");
   expect(answer).toContain(`"name":"${name}"`);
 });
+
+test.each(MALFORMED)("a request to the malformed host %p is refused as invalid", async (host) => {
+  for (const path of ["/livez", "/nowhere", "/conversations/x"]) {
+    const answer = await exchange([`GET ${path} HTTP/1.1`, `Host: ${host}`]);
+    expect(answer).toStartWith("HTTP/1.1 400");
+    expect(answer).toContain('"slug":"validation-failed"');
+    expect(answer).toContain(`"type":"${api.url}/errors/validation-failed"`);
+    expect(answer).toContain('"field":"Host"');
+  }
+});
+
+test("two Host headers are refused as invalid", async () => {
+  const answer = await exchange(["GET /livez HTTP/1.1", "Host: a", "Host: b"]);
+  expect(answer).toStartWith("HTTP/1.1 400");
+});
+
+test.each(HOSTS)(
+  "a body in chunks above the limit that is sent to the host %p is too large",
+  async (host) => {
+    const chunk = `${(0x40000).toString(16)}\r\n${"x".repeat(0x40000)}\r\n`;
+    const answer = await exchange(
+      [
+        "POST /api-keys HTTP/1.1",
+        `Host: ${host}`,
+        `Authorization: ${user.headers.authorization}`,
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+      ],
+      `${chunk.repeat(5)}0\r\n\r\n`,
+    );
+    expect(answer).toStartWith("HTTP/1.1 413");
+    expect(answer).toContain('"slug":"payload-too-large"');
+  },
+);
 
 test("an HTTP/1.0 request, which needs no host, is answered", async () => {
   expect(await exchange(["GET /livez HTTP/1.0"])).toStartWith("HTTP/1.1 200");

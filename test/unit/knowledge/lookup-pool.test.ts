@@ -17,7 +17,7 @@ function taskOf(query: string | null): LookupTask {
 /** A pool whose workers report this cost, and the number of lookups that ran on them. */
 function poolWith(took: number) {
   const counter = { onWorkers: 0 };
-  const run = async (task: LookupTask): Promise<LookupResult> => {
+  const run = async (_: string, task: LookupTask): Promise<LookupResult> => {
     counter.onWorkers++;
     return { ...lookup(task), took };
   };
@@ -26,39 +26,39 @@ function poolWith(took: number) {
 
 test("a lookup of a scope that was never searched runs on a worker", async () => {
   const { pool, counter } = poolWith(0.01);
-  await pool.lookup("scope", taskOf("lantern"));
+  await pool.lookup("tenant", "scope", taskOf("lantern"));
   expect(counter.onWorkers).toBe(1);
 });
 
 test("a lookup that is known to be cheap is answered at once, with the same page", async () => {
   const { pool } = poolWith(0.01);
-  const first = await pool.lookup("scope", taskOf("lantern"));
-  const second = pool.lookup("scope", taskOf("lantern"));
+  const first = await pool.lookup("tenant", "scope", taskOf("lantern"));
+  const second = pool.lookup("tenant", "scope", taskOf("lantern"));
   expect(second).not.toBeInstanceOf(Promise);
   expect({ ...(second as LookupResult), took: 0 }).toEqual({ ...first, took: 0 });
 });
 
 test("an expensive scope, and a long query in a cheap one, run on workers", async () => {
   const { pool, counter } = poolWith(0.5);
-  await pool.lookup("slow", taskOf("x".repeat(16)));
-  await pool.lookup("slow", taskOf("x".repeat(500)));
+  await pool.lookup("tenant", "slow", taskOf("x".repeat(16)));
+  await pool.lookup("tenant", "slow", taskOf("x".repeat(500)));
   expect(counter.onWorkers).toBe(2);
 });
 
 test("cheap browsing does not make searches look cheap", async () => {
   const { pool, counter } = poolWith(0.001);
-  await pool.lookup("scope", taskOf(null));
-  await pool.lookup("scope", taskOf("lantern"));
+  await pool.lookup("tenant", "scope", taskOf(null));
+  await pool.lookup("tenant", "scope", taskOf("lantern"));
   expect(counter.onWorkers).toBe(2);
 });
 
 test("one turn of the event loop spends a bounded time on lookups", async () => {
   const { pool, counter } = poolWith(LOOKUP_TURN_MS / 4);
-  await pool.lookup("scope", taskOf("lantern"));
+  await pool.lookup("tenant", "scope", taskOf("lantern"));
   const startedAt = performance.now();
   const answers: unknown[] = [];
   while (performance.now() - startedAt < 20 * LOOKUP_TURN_MS) {
-    answers.push(pool.lookup("scope", taskOf("lantern")));
+    answers.push(pool.lookup("tenant", "scope", taskOf("lantern")));
     if (counter.onWorkers > 1) break;
   }
   expect(counter.onWorkers).toBe(2);

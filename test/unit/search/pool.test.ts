@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Indexer } from "../../../src/indexing/indexer.ts";
+import { OVERLOADED } from "../../../src/problem/problem.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
 import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
 import { RecallMonitor } from "../../../src/search/recall-monitor.ts";
 import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
 import type {
+  LookupResult,
   SearchFound,
   SearchRequest,
   SearchResult,
@@ -46,6 +48,10 @@ class HeldWorkers implements SearchRunner {
     return promise;
   }
 
+  lookup(): Promise<LookupResult> {
+    throw new Error("no test looks anything up");
+  }
+
   finish(error?: Error): void {
     this.#finish.shift()?.(error);
   }
@@ -61,34 +67,87 @@ describe("the search pool", () => {
   test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
     const workers = new HeldWorkers(2);
     const pool = new SearchPool(workers);
-    const first = Array.from({ length: 5 }, (_, i) => pool.search(request(i)));
+    const first = Array.from({ length: 5 }, (_, i) => pool.search("tenant", request(i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
-    const second = Array.from({ length: 20 }, (_, i) => pool.search(request(5 + i)));
+    const second = Array.from({ length: 2 }, (_, i) => pool.search("tenant", request(5 + i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
-    expect(pool.queued).toBe(20);
-    while (sizes(workers).reduce((a, b) => a + b) < 25) {
+    expect(pool.queued).toBe(2);
+    workers.finish();
+    workers.finish();
+    await turn();
+    workers.finish();
+    const replies = await Promise.all([...first, ...second]);
+    expect(replies).toEqual(Array.from({ length: 7 }, (_, i) => answerOf(i)));
+  });
+
+  test("when much work waits, workers get the next batch before they have finished one", async () => {
+    const workers = new HeldWorkers(2);
+    const pool = new SearchPool(workers);
+    const answers = Array.from({ length: 60 }, (_, i) => pool.search("tenant", request(i)));
+    // They do not wait for the end of a turn in which so much arrives.
+    expect(workers.tasks.length).toBe(4);
+    await turn();
+    expect(workers.tasks.length).toBe(4);
+    while (sizes(workers).reduce((a, b) => a + b) < 60) {
+      workers.finish();
+      await turn();
+    }
+    for (let i = 0; i < 4; i++) workers.finish();
+    expect(Math.max(...sizes(workers))).toBeLessThanOrEqual(SEARCH_BATCH_MAX);
+    expect(await Promise.all(answers)).toEqual(answers.map((_, i) => answerOf(i)));
+  });
+
+  test("a queue with more work than its bound refuses the tenant that filled it, and no other", async () => {
+    const workers = new HeldWorkers(1);
+    const pool = new SearchPool(workers);
+    const outcomes: Array<Promise<string>> = [];
+    let refused = 0;
+    for (let i = 0; i < 1_000; i++) {
+      try {
+        const answer = Promise.resolve(pool.search("greedy", request(i)));
+        outcomes.push(
+          answer.then(
+            () => "answered",
+            () => "refused",
+          ),
+        );
+      } catch (error) {
+        expect(error).toBe(OVERLOADED);
+        refused++;
+      }
+    }
+    expect(refused).toBeGreaterThan(800);
+    expect(pool.hasRoom("greedy")).toBeFalse();
+    expect(pool.hasRoom("modest")).toBeTrue();
+    const modest = pool.search("modest", request(1));
+    for (let i = 0; i < 2; i++) {
+      workers.finish();
+      await turn();
+    }
+    // The batch after the ones that already ran contains it.
+    workers.finish();
+    expect(await modest).toEqual(answerOf(1));
+    while (pool.queued > 0) {
       workers.finish();
       await turn();
     }
     workers.finish();
     workers.finish();
-    expect(Math.max(...sizes(workers))).toBeLessThanOrEqual(SEARCH_BATCH_MAX);
-    const replies = await Promise.all([...first, ...second]);
-    expect(replies).toEqual(Array.from({ length: 25 }, (_, i) => answerOf(i)));
+    expect((await Promise.all(outcomes)).filter((name) => name === "refused").length).toBe(1);
   });
 
   test("only the searches of a worker that died fail", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
-    const lost = pool.search(request(1)) as Promise<unknown>;
+    const lost = pool.search("tenant", request(1)) as Promise<unknown>;
     const outcome = lost.then(
       () => "answered",
       (error: Error) => error.message,
     );
     await turn();
-    const kept = pool.search(request(2));
+    const kept = pool.search("tenant", request(2));
     workers.finish(new Error("the worker died"));
     expect(await outcome).toBe("the worker died");
     await turn();
@@ -99,12 +158,12 @@ describe("the search pool", () => {
   test("a search of unknown or high cost goes to a worker, even an idle one", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
-    expect(pool.search(request(1))).toBeInstanceOf(Promise);
+    expect(pool.search("tenant", request(1))).toBeInstanceOf(Promise);
     await turn();
     workers.finish();
     await turn();
     // It cost five milliseconds, so the next one must not block the main thread.
-    expect(pool.search(request(2))).toBeInstanceOf(Promise);
+    expect(pool.search("tenant", request(2))).toBeInstanceOf(Promise);
   });
 });
 
@@ -112,11 +171,11 @@ describe("exact searches", () => {
   test("never run on all workers at once, nor in a batch", async () => {
     const workers = new HeldWorkers(3);
     const pool = new SearchPool(workers);
-    const answers = Array.from({ length: 5 }, (_, i) => pool.search(exact(i)));
+    const answers = Array.from({ length: 5 }, (_, i) => pool.search("tenant", exact(i)));
     await turn();
     expect(sizes(workers)).toEqual([1, 1]);
     expect(pool.queuedExact).toBe(3);
-    const cheap = pool.search(request(9));
+    const cheap = pool.search("tenant", request(9));
     await turn();
     expect(workers.tasks.map(isExact)).toEqual([true, true, false]);
     for (let i = 0; i < 6; i++) {
@@ -131,10 +190,10 @@ describe("exact searches", () => {
   test("let the searches go first that wait for the same worker", async () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
-    const first = pool.search(exact(1));
+    const first = pool.search("tenant", exact(1));
     await turn();
-    const second = pool.search(exact(2));
-    const others = [pool.search(request(3)), pool.search(request(4))];
+    const second = pool.search("tenant", exact(2));
+    const others = [pool.search("tenant", request(3)), pool.search("tenant", request(4))];
     await turn();
     expect(workers.tasks.map(isExact)).toEqual([true]);
     workers.finish();
@@ -154,7 +213,7 @@ describe("exact searches", () => {
     const workers = new HeldWorkers(1);
     const pool = new SearchPool(workers);
     for (let i = 0; i < 3; i++) {
-      expect(pool.search(exact(i))).toBeInstanceOf(Promise);
+      expect(pool.search("tenant", exact(i))).toBeInstanceOf(Promise);
       await turn();
       workers.finish();
       await turn();
@@ -174,6 +233,7 @@ afterAll(() => unmeasured.close());
 describe("the engine", () => {
   const loaded = { isLoaded: () => true, used() {}, nativeName: (id: string) => id };
   const query: SearchQuery = {
+    tenant: "tenant",
     scope: { projectId: "p", id: "s", kind: "environment", frozen: false },
     selfPath: "/",
     body: Uint8Array.of(1),
@@ -182,46 +242,30 @@ describe("the engine", () => {
 
   test("too many searches are refused as overloaded until others have finished", async () => {
     const workers = new HeldWorkers(1);
-    let refused = 0;
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(
-      new SearchPool(workers),
-      indexer,
-      unmeasured,
-      () => refused++,
-      2,
-    );
-    engine.admit();
-    engine.admit();
-    expect(() => engine.admit()).toThrow("more work than it can queue");
-    expect(refused).toBe(1);
+    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, unmeasured, 4);
+    engine.admit("greedy");
+    engine.admit("greedy");
+    expect(() => engine.admit("greedy")).toThrow("more work than it can queue");
+    engine.admit("modest");
     const answer = engine.search(query) as Promise<unknown>;
     await turn();
     workers.finish();
     expect(await answer).toEqual({ kind: "found", ...answerOf(1) });
-    engine.release();
-    engine.admit();
-    expect(refused).toBe(1);
+    engine.release("greedy");
+    engine.admit("greedy");
   });
 
   test("exact searches are refused while too many wait, and others are not", async () => {
     const workers = new HeldWorkers(1);
-    let refused = 0;
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(
-      new SearchPool(workers),
-      indexer,
-      unmeasured,
-      () => refused++,
-    );
+    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, unmeasured);
     const bodies = Array.from({ length: SEARCH_EXACT_QUEUE_MAX + 1 }, () => Uint8Array.of(1));
     for (const body of bodies) {
       void engine.search({ ...query, body, exact: true });
       await turn();
     }
     expect(() => engine.search({ ...query, exact: true })).toThrow("more work than it can queue");
-    expect(refused).toBe(1);
     void engine.search(query);
-    expect(refused).toBe(1);
   });
 });

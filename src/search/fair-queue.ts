@@ -1,0 +1,140 @@
+/** What one tenant has waiting. */
+interface Tenant<T> {
+  readonly entries: Entry<T>[];
+  /** The sum of the costs of its entries. */
+  work: number;
+  /** What it may still take before it is the next tenant's turn. */
+  deficit: number;
+}
+
+interface Entry<T> {
+  readonly item: T;
+  readonly cost: number;
+  readonly since: number;
+}
+
+interface FairQueueOptions<T> {
+  /** The most work that may wait, in the unit of the costs. */
+  readonly maxWork: number;
+  /** No entry counts for more than this. */
+  readonly maxCost: number;
+  /** How much work a tenant may take before it is the next one's turn. */
+  readonly quantum: number;
+  /** Entries of tenants with a long queue are dropped when they have waited longer. */
+  readonly maxWaitMs: number;
+  /** Called for every entry that is dropped. */
+  readonly onDrop: (item: T) => void;
+  /** The clock in milliseconds. */
+  readonly now?: () => number;
+}
+
+/**
+ * A bounded queue that tenants share. They take turns by the cost of their entries (deficit round
+ * robin), so the wait of a tenant depends on its own queue and not on the length of another's. When
+ * the queue is full, the tenant with the most work in it makes room, by its newest entries: the
+ * others have waited longer and are served first.
+ */
+export class FairQueue<T> {
+  /** Tenants with entries, in the order of their turns. */
+  readonly #tenants = new Map<string, Tenant<T>>();
+  #length = 0;
+  #work = 0;
+  readonly #now: () => number;
+
+  constructor(private readonly options: FairQueueOptions<T>) {
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The sum of the costs of all entries. */
+  get work(): number {
+    return this.#work;
+  }
+
+  /** True when the queue would refuse another entry of this cost and tenant. */
+  refuses(tenant: string, cost: number): boolean {
+    if (!this.#isFull(this.#bounded(cost))) return false;
+    const own = this.#tenants.get(tenant)?.work ?? 0;
+    return this.#heaviest().work <= own + this.#bounded(cost);
+  }
+
+  /** Adds an entry. False when its tenant has the most work in a full queue. */
+  push(tenant: string, item: T, cost: number): boolean {
+    const bounded = this.#bounded(cost);
+    while (this.#isFull(bounded)) {
+      if (this.refuses(tenant, bounded)) return false;
+      const heaviest = this.#heaviest();
+      this.#drop(heaviest, heaviest.entries.pop() as Entry<T>);
+    }
+    const known = this.#tenants.get(tenant) ?? { entries: [], work: 0, deficit: 0 };
+    if (known.entries.length === 0) this.#tenants.set(tenant, known);
+    known.entries.push({ item, cost: bounded, since: this.#now() });
+    this.#count(known, 1, bounded);
+    return true;
+  }
+
+  /** Removes the entry that is next; undefined when the queue is empty. */
+  shift(): T | undefined {
+    for (;;) {
+      const next = this.#tenants.entries().next().value;
+      if (next === undefined) return undefined;
+      const [name, tenant] = next;
+      const [entry] = tenant.entries;
+      if (entry === undefined) {
+        this.#tenants.delete(name);
+      } else if (this.#isLate(tenant, entry)) {
+        tenant.entries.shift();
+        this.#drop(tenant, entry);
+      } else if (tenant.deficit < entry.cost) {
+        tenant.deficit += this.options.quantum;
+        // Maps keep insertion order, so this ends the tenant's turn.
+        this.#tenants.delete(name);
+        this.#tenants.set(name, tenant);
+      } else {
+        tenant.entries.shift();
+        tenant.deficit -= entry.cost;
+        this.#count(tenant, -1, -entry.cost);
+        // An unused deficit must not be saved up for a later burst.
+        if (tenant.entries.length === 0) this.#tenants.delete(name);
+        return entry.item;
+      }
+    }
+  }
+
+  #bounded(cost: number): number {
+    return Math.min(cost, this.options.maxCost);
+  }
+
+  #isFull(more: number): boolean {
+    return this.#length > 0 && this.#work + more > this.options.maxWork;
+  }
+
+  /** A stall of the whole process delays everybody: only tenants with a backlog pay for it. */
+  #isLate(tenant: Tenant<T>, { since }: Entry<T>): boolean {
+    if (this.#now() - since <= this.options.maxWaitMs) return false;
+    return tenant.work * this.#tenants.size > this.options.maxWork / 2;
+  }
+
+  #heaviest(): Tenant<T> {
+    let heaviest: Tenant<T> | undefined;
+    for (const tenant of this.#tenants.values()) {
+      if (heaviest === undefined || tenant.work > heaviest.work) heaviest = tenant;
+    }
+    return heaviest as Tenant<T>;
+  }
+
+  #drop(tenant: Tenant<T>, entry: Entry<T>): void {
+    this.#count(tenant, -1, -entry.cost);
+    this.options.onDrop(entry.item);
+  }
+
+  #count(tenant: Tenant<T>, entries: number, work: number): void {
+    this.#length += entries;
+    tenant.work += work;
+    // Sums of fractions drift; an empty queue has no work.
+    this.#work = this.#length === 0 ? 0 : this.#work + work;
+  }
+}

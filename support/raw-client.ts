@@ -1,0 +1,103 @@
+/** How a request was answered. */
+export interface Outcome {
+  /** The status, or 0 when the connection was closed before the answer. */
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+interface Pending {
+  readonly sentAt: number;
+  readonly resolve: (outcome: Outcome) => void;
+}
+
+type RawSocket = { write(bytes: Uint8Array): number; end(): void };
+
+const HEADER_END = "\r\n\r\n";
+
+/**
+ * A keep-alive connection that sends ready-made requests one at a time, and costs less than fetch.
+ * It connects again when the server has closed it.
+ */
+export class RawClient {
+  #socket: RawSocket | undefined;
+  #pending: Pending | undefined;
+  #unsent: Uint8Array = new Uint8Array();
+  #head = Buffer.alloc(0);
+  /** Bytes of the response that have not arrived; undefined before its head has. */
+  #missing: number | undefined;
+  #status = 0;
+  #closes = false;
+
+  constructor(private readonly url: URL) {}
+
+  /** Sends a whole request. The time counts from `since`, by default from now. */
+  async send(request: Uint8Array, since = performance.now()): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.#pending = { sentAt: since, resolve };
+    try {
+      this.#socket ??= await this.#connect();
+      this.#unsent = request;
+      this.#push();
+    } catch {
+      this.#answer(0);
+    }
+    return await promise;
+  }
+
+  close(): void {
+    this.#socket?.end();
+    this.#socket = undefined;
+  }
+
+  async #connect(): Promise<RawSocket> {
+    const { hostname, port } = this.url;
+    return await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        drain: () => this.#push(),
+        data: (_, bytes) => this.#receive(bytes),
+        close: () => this.#closed(),
+        error: () => this.#closed(),
+      },
+    });
+  }
+
+  #push(): void {
+    if (this.#unsent.length === 0 || this.#socket === undefined) return;
+    this.#unsent = this.#unsent.subarray(Math.max(0, this.#socket.write(this.#unsent)));
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#missing === undefined) {
+      this.#head =
+        this.#head.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#head, bytes]);
+      const end = this.#head.indexOf(HEADER_END);
+      if (end < 0) return;
+      const head = this.#head.toString("latin1", 0, end);
+      this.#status = Number(head.slice(9, 12));
+      this.#closes = /^connection: *close/im.test(head);
+      const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+      this.#missing = end + HEADER_END.length + length - this.#head.length;
+    } else {
+      this.#missing -= bytes.length;
+    }
+    if (this.#missing > 0) return;
+    this.#head = Buffer.alloc(0);
+    this.#missing = undefined;
+    if (this.#closes) this.close();
+    this.#answer(this.#status);
+  }
+
+  #closed(): void {
+    this.#socket = undefined;
+    this.#answer(0);
+  }
+
+  #answer(status: number): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    this.#unsent = new Uint8Array();
+    pending?.resolve({ status, milliseconds: performance.now() - pending.sentAt });
+  }
+}

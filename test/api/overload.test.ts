@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { addEnvironment } from "../../support/accounts.ts";
+import { RawClient } from "../../support/raw-client.ts";
+import { addWebhook, storedRows } from "../../support/webhooks.ts";
+import { type Caller, startApi, startApiProcess, type TestApi } from "../support/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+
+const DIMENSION = 1_024;
+const CHUNKS = 1_000;
+/** The connections of a hostile client: more than there were places for searches. */
+const CONNECTIONS = 1_100;
+const query = JSON.stringify({
+  vector: Array.from(randomVector(DIMENSION, 1)),
+  dimension: DIMENSION,
+  threshold: 0,
+});
+
+/** A user with a project that can be searched, and the request that searches it. */
+async function tenantOf(api: TestApi) {
+  const user = await api.user();
+  const project = await api.project(user);
+  const environment = await addEnvironment(api.sql, project);
+  const chunks = Array.from({ length: CHUNKS }, (_, i) => chunkOf(randomVector(DIMENSION, i)));
+  const version = await writeVersion(api.sql, project, "a.md", chunks);
+  await attach(api.sql, project, environment.id, [version]);
+  const path = `/projects/${project.slug}/environments/production/search`;
+  const head = headOf(api, path, user, ["Content-Type: application/json"]);
+  const request = Buffer.from(`${head}Content-Length: ${query.length}\r\n\r\n${query}`);
+  const search = () =>
+    fetch(`${api.url}${path}`, {
+      method: "POST",
+      headers: { ...user.headers, "content-type": "application/json" },
+      body: query,
+    });
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    const found = (await (await search()).json()) as { data?: unknown[] };
+    if ((found.data?.length ?? 0) > 0) break;
+  }
+  return { user, path, head, request, search };
+}
+
+function headOf(api: TestApi, path: string, { headers }: Caller, more: string[] = []): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { host } = new URL(api.url);
+  return [`POST ${path} HTTP/1.1`, `Host: ${host}`, ...lines, ...more, ""].join("\r\n");
+}
+
+async function connected(api: TestApi): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1", resolve).on("error", reject);
+  await promise;
+  socket.removeListener("error", reject);
+  return socket.on("error", () => {});
+}
+
+const api = await startApi();
+
+test("bodies that are announced and never sent keep nobody from searching", async () => {
+  const [greedy, modest] = [await tenantOf(api), await tenantOf(api)];
+  const sockets: Socket[] = [];
+  for (let i = 0; i < CONNECTIONS; i++) {
+    const socket = await connected(api);
+    socket.write(`${greedy.head}Content-Length: 1000000\r\n\r\n{`);
+    sockets.push(socket);
+  }
+  for (let i = 0; i < 20; i++) expect((await modest.search()).status).toBe(200);
+  // Nor does it keep the same caller from small requests.
+  expect((await greedy.search()).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("uploads that are broken off are no server errors", async () => {
+  const { head } = await tenantOf(api);
+  const user = await api.user();
+  const heads = [
+    `${head}Content-Length: 1000\r\n\r\n{`,
+    `${head}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    `${headOf(api, "/api-keys", user, ["Content-Type: application/json"])}Content-Length: 9\r\n\r\n{`,
+    `${headOf(api, "/projects", user, ["Content-Type: application/json"])}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+  ];
+  for (const text of heads) {
+    const socket = await connected(api);
+    socket.write(text);
+    await Bun.sleep(30);
+    socket.destroy();
+  }
+  await Bun.sleep(100);
+  const metrics = await (await fetch(`${api.url}/metrics`)).text();
+  expect(metrics).toContain("tessera_http_request_duration_seconds");
+  expect(metrics).not.toContain('status="500"');
+});
+
+test("deliveries that are pipelined are answered, or none of them is stored", async () => {
+  const user = await api.user();
+  const project = await api.project(user);
+  const webhook = await addWebhook(api.sql, project);
+  const head = headOf(api, webhook.path, { userId: "", headers: webhook.headers });
+  for (const count of [1, 2, 5, 20]) {
+    const before = (await storedRows(api.sql, webhook)).events;
+    const socket = await connected(api);
+    let text = "";
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    socket.on("data", (bytes) => {
+      text += bytes;
+    });
+    const deliveries = Array.from({ length: count }, (_, i) => {
+      return `${head}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n${String(i).padStart(2)}`;
+    });
+    socket.write(deliveries.join(""));
+    await Promise.race([closed, Bun.sleep(500)]);
+    const answered = text.split("HTTP/1.1 200").length - 1;
+    expect((await storedRows(api.sql, webhook)).events - before).toBe(answered);
+    if (count === 1) expect(answered).toBe(1);
+    socket.destroy();
+  }
+});
+
+test("while one tenant floods the service, another with a tenth of its capacity is always answered", async () => {
+  const service = await startApiProcess({ env: { SEARCH_WORKERS: "1", LOG_LEVEL: "warn" } });
+  const [greedy, polite] = [await tenantOf(service), await tenantOf(service)];
+  const statuses = new Map<number, number>();
+  let flooding = true;
+  const flood = Array.from({ length: CONNECTIONS }, async () => {
+    const client = new RawClient(new URL(service.url));
+    while (flooding) {
+      const { status } = await client.send(greedy.request);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    client.close();
+  });
+  await Bun.sleep(500);
+  const client = new RawClient(new URL(service.url));
+  const answers: number[] = [];
+  for (let i = 0; i < 60; i++) {
+    answers.push((await client.send(polite.request)).status);
+    await Bun.sleep(20);
+  }
+  client.close();
+  flooding = false;
+  await Promise.all(flood);
+  expect(new Set(answers)).toEqual(new Set([200]));
+  // It was a flood: far more was refused than answered, and the rest was answered nevertheless.
+  expect(statuses.get(503)).toBeGreaterThan(500);
+  expect(statuses.get(200)).toBeGreaterThan(500);
+  // Refusals are logged as a sample.
+  const lines = service.server
+    .logs()
+    .split("\n")
+    .filter((line) => line.includes("overloaded"));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(20);
+}, 60_000);
