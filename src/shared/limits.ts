@@ -345,6 +345,9 @@ export const LOOKUP_CURSOR_TTL_SECONDS = 900;
 export const LOOKUP_CURSOR_BYTES = 18;
 /** Markdown text per new segment. */
 export const TEXT_BUILD_CHARS = 262_144;
+/** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
+export const TEXT_BUILD_INLINE_CHARS = 65_536;
+export const TEXT_BUILD_THREADS_MAX = 3;
 /** The largest segment that a merge may build: merging needs its memory twice. */
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 /**

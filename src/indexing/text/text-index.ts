@@ -1,29 +1,26 @@
-import { parseMarkdown } from "../../markdown/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
-import { INDEX_MAINTENANCE_SLICE_MS, TEXT_BUILD_CHARS } from "../../shared/limits.ts";
 import {
-  buildSegment,
-  type KnowledgeDocument,
-  openSegment,
-  type SharedSegment,
-  type TextMessage,
-} from "../../text/index.ts";
+  INDEX_MAINTENANCE_SLICE_MS,
+  TEXT_BUILD_CHARS,
+  TEXT_BUILD_INLINE_CHARS,
+} from "../../shared/limits.ts";
+import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
   DocumentRow,
   IndexPart,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
+import { buildFromRows, type TextRow } from "./build-from-rows.ts";
+import { BuildThreads } from "./build-threads.ts";
 import { TextProject } from "./text-project.ts";
 import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 
 const KNOWLEDGE_PATH = /\.mdx?$/i;
 
-function documentOf(row: DocumentRow): KnowledgeDocument | null {
-  if (row.content === null || !KNOWLEDGE_PATH.test(row.path)) return null;
-  const { title, headings, frontmatter, content } = parseMarkdown(row.path, row.content);
-  return { id: row.file_version_id, path: row.path, title, headings, frontmatter, content };
+function textRowOf({ file_version_id: id, path, content }: DocumentRow): TextRow | null {
+  return content === null || !KNOWLEDGE_PATH.test(path) ? null : { id, path, content };
 }
 
 function shared({ key, segment }: TextSegment): SharedSegment {
@@ -37,6 +34,7 @@ function shared({ key, segment }: TextSegment): SharedSegment {
 export class TextIndex implements VersionIndex {
   readonly name = "text";
   readonly #projects = new Map<string, TextProject>();
+  readonly #threads = new BuildThreads();
 
   constructor(private readonly publish: (message: TextMessage) => void) {}
 
@@ -59,30 +57,47 @@ export class TextIndex implements VersionIndex {
   ): Promise<void> {
     const project = this.#project(projectId);
     const withoutText = new Set(versionIds);
-    let documents: KnowledgeDocument[] = [];
+    const builds: Array<Promise<void>> = [];
+    let rows: TextRow[] = [];
     let chars = 0;
     const build = () => {
-      if (documents.length === 0) return;
-      this.#addSegment(projectId, project, buildSegment(documents));
-      documents = [];
+      if (rows.length > 0) builds.push(this.#build(projectId, project, rows, chars));
+      rows = [];
       chars = 0;
     };
-    for await (const rows of reader.documents(versionIds)) {
-      for (const row of rows) {
-        const document = timed("parse a document", () => documentOf(row));
-        if (document === null) continue;
-        withoutText.delete(document.id);
-        documents.push(document);
-        chars += document.content.length;
+    for await (const batch of reader.documents(versionIds)) {
+      for (const each of batch) {
+        const row = textRowOf(each);
+        if (row === null) continue;
+        withoutText.delete(row.id);
+        rows.push(row);
+        chars += row.content.length;
         if (chars < TEXT_BUILD_CHARS) continue;
-        timed("build a segment", build);
-        // Other work of this thread may run between two segments.
-        await Bun.sleep(0);
+        build();
+        // Reading goes on while the threads are busy, but not far ahead of them.
+        await builds.at(-2 * this.#threads.size);
       }
     }
-    timed("build a segment", build);
+    build();
+    const results = await Promise.allSettled(builds);
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
     // Copies of the ids: a substring would keep the long string it was cut from in memory.
     project.addWithoutText([...withoutText].map((id) => Buffer.from(id).toString()));
+  }
+
+  /** Adds a segment of the rows. A little text is indexed here, more of it on other threads. */
+  async #build(
+    projectId: string,
+    project: TextProject,
+    rows: readonly TextRow[],
+    chars: number,
+  ): Promise<void> {
+    const buffer =
+      chars < TEXT_BUILD_INLINE_CHARS
+        ? timed("build a segment", () => buildFromRows(rows))
+        : await this.#threads.build(rows);
+    this.#addSegment(projectId, project, buffer);
   }
 
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {

@@ -33,12 +33,15 @@ export class Snippeter {
   readonly #wordOfToken = new Map<string, number>();
 
   readonly #initials: Uint8Array;
+  /** Words of less weight are not marked. */
+  readonly #minWeight: number;
 
   constructor(segment: SegmentReader, terms: MatchingTerms, plan: QueryPlan) {
     this.#segment = segment;
     this.#terms = terms;
     this.#plan = plan;
     this.#initials = terms.initials();
+    this.#minWeight = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
   }
 
   /** Null if the document has no text. */
@@ -129,7 +132,8 @@ export class Snippeter {
     const spans: MatchedSpan[] = [];
     for (const { start, end, token } of wordSpans(text.slice(from, to), this.#initials)) {
       const word = this.#wordOf(token);
-      if (word !== 0) spans.push({ start: from + start, end: from + end, word: word - 1 });
+      if (word === 0 || this.#weight(word - 1) < this.#minWeight) continue;
+      spans.push({ start: from + start, end: from + end, word: word - 1 });
     }
     return spans;
   }
@@ -152,6 +156,8 @@ export class Snippeter {
   }
 }
 
+/** Words that weigh less than this share of the weightiest one, such as "a", are not marked. */
+const MARKED_MIN_SHARE = 0.1;
 /** What a word adds that is in the window already. */
 const REPEATED_SHARE = 0.1;
 /** Cuts at words, and marks a cut with an ellipsis. */
