@@ -12,15 +12,19 @@ inline constexpr double EFFORT_LIMITS[] = {10, 100};
 struct SearchEffort {
   /// The window of a walk, see WalkParameters. The defaults reach a recall of 0.99 on every kind of
   /// embedding of text that was tried, without any measurement.
-  float window[2] = {0.125f, 0.075f};
+  float window[2] = {0.135f, 0.085f};
   /// Estimates of an average walk.
   float estimates[2] = {2000, 5000};
   /// False when no window comes near the target recall.
   bool sufficient[2] = {true, true};
 
-  float windowFor(double limit) const {
+  /// `filtered` walks have at least the default window: calibration measures without a filter, and
+  /// members that are left may be farther from one another.
+  float windowFor(double limit, bool filtered) const {
     const double share = std::clamp(std::log10(limit / EFFORT_LIMITS[0]), 0.0, 1.0);
-    return static_cast<float>(window[0] + (window[1] - window[0]) * share);
+    const double measured = window[0] + (window[1] - window[0]) * share;
+    return static_cast<float>(filtered ? std::max<double>(measured, SearchEffort{}.windowFor(limit, false))
+                                       : measured);
   }
 
   /// Estimates of an average walk that is to reach the `neighbours`-th nearest node.

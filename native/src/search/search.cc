@@ -95,10 +95,10 @@ class Search {
     const SearchEffort effort = quantized.effort();
     if (!forced && scanIsCheaper(effort, members, pending, graphed)) return false;
 
-    WalkParameters parameters{std::max<size_t>(query_.limit, WALK_MIN_LIMIT),
-                              effort.windowFor(query_.limit),
-                              forced ? graphed : static_cast<uint64_t>(members / WALK_COST)};
     const bool all = members - pending == graphed;
+    const WalkParameters parameters{std::max<size_t>(query_.limit, WALK_MIN_LIMIT),
+                                    effort.windowFor(query_.limit, !all),
+                                    forced ? graphed : static_cast<uint64_t>(members / WALK_COST)};
     const auto isMember = [&](uint32_t node) {
       // Nodes from `graphed` on may be in the graph by now. They are scanned.
       return node < graphed && (all || part_.nodes.has(node));
