@@ -42,9 +42,15 @@ export function scoreSegment(
   const scorer = new SegmentScorer(segment, set, shard, plan.averageLength);
   // Selective words go first: they determine the matches that the others add to.
   for (const word of plan.words) if (word.selective) scorer.add(word, index);
-  for (const word of plan.words) if (!word.selective) scorer.add(word, index);
+  const negligible = NEGLIGIBLE_SHARE * plan.maxScore;
+  for (const word of plan.words) {
+    if (!word.selective && word.weight > negligible) scorer.add(word, index);
+  }
   return scorer.finish();
 }
+
+/** Common words that weigh less than this share of the query are not worth reading their postings. */
+const NEGLIGIBLE_SHARE = 0.001;
 
 /** BM25 over weighted frequencies: `weight * frequency / (frequency + K1)`. */
 class SegmentScorer {
@@ -66,6 +72,11 @@ class SegmentScorer {
   add(word: QueryWord, index: number): void {
     const forms = word.forms[index] ?? [];
     const others = word.others[index] ?? [];
+    const [only] = forms;
+    if (only !== undefined && forms.length === 1 && others.length === 0) {
+      this.#scoreOnly(word, only);
+      return;
+    }
     let count = 0;
     for (const form of forms) count = this.#addFrequencies(word, form, count);
     this.#scoreForms(word, count, others.length > 0);
@@ -101,6 +112,24 @@ class SegmentScorer {
     const code = posting & POSTING_CODE_MASK;
     const norm = 1 - CONTENT_B + this.#slope * (this.segment.lengths[document] as number);
     return (FIELD_FREQUENCIES[code] as number) + (CONTENT_FREQUENCIES[code] as number) / norm;
+  }
+
+  /** Scores a word of a single form at once. */
+  #scoreOnly(word: QueryWord, { term, similarity }: TermMatch): void {
+    const { postings, postingStart } = this.segment;
+    const { selective, formWeight } = word;
+    const exactWeight = similarity === 1 ? word.exactWeight : 0;
+    const to = postingStart[term + 1] as number;
+    for (let i = postingStart[term] as number; i < to; i++) {
+      const posting = postings[i] as number;
+      const document = posting >>> POSTING_DOCUMENT_SHIFT;
+      if (!this.#accepts(document, selective)) continue;
+      const own = this.#frequency(posting, document);
+      const frequency = similarity * own;
+      const score = (formWeight * frequency) / (frequency + K1) + (exactWeight * own) / (own + K1);
+      if (scores[document] === 0) this.#matches.push(document);
+      scores[document] = (scores[document] as number) + score;
+    }
   }
 
   /** Adds what one form counts. Returns how many documents hold a form so far. */
