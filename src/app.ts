@@ -13,6 +13,7 @@ import type { Sql } from "./db/client.ts";
 import { errorOperations } from "./errors/routes.ts";
 import type { BodyIntake } from "./http/body-intake.ts";
 import type { CursorSigner } from "./http/cursor.ts";
+import { docsPaths, mountDocs } from "./http/docs-page.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
 import { Refusals } from "./http/refusals.ts";
@@ -54,7 +55,7 @@ export interface Services {
 }
 
 const DOCS_PATH = "/docs";
-const PROBE_PATHS = ["/livez", "/readyz", "/metrics", DOCS_PATH, `${DOCS_PATH}/json`];
+const PROBE_PATHS = ["/livez", "/readyz", "/metrics", ...docsPaths(DOCS_PATH)];
 
 /** Every operation of the API, feature by feature. */
 function operationsOf(services: Services): Operation[] {
@@ -103,6 +104,8 @@ export function buildApp(services: Services): Elysia {
   // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
   const document = openApiDocument(operations, services.baseUrl) as any;
   app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
+  // In place of the plugin's page, which loads its scripts from another host.
+  mountDocs(app, DOCS_PATH, document.info.title, services.baseUrl);
   mountProbes(app, services);
   const { config, baseUrl, log } = services;
   const refusals = new Refusals(baseUrl, log);

@@ -31,6 +31,11 @@ const HEADERS = {
     required: true,
     schema: { type: "string" },
   },
+  NoSniff: {
+    description: "The content type must not be guessed.",
+    required: true,
+    schema: { type: "string", const: "nosniff" },
+  },
   NoStore: {
     description: "Problems must not be stored.",
     required: true,

@@ -9,6 +9,7 @@ import { PROBLEM_TYPE } from "./respond.ts";
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
 const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
+const NO_SNIFF_HEADER = { $ref: "#/components/headers/NoSniff" };
 const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
 const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
@@ -93,6 +94,7 @@ function isRetryable(slug: Slug): boolean {
 function problemHeaders(slugs: readonly Slug[]): Json {
   const headers: Json = {
     "X-Request-Id": REQUEST_ID_HEADER,
+    "X-Content-Type-Options": NO_SNIFF_HEADER,
     "Cache-Control": { $ref: "#/components/headers/NoStore" },
   };
   if (slugs.includes("unauthorized")) {
@@ -137,7 +139,10 @@ function problemResponses(operation: Operation): Json {
 }
 
 function successHeaders(operation: Operation): Json {
-  const headers: Json = { "X-Request-Id": REQUEST_ID_HEADER };
+  const headers: Json = {
+    "X-Request-Id": REQUEST_ID_HEADER,
+    "X-Content-Type-Options": NO_SNIFF_HEADER,
+  };
   if (operation.conditional) {
     headers["ETag"] = { $ref: "#/components/headers/ETag" };
     headers["Cache-Control"] = { $ref: "#/components/headers/Revalidate" };

@@ -114,6 +114,7 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
     try {
       response = await perform(operation, validators, context, { request, requestId, pathParams });
       response.headers.set("x-request-id", requestId);
+      response.headers.set("x-content-type-options", "nosniff");
     } catch (error) {
       const { baseUrl, log } = context;
       if (error instanceof Problem && error.slug === "overloaded") context.metrics.overloaded.inc();

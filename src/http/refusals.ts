@@ -1,10 +1,20 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import { REFUSAL_PAUSE_MS, REFUSALS_AT_ONCE, REFUSALS_WAITING_MAX } from "../shared/limits.ts";
+import {
+  REFUSAL_PAUSE_MS,
+  REFUSAL_TICK_MS,
+  REFUSALS_AT_ONCE,
+  REFUSALS_WAITING_MAX,
+} from "../shared/limits.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
 const PLACEHOLDER = "request-id";
+
+interface Waiting {
+  readonly send: () => void;
+  readonly due: number;
+}
 
 interface RefusalOptions {
   readonly pauseMs?: number;
@@ -26,9 +36,9 @@ export class Refusals {
   readonly #pauseMs: number;
   readonly #atOnce: number;
   readonly #maxWaiting: number;
-  /** Sends the refusals that wait: those of the previous interval, and of the current one. */
-  #previous: Array<() => void> = [];
-  #current: Array<() => void> = [];
+  /** Refusals that wait, the oldest first. */
+  readonly #waiting: Waiting[] = [];
+  #windowEnd = 0;
   #sentAtOnce = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -48,35 +58,39 @@ export class Refusals {
   /** The response to a refused request, possibly after a pause. */
   respond(requestId: string): Response | Promise<Response> {
     logRefusal(this.log, requestId);
-    const pause = this.pause();
+    const pause = this.#pause();
     return pause === undefined
       ? this.#response(requestId)
       : pause.then(() => this.#response(requestId));
   }
 
   /** Undefined when a refusal may be sent at once, or else a promise for the time to send it. */
-  pause(): Promise<void> | undefined {
-    this.#timer ??= setInterval(() => this.#tick(), this.#pauseMs);
+  #pause(): Promise<void> | undefined {
+    const now = performance.now();
+    if (now >= this.#windowEnd) {
+      this.#windowEnd = now + this.#pauseMs;
+      this.#sentAtOnce = 0;
+    }
     if (this.#sentAtOnce < this.#atOnce) {
       this.#sentAtOnce++;
       return undefined;
     }
-    if (this.#previous.length + this.#current.length >= this.#maxWaiting) return undefined;
+    if (this.#waiting.length >= this.#maxWaiting) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#current.push(resolve);
+    this.#waiting.push({ send: resolve, due: now + this.#pauseMs });
+    this.#timer ??= setInterval(() => this.#tick(), REFUSAL_TICK_MS);
     return promise;
   }
 
   #tick(): void {
-    const due = this.#previous;
-    this.#previous = this.#current;
-    this.#current = [];
-    if (due.length + this.#previous.length + this.#sentAtOnce === 0) {
+    const now = performance.now();
+    const later = this.#waiting.findIndex(({ due }) => due > now);
+    const due = this.#waiting.splice(0, later < 0 ? this.#waiting.length : later);
+    if (this.#waiting.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    this.#sentAtOnce = 0;
-    for (const send of due) send();
+    for (const { send } of due) send();
   }
 
   #response(requestId: string): Response {

@@ -28,6 +28,7 @@ export function problemHeaders(problem: Problem, requestId: string): Record<stri
     "content-type": PROBLEM_TYPE,
     "x-request-id": requestId,
     "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
     ...(retry === undefined ? {} : { "retry-after": String(retry) }),
     ...(problem.slug === "unauthorized"
       ? { "www-authenticate": 'Bearer realm="tessera", ApiKey realm="tessera"' }

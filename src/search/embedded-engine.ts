@@ -29,10 +29,6 @@ export class EmbeddedEngine implements SearchEngine {
     this.#places = new FairPlaces(places);
   }
 
-  requireRoom(tenant: string): void {
-    if (!this.pool.hasRoom(tenant)) throw OVERLOADED;
-  }
-
   admit(tenant: string): void {
     if (!this.#places.take(tenant)) throw OVERLOADED;
   }

@@ -40,8 +40,6 @@ export interface EngineState {
  * interface only, so that an engine could span several machines.
  */
 export interface SearchEngine {
-  /** Throws `overloaded` when a search of the tenant would be refused at present. */
-  requireRoom(tenant: string): void;
   /**
    * Admits one more request of a tenant, until `release` is called. Throws `overloaded` when the
    * tenant has its share of the requests that may be under way.

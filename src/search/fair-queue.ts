@@ -54,19 +54,13 @@ export class FairQueue<T> {
     return this.#work;
   }
 
-  /** True when the queue would refuse another entry of this cost and tenant. */
-  refuses(tenant: string, cost: number): boolean {
-    if (!this.#isFull(this.#bounded(cost))) return false;
-    const own = this.#tenants.get(tenant)?.work ?? 0;
-    return this.#heaviest().work <= own + this.#bounded(cost);
-  }
-
   /** Adds an entry. False when its tenant has the most work in a full queue. */
   push(tenant: string, item: T, cost: number): boolean {
-    const bounded = this.#bounded(cost);
+    const bounded = Math.min(cost, this.options.maxCost);
     while (this.#isFull(bounded)) {
-      if (this.refuses(tenant, bounded)) return false;
       const heaviest = this.#heaviest();
+      const own = this.#tenants.get(tenant)?.work ?? 0;
+      if (heaviest.work <= own + bounded) return false;
       this.#drop(heaviest, heaviest.entries.pop() as Entry<T>);
     }
     const known = this.#tenants.get(tenant) ?? { entries: [], work: 0, deficit: 0 };
@@ -104,18 +98,14 @@ export class FairQueue<T> {
     }
   }
 
-  #bounded(cost: number): number {
-    return Math.min(cost, this.options.maxCost);
-  }
-
   #isFull(more: number): boolean {
     return this.#length > 0 && this.#work + more > this.options.maxWork;
   }
 
-  /** A stall of the whole process delays everybody: only tenants with a backlog pay for it. */
+  /** A stall of the whole process delays everybody: only tenants above their share pay for it. */
   #isLate(tenant: Tenant<T>, { since }: Entry<T>): boolean {
     if (this.#now() - since <= this.options.maxWaitMs) return false;
-    return tenant.work * this.#tenants.size > this.options.maxWork / 2;
+    return tenant.work * this.#tenants.size > this.options.maxWork;
   }
 
   #heaviest(): Tenant<T> {

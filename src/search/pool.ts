@@ -136,11 +136,6 @@ export class SearchPool {
     return this.#busy === 0 && this.queued === 0;
   }
 
-  /** False when a search of this tenant would be refused. */
-  hasRoom(tenant: string): boolean {
-    return !this.#queue.refuses(tenant, UNKNOWN_COST_MS);
-  }
-
   /** Searches for a tenant. Throws `overloaded`, or rejects with it later. */
   search(tenant: string, request: SearchRequest): SearchReply | Promise<SearchReply> {
     this.#flushAfterTurn();

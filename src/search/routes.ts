@@ -100,8 +100,6 @@ async function search(
   const resolved = scopes.resolve(principal as Principal, reference);
   const scope = resolved instanceof Promise ? await resolved : resolved;
   const { userId: tenant } = principal as Principal;
-  // Known before the body is read, which is not worth its cost when the answer is certain.
-  engine.requireRoom(tenant);
   const type = mediaType(request);
   const body = await bodies.read(request, config.maxBodyBytes, tenant);
   engine.admit(tenant);

@@ -111,8 +111,8 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** Searches and lookups that may be under way; tenants share these places. */
 export const SEARCH_PLACES_MAX = 4_096;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
-export const SEARCH_QUEUE_MS = 40;
-/** A search of a tenant with a long queue that has waited longer is answered with 503. */
+export const SEARCH_QUEUE_MS = 100;
+/** A search that has waited longer is answered with 503 if its tenant has more than its share. */
 export const SEARCH_WAIT_MAX_MS = 250;
 /** The work that a tenant may hand to the workers before it is the next tenant's turn. */
 export const SEARCH_QUANTUM_MS = 1;
@@ -147,10 +147,12 @@ export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
-/** In each interval so many requests are refused at once. */
+/** In each pause so many requests are refused at once. */
 export const REFUSALS_AT_ONCE = 16;
-/** The others are refused after one to two intervals, which slows down clients that retry at once. */
-export const REFUSAL_PAUSE_MS = 250;
+/** The others are refused after a pause, which slows down clients that retry at once. */
+export const REFUSAL_PAUSE_MS = 1_000;
+/** How often the refusals are sent that are due. */
+export const REFUSAL_TICK_MS = 20;
 /** Beyond this many waiting refusals, all are sent at once. */
 export const REFUSALS_WAITING_MAX = 8_192;
 export const REFUSAL_LOG_INTERVAL_MS = 1_000;

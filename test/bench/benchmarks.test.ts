@@ -54,6 +54,14 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^ratios to it: search \d/m,
     ],
   },
+  "overload/run": {
+    args: "--tiny",
+    lines: [
+      /^\| open loop, 5 x \| \d+ \| \d+ \| \d\.\d\d \| \d/m,
+      /^\| closed loop, 300 clients \| \d+ \| \d+ \| \d\.\d\d \| \d/m,
+      /^\| beside a flood: open loop, 10 x \| \d+ \| \d+ \| \d/m,
+    ],
+  },
   "recall/run": {
     args: "--tiny",
     lines: ["clusters", "uniform", "duplicates", "text"]

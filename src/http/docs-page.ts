@@ -1,0 +1,89 @@
+import { fileURLToPath } from "node:url";
+import type { Elysia } from "elysia";
+
+/** What the page may load: its own files only. The styles of Swagger UI are partly inline. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Headers of every HTML page and of its files. */
+const PAGE_HEADERS = {
+  "content-security-policy": PAGE_POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** The files of the page, which a package brings along: nothing comes from another host. */
+const ASSETS = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+} as const;
+
+const startOf = (path: string) => `window.onload = () => {
+  SwaggerUIBundle({ url: "${path}/json", dom_id: "#docs", deepLinking: true, validatorUrl: null });
+};
+`;
+
+function pageOf(title: string, path: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${Bun.escapeHTML(title)}</title>
+<link rel="stylesheet" href="${path}/swagger-ui.css">
+</head>
+<body>
+<div id="docs"></div>
+<script src="${path}/swagger-ui-bundle.js"></script>
+<script src="${path}/start.js"></script>
+</body>
+</html>
+`;
+}
+
+function respond(body: string | Blob, type: string): Response {
+  return new Response(body, { headers: { ...PAGE_HEADERS, "content-type": type } });
+}
+
+/** The paths that `mountDocs` serves. */
+export function docsPaths(path: string): string[] {
+  return [
+    path,
+    `${path}/json`,
+    `${path}/start.js`,
+    ...Object.keys(ASSETS).map((name) => `${path}/${name}`),
+  ];
+}
+
+/**
+ * Serves the API's page at `path`, with the document at `path`/json, which the application has. The
+ * page refers to its files below the path of `baseUrl`, but not to its host: it may have others.
+ */
+export function mountDocs(app: Elysia, path: string, title: string, baseUrl: string): void {
+  const base = `${new URL(baseUrl).pathname.replace(/\/$/, "")}${path}`;
+  const hidden = { detail: { hide: true } };
+  app.get(path, () => respond(pageOf(title, base), "text/html; charset=utf-8"), hidden);
+  app.get(
+    `${path}/start.js`,
+    () => respond(startOf(base), "text/javascript; charset=utf-8"),
+    hidden,
+  );
+  for (const [name, type] of Object.entries(ASSETS)) {
+    app.get(
+      `${path}/${name}`,
+      () => respond(Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))), type),
+      hidden,
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { startApi } from "../support/api.ts";
+
+const api = await startApi();
+
+test("the page of the API and all that it loads comes from the service itself, under a strict policy", async () => {
+  const page = await fetch(`${api.url}/docs`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toStartWith("text/html");
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain("http");
+  expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+  const html = await page.text();
+  expect(html).not.toContain("//");
+  // A script in the page itself would be blocked.
+  expect(html).not.toMatch(/<script>|<style>| on\w+=/);
+  const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+  expect(loaded.length).toBe(3);
+  for (const address of loaded) {
+    const file = await fetch(new URL(address, `${api.url}/docs`));
+    expect(file.status, address).toBe(200);
+    expect(file.headers.get("content-type"), address).toMatch(/^text\/(css|javascript)/);
+    expect(file.headers.get("x-content-type-options"), address).toBe("nosniff");
+  }
+  expect((await fetch(`${api.url}/docs/json`)).status).toBe(200);
+});
+
+test("answers and problems of the API must not be taken for another type", async () => {
+  const user = await api.user();
+  for (const path of ["/errors/overloaded", "/conversations/none", "/nowhere"]) {
+    const { headers } = await api.get(path, user);
+    expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+  }
+});
