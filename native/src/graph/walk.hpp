@@ -45,9 +45,7 @@ class Graph::Walk {
   bool run() {
     while (!frontier_.empty() && reaches(frontier_.front())) {
       if (work.estimates > maxEstimates_) return false;
-      if (work.expansions % FORECAST_EXPANSIONS == FORECAST_EXPANSIONS - 1 && !willEnd()) {
-        return false;
-      }
+      if (isTimeToForecast() && !willEnd()) return false;
       expand();
     }
     keepUpperBounds();
@@ -61,6 +59,12 @@ class Graph::Walk {
   static constexpr uint64_t FORECAST_EXPANSIONS = 32;
 
   static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
+
+  /// Short walks are not worth a forecast.
+  bool isTimeToForecast() const {
+    return work.estimates > maxEstimates_ / 8 &&
+           work.expansions % FORECAST_EXPANSIONS == FORECAST_EXPANSIONS - 1;
+  }
 
   bool visit(uint32_t node) {
     uint64_t& word = visited_[node >> 6];
@@ -119,11 +123,14 @@ class Graph::Walk {
   }
 
   /// Whether the nodes that are to be expanded by now leave the walk within its bound. More may come,
-  /// so this is only a sign that it will not end in time.
+  /// so this is only a sign that it will not end in time. The scale of one node stands for all, which
+  /// saves reading their codes.
   bool willEnd() const {
+    const float scale = scaleOf(graph_.code(frontier_.front().node));
+    const float least = minEstimate_ - window_ * scale;
     const auto left = static_cast<uint64_t>(
         std::count_if(frontier_.begin(), frontier_.end(),
-                      [this](const Candidate& entry) { return reaches(entry); }));
+                      [least](const Candidate& entry) { return entry.estimate >= least; }));
     return work.estimates + left * work.estimates / work.expansions <= maxEstimates_;
   }
 

@@ -18,13 +18,13 @@ static constexpr uint32_t PROBES = 192;
 /// Weight of the second vector of a mixture. The first one remains the nearest.
 static constexpr float MIXTURE_WEIGHT = 0.5f;
 /// Windows that are tried, as factors of the default ones, cheapest first.
-static constexpr float WINDOW_FACTORS[] = {0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
+static constexpr float WINDOW_FACTORS[] = {0.1f, 0.15f, 0.2f, 0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
 /// The recall that a window must reach for each of EFFORT_LIMITS, with 95% confidence: of held-out
 /// vectors, then of mixtures. Probes are harder than queries, because links of their neighbours lead
 /// to the hidden vectors, so the default window passes with less than the recall that queries have.
 static constexpr double TARGET_RECALLS[][2] = {{0.97, 0.93}, {0.985, 0.98}};
 /// The same for windows narrower than the default, which are for data that is clearly easier.
-static constexpr double NARROW_TARGET_RECALL = 0.99;
+static constexpr double NARROW_TARGET_RECALLS[] = {0.99, 0.99};
 /// The recall of held-out vectors, with 95% confidence, without which searches scan instead.
 static constexpr double SUFFICIENT_RECALL = 0.96;
 /// A gain in the recall of mixtures that is not worth a wider window.
@@ -118,9 +118,8 @@ bool Calibration::finishWindow() {
                     recalls_[0].lowerBound(), recalls_[1].mean()};
   trials_.push_back(trial);
   const bool narrow = trial.window < SearchEffort{}.window[limit_];
-  const auto& targets = TARGET_RECALLS[limit_];
-  const bool reached = trial.heldOut >= (narrow ? NARROW_TARGET_RECALL : targets[0]) &&
-                       recalls_[1].lowerBound() >= (narrow ? NARROW_TARGET_RECALL : targets[1]);
+  const auto& targets = narrow ? NARROW_TARGET_RECALLS : TARGET_RECALLS[limit_];
+  const bool reached = trial.heldOut >= targets[0] && recalls_[1].lowerBound() >= targets[1];
   recalls_[0] = recalls_[1] = Recall{};
   work_ = WalkWork{};
   probe_ = 0;
@@ -137,7 +136,7 @@ void Calibration::choose(bool lastReached) {
   if (!lastReached) {
     // Wider windows may not help mixtures, whose neighbours can be in places without a path between.
     const auto enough = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
-      return trial.heldOut >= NARROW_TARGET_RECALL &&
+      return trial.heldOut >= NARROW_TARGET_RECALLS[0] &&
              trial.mixtures >= best - MIXTURE_PLATEAU;
     });
     if (enough != trials_.end()) chosen = enough;

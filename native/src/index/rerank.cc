@@ -45,22 +45,30 @@ size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
   static constexpr size_t BATCH = 8;
   const Column& codes = quantized.codes4Bit;
   Cutoff cutoff(minScore, limit);
-  // The candidates become a heap at the front, with the highest bound on top, and the reranked ones
-  // behind it.
+  // In front is a heap with the highest bound on top, then the batch whose codes are on their way from
+  // memory, then what was reranked.
   auto heapEnd = candidates.end();
+  auto reranked = candidates.end();
   std::make_heap(candidates.begin(), heapEnd, isWorse);
-  while (heapEnd != candidates.begin() && candidates.front().estimate >= cutoff.minScore()) {
-    const auto batchEnd = heapEnd;
+  const auto takeBatch = [&] {
     for (size_t i = 0; i < BATCH && heapEnd != candidates.begin(); i++) {
+      if (candidates.front().estimate < cutoff.minScore()) return;
       std::pop_heap(candidates.begin(), heapEnd--, isWorse);
       prefetch(codes.row(heapEnd->node), codes.rowBytes());
     }
-    for (auto entry = heapEnd; entry != batchEnd; ++entry) {
+  };
+  takeBatch();
+  while (heapEnd != reranked) {
+    const auto batch = heapEnd;
+    const auto batchEnd = reranked;
+    takeBatch();
+    for (auto entry = batch; entry != batchEnd; ++entry) {
       entry->estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry->node));
       cutoff.add(entry->estimate - margin4Bit(quantized, query, entry->node));
     }
+    reranked = batch;
   }
-  candidates.erase(candidates.begin(), heapEnd);
+  candidates.erase(candidates.begin(), reranked);
   const size_t read = candidates.size();
   std::erase_if(candidates, [&](const Candidate& entry) {
     return entry.estimate + margin4Bit(quantized, query, entry.node) < cutoff.minScore();
