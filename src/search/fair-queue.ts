@@ -16,6 +16,8 @@ interface Entry<T> {
 interface FairQueueOptions<T> {
   /** The most work that may wait, in the unit of the costs. */
   readonly maxWork: number;
+  /** This many entries may always wait, however much work they are. */
+  readonly minLength: number;
   /** No entry counts for more than this. */
   readonly maxCost: number;
   /** How much work a tenant may take before it is the next one's turn. */
@@ -99,11 +101,12 @@ export class FairQueue<T> {
   }
 
   #isFull(more: number): boolean {
-    return this.#length > 0 && this.#work + more > this.options.maxWork;
+    return this.#length >= this.options.minLength && this.#work + more > this.options.maxWork;
   }
 
   /** A stall of the whole process delays everybody: only tenants above their share pay for it. */
   #isLate(tenant: Tenant<T>, { since }: Entry<T>): boolean {
+    if (this.#length <= this.options.minLength) return false;
     if (this.#now() - since <= this.options.maxWaitMs) return false;
     return tenant.work * this.#tenants.size > this.options.maxWork;
   }

@@ -18,6 +18,7 @@ import {
   SEARCH_EXACT_QUEUE_MAX,
   SEARCH_INLINE_MAX_MS,
   SEARCH_QUANTUM_MS,
+  SEARCH_QUEUE_MIN,
   SEARCH_QUEUE_MS,
   SEARCH_TURN_MS,
   SEARCH_WAIT_MAX_MS,
@@ -109,13 +110,14 @@ export class SearchPool {
     const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
     this.#queue = new FairQueue<Waiting>({
       maxWork: SEARCH_QUEUE_MS * runner.workers,
+      minLength: SEARCH_QUEUE_MIN,
       maxCost: SEARCH_QUEUE_MS / 4,
       quantum: SEARCH_QUANTUM_MS,
       maxWaitMs: SEARCH_WAIT_MAX_MS,
       onDrop,
     });
     this.#exactQueue = new FairQueue<WaitingSearch>({
-      ...{ maxWork: SEARCH_EXACT_QUEUE_MAX, maxCost: 1, quantum: 1 },
+      ...{ maxWork: SEARCH_EXACT_QUEUE_MAX, minLength: 1, maxCost: 1, quantum: 1 },
       maxWaitMs: Number.POSITIVE_INFINITY,
       onDrop,
     });

@@ -112,6 +112,8 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 export const SEARCH_PLACES_MAX = 4_096;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
 export const SEARCH_QUEUE_MS = 100;
+/** So many may always wait: a few dozen clients are not refused for slow searches. */
+export const SEARCH_QUEUE_MIN = 64;
 /** A search that has waited longer is answered with 503 if its tenant has more than its share. */
 export const SEARCH_WAIT_MAX_MS = 250;
 /** The work that a tenant may hand to the workers before it is the next tenant's turn. */

@@ -14,7 +14,13 @@ function world() {
   const dropped: Item[] = [];
   const clock = { now: 0 };
   const queue = new FairQueue<Item>({
-    ...{ maxWork: MAX_WORK, maxCost: MAX_WORK / 4, quantum: 1, maxWaitMs: MAX_WAIT_MS },
+    ...{
+      maxWork: MAX_WORK,
+      minLength: 1,
+      maxCost: MAX_WORK / 4,
+      quantum: 1,
+      maxWaitMs: MAX_WAIT_MS,
+    },
     onDrop: (item) => dropped.push(item),
     now: () => clock.now,
   });
@@ -31,6 +37,21 @@ function drain(queue: FairQueue<Item>): string[] {
 }
 
 describe("the fair queue", () => {
+  test("a few entries may wait for any time, however slow they are", () => {
+    const clock = { now: 0 };
+    const dropped: number[] = [];
+    const queue = new FairQueue<number>({
+      ...{ maxWork: 10, minLength: 16, maxCost: 10, quantum: 1, maxWaitMs: MAX_WAIT_MS },
+      onDrop: (item) => dropped.push(item),
+      now: () => clock.now,
+    });
+    for (let number = 0; number < 16; number++) expect(queue.push("a", number, 10)).toBe(true);
+    expect(queue.push("a", 16, 10)).toBe(false);
+    clock.now = 10 * MAX_WAIT_MS;
+    for (let number = 0; number < 16; number++) expect(queue.shift()).toBe(number);
+    expect(dropped).toEqual([]);
+  });
+
   test("serves tenants in turns, and each tenant in the order of arrival", () => {
     const { queue } = world();
     for (let number = 0; number < 4; number++) queue.push("a", { tenant: "a", number }, 1);
