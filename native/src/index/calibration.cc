@@ -24,7 +24,7 @@ static constexpr float WINDOW_FACTORS[] = {0.1f, 0.15f, 0.2f, 0.3f, 0.4f, 0.55f,
 /// to the hidden vectors, so the default window passes with less than the recall that queries have.
 static constexpr double TARGET_RECALLS[][2] = {{0.97, 0.93}, {0.985, 0.98}};
 /// The same for windows narrower than the default, which are for data that is clearly easier.
-static constexpr double NARROW_TARGET_RECALLS[] = {0.99, 0.99};
+static constexpr double NARROW_TARGET_RECALLS[][2] = {{0.985, 0.965}, {0.99, 0.99}};
 /// The recall of held-out vectors, with 95% confidence, without which searches scan instead.
 static constexpr double SUFFICIENT_RECALL = 0.96;
 /// A gain in the recall of mixtures that is not worth a wider window.
@@ -118,7 +118,7 @@ bool Calibration::finishWindow() {
                     recalls_[0].lowerBound(), recalls_[1].mean()};
   trials_.push_back(trial);
   const bool narrow = trial.window < SearchEffort{}.window[limit_];
-  const auto& targets = narrow ? NARROW_TARGET_RECALLS : TARGET_RECALLS[limit_];
+  const auto& targets = (narrow ? NARROW_TARGET_RECALLS : TARGET_RECALLS)[limit_];
   const bool reached = trial.heldOut >= targets[0] && recalls_[1].lowerBound() >= targets[1];
   recalls_[0] = recalls_[1] = Recall{};
   work_ = WalkWork{};
@@ -136,7 +136,7 @@ void Calibration::choose(bool lastReached) {
   if (!lastReached) {
     // Wider windows may not help mixtures, whose neighbours can be in places without a path between.
     const auto enough = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
-      return trial.heldOut >= NARROW_TARGET_RECALLS[0] &&
+      return trial.heldOut >= NARROW_TARGET_RECALLS[limit_][0] &&
              trial.mixtures >= best - MIXTURE_PLATEAU;
     });
     if (enough != trials_.end()) chosen = enough;
