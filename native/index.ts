@@ -46,12 +46,12 @@ export const PLANS = ["empty", "exact", "scan", "graph"] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**
- * What a search did: milliseconds of parsing, searching and rendering, and the number of its plan
- * in `PLANS`. The caller passes the array, so that a search allocates nothing for it; only an
+ * What a search did: milliseconds of parsing, searching and rendering, the number of its plan
+ * in `PLANS`, and how many ignored members of the body `ignoredFields` names. The caller passes the array, so that a search allocates nothing for it; only an
  * answered search fills it.
  */
 export type SearchReport = Float64Array<ArrayBuffer>;
-export const SEARCH_REPORT_LENGTH = 4;
+export const SEARCH_REPORT_LENGTH = 5;
 
 /** A complete JSON response body, or one of the two constants above. */
 export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
@@ -115,7 +115,12 @@ interface Native {
     exact?: boolean,
   ): SearchOutcome;
   /**
-   * The same for a parsed vector: a Float32Array, or its little-endian bytes.
+   * The names of the members that the last `searchJson` of this thread ignored, separated by commas;
+   * only after an answer whose report counts some.
+   */
+  ignoredFields(): string;
+  /**
+   * The same as `searchJson` for a parsed vector: a Float32Array, or its little-endian bytes.
    * @param limit 1..100
    * @param threshold the minimum score, -1..1
    */
@@ -149,6 +154,7 @@ export const {
   hasScope,
   stats,
   searchJson,
+  ignoredFields,
   searchVector,
   tryLockFile,
   unlockFile,

@@ -10,6 +10,8 @@ interface SearchBody {
   dimension: number;
   limit: number;
   threshold: number;
+  /** Names of unknown members, separated by commas. */
+  ignored: string;
 }
 
 /** Hits, best first; the arrays are parallel. */

@@ -46,6 +46,8 @@ interface Failed {
 export interface SearchFound {
   readonly json: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
+  /** Names of members of the body that the search ignored, as a header shows them; "" for none. */
+  readonly ignored: string;
   readonly parseMs: number;
   readonly searchMs: number;
   readonly renderMs: number;

@@ -4,6 +4,8 @@ import type { SearchReply, SearchRequest } from "./protocol.ts";
 /** Each search of this thread fills it, and it is read before the next one. */
 const report: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
 
+type Report = [parseMs: number, searchMs: number, renderMs: number, plan: number, ignored: number];
+
 function runNative(request: SearchRequest): native.SearchOutcome {
   const { project, scopeId, body, selfPath, vector, exact } = request;
   if (vector === undefined) {
@@ -21,13 +23,15 @@ export function search(request: SearchRequest): SearchReply {
     if (outcome === native.NEEDS_FULL_PARSE)
       return { reason: "needs-full-parse", body: request.body };
     if (outcome === native.NOT_LOADED) return { reason: "not-loaded", body: request.body };
-    const [parseMs, searchMs, renderMs, plan] = report as unknown as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { json: outcome, plan: native.PLANS[plan] as native.Plan, parseMs, searchMs, renderMs };
+    const [parseMs, searchMs, renderMs, plan, ignored] = [...report] as Report;
+    return {
+      json: outcome,
+      plan: native.PLANS[plan] as native.Plan,
+      ignored: ignored > 0 ? native.ignoredFields() : "",
+      parseMs,
+      searchMs,
+      renderMs,
+    };
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { reason: "failed", message };

@@ -67,6 +67,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<hasScope>(env, exports, "hasScope");
   add<stats>(env, exports, "stats");
   add<searchJson>(env, exports, "searchJson");
+  add<ignoredFields>(env, exports, "ignoredFields");
   add<searchVector>(env, exports, "searchVector");
   add<beginRecall>(env, exports, "beginRecall");
   add<beginSnapshot>(env, exports, "beginSnapshot");

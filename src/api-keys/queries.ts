@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Queryable } from "../db/client.ts";
+import { OWNER } from "../auth/roles.ts";
+import { asWrite, type Queryable } from "../db/client.ts";
 
 interface ApiKeyRow {
   id: string;
@@ -35,12 +36,12 @@ export async function insertApiKey(sql: Queryable, values: ApiKeyValues): Promis
   return row as ApiKeyRow;
 }
 
-/** An API key of the caller. A key bound to a project finds only keys of that project. */
+/** An API key of the caller that is not revoked. A key bound to a project finds only keys of that project. */
 export async function readApiKey(sql: Queryable, { userId, projectId }: Principal, id: string) {
   const rows = await sql<ApiKeyRow[]>`
     SELECT id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
       updated_at, scopes
-    FROM api_keys WHERE id = ${id} AND user_id = ${userId}
+    FROM api_keys WHERE id = ${id} AND user_id = ${userId} AND revoked_at IS NULL
       AND (${projectId}::uuid IS NULL OR project_id = ${projectId})`;
   return rows[0];
 }
@@ -54,4 +55,23 @@ export async function lockKeyInUse(sql: Queryable, id: string) {
   const rows = await sql<{ expires_at: Date | null }[]>`
     SELECT expires_at FROM api_keys WHERE id = ${id} AND revoked_at IS NULL FOR SHARE`;
   return rows[0];
+}
+
+/**
+ * Revokes an API key of the caller, or one that is bound to a project of which the caller is an owner.
+ * A key bound to a project revokes only keys of that project. False when there is no such key.
+ */
+export async function revokeApiKey(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  id: string,
+): Promise<boolean> {
+  const result = await asWrite(sql`
+    UPDATE api_keys k SET revoked_at = now(), updated_at = now()
+    WHERE k.id = ${id} AND k.revoked_at IS NULL
+      AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
+      AND (k.user_id = ${userId} OR EXISTS (
+        SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
+          AND m.role = ${OWNER}))`);
+  return result.count > 0;
 }

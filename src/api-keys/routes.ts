@@ -2,7 +2,7 @@ import type { Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { json } from "../http/respond.ts";
 import { ApiKey, ApiKeyParams, CreatedApiKey, NewApiKey } from "./schema.ts";
-import { createApiKey, getApiKey } from "./service.ts";
+import { createApiKey, deleteApiKey, getApiKey } from "./service.ts";
 
 const CREATED_EXAMPLE: CreatedApiKey = {
   id: "e4c2a6b8-d1f0-4e2c-8a6b-9d7f2d4b6f8a",
@@ -28,7 +28,7 @@ const READ_EXAMPLE: ApiKey = {
   scopes: CREATED_EXAMPLE.scopes,
 };
 
-/** Operations that create and read API keys. */
+/** Operations that create, read and revoke API keys. */
 export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
   return [
     operation({
@@ -57,10 +57,10 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
         "Cache-Control": { description: "`no-store`, because the response contains a secret." },
       },
       problems: ["permission-denied", "project-not-found"],
-      async handle({ principal, body }) {
+      async handle({ principal, basePath, body }) {
         const created = await createApiKey(sql, principal, body);
         return json(created, 201, {
-          location: `/api-keys/${created.id}`,
+          location: `${basePath}/api-keys/${created.id}`,
           "cache-control": "no-store",
         });
       },
@@ -79,6 +79,22 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       responseExample: READ_EXAMPLE,
       problems: ["validation-failed", "api-key-not-found"],
       handle: ({ params, principal }) => getApiKey(sql, principal, params.id),
+    }),
+    operation({
+      id: "revokeApiKey",
+      method: "DELETE",
+      path: "/api-keys/{id}",
+      tag: "API keys",
+      summary: "Revoke an API key",
+      description:
+        "Users revoke their own keys, and owners of a project those that are bound to it. The key " +
+        "stops working within a second. A key bound to a project revokes only keys of that project.",
+      extension: true,
+      permission: "api_keys.revoke",
+      params: ApiKeyParams,
+      status: 204,
+      problems: ["validation-failed", "api-key-not-found"],
+      handle: ({ params, principal }) => deleteApiKey(sql, principal, params.id),
     }),
   ];
 }

@@ -9,7 +9,7 @@ import { invalid, Problem } from "../problem/problem.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { parseDateTime, timestamp } from "../shared/formats.ts";
 import { omitNulls } from "../shared/omit-nulls.ts";
-import { insertApiKey, lockKeyInUse, readApiKey } from "./queries.ts";
+import { insertApiKey, lockKeyInUse, readApiKey, revokeApiKey } from "./queries.ts";
 import type { ApiKey, CreatedApiKey, NewApiKey } from "./schema.ts";
 
 /** The scopes of the new key: the requested ones, or else those of the caller. Throws if the caller lacks one. */
@@ -114,4 +114,16 @@ export async function getApiKey(sql: Queryable, principal: Principal, id: string
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
   };
+}
+
+/**
+ * Revokes an API key of the caller, or one of a project that the caller owns, within
+ * REVOCATION_BOUND_MS in every process. Throws `api-key-not-found`, also for a revoked key.
+ */
+export async function deleteApiKey(
+  sql: Queryable,
+  principal: Principal,
+  id: string,
+): Promise<void> {
+  if (!(await revokeApiKey(sql, principal, id))) throw new Problem("api-key-not-found");
 }

@@ -1,7 +1,8 @@
 import type { Sql } from "../db/client.ts";
 import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { ChunkListParams, ChunkListQuery, ChunkPage } from "./schema.ts";
+import { PageQuery, pageRequestOf } from "../http/pages.ts";
+import { ChunkListParams, ChunkPage } from "./schema.ts";
 import { listChunks } from "./service.ts";
 
 const EXAMPLE: ChunkPage = {
@@ -38,18 +39,13 @@ export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): 
       summary: "List the indexed chunks of a project",
       permission: "chunks.read",
       params: ChunkListParams,
-      query: ChunkListQuery,
+      query: PageQuery,
       response: ChunkPage,
       responseExample: EXAMPLE,
       problems: ["project-not-found", "invalid-cursor"],
-      handle({ request, params, query, principal }) {
-        const { pathname, search } = new URL(request.url);
-        return listChunks(sql, cursors, principal, {
-          self: pathname + search,
-          reference: params.project_reference,
-          limit: query.limit === undefined ? undefined : Number(query.limit),
-          cursor: query.cursor,
-        });
+      handle(call) {
+        const reference = call.params.project_reference;
+        return listChunks(sql, cursors, call.principal, { reference, page: pageRequestOf(call) });
       },
     }),
   ];

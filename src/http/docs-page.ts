@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Elysia } from "elysia";
+import { basePathOf } from "./target.ts";
 
 /** What the page may load: its own files only. The styles of Swagger UI are partly inline. */
 const PAGE_POLICY = [
@@ -71,7 +72,7 @@ export function docsPaths(path: string): string[] {
  * page refers to its files below the path of `baseUrl`, but not to its host: it may have others.
  */
 export function mountDocs(app: Elysia, path: string, title: string, baseUrl: string): void {
-  const base = `${new URL(baseUrl).pathname.replace(/\/$/, "")}${path}`;
+  const base = `${basePathOf(baseUrl)}${path}`;
   const hidden = { detail: { hide: true } };
   app.get(path, () => respond(pageOf(title, base), "text/html; charset=utf-8"), hidden);
   app.get(

@@ -156,12 +156,12 @@ function successHeaders(operation: Operation): Json {
 
 function successResponses(operation: Operation): Json {
   const headers = successHeaders(operation);
-  const media: MediaType = { schema: operation.response, example: operation.responseExample };
+  const { status = 200, response: schema, responseExample: example } = operation;
   const responses: Json = {
-    [String(operation.status ?? 200)]: {
-      description: operation.status === 201 ? "Created." : "Success.",
+    [String(status)]: {
+      description: status === 201 ? "Created." : "Success.",
       headers,
-      content: { "application/json": mediaOf(media) },
+      ...(schema ? { content: { "application/json": mediaOf({ schema, example }) } } : {}),
     },
   };
   if (operation.conditional) {
@@ -186,6 +186,7 @@ function operationObject(operation: Operation): Json {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
+    ...(operation.extension ? EXTENSION : {}),
     ...(description === "" ? {} : { description }),
     parameters: parametersOf(operation),
     ...(requestBody ? { requestBody } : {}),

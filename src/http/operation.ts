@@ -3,7 +3,7 @@ import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
 
-type Method = "GET" | "POST";
+type Method = "GET" | "POST" | "DELETE";
 
 /** A JSON value shown in the documentation. */
 type Example = unknown;
@@ -30,14 +30,17 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** True for an operation that is this service's own addition to the API. */
+  readonly extension?: boolean;
   /** Path parameters: one string property per `{name}` of the path. */
   readonly params?: P;
   /** Query parameters, as strings: patterns restrict numbers, which the operation parses. */
   readonly query?: Q;
   /** Request headers worth documenting. */
   readonly headers?: TObject;
-  readonly status?: 200 | 201;
-  readonly response: TSchema;
+  readonly status?: 200 | 201 | 204;
+  /** Absent exactly with the status 204. */
+  readonly response?: TSchema;
   readonly responseExample?: Example;
   /** The successful response's headers by name. */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
@@ -54,6 +57,8 @@ interface Common<P extends TObject, Q extends TObject> {
 interface Call<P, Q> {
   readonly request: Request;
   readonly requestId: string;
+  /** The path of {base_url}, without a trailing slash; links in responses begin with it. */
+  readonly basePath: string;
   readonly params: P;
   readonly query: Q;
 }

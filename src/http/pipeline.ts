@@ -13,6 +13,7 @@ import type { Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 import { json, problemResponse } from "./respond.ts";
+import { basePathOf } from "./target.ts";
 
 export interface HttpContext {
   readonly baseUrl: string;
@@ -70,9 +71,14 @@ async function perform(
   operation: Operation,
   validators: Validators,
   context: HttpContext,
-  call: { request: Request; requestId: string; pathParams: Record<string, string> },
+  call: {
+    request: Request;
+    requestId: string;
+    basePath: string;
+    pathParams: Record<string, string>;
+  },
 ): Promise<Response> {
-  const { request, requestId, pathParams } = call;
+  const { request, requestId, basePath, pathParams } = call;
   const needsPrincipal = operation.kind === "json" || operation.credential === "bearer";
   const authenticated = needsPrincipal
     ? context.authenticator.authenticate(request.headers)
@@ -85,7 +91,7 @@ async function perform(
   const params = validators.params?.(pathParams) ?? {};
   const query = validators.query?.(queryOf(request)) ?? {};
   if (operation.kind === "raw") {
-    return await operation.handle({ request, requestId, params, query, principal });
+    return await operation.handle({ request, requestId, basePath, params, query, principal });
   }
   const { userId } = principal as Principal;
   const body = validators.body?.(await jsonBody(request, context, userId));
@@ -93,12 +99,14 @@ async function perform(
   const result = await operation.handle({
     request,
     requestId,
+    basePath,
     params,
     query,
     principal: principal as Principal,
     body,
   });
   if (result instanceof Response) return result;
+  if (operation.response === undefined) return new Response(null, { status: 204 });
   if (operation.conditional) return conditionalJson(request, JSON.stringify(result));
   return json(result, operation.status ?? 200);
 }
@@ -106,13 +114,15 @@ async function perform(
 /** Runs an operation for a request: answers errors as problems, and records duration and status. */
 export function bindOperation(operation: Operation, context: HttpContext): Runner {
   const validators = validatorsOf(operation);
+  const basePath = basePathOf(context.baseUrl);
   const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
   return async (request, pathParams) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
     let response: Response;
     try {
-      response = await perform(operation, validators, context, { request, requestId, pathParams });
+      const call = { request, requestId, basePath, pathParams };
+      response = await perform(operation, validators, context, call);
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
     } catch (error) {

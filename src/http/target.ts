@@ -1,3 +1,8 @@
+/** The path of a base URL, without a trailing slash: empty for most. */
+export function basePathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/+$/, "");
+}
+
 /** Path and query of a request's URL as they were sent; no parser can reject them. */
 export function targetOf(url: string): { path: string; target: string } {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);

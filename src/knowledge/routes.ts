@@ -64,9 +64,9 @@ export function knowledgeOperations(services: {
         "release-not-found",
         "invalid-cursor",
       ],
-      handle({ request, params, principal, body }) {
+      handle({ request, basePath, params, principal, body }) {
         const reference = params.project_reference;
-        const self = new URL(request.url).pathname;
+        const self = basePath + new URL(request.url).pathname;
         return lookUp({ scopes, knowledge, cursors }, { principal, reference, body, self });
       },
     }),

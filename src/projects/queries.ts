@@ -1,7 +1,8 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Queryable } from "../db/client.ts";
+import { PROJECT_MEMBERS_MAX, PROJECT_RELEASES_MAX } from "../shared/limits.ts";
 
-export interface ProjectRow {
+interface ProjectRow {
   id: string;
   slug: string;
   name: string;
@@ -17,7 +18,7 @@ export interface ProjectRow {
   updated_at: Date;
 }
 
-export interface EnvironmentRow {
+interface EnvironmentRow {
   id: string;
   name: string;
   protected: boolean;
@@ -27,13 +28,35 @@ export interface EnvironmentRow {
   server_hostname: string | null;
 }
 
-export interface UserRow {
+interface ReleaseRow {
+  id: string;
+  name: string;
+  export_status: string;
+  build_status: string;
+  deploy_status: string;
+}
+
+interface UserRow {
   id: string;
   email: string | null;
   name: string;
   role: string;
   avatar_src: string;
 }
+
+/** The summaries of a project's environments, releases and members, as JSON. */
+const SUMMARIES = `
+  (SELECT coalesce(json_agg(e ORDER BY e.name), '[]') FROM (
+    SELECT id, name, protected, domains, environment_variables, active_release_id, server_hostname
+    FROM environments WHERE project_id = p.id) e) AS environments,
+  (SELECT coalesce(json_agg(r), '[]') FROM (
+    SELECT id, name, export_status, build_status, deploy_status FROM releases
+    WHERE project_id = p.id ORDER BY created_at DESC, name DESC
+    LIMIT ${PROJECT_RELEASES_MAX}) r) AS releases,
+  (SELECT coalesce(json_agg(u), '[]') FROM (
+    SELECT u.id, u.email, u.name, j.role, u.avatar_src FROM memberships j
+    JOIN users u ON u.id = j.user_id WHERE j.project_id = p.id
+    ORDER BY j.role <> 'owner', j.created_at, u.id LIMIT ${PROJECT_MEMBERS_MAX}) u) AS users`;
 
 interface ProjectValues {
   readonly id: string;
@@ -55,6 +78,43 @@ export async function readTemplates(
     SELECT p.id, p.slug FROM projects p
     JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
     WHERE p.id = ${id} OR p.slug = ${slug}`;
+}
+
+/** A project with everything that its representation contains. */
+export interface FullProjectRow extends ProjectRow {
+  environments: EnvironmentRow[];
+  releases: ReleaseRow[];
+  users: UserRow[];
+}
+
+/** A selection among the caller's projects. */
+interface ProjectSelection {
+  readonly id?: string;
+  /** Only projects whose slug is after or before this one. */
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/**
+ * The caller's projects in order of slug, or in reverse order before one. A key bound to a project
+ * finds that project alone.
+ */
+export async function readProjects(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  { id, after, before, limit }: ProjectSelection,
+): Promise<FullProjectRow[]> {
+  return await sql<FullProjectRow[]>`
+    SELECT p.id, p.slug, p.name, p.description, p.is_claimed, p.features, p.config, p.provider,
+      p.layout, p.prompt_count, p.published_at, p.created_at, p.updated_at,
+      ${sql.unsafe(SUMMARIES)}
+    FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
+      ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
+      ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after}`}
+      ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before}`}
+    ORDER BY p.slug COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
 }
 
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {

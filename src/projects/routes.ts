@@ -1,7 +1,10 @@
 import type { Sql } from "../db/client.ts";
+import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { NewProject, Project } from "./schema.ts";
-import { createProject } from "./service.ts";
+import { PageQuery, pageRequestOf } from "../http/pages.ts";
+import { json } from "../http/respond.ts";
+import { NewProject, Project, ProjectPage, ProjectParams } from "./schema.ts";
+import { createProject, getProject, listProjects } from "./service.ts";
 
 const EXAMPLE: Project = {
   id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
@@ -37,27 +40,77 @@ const EXAMPLE: Project = {
   ],
 };
 
-/** POST /projects. */
-export function projectOperations({ sql }: { sql: Sql }): Operation[] {
+const PAGE_EXAMPLE: ProjectPage = {
+  data: [EXAMPLE],
+  page_info: {
+    self: "/projects?limit=1",
+    first: null,
+    next: "/projects?limit=1&cursor=4mUv0Zx7",
+    prev: null,
+  },
+};
+
+/** Operations that create, list and read projects. */
+export function projectOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+  const { sql, cursors } = services;
   return [
+    createOperation(sql),
     operation({
-      id: "createProject",
-      method: "POST",
+      id: "listProjects",
+      method: "GET",
       path: "/projects",
       tag: "Projects",
-      summary: "Create a project",
+      summary: "List projects",
       description:
-        "The caller becomes the owner. Without a template, the project has one environment, " +
-        "`production`. With one, the template's config, features, environments and their working " +
-        "sets are copied, but not its releases.",
-      permission: "projects.create",
-      body: NewProject,
-      bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },
-      status: 201,
+        "The projects that the caller is a member of. A key bound to a project lists that project.",
+      extension: true,
+      permission: "projects.read",
+      query: PageQuery,
+      response: ProjectPage,
+      responseExample: PAGE_EXAMPLE,
+      problems: ["invalid-cursor"],
+      handle: (call) => listProjects(sql, cursors, call.principal, pageRequestOf(call)),
+    }),
+    operation({
+      id: "getProject",
+      method: "GET",
+      path: "/projects/{project_reference}",
+      tag: "Projects",
+      summary: "Read a project",
+      extension: true,
+      permission: "projects.read",
+      params: ProjectParams,
       response: Project,
       responseExample: EXAMPLE,
-      problems: ["permission-denied", "project-not-found", "project-slug-taken"],
-      handle: ({ principal, body }) => createProject(sql, principal, body),
+      conditional: true,
+      problems: ["project-not-found"],
+      handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
     }),
   ];
+}
+
+function createOperation(sql: Sql): Operation {
+  return operation({
+    id: "createProject",
+    method: "POST",
+    path: "/projects",
+    tag: "Projects",
+    summary: "Create a project",
+    description:
+      "The caller becomes the owner. Without a template, the project has one environment, " +
+      "`production`. With one, the template's config, features, environments and their working " +
+      "sets are copied, but not its releases.",
+    permission: "projects.create",
+    body: NewProject,
+    bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },
+    status: 201,
+    response: Project,
+    responseExample: EXAMPLE,
+    responseHeaders: { Location: { description: "The path of the project." } },
+    problems: ["permission-denied", "project-not-found", "project-slug-taken"],
+    async handle({ principal, basePath, body }) {
+      const project = await createProject(sql, principal, body);
+      return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
+    },
+  });
 }

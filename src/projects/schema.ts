@@ -1,6 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { STORABLE } from "../shared/formats.ts";
-import { PROJECT_SLUG_MAX_CHARS } from "../shared/limits.ts";
+import {
+  PROJECT_MEMBERS_MAX,
+  PROJECT_RELEASES_MAX,
+  PROJECT_SLUG_MAX_CHARS,
+} from "../shared/limits.ts";
+import { PageInfo } from "../shared/page-info.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
@@ -91,7 +96,11 @@ export const Project = Type.Object(
     environments: Type.Optional(
       Type.Array(EnvironmentSummary, { description: "The environments in order of name." }),
     ),
-    releases: Type.Optional(Type.Array(ReleaseSummary, { description: "The releases." })),
+    releases: Type.Optional(
+      Type.Array(ReleaseSummary, {
+        description: `The newest ${PROJECT_RELEASES_MAX} releases, the newest first.`,
+      }),
+    ),
     created_at: Type.Optional(dateTime("When the project was created.")),
     updated_at: Type.Optional(dateTime("When the project last changed.")),
     published_at: Type.Optional(
@@ -103,8 +112,22 @@ export const Project = Type.Object(
     ),
     provider: nullableText("The host of the project's repository; null when there is none."),
     layout: nullableText("The layout of the files; null for the default."),
-    users: Type.Optional(Type.Array(UserSummary, { description: "The members." })),
+    users: Type.Optional(
+      Type.Array(UserSummary, {
+        description: `The members, owners first, at most ${PROJECT_MEMBERS_MAX}.`,
+      }),
+    ),
   },
   { description: "A project." },
 );
 export type Project = Static<typeof Project>;
+
+export const ProjectParams = Type.Object({
+  project_reference: Type.String({ description: "The project's id or slug." }),
+});
+
+export const ProjectPage = Type.Object({
+  data: Type.Array(Project, { description: "The caller's projects in order of slug." }),
+  page_info: PageInfo,
+});
+export type ProjectPage = Static<typeof ProjectPage>;

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Principal } from "../auth/principal.ts";
+import { findProject } from "../auth/project-access.ts";
 import { ensureUser } from "../auth/users.ts";
-import type { Sql, Transaction } from "../db/client.ts";
+import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
 import { transaction } from "../db/transaction.ts";
+import type { CursorSigner } from "../http/cursor.ts";
+import { type PageRequest, readListing } from "../http/pages.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import { timestamp } from "../shared/formats.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../shared/limits.ts";
@@ -11,20 +14,19 @@ import { omitNulls } from "../shared/omit-nulls.ts";
 import {
   copyEnvironments,
   copyWorkingSets,
-  type EnvironmentRow,
+  type FullProjectRow,
   insertEnvironment,
   insertOwner,
   insertProject,
-  type ProjectRow,
+  readProjects,
   readTemplates,
-  type UserRow,
 } from "./queries.ts";
-import type { NewProject, Project } from "./schema.ts";
+import type { NewProject, Project, ProjectPage } from "./schema.ts";
 
 const FIRST_ENVIRONMENT = "production";
 
-function projectOf(row: ProjectRow, environments: EnvironmentRow[], owner: UserRow): Project {
-  const { provider, layout, ...rest } = row;
+function projectOf(row: FullProjectRow): Project {
+  const { provider, layout, environments, releases, users, ...rest } = row;
   return {
     ...omitNulls({
       ...rest,
@@ -33,11 +35,39 @@ function projectOf(row: ProjectRow, environments: EnvironmentRow[], owner: UserR
       updated_at: timestamp(row.updated_at),
     }),
     environments: environments.map(omitNulls).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    releases: [],
+    releases,
     provider,
     layout,
-    users: [omitNulls(owner)],
+    users: users.map(omitNulls),
   };
+}
+
+/** One page of the caller's projects in order of slug. Throws `invalid-cursor`. */
+export async function listProjects(
+  sql: Queryable,
+  cursors: CursorSigner,
+  principal: Principal,
+  page: PageRequest,
+): Promise<ProjectPage> {
+  const { rows, pageInfo } = await readListing<FullProjectRow, [slug: string]>(cursors, page, {
+    binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
+    keyOf: (row) => [row.slug],
+    after: (key, limit) => readProjects(sql, principal, { ...(key && { after: key[0] }), limit }),
+    before: ([slug], limit) => readProjects(sql, principal, { before: slug, limit }),
+  });
+  return { data: rows.map(projectOf), page_info: pageInfo };
+}
+
+/** A project of the caller by its id or slug. Throws `project-not-found`. */
+export async function getProject(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<Project> {
+  const id = await findProject(sql, principal, reference);
+  const [row] = await readProjects(sql, principal, { id, limit: 1 });
+  if (row === undefined) throw new Problem("project-not-found");
+  return projectOf(row);
 }
 
 /** The id of the template in the request, or null when there is none. */
@@ -79,11 +109,12 @@ async function insertWithTemplate(
   const project = await insertProject(tx, { id, slug, name, description, templateId });
   const owner = await insertOwner(tx, id, principal.userId);
   if (templateId === null) {
-    return projectOf(project, await insertEnvironment(tx, id, FIRST_ENVIRONMENT), owner);
+    const environments = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
+    return projectOf({ ...project, environments, releases: [], users: [owner] });
   }
   const environments = await copyEnvironments(tx, templateId, id);
   await copyWorkingSets(tx, templateId, id);
-  return projectOf(project, environments, owner);
+  return projectOf({ ...project, environments, releases: [], users: [owner] });
 }
 
 /**

@@ -1,8 +1,11 @@
+import type { VectorOptions } from "../../workers/protocol.ts";
 import { parseJson } from "../http/body.ts";
 import { type FieldError, invalid, Problem } from "../problem/problem.ts";
 import { validator } from "../problem/validate.ts";
 import {
   DIMENSIONS,
+  IGNORED_FIELD_MAX_CHARS,
+  IGNORED_FIELDS_MAX,
   PROBLEM_MAX_FIELD_ERRORS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
@@ -13,9 +16,9 @@ import { SearchOptions } from "./schema.ts";
 /** A search whose values have all been checked. */
 interface CheckedSearch {
   readonly vector: Float32Array<ArrayBuffer>;
-  readonly dimension: number;
-  readonly limit: number;
-  readonly threshold: number;
+  readonly options: VectorOptions;
+  /** Names of unknown fields, as a header shows them. */
+  readonly ignored: string;
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
@@ -102,7 +105,21 @@ function checked(
   }
   const limit = Math.floor(known.limit ?? SEARCH_LIMIT_DEFAULT);
   const threshold = known.threshold ?? SEARCH_THRESHOLD_DEFAULT;
-  return { vector, dimension: known.dimension, limit, threshold };
+  return { vector, options: { dimension: known.dimension, limit, threshold }, ignored: "" };
+}
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  "vector",
+  ...Object.keys(SearchOptions.properties),
+]);
+
+/** Names of the first unknown fields, separated by commas and percent-encoded. */
+function ignoredFields(body: object): string {
+  return Object.keys(body)
+    .filter((name) => name !== "" && !KNOWN_FIELDS.has(name))
+    .slice(0, IGNORED_FIELDS_MAX)
+    .map((name) => encodeURIComponent(name.slice(0, IGNORED_FIELD_MAX_CHARS).toWellFormed()))
+    .join(",");
 }
 
 /** Parses and checks a JSON body. Throws a problem that names every invalid field. */
@@ -112,7 +129,8 @@ export function parseSearch(bytes: Uint8Array): CheckedSearch {
     throw invalid([{ field: "body", message: "must be an object" }]);
   }
   const vector = (value as Record<string, unknown>)["vector"];
-  return checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
+  const search = checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
+  return { ...search, ignored: ignoredFields(value) };
 }
 
 /** The number that a query parameter spells, or else its text. */

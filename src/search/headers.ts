@@ -1,5 +1,6 @@
 import type { SearchFound } from "../../workers/protocol.ts";
 import type { ResponseHeader } from "../http/operation.ts";
+import { IGNORED_FIELDS_MAX } from "../shared/limits.ts";
 
 /** The headers of every search answer, for the documentation. */
 export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
@@ -15,13 +16,21 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
       "codes of all, `graph` walked the index; `empty`: the scope has none of this dimension.",
     extension: true,
   },
+  "X-Ignored-Fields": {
+    description:
+      `Names of unknown fields of the JSON body, which were ignored: the first ` +
+      `${IGNORED_FIELDS_MAX}, separated by commas. Characters other than letters, digits, \`-\`, ` +
+      "`_` and `.` are percent-encoded. Absent when all fields are known.",
+    extension: true,
+  },
 };
 
 export function setSearchHeaders(
   headers: Record<string, string>,
-  { plan, parseMs, searchMs, renderMs }: SearchFound,
+  { plan, ignored, parseMs, searchMs, renderMs }: SearchFound,
 ): void {
   const [parse, search, render] = [parseMs.toFixed(3), searchMs.toFixed(3), renderMs.toFixed(3)];
   headers["server-timing"] = `parse;dur=${parse}, search;dur=${search}, render;dur=${render}`;
   headers["x-search-plan"] = plan;
+  if (ignored !== "") headers["x-ignored-fields"] = ignored;
 }

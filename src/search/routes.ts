@@ -38,6 +38,7 @@ interface SearchCall {
   readonly request: Request;
   readonly query: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
+  readonly basePath: string;
 }
 
 /** Runs a search. Throws a problem when the request is invalid. */
@@ -62,7 +63,7 @@ async function answer(
     unparsed = found.body;
   }
   const startedAt = performance.now();
-  const { vector, ...options } =
+  const { vector, options, ignored } =
     unparsed === undefined ? parseOctets(body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
   const bytes = new Uint8Array(vector.buffer);
@@ -74,7 +75,7 @@ async function answer(
     vector: options,
     exact,
   });
-  if (found.kind === "found") return { ...found, parseMs: parseMs + found.parseMs };
+  if (found.kind === "found") return { ...found, ignored, parseMs: parseMs + found.parseMs };
   throw new Error("the engine did not accept a checked vector");
 }
 
@@ -95,7 +96,7 @@ function requireSearchType(type: string, empty: boolean): void {
 async function search(
   { engine, scopes, config, bodies }: SearchServices,
   reference: ScopeReference,
-  { request, query, principal }: SearchCall,
+  { request, query, principal, basePath }: SearchCall,
 ): Promise<Response> {
   const resolved = scopes.resolve(principal as Principal, reference);
   const scope = resolved instanceof Promise ? await resolved : resolved;
@@ -106,12 +107,13 @@ async function search(
   try {
     requireSearchType(type, body.byteLength === 0);
     requirePlainBody(request);
-    const { path, target } = targetOf(request.url);
+    const { path: ownPath, target } = targetOf(request.url);
+    const path = basePath + ownPath;
     const headers: Record<string, string> = {};
     if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
     if (scope.frozen) {
       // Computed now, because the body is transferred to the engine and is empty afterwards.
-      const tag = searchTag(scope.id, `${type} ${target}`, body);
+      const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
       headers["etag"] = tag;
       if (hasAnswer(request.headers.get("if-none-match"), tag)) {
         return new Response(null, { status: 304, headers });

@@ -108,6 +108,9 @@ export const SEARCH_WORKERS_MAX = 256;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
+/** Unknown fields of a search body that the answer names, and the longest of these names. */
+export const IGNORED_FIELDS_MAX = 10;
+export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Searches and lookups that may be under way; tenants share these places. */
 export const SEARCH_PLACES_MAX = 4_096;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
@@ -228,6 +231,10 @@ export const USER_EMAIL_MAX_CHARS = 320;
 // Projects.
 /** Every slug can be used as a reference. */
 export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
+/** A project lists at most this many of its releases, the newest first. */
+export const PROJECT_RELEASES_MAX = 1_000;
+/** A project lists at most this many of its members, owners first. */
+export const PROJECT_MEMBERS_MAX = 1_000;
 /** Copying a template's working sets may take longer than other statements. */
 export const PROJECT_COPY_TIMEOUT_MS = 25_000;
 
@@ -290,9 +297,9 @@ export const REDIS_RECONNECT_MS = 250;
 /** After a failure no command is sent for this long, so that a frozen server delays no request. */
 export const REDIS_PAUSE_MS = 1_000;
 
-// Chunk listing.
-export const CHUNK_PAGE_DEFAULT = 50;
-export const CHUNK_PAGE_MAX = 100;
+// Lists.
+export const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 100;
 export const CURSOR_MAX_CHARS = 13_334;
 
 // Knowledge text: Markdown.

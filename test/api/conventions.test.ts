@@ -61,8 +61,8 @@ describe("a request without an operation", () => {
 
   test("another method of a known path is answered with 405 and Allow", async () => {
     for (const [method, path, allow] of [
-      ["DELETE", `/api-keys/${key.id}`, "GET, HEAD"],
-      ["GET", "/projects", "POST"],
+      ["PUT", `/api-keys/${key.id}`, "DELETE, GET, HEAD"],
+      ["DELETE", "/projects", "GET, HEAD, POST"],
       ["PUT", "/api-keys", "POST"],
       ["PATCH", PATH, "GET, HEAD"],
     ] as const) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { CHUNK_PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { addChunks, addFile } from "../../support/content.ts";
 import { type Caller, startApi, startApiProcess, type TestProject } from "../support/api.ts";
 import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
@@ -105,10 +105,10 @@ describe("GET /projects/{project_reference}/chunks", () => {
   });
 
   test("a page has the default size without a limit", async () => {
-    const big = await filledProject(CHUNK_PAGE_DEFAULT + 1);
+    const big = await filledProject(PAGE_DEFAULT + 1);
     const { body } = await api.get(`/projects/${big.slug}/chunks`, member);
-    expect(body.data).toHaveLength(CHUNK_PAGE_DEFAULT);
-    expect(body.page_info.next).toContain(`limit=${CHUNK_PAGE_DEFAULT}`);
+    expect(body.data).toHaveLength(PAGE_DEFAULT);
+    expect(body.page_info.next).toContain(`limit=${PAGE_DEFAULT}`);
   });
 
   test("a limit that is not a whole number from 1 to 100 returns 400 and names the field", async () => {

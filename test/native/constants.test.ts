@@ -3,6 +3,8 @@ import { constants } from "../../native/testing.ts";
 import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
 import {
   DIMENSIONS,
+  IGNORED_FIELD_MAX_CHARS,
+  IGNORED_FIELDS_MAX,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
@@ -16,6 +18,8 @@ test("C++ and TypeScript state the same limits of a search", () => {
     defaultLimit: SEARCH_LIMIT_DEFAULT,
     maxLimit: SEARCH_LIMIT_MAX,
     defaultThreshold: SEARCH_THRESHOLD_DEFAULT,
+    maxIgnoredFields: IGNORED_FIELDS_MAX,
+    maxIgnoredFieldChars: IGNORED_FIELD_MAX_CHARS,
   });
 });
 

@@ -54,7 +54,7 @@ describe("the report of a search", () => {
     expect(native.searchJson(project, "gone", json, "/", report)).toBe(native.NOT_LOADED);
     const torn = json.subarray(1);
     expect(native.searchJson(project, "all", torn, "/", report)).toBe(native.NEEDS_FULL_PARSE);
-    expect([...report]).toEqual([-1, -1, -1, -1]);
+    expect([...report]).toEqual([-1, -1, -1, -1, -1]);
   });
 
   test("is refused when it is of a wrong shape, and so is a wrong choice of the method", () => {

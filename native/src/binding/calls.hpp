@@ -16,6 +16,7 @@ Napi::Value hasScope(const Napi::CallbackInfo& info);
 Napi::Value stats(const Napi::CallbackInfo& info);
 
 Napi::Value searchJson(const Napi::CallbackInfo& info);
+Napi::Value ignoredFields(const Napi::CallbackInfo& info);
 Napi::Value searchVector(const Napi::CallbackInfo& info);
 Napi::Value beginRecall(const Napi::CallbackInfo& info);
 

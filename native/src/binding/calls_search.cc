@@ -31,8 +31,9 @@ static CallScratch& threadScratch() {
 
 /// The plans of a report by number; native/index.ts lists them in the same order.
 static constexpr const char* PLANS[] = {"empty", "exact", "scan", "graph"};
-/// Numbers of a report: milliseconds of parsing, searching and rendering, and the plan.
-static constexpr size_t REPORT_LENGTH = 4;
+/// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, and the number
+/// of ignored members of the body that `ignoredFields` names.
+static constexpr size_t REPORT_LENGTH = 5;
 
 static double planNumber(std::string_view plan) {
   for (size_t i = 0; i < std::size(PLANS); i++) {
@@ -55,7 +56,7 @@ static double* reportArgument(const Napi::CallbackInfo& info, size_t position) {
     auto numbers = value.As<Napi::Float64Array>();
     if (numbers.ElementLength() >= REPORT_LENGTH) return numbers.Data();
   }
-  throwTypeError(info.Env(), "report must be a Float64Array of 4 elements");
+  throwTypeError(info.Env(), "report must be a Float64Array of 5 elements");
 }
 
 static Method methodArgument(const Napi::CallbackInfo& info, size_t position) {
@@ -97,8 +98,15 @@ Napi::Value searchJson(const Napi::CallbackInfo& info) {
   if (!parseSearchBody(bytes.data, bytes.length, scratch.body)) {
     return Napi::Number::New(info.Env(), NEEDS_FULL_PARSE);
   }
-  if (report != nullptr) report[0] = millisecondsSince(start);
+  if (report != nullptr) {
+    report[0] = millisecondsSince(start);
+    report[4] = scratch.body.ignoredCount;
+  }
   return respond(info.Env(), *scope, scratch, selfPath, method, report);
+}
+
+Napi::Value ignoredFields(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), threadScratch().body.ignored);
 }
 
 Napi::Value searchVector(const Napi::CallbackInfo& info) {
@@ -110,7 +118,10 @@ Napi::Value searchVector(const Napi::CallbackInfo& info) {
   double* report = reportArgument(info, 7);
   const Method method = methodArgument(info, 8);
   if (!scope) return Napi::Number::New(info.Env(), NOT_LOADED);
-  if (report != nullptr) report[0] = millisecondsSince(start);
+  if (report != nullptr) {
+    report[0] = millisecondsSince(start);
+    report[4] = 0;
+  }
   return respond(info.Env(), *scope, scratch, selfPath, method, report);
 }
 

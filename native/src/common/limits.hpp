@@ -13,6 +13,9 @@ inline constexpr uint32_t MAX_DIMENSION = 4096;
 inline constexpr uint32_t DEFAULT_LIMIT = 10;
 inline constexpr uint32_t MAX_LIMIT = 100;
 inline constexpr double DEFAULT_THRESHOLD = 0.7;
+/// Members that a search ignores and reports by name, and the longest of these names.
+inline constexpr size_t MAX_IGNORED_FIELDS = 10;
+inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 
 /// Bodies that are nested more deeply are left to JSON.parse.
 inline constexpr int MAX_JSON_DEPTH = 64;

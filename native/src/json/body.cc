@@ -1,5 +1,6 @@
 #include "json/body.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -51,8 +52,37 @@ class BodyParser {
     if (key == "dimension") return once(hasDimension_) && dimensionValue();
     if (key == "limit") return once(hasLimit_) && limitValue();
     if (key == "threshold") return once(hasThreshold_) && thresholdValue();
+    if (!ignore(key)) return false;
     at_ = skipJsonValue(at_, end_);
     return at_ != nullptr;
+  }
+
+  static bool isPlain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-' || c == '.';
+  }
+
+  /// True when the name is among the ignored ones. They are plain, so commas only separate them.
+  bool isIgnored(std::string_view key) const {
+    const std::string_view names = out_.ignored;
+    for (size_t at = names.find(key); at != names.npos; at = names.find(key, at + 1)) {
+      const size_t end = at + key.size();
+      if ((at == 0 || names[at - 1] == ',') && (end == names.size() || names[end] == ',')) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Notes the name of a member that no search has. False for a name that a header cannot show as
+  /// it is, which is left to the full parser.
+  bool ignore(std::string_view key) {
+    if (key.empty() || key.size() > MAX_IGNORED_FIELD_CHARS) return false;
+    if (!std::all_of(key.begin(), key.end(), isPlain)) return false;
+    if (out_.ignoredCount == MAX_IGNORED_FIELDS || isIgnored(key)) return true;
+    if (out_.ignoredCount++ > 0) out_.ignored += ',';
+    out_.ignored += key;
+    return true;
   }
 
   /// False when a member is repeated.

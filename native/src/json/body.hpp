@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/limits.hpp"
@@ -13,6 +14,9 @@ struct SearchBody {
   uint32_t dimension = 0;
   uint32_t limit = DEFAULT_LIMIT;
   double threshold = DEFAULT_THRESHOLD;
+  /// Names of the first members that no search has, separated by commas.
+  std::string ignored;
+  uint32_t ignoredCount = 0;
 };
 
 /// Parses a simple body. Returns false when it needs the full parser, because it is invalid or

@@ -18,6 +18,8 @@ Napi::Value constants(const Napi::CallbackInfo& info) {
   result.Set("defaultLimit", Napi::Number::New(env, DEFAULT_LIMIT));
   result.Set("maxLimit", Napi::Number::New(env, MAX_LIMIT));
   result.Set("defaultThreshold", Napi::Number::New(env, DEFAULT_THRESHOLD));
+  result.Set("maxIgnoredFields", Napi::Number::New(env, MAX_IGNORED_FIELDS));
+  result.Set("maxIgnoredFieldChars", Napi::Number::New(env, MAX_IGNORED_FIELD_CHARS));
   result.Set("snapshotFormat", Napi::Number::New(env, SNAPSHOT_FORMAT_VERSION));
   return result;
 }

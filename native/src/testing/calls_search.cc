@@ -18,6 +18,7 @@ Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info) {
   result.Set("dimension", Napi::Number::New(info.Env(), body.dimension));
   result.Set("limit", Napi::Number::New(info.Env(), body.limit));
   result.Set("threshold", Napi::Number::New(info.Env(), body.threshold));
+  result.Set("ignored", Napi::String::New(info.Env(), body.ignored));
   return result;
 }
 

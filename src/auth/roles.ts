@@ -1,0 +1,2 @@
+/** Members with this role may change everything of a project, its members and their keys included. */
+export const OWNER = "owner";

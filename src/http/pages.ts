@@ -1,0 +1,131 @@
+import { Type } from "@sinclair/typebox";
+import { Problem } from "../problem/problem.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../shared/limits.ts";
+import type { PageInfo } from "../shared/page-info.ts";
+import type { CursorSigner } from "./cursor.ts";
+
+/** The query parameters of every list. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^(?:[1-9][0-9]?|100)$",
+      description: `The page size. Default: that of the cursor, else ${PAGE_DEFAULT}.`,
+      errorMessage: `must be a whole number from 1 to ${PAGE_MAX}`,
+      documentedAs: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description:
+        "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
+    }),
+  ),
+});
+
+export interface PageRequest {
+  /** The requested path and query as the client sees them, for `self`. */
+  readonly self: string;
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** The page that a request with a validated PageQuery asks for. */
+export function pageRequestOf(call: {
+  readonly request: Request;
+  readonly basePath: string;
+  readonly query: { readonly limit?: string; readonly cursor?: string };
+}): PageRequest {
+  const { pathname, search } = new URL(call.request.url);
+  const { limit, cursor } = call.query;
+  return {
+    self: call.basePath + pathname + search,
+    limit: limit === undefined ? undefined : Number(limit),
+    cursor,
+  };
+}
+
+/** A list in the order of a key that is unique within it. */
+interface Listing<Row, Key extends unknown[]> {
+  /** What a cursor is bound to, such as the operation and the project. */
+  readonly binding: string;
+  readonly keyOf: (row: Row) => Key;
+  /** The first `limit` rows in order, after the key if one is given. */
+  readonly after: (key: Key | undefined, limit: number) => Promise<Row[]>;
+  /** The last `limit` rows before the key, in reverse order. */
+  readonly before: (key: Key, limit: number) => Promise<Row[]>;
+}
+
+/** The content of a cursor: the page size, the direction, and the key where it starts. */
+type Position<Key extends unknown[]> = [limit: number, forward: boolean, ...key: Key];
+
+interface Page<Row> {
+  readonly rows: Row[];
+  readonly hasPrevious: boolean;
+  readonly hasNext: boolean;
+}
+
+function openCursor<Key extends unknown[]>(
+  cursors: CursorSigner,
+  binding: string,
+  { cursor, limit }: PageRequest,
+): Position<Key> | undefined {
+  if (cursor === undefined) return undefined;
+  const position = cursors.open(binding, cursor) as Position<Key>;
+  // A cursor continues one listing, and another page size would be another listing.
+  if (limit !== undefined && limit !== position[0]) {
+    throw new Problem("invalid-cursor", {
+      detail: "The cursor belongs to a listing with another limit.",
+    });
+  }
+  return position;
+}
+
+/** Reads a page and one extra row, which shows whether there is another page. */
+async function readPage<Row, Key extends unknown[]>(
+  listing: Listing<Row, Key>,
+  limit: number,
+  position: Position<Key> | undefined,
+): Promise<Page<Row>> {
+  if (position === undefined) {
+    const rows = await listing.after(undefined, limit + 1);
+    return { rows: rows.slice(0, limit), hasPrevious: false, hasNext: rows.length > limit };
+  }
+  const [, forward, ...key] = position;
+  const rows = await (forward ? listing.after : listing.before)(key, limit + 1);
+  const hasMore = rows.length > limit;
+  const page = rows.slice(0, limit);
+  // The row in the cursor was on the page that the caller came from, so that page exists.
+  return forward
+    ? { rows: page, hasPrevious: true, hasNext: hasMore }
+    : { rows: page.reverse(), hasPrevious: hasMore, hasNext: true };
+}
+
+/**
+ * One page of a list, with its links. A page starts after a row rather than at an offset, so a row
+ * that exists throughout is listed exactly once, despite concurrent inserts and deletes. Throws
+ * `invalid-cursor`.
+ */
+export async function readListing<Row, Key extends unknown[]>(
+  cursors: CursorSigner,
+  request: PageRequest,
+  listing: Listing<Row, Key>,
+): Promise<{ rows: Row[]; pageInfo: PageInfo }> {
+  const { binding, keyOf } = listing;
+  const position = openCursor<Key>(cursors, binding, request);
+  const limit = position?.[0] ?? request.limit ?? PAGE_DEFAULT;
+  const { rows, hasPrevious, hasNext } = await readPage(listing, limit, position);
+
+  const path = request.self.split("?", 1)[0];
+  const link = (row: Row | undefined, forward: boolean): string | null => {
+    if (row === undefined) return null;
+    const to: Position<Key> = [limit, forward, ...keyOf(row)];
+    return `${path}?limit=${limit}&cursor=${cursors.seal(binding, to)}`;
+  };
+  const pageInfo = {
+    self: request.self,
+    first: hasPrevious ? `${path}?limit=${limit}` : null,
+    next: hasNext ? link(rows.at(-1), true) : null,
+    prev: hasPrevious ? link(rows[0], false) : null,
+  };
+  return { rows, pageInfo };
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/shared/limits.ts";
+import { addEnvironment } from "../../support/accounts.ts";
+import { startApi } from "../support/api.ts";
+import { base64Of, randomVector } from "../support/vectors.ts";
+
+const api = await startApi();
+const member = await api.user();
+const project = await api.project(member);
+await addEnvironment(api.sql, project);
+const path = `/projects/${project.slug}/environments/production/search`;
+const query = { vector: base64Of(randomVector(768, 1)), dimension: 768 };
+
+/** The header of a search with these further members of the body, given as JSON text. */
+async function ignored(members: string): Promise<string | null> {
+  const body = `${JSON.stringify(query).slice(0, -1)}${members === "" ? "" : `,${members}`}}`;
+  const headers = { "content-type": "application/json" };
+  const answer = await api.send("POST", path, { as: member, body, headers });
+  expect(answer.status).toBe(200);
+  return answer.headers.get("x-ignored-fields");
+}
+
+describe("X-Ignored-Fields of a vector search", () => {
+  test("names unknown fields of the body once each, in their order, and is absent without any", async () => {
+    expect(await ignored("")).toBeNull();
+    expect(await ignored('"limit":3,"threshold":0.5')).toBeNull();
+    expect(await ignored('"filter":{"a":[1]}')).toBe("filter");
+    expect(await ignored('"top_k":3,"filter":"x","fil":1,"filter":null')).toBe("top_k,filter,fil");
+  });
+
+  test("names at most ten fields", async () => {
+    const names = Array.from({ length: IGNORED_FIELDS_MAX + 5 }, (_, i) => `field-${i}`);
+    const members = names.map((name) => `"${name}":0`).join(",");
+    expect(await ignored(members)).toBe(names.slice(0, IGNORED_FIELDS_MAX).join(","));
+    // An escape makes the body go through the other parser.
+    expect(await ignored(`${members},"\\u0061":1`)).toBe(names.slice(0, 10).join(","));
+  });
+
+  test("percent-encodes names that a header cannot show, and cuts long ones", async () => {
+    expect(await ignored('"naïve":1,"a b":2,"c,d":3')).toBe("na%C3%AFve,a%20b,c%2Cd");
+    expect(await ignored('"x\\r\\ny":1')).toBe("x%0D%0Ay");
+    expect(await ignored(`"${"n".repeat(500)}":1`)).toBe("n".repeat(IGNORED_FIELD_MAX_CHARS));
+    expect(await ignored('"\\ud800":1')).toBe("%EF%BF%BD");
+  });
+
+  test("both parsers name the same fields", async () => {
+    const name = fc.stringMatching(/^[a-zA-Z_.-][a-zA-Z0-9_.-]{0,20}$/);
+    const property = fc.asyncProperty(fc.uniqueArray(name, { maxLength: 14 }), async (names) => {
+      const members = names.map((each) => `${JSON.stringify(each)}:0`).join(",");
+      const byNative = await ignored(members);
+      const escaped = members.replaceAll(/"(.)/g, (_, first: string) => {
+        return `"\\u${first.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      });
+      // Quotation marks that end a name are followed by a colon.
+      const byScript = await ignored(escaped.replaceAll("\\u003a", ":"));
+      expect(byScript).toBe(byNative);
+    });
+    await fc.assert(property, { numRuns: 50 });
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { type Caller, startApi } from "../support/api.ts";
+import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+
+/** Follows `next` to the last page and returns the slugs of each page. */
+async function pages(from: string, as: Caller): Promise<string[][]> {
+  const found: string[][] = [];
+  for (let next: string | null = from; next !== null; ) {
+    const { status, body }: Json = await api.get(next, as);
+    expect(status).toBe(200);
+    found.push(body.data.map(({ slug }: Json) => slug));
+    next = body.page_info.next;
+  }
+  return found;
+}
+
+async function owner(...slugs: string[]): Promise<Caller> {
+  const caller = await api.user();
+  for (const slug of slugs) await api.project(caller, { slug });
+  return caller;
+}
+
+describe("GET /projects", () => {
+  test("callers see the projects that they are members of, in order of slug, and no others", async () => {
+    const ada = await owner("list-c", "list-a", "list-b");
+    const grace = await owner("list-d");
+    const [shared] = await api.sql<{ id: string; slug: string }[]>`
+      SELECT id, slug FROM projects WHERE slug = 'list-b'`;
+    await api.join(grace, shared as never);
+    expect(await pages("/projects", ada)).toEqual([["list-a", "list-b", "list-c"]]);
+    expect(await pages("/projects", grace)).toEqual([["list-b", "list-d"]]);
+    expect((await api.get("/projects", await api.token())).body.data).toEqual([]);
+  });
+
+  test("every project is complete, with its environments, releases and members", async () => {
+    const caller = await api.user({ email: "complete@example.com" });
+    const project = await api.project(caller, { slug: "complete" });
+    const { id: environment } = await addEnvironment(api.sql, project, "production");
+    const { id: release } = await addRelease(api.sql, project, "v1");
+    await api.sql`UPDATE environments SET active_release_id = ${release} WHERE id = ${environment}`;
+    const { body } = await api.get("/projects", caller);
+    expect(body).toEqual({
+      data: [
+        {
+          id: project.id,
+          slug: "complete",
+          name: "A project",
+          is_claimed: true,
+          features: [],
+          environments: [
+            {
+              id: environment,
+              name: "production",
+              protected: false,
+              domains: [],
+              environment_variables: [],
+              active_release_id: release,
+            },
+          ],
+          releases: [
+            {
+              id: release,
+              name: "v1",
+              export_status: "pending",
+              build_status: "pending",
+              deploy_status: "pending",
+            },
+          ],
+          created_at: expect.stringMatching(/\.\d{3}Z$/),
+          updated_at: expect.stringMatching(/\.\d{3}Z$/),
+          prompt_count: 0,
+          config: {},
+          provider: null,
+          layout: null,
+          users: [
+            {
+              id: caller.userId,
+              email: "complete@example.com",
+              name: "Somebody",
+              role: "owner",
+              avatar_src: "",
+            },
+          ],
+        },
+      ],
+      page_info: { self: "/projects", first: null, next: null, prev: null },
+    });
+  });
+
+  test("pages of any size list every project once, and lead back to the first page", async () => {
+    const slugs = Array.from({ length: 7 }, (_, i) => `paged-${i}`);
+    const caller = await owner(...slugs);
+    for (const limit of [1, 2, 3, 7, 100]) {
+      const found = await pages(`/projects?limit=${limit}`, caller);
+      expect(found.flat()).toEqual(slugs);
+      expect(found).toHaveLength(Math.ceil(slugs.length / limit));
+    }
+    const first = (await api.get("/projects?limit=3", caller)).body;
+    const second = (await api.get(first.page_info.next, caller)).body;
+    expect(second.page_info.first).toBe("/projects?limit=3");
+    expect((await api.get(second.page_info.prev, caller)).body.data).toEqual(first.data);
+  });
+
+  test("without a limit a page has the default size", async () => {
+    const caller = await owner(...Array.from({ length: PAGE_DEFAULT + 1 }, (_, i) => `many-${i}`));
+    const { body } = await api.get("/projects", caller);
+    expect(body.data).toHaveLength(PAGE_DEFAULT);
+    expect(body.page_info.next).toContain(`limit=${PAGE_DEFAULT}`);
+  });
+
+  test("a key that is bound to a project lists that project alone", async () => {
+    const caller = await owner("unbound");
+    const project = await api.project(caller, { slug: "bound" });
+    expect(await pages("/projects", await api.key(caller, { project }))).toEqual([["bound"]]);
+    expect(await pages("/projects", await api.key(caller))).toEqual([["bound", "unbound"]]);
+  });
+
+  test("a cursor of another caller, of another limit or of no listing is an invalid cursor", async () => {
+    const caller = await owner("cursor-a", "cursor-b");
+    const next = (await api.get("/projects?limit=1", caller)).body.page_info.next as string;
+    const project = await api.project(caller);
+    for (const [as, path] of [
+      [await api.user(), next],
+      [await api.key(caller, { project }), next],
+      [caller, next.replace("limit=1", "limit=2")],
+      [caller, "/projects?cursor=nonsense"],
+    ] as const) {
+      const answer = await api.get(path, as);
+      expect(answer.status).toBe(400);
+      expect(answer.body.slug).toBe("invalid-cursor");
+    }
+  });
+
+  test("a page size that is no whole number from 1 to 100 is refused by name", async () => {
+    const caller = await api.user();
+    for (const limit of ["0", "101", "1.5", "-1", "many", ""]) {
+      const answer = await api.get(`/projects?limit=${limit}`, caller);
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors[0].field).toBe("limit");
+    }
+  });
+
+  refusesBadCredentials({ api, path: "/projects" });
+});
+
+const member = await api.user();
+const project = await api.project(member);
+describe("permissions of GET /projects", () => {
+  needsPermission({ api, path: "/projects", project });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
+import { type Caller, startApi, type TestKey, withoutRequestId } from "../support/api.ts";
+import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
+
+const api = await startApi();
+const user = await api.user();
+const project = await api.project(user);
+
+const revoke = (key: { id: string }, as: Caller) =>
+  api.send("DELETE", `/api-keys/${key.id}`, { as });
+
+async function works(key: TestKey): Promise<boolean> {
+  return (await api.get(`/projects`, key)).status === 200;
+}
+
+describe("DELETE /api-keys/{id}", () => {
+  test("a revoked key stops working within the bound, and is not found any more", async () => {
+    const key = await api.key(user);
+    expect(await works(key)).toBe(true);
+    const answer = await revoke(key, user);
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe("");
+    await Bun.sleep(REVOCATION_BOUND_MS);
+    expect((await api.get("/projects", key)).status).toBe(401);
+    expect((await api.get(`/api-keys/${key.id}`, user)).status).toBe(404);
+    expect((await revoke(key, user)).status).toBe(404);
+  });
+
+  test("users revoke their keys by an id in either case, and with a key itself", async () => {
+    const key = await api.key(user);
+    expect((await revoke({ id: key.id.toUpperCase() }, user)).status).toBe(204);
+    const own = await api.key(user);
+    expect((await revoke(own, own)).status).toBe(204);
+  });
+
+  test("owners of a project revoke the keys that others have bound to it, and no other keys", async () => {
+    const colleague = await api.user();
+    await api.join(colleague, project, "editor");
+    const bound = await api.key(colleague, { project });
+    const unbound = await api.key(colleague);
+    const elsewhere = await api.key(colleague, { project: await api.project(colleague) });
+    expect((await revoke(unbound, user)).status).toBe(404);
+    expect((await revoke(elsewhere, user)).status).toBe(404);
+    expect((await revoke(bound, user)).status).toBe(204);
+    expect(await works(unbound)).toBe(true);
+    expect(await works(elsewhere)).toBe(true);
+  });
+
+  test("members who are not owners cannot distinguish a colleague's key from an unknown one", async () => {
+    const bound = await api.key(user, { project });
+    const unknown = await revoke({ id: randomUUID() }, user);
+    expect(unknown.status).toBe(404);
+    expect(unknown.body.slug).toBe("api-key-not-found");
+    for (const role of ["editor", "member"]) {
+      const colleague = await api.user();
+      await api.join(colleague, project, role);
+      const answer = await revoke(bound, colleague);
+      expect(withoutRequestId(answer)).toEqual(withoutRequestId(unknown));
+    }
+    const stranger = await revoke(bound, await api.user());
+    expect(withoutRequestId(stranger)).toEqual(withoutRequestId(unknown));
+    expect(await works(bound)).toBe(true);
+  });
+
+  test("a key that is bound to a project revokes only keys of that project", async () => {
+    const bound = await api.key(user, { project });
+    const sibling = await api.key(user, { project });
+    const unbound = await api.key(user);
+    const other = await api.key(user, { project: await api.project(user) });
+    expect((await revoke(unbound, bound)).status).toBe(404);
+    expect((await revoke(other, bound)).status).toBe(404);
+    expect((await revoke(sibling, bound)).status).toBe(204);
+  });
+
+  test("an id that is no UUID is refused by name", async () => {
+    const answer = await revoke({ id: "none" }, user);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual([{ field: "id", message: "must be a valid uuid" }]);
+  });
+
+  test("other methods are answered 405 with the methods that the path has", async () => {
+    const answer = await api.send("PUT", `/api-keys/${randomUUID()}`, { as: user });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("DELETE, GET, HEAD");
+  });
+
+  const path = `/api-keys/${randomUUID()}`;
+  needsPermission({ api, method: "DELETE", path, project });
+  refusesBadCredentials({ api, method: "DELETE", path });
+});
