@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:model|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -162,6 +162,10 @@ test:asan)
   setup
   exec "$bun" scripts/asan.ts "$@"
   ;;
+test:model)
+  setup
+  exec "$bun" scripts/model.ts "$@"
+  ;;
 check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
@@ -177,7 +181,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:model|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -19,6 +19,8 @@ export type OwnPostgres = {
   restart(): Promise<void>;
   /** Aborts it and starts it again, so that it replays its log. */
   crash(): Promise<void>;
+  /** Kills one of its processes, after which it ends all others and replays its log. */
+  killBackend(): Promise<void>;
   /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
@@ -70,6 +72,12 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   return {
     freeze: () => signal("SIGSTOP"),
     thaw,
+    async killBackend() {
+      const [backend] = await sql<{ pid: number }[]>`
+        SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
+          AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`;
+      if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+    },
     url,
     sql,
     cluster,

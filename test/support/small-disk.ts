@@ -1,19 +1,15 @@
-import { chownSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { chownSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 
 export interface SmallDisk {
   readonly path: string;
-  /** Takes all the space that is left. */
+  /** Leaves no space: the file system shrinks to what it holds. */
   fill(): void;
   /** Gives the space back. */
   free(): void;
 }
-
-const FILLER = "filler";
-/** Smaller than the pages of a database, so that nothing fits any more. */
-const PIECE = Buffer.alloc(4_096);
 
 /**
  * A real file system of a few megabytes in memory. Mounting needs root: without it the test fails,
@@ -22,33 +18,31 @@ const PIECE = Buffer.alloc(4_096);
 export function mountSmallDisk(megabytes: number): SmallDisk {
   const path = join(temporaryFolder("small-disk"), "mount");
   mkdirSync(path);
-  const mounted = Bun.spawnSync([
-    "mount",
-    "-t",
-    "tmpfs",
-    "-o",
-    `size=${megabytes}m`,
-    "tmpfs",
-    path,
-  ]);
-  if (!mounted.success) {
-    throw new Error(`a file system cannot be mounted, which needs root: ${mounted.stderr}`);
-  }
+  const size = megabytes * 1_048_576;
+  mount("size", size, path);
   onCleanup(() => void Bun.spawnSync(["umount", "-l", path]));
   return {
     path,
     fill() {
-      const file = openSync(join(path, FILLER), "a");
-      try {
-        for (;;) writeSync(file, PIECE);
-      } catch (error) {
-        if ((error as { code?: string }).code !== "ENOSPC") throw error;
-      } finally {
-        closeSync(file);
-      }
+      // What is written between the two calls makes the new size too small, which is refused.
+      while (!tryMount("remount,size", usedBytes(path), path).success) Bun.sleepSync(1);
     },
-    free: () => rmSync(join(path, FILLER), { force: true }),
+    free: () => mount("remount,size", size, path),
   };
+}
+
+function usedBytes(path: string): number {
+  const { bsize, blocks, bfree } = statfsSync(path);
+  return Math.max(1, blocks - bfree) * bsize;
+}
+
+function tryMount(option: string, bytes: number, path: string) {
+  return Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `${option}=${bytes}`, "tmpfs", path]);
+}
+
+function mount(option: string, bytes: number, path: string): void {
+  const { success, stderr } = tryMount(option, bytes, path);
+  if (!success) throw new Error(`a file system cannot be mounted, which needs root: ${stderr}`);
 }
 
 /** Gives a folder to the account that owns another one. */

@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { accountCommands, verifyUpgrades } from "./tenant/accounts.ts";
+import { answerCommands, verifyAnswers } from "./tenant/answers.ts";
+import { type Command, command } from "./tenant/command.ts";
+import { deliveryCommands, verifyDeliveries } from "./tenant/deliveries.ts";
+import { importAll } from "./tenant/importing.ts";
+import { importCommands } from "./tenant/imports.ts";
+import { lookUpScope, lookupCommands } from "./tenant/lookups.ts";
+import { listChunks, projectCommands, verifyProjects } from "./tenant/projects.ts";
+import { scopesOf, searchCommands, searchScope } from "./tenant/searches.ts";
+import { newTenant, type Scene, type Tenant } from "./tenant/tenant.ts";
+import { FAULT_NAMES, FaultInjector } from "./world/faults.ts";
+import { Requests, type Tally } from "./world/requests.ts";
+import type { World } from "./world/world.ts";
+
+const FAULT_MS = { min: 50, max: 4_000 } as const;
+const READY_MS = 120_000;
+/** A vector of each dimension that files have. */
+const FINAL_VECTORS = [0, 3];
+
+export interface RunOptions {
+  readonly seed: number;
+  /** Replays the path that a failed run has printed. */
+  readonly path?: string;
+  readonly clients: number;
+  /** At most so many commands per client. */
+  readonly commands: number;
+  /** How often a command is a fault, in about a hundred; 0 for a run without faults. */
+  readonly faultWeight: number;
+  /** Time for the run, and for shrinking it if it fails. */
+  readonly limitMs: number;
+  /** Called with every failure, also of the runs that shrink the first one. */
+  readonly onFailure?: (message: string) => void;
+}
+
+const faultCommand = fc
+  .record({ fault: fc.constantFrom(...FAULT_NAMES), ms: fc.integer(FAULT_MS) })
+  .map((params) =>
+    command("fault", params, async (_, { faults }, { fault, ms }) => faults.begin(fault, ms)),
+  );
+
+function commandsOf({ commands, faultWeight }: RunOptions): fc.Arbitrary<Command[]> {
+  const any = fc.oneof(
+    ...importCommands,
+    ...searchCommands,
+    ...lookupCommands,
+    ...projectCommands,
+    ...deliveryCommands,
+    ...answerCommands,
+    ...accountCommands,
+    { weight: faultWeight, arbitrary: faultCommand },
+  );
+  // The steps of fc.commands can be replayed only together with what each of them did, and these
+  // have no precondition that would need it.
+  return fc.array(any, { maxLength: commands, size: "max" });
+}
+
+/** After all faults are over, everything is as the model says, in both processes. */
+async function verify(tenant: Tenant, scene: Scene): Promise<void> {
+  for (const project of tenant.projects.values()) {
+    await listChunks(tenant, scene, project, { at: 0, limit: 100 });
+    for (const named of scopesOf(project)) {
+      for (const at of scene.world.services.keys()) {
+        const place = { project, named };
+        for (const vector of FINAL_VECTORS) {
+          const all = { limit: 100, threshold: 0, form: "bytes", exact: false } as const;
+          await searchScope(tenant, scene, place, { at, vector, ...all });
+        }
+        await lookUpScope(tenant, scene, place, { at, word: null, limit: 5, shards: 1 });
+      }
+    }
+  }
+  await verifyProjects(tenant, scene);
+  await verifyDeliveries(tenant, scene);
+  await verifyAnswers(tenant, scene);
+  verifyUpgrades(tenant, scene);
+}
+
+/** All must succeed; the first failure ends the others early. */
+async function allOf(scene: Scene, work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(
+    work.map((each) =>
+      each.catch((error) => {
+        scene.failed = true;
+        throw error;
+      }),
+    ),
+  );
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Runs the commands of all clients at once, each with a tenant of its own, and then verifies. */
+async function runClients(
+  world: World,
+  tally: Tally,
+  counts: FaultInjector["counts"],
+  clients: readonly (readonly Command[])[],
+): Promise<void> {
+  const faults = new FaultInjector(world, counts);
+  const requests = new Requests(world, tally);
+  const created = await Promise.all(clients.map(() => newTenant(world)));
+  const tenants = created.map(({ tenant }) => tenant);
+  const scene: Scene = { world, requests, faults, tenants, failed: false };
+  await importAll(
+    scene,
+    created.flatMap(({ records }) => records),
+  );
+  try {
+    await allOf(
+      scene,
+      clients.map((commands, at) =>
+        fc.asyncModelRun(() => ({ model: tenants[at] as Tenant, real: scene }), commands),
+      ),
+    );
+  } finally {
+    await faults.settled();
+    await Promise.all(world.services.map((service) => service.ready(READY_MS)));
+  }
+  await allOf(
+    scene,
+    tenants.map((tenant) => verify(tenant, scene)),
+  );
+}
+
+/**
+ * One run: clients with random commands against one world, compared with their models. Throws with
+ * the smallest commands found that fail, and how to repeat them.
+ */
+export async function runModel(
+  world: World,
+  tally: Tally,
+  counts: FaultInjector["counts"],
+  options: RunOptions,
+): Promise<void> {
+  const commands = commandsOf(options);
+  const clients = fc.tuple(...Array.from({ length: options.clients }, () => commands));
+  await fc.assert(
+    fc.asyncProperty(clients, async (all) => {
+      try {
+        await runClients(world, tally, counts, all);
+      } catch (error) {
+        options.onFailure?.((error as Error).message);
+        throw error;
+      }
+    }),
+    {
+      numRuns: 1,
+      seed: options.seed,
+      ...(options.path === undefined ? {} : { path: options.path }),
+      interruptAfterTimeLimit: options.limitMs,
+      markInterruptAsFailure: false,
+    },
+  );
+}

@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import type { Json } from "../../support/openapi.ts";
+import { type Command, command, pick, same } from "./command.ts";
+import { fileOf } from "./content.ts";
+import { Environment } from "./scope.ts";
+import { type ModelProject, newProject, type Scene, type Tenant } from "./tenant.ts";
+
+const [OK, CREATED, TAKEN] = [200, 201, 409];
+/** Slugs that a tenant creates projects with. Some attempts meet a slug that is taken. */
+const SLUGS = 3;
+
+interface CreateParams {
+  readonly at: number;
+  readonly slug: number;
+  /** The project to copy; null for an empty one. */
+  readonly template: number | null;
+}
+
+/** The project that a copy of a template is. */
+function copyOf(template: ModelProject, slug: string): ModelProject {
+  const project = newProject(slug);
+  project.environments.clear();
+  for (const [name, { working }] of template.environments) {
+    const environment = new Environment();
+    environment.change(working);
+    project.environments.set(name, environment);
+    for (const [path, number] of working) {
+      project.versions.set(path, (project.versions.get(path) ?? new Set()).add(number));
+    }
+  }
+  return project;
+}
+
+async function createProject(tenant: Tenant, scene: Scene, params: CreateParams): Promise<void> {
+  const slug = `${tenant.id}-${params.slug}`;
+  const template =
+    params.template === null ? undefined : pick(tenant.projects.values(), params.template);
+  const body = { name: "Another project", slug };
+  const json = template === undefined ? body : { ...body, templateSlug: template.slug };
+  const isTaken = tenant.projects.has(slug);
+  const reply = await scene.requests.send(params.at, "POST", "/projects", {
+    as: tenant.owner,
+    json,
+  });
+  const wanted = template === undefined ? newProject(slug) : copyOf(template, slug);
+  if (reply.kind === "lost" && !isTaken) tenant.perhaps.add(slug);
+  if (reply.kind !== "answer") return;
+  if (reply.status === CREATED && !isTaken) {
+    const names = reply.body.environments.map(({ name }: Json) => name);
+    same("environments of a new project", names, [...wanted.environments.keys()].sort());
+    tenant.projects.set(slug, wanted);
+    tenant.perhaps.delete(slug);
+    return;
+  }
+  same(`creating ${slug}: ${JSON.stringify(reply.body)}`, reply.status, TAKEN);
+  if (!isTaken && !tenant.perhaps.has(slug)) throw new Error(`${slug} is taken before it exists`);
+}
+
+/** Compares the projects that the owner has with those that were acknowledged. */
+export async function verifyProjects(tenant: Tenant, { world }: Scene): Promise<void> {
+  const rows = await world.postgres.sql<{ slug: string }[]>`
+    SELECT slug FROM projects JOIN memberships ON project_id = id
+    WHERE user_id = ${tenant.owner.userId}`;
+  const stored = new Set(rows.map(({ slug }) => slug));
+  const lost = [...tenant.projects.keys()].filter((slug) => !stored.has(slug));
+  same("acknowledged projects that are lost", lost, []);
+  const known = new Set([...tenant.projects.keys(), ...tenant.perhaps]);
+  same(
+    "projects that nobody created",
+    [...stored].filter((slug) => !known.has(slug)),
+    [],
+  );
+}
+
+/** All chunks that a project has ever had, as they are listed. */
+function chunksOf({ versions }: ModelProject): string[] {
+  const all: string[] = [];
+  for (const [path, numbers] of versions) {
+    for (const number of numbers) {
+      for (const { index, content } of fileOf(number).chunks)
+        all.push(`${path} ${index} ${content}`);
+    }
+  }
+  return all.sort();
+}
+
+/** Lists all chunks of a project page by page, and asks the processes in turn. */
+export async function listChunks(
+  { owner: as }: Tenant,
+  scene: Scene,
+  project: ModelProject,
+  { at, limit }: { readonly at: number; readonly limit: number },
+): Promise<void> {
+  const listed: string[] = [];
+  let url: string | null = `/projects/${project.slug}/chunks?limit=${limit}`;
+  for (let page = at; url !== null; page++) {
+    const { status, body }: Json = await scene.requests.answered(page, "GET", url, { as });
+    same(`the status of ${url}`, status, OK);
+    for (const { file_path, index, content } of body.data) {
+      listed.push(`${file_path} ${index} ${content}`);
+    }
+    url = body.page_info.next;
+  }
+  same(`the chunks of ${project.slug}`, listed.sort(), chunksOf(project));
+}
+
+async function list(
+  tenant: Tenant,
+  scene: Scene,
+  params: { project: number; at: number; limit: number },
+): Promise<void> {
+  await listChunks(tenant, scene, pick(tenant.projects.values(), params.project), params);
+}
+
+export const projectCommands: readonly fc.WeightedArbitrary<Command>[] = [
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        at: fc.nat(1),
+        slug: fc.integer({ min: 0, max: SLUGS }),
+        template: fc.option(fc.nat(SLUGS)),
+      })
+      .map((params) => command("create a project", params, createProject)),
+  },
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({ project: fc.nat(20), at: fc.nat(1), limit: fc.integer({ min: 3, max: 40 }) })
+      .map((params) => command("list chunks", params, list)),
+  },
+];

@@ -1,0 +1,138 @@
+import type { World } from "./world.ts";
+
+const EXIT_CLEAN = 0;
+
+interface Fault {
+  /** Faults of the same kind do not overlap. */
+  readonly kind: string;
+  /** Causes the fault, and returns when it is over. */
+  run(world: World, ms: number): Promise<void>;
+}
+
+function killed(at: number): Fault {
+  return {
+    kind: `service ${at}`,
+    async run(world, ms) {
+      const service = world.service(at);
+      await service.end("SIGKILL");
+      await Bun.sleep(ms);
+      await service.restart();
+    },
+  };
+}
+
+function stopped(at: number): Fault {
+  return {
+    kind: `service ${at}`,
+    async run(world) {
+      const service = world.service(at);
+      const status = await service.end("SIGTERM");
+      if (status !== EXIT_CLEAN) throw new Error(`a stopped service exits with ${status}`);
+      await service.restart();
+    },
+  };
+}
+
+function stalled(at: number): Fault {
+  return {
+    kind: `service ${at}`,
+    async run(world, ms) {
+      const service = world.service(at);
+      service.signal("SIGSTOP");
+      await Bun.sleep(ms);
+      service.signal("SIGCONT");
+    },
+  };
+}
+
+/** What can happen to the processes and disks of a world. */
+const FAULTS = {
+  "kill service 0": killed(0),
+  "kill service 1": killed(1),
+  "stop service 0": stopped(0),
+  "stop service 1": stopped(1),
+  "stall service 0": stalled(0),
+  "stall service 1": stalled(1),
+  "crash PostgreSQL": { kind: "postgres", run: ({ postgres }) => postgres.crash() },
+  "restart PostgreSQL": { kind: "postgres", run: ({ postgres }) => postgres.restart() },
+  "kill a process of PostgreSQL": {
+    kind: "postgres",
+    run: ({ postgres }) => postgres.killBackend(),
+  },
+  "freeze PostgreSQL": {
+    kind: "postgres",
+    async run({ postgres }, ms) {
+      await postgres.freeze();
+      await Bun.sleep(ms);
+      await postgres.thaw();
+    },
+  },
+  // Recovery after a crash needs space, so a full disk excludes the faults of PostgreSQL.
+  "fill the disk of PostgreSQL": {
+    kind: "postgres",
+    async run({ disks }, ms) {
+      disks.database.fill();
+      await Bun.sleep(ms);
+      disks.database.free();
+    },
+  },
+  "fill the disk of snapshots": {
+    kind: "snapshots",
+    async run({ disks }, ms) {
+      disks.snapshots.fill();
+      await Bun.sleep(ms);
+      disks.snapshots.free();
+    },
+  },
+  "kill Redis": {
+    kind: "redis",
+    async run({ redis }, ms) {
+      await redis.kill();
+      await Bun.sleep(ms);
+      await redis.restart();
+    },
+  },
+  "freeze Redis": {
+    kind: "redis",
+    async run({ redis }, ms) {
+      redis.pause();
+      await Bun.sleep(ms);
+      redis.resume();
+    },
+  },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS;
+export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+
+/** Causes faults beside the requests of a run. */
+export class FaultInjector {
+  readonly #running = new Map<string, Promise<void>>();
+  #failure: unknown;
+
+  constructor(
+    private readonly world: World,
+    /** Counts the faults by name. */
+    readonly counts: Map<FaultName, number>,
+  ) {}
+
+  /** Begins a fault, unless one of its kind is in effect. */
+  begin(name: FaultName, ms: number): void {
+    const { kind, run }: Fault = FAULTS[name];
+    if (this.#running.has(kind)) return;
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    const fault = this.world
+      .disturb(() => run(this.world, ms))
+      .catch((error) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#running.delete(kind));
+    this.#running.set(kind, fault);
+  }
+
+  /** Waits until all faults are over. Throws if one of them showed a defect. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}

@@ -1,0 +1,58 @@
+import { startServer, type TestServer } from "../../../support/process.ts";
+
+/** A service that can be killed and started again with the same data folder. */
+export class Service {
+  /** Counts the starts: what a process has promised ends with it. */
+  epoch = 0;
+
+  private constructor(
+    private readonly variables: Readonly<Record<string, string>>,
+    private server: TestServer,
+  ) {}
+
+  static async start(variables: Readonly<Record<string, string>>): Promise<Service> {
+    return new Service(variables, await startServer({ env: variables }));
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  logs(): string {
+    return this.server.logs();
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.server.kill(name);
+  }
+
+  /** Ends the process by a signal. Returns its exit status. */
+  async end(name: "SIGKILL" | "SIGTERM"): Promise<number> {
+    this.server.kill(name);
+    const status = await this.server.exited;
+    await this.server.stop();
+    return status;
+  }
+
+  async restart(): Promise<void> {
+    this.server = await startServer({ env: this.variables });
+    this.epoch++;
+  }
+
+  /** Waits until the service is ready. */
+  async ready(timeoutMs: number): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    let reasons = "no answer";
+    while (Date.now() < deadline) {
+      try {
+        const response = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+        if (response.ok) return;
+        reasons = await response.text();
+      } catch {
+        // It is still starting.
+      }
+      await Bun.sleep(50);
+    }
+    throw new Error(`a service is not ready ${timeoutMs} ms after the last fault: ${reasons}`);
+  }
+}
