@@ -18,6 +18,8 @@ import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
 import { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
+import { importOperations } from "./import/http/routes.ts";
+import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Indexer } from "./indexing/indexer.ts";
 import { inputRequestOperations } from "./input-requests/routes.ts";
 import type { KnowledgeEngine } from "./knowledge/engine.ts";
@@ -50,8 +52,11 @@ export interface Services {
   readonly indexer: Indexer;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
-  /** Reads the bodies of all requests. */
+  /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyIntake;
+  readonly imports: ImportThreads;
+  /** Keeps the connection of a running request open while nothing is sent or received. */
+  keepOpen(request: Request): void;
 }
 
 const DOCS_PATH = "/docs";
@@ -62,6 +67,7 @@ function operationsOf(services: Services): Operation[] {
   return [
     ...apiKeyOperations(services),
     ...projectOperations(services),
+    ...importOperations(services),
     ...knowledgeOperations(services),
     ...chunkOperations(services),
     ...branchOperations(services),

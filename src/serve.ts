@@ -10,6 +10,7 @@ import { BodyIntake } from "./http/body-intake.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { ImportThreads } from "./import/thread/import-threads.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { LookupPool } from "./knowledge/lookup-pool.ts";
 import { createLog, type Log } from "./observability/log.ts";
@@ -43,7 +44,7 @@ function baseUrlOf({ baseUrl, host }: Config, port: number): string {
 /** Opens everything that the application depends on. Every closer follows its opener. */
 async function openServices(
   config: Config,
-  baseUrl: string,
+  { baseUrl, listener }: { baseUrl: string; listener: Listener },
   log: Log,
   { resources, signal }: { resources: Resources; signal: AbortSignal },
 ): Promise<{ services: Services; demo: Demo | undefined }> {
@@ -62,6 +63,9 @@ async function openServices(
   const scopes = new ScopeResolver(sql);
   clearOnAccessChange(scopes);
 
+  const imports = new ImportThreads(database.url);
+  resources.push("imports", () => imports.close());
+
   const metrics = createMetrics();
   const { engine, indexer, pool } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
@@ -79,6 +83,7 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
+    ...{ imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
   return { services, demo };
 }
@@ -110,7 +115,8 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   const stop = stopper(listener, resources, log);
   try {
     const baseUrl = baseUrlOf(config, listener.port);
-    const { services, demo } = await openServices(config, baseUrl, log, { resources, signal });
+    const address = { baseUrl, listener };
+    const { services, demo } = await openServices(config, address, log, { resources, signal });
     const app = buildApp(services);
     listener.use(withCheckedHost(services, (request) => app.fetch(request)));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };

@@ -9,25 +9,42 @@ export function referenceId(reference: string): string | null {
   return isUuid(reference) ? reference.toLowerCase() : null;
 }
 
+/** A project that the caller is a member of. */
+export interface Membership {
+  readonly id: string;
+  readonly slug: string;
+  /** The caller's role in the project. */
+  readonly role: string;
+}
+
 /**
- * The id of the project with this id or slug, if the caller is a member and the credential gives
+ * The project with this id or slug, if the caller is a member and the credential gives
  * access to it. Throws `project-not-found` otherwise, for any reason. An id takes precedence over a
  * slug that looks like one.
  */
-export async function findProject(
+export async function findMembership(
   sql: Queryable,
   principal: Principal,
   reference: string,
-): Promise<string> {
+): Promise<Membership> {
   if (reference.length > REFERENCE_MAX_CHARS || !isStorable(reference))
     throw new Problem("project-not-found");
   const id = referenceId(reference);
-  const [row] = await sql<{ id: string }[]>`
-    SELECT p.id FROM projects p
+  const [row] = await sql<Membership[]>`
+    SELECT p.id, p.slug, m.role FROM projects p
     JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
     WHERE (p.id = ${id} OR p.slug = ${reference})
       AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})
     ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
   if (row === undefined) throw new Problem("project-not-found");
-  return row.id;
+  return row;
+}
+
+/** The id of the project that `findMembership` finds. */
+export async function findProject(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<string> {
+  return (await findMembership(sql, principal, reference)).id;
 }

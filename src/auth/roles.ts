@@ -1,2 +1,9 @@
 /** Members with this role may change everything of a project, its members and their keys included. */
 export const OWNER = "owner";
+/** Members with this role may change the contents of a project. */
+const EDITOR = "editor";
+
+/** True when members with this role may change the contents of a project; all members may read. */
+export function mayWrite(role: string): boolean {
+  return role === OWNER || role === EDITOR;
+}

@@ -104,11 +104,10 @@ async function importFiles(files: readonly string[], strict: boolean): Promise<I
   const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
   return await withDatabase((sql) =>
     reported(new Reporter(total, "bytes"), strict, (reporter) => {
-      const batches = readBatches(
-        sources,
-        (bytes) => reporter.advance(bytes),
-        (where, field) => reporter.unknownField(where, field),
-      );
+      const batches = readBatches(sources, {
+        onRead: (bytes) => reporter.advance(bytes),
+        onUnknownField: (where, field) => reporter.unknownField(where, field),
+      });
       return importRecords(sql, batches, {
         strict,
         onRejected: (where, reason) => reporter.report(where, reason),

@@ -132,6 +132,12 @@ export function loadConfig(env: Environment = process.env): Config {
       1,
       BODY_TRANSPORT_MAX_BYTES,
     ),
+    importMaxBytes: reader.integer(
+      "IMPORT_MAX_BYTES",
+      DEFAULTS.importMaxBytes,
+      1,
+      BODY_TRANSPORT_MAX_BYTES,
+    ),
     demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
     logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),
     failpoints: (reader.text("TESSERA_FAILPOINTS") ?? "").split(",").filter((name) => name !== ""),

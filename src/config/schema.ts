@@ -1,4 +1,4 @@
-import { BODY_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
+import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 
 export type DemoMode = "auto" | "on" | "off";
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
@@ -32,6 +32,8 @@ export interface Config {
   readonly embedApiKey: string | undefined;
   readonly searchWorkers: number;
   readonly maxBodyBytes: number;
+  /** The largest body of an import over HTTP. */
+  readonly importMaxBytes: number;
   readonly demo: DemoMode;
   readonly logLevel: LogLevel;
   /** Where tests make the process die; empty in production. */
@@ -53,4 +55,5 @@ export const DEFAULTS = {
   host: "127.0.0.1",
   dataDir: "./data",
   maxBodyBytes: BODY_DEFAULT_MAX_BYTES,
+  importMaxBytes: IMPORT_DEFAULT_MAX_BYTES,
 } as const;

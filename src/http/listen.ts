@@ -16,6 +16,8 @@ export interface Listener {
   readonly port: number;
   /** Replaces the answer "is starting" by the application. */
   use(handler: Handler): void;
+  /** Keeps the connection of a running request open while nothing is sent or received. */
+  keepOpen(request: Request): void;
   /** Stops accepting, waits for running requests, and cuts the rest after `deadlineMs`. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -54,6 +56,7 @@ export function listen(host: string, port: number): Listener {
   let running = 0;
   let received = 0;
   let draining = false;
+  const silent = new WeakSet<Request>();
 
   async function counted(request: Request): Promise<Response> {
     running++;
@@ -65,6 +68,7 @@ export function listen(host: string, port: number): Listener {
       return response;
     } finally {
       running--;
+      if (silent.has(request)) server.timeout(request, IDLE_TIMEOUT_SECONDS);
     }
   }
 
@@ -98,6 +102,10 @@ export function listen(host: string, port: number): Listener {
     port: server.port as number,
     use(next) {
       handler = next;
+    },
+    keepOpen(request) {
+      silent.add(request);
+      server.timeout(request, 0);
     },
     async drain(deadlineMs) {
       draining = true;

@@ -3,6 +3,7 @@ import { isRetryable } from "../db/errors.ts";
 import { IndexPace } from "./index-pace.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
+import type { ImportTarget } from "./records/target.ts";
 import { ImportSession } from "./session.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
@@ -11,6 +12,7 @@ import {
   applyActiveRelease,
   applyEnvironment,
   applyRelease,
+  countScopeChanges,
   createStagingTables,
   dropStagingTables,
   raiseMessageCounts,
@@ -18,6 +20,8 @@ import {
 } from "./upsert/staging.ts";
 
 interface ImportOptions {
+  /** The only project that the records may belong to; `readBatches` needs it too. */
+  readonly target?: ImportTarget;
   /** Import nothing if a single record is rejected. */
   readonly strict: boolean;
   /** Called for each rejected record, in input order. */
@@ -34,6 +38,10 @@ export interface ImportSummary {
   readonly rejected: number;
   /** Rows that were inserted, updated or deleted. 0 if all records were already stored. */
   readonly changed: number;
+  /** Records that were read. */
+  readonly records: number;
+  /** Records that were not stored as they are before. */
+  readonly changedRecords: number;
 }
 
 /** Rolls back a strict import that has rejected a record. */
@@ -63,7 +71,8 @@ export async function importRecords(
       });
     } catch (error) {
       if (!(error instanceof StrictRollback)) throw error;
-      return { imported: new Map(), rejected: run.rejected, changed: 0 };
+      const { rejected, records } = run;
+      return { imported: new Map(), rejected, changed: 0, records, changedRecords: 0 };
     }
   } finally {
     await dropStagingTables(session.sql).catch(() => {});
@@ -72,24 +81,36 @@ export async function importRecords(
 }
 
 interface WrittenBatch extends PlannedBatch {
-  readonly changed: number;
+  readonly changedRows: number;
+  /** Positions of the records that have changed rows. */
+  readonly changedRecords: ReadonlySet<number>;
+}
+
+interface PendingActivation extends ActiveRelease {
+  /** True if the record is counted as changed already. */
+  readonly counted: boolean;
 }
 
 class Import {
   rejected = 0;
+  /** Records that were read. */
+  records = 0;
   #changed = 0;
+  #changedRecords = 0;
   readonly #imported = new Map<string, number>();
-  readonly #lookups = createLookups();
+  readonly #lookups: ReturnType<typeof createLookups>;
   /** Ids or slugs of the projects whose files are imported. */
   readonly #projects = new Set<string>();
   readonly #releases = new Set<string>();
-  readonly #activeReleases: ActiveRelease[] = [];
+  readonly #activeReleases: PendingActivation[] = [];
 
   constructor(
     private readonly session: ImportSession,
     private readonly options: ImportOptions,
     private readonly pace: IndexPace | undefined,
-  ) {}
+  ) {
+    this.#lookups = createLookups(options.target);
+  }
 
   async import(batches: AsyncIterable<InputRecord[]>): Promise<ImportSummary> {
     // The next batch is read and validated while PostgreSQL writes this one.
@@ -103,7 +124,13 @@ class Import {
     }
     await writing;
     await this.#finish();
-    return { imported: this.#imported, rejected: this.rejected, changed: this.#changed };
+    return {
+      imported: this.#imported,
+      rejected: this.rejected,
+      changed: this.#changed,
+      records: this.records,
+      changedRecords: this.#changedRecords,
+    };
   }
 
   /** Pauses while the indexes lag behind in the projects of this import. */
@@ -117,21 +144,23 @@ class Import {
   }
 
   async #importBatch(batch: InputRecord[]): Promise<void> {
+    const first = this.records;
+    this.records += batch.length;
     try {
-      this.#accept(batch, await this.session.transaction(() => this.#write(batch)));
+      this.#accept(batch, await this.session.transaction(() => this.#write(batch, first)));
     } catch (error) {
       if (rejectionReason(error) === undefined && !isRetryable(error)) throw error;
       // One record made the whole batch fail. Written one by one, only that record is rejected.
       this.#clearLookups();
       await this.session.transaction(async () => {
-        for (const input of batch) await this.#importOne(input);
+        for (const [i, input] of batch.entries()) await this.#importOne(input, first + i);
       });
     }
   }
 
-  async #importOne(input: InputRecord): Promise<void> {
+  async #importOne(input: InputRecord, number: number): Promise<void> {
     try {
-      this.#accept([input], await this.session.transaction(() => this.#write([input])));
+      this.#accept([input], await this.session.transaction(() => this.#write([input], number)));
     } catch (error) {
       const reason = rejectionReason(error);
       if (reason === undefined) throw error;
@@ -140,22 +169,28 @@ class Import {
     }
   }
 
-  async #write(batch: InputRecord[]): Promise<WrittenBatch> {
+  /** Writes a batch whose first record has this number within the import. */
+  async #write(batch: InputRecord[], firstRecord: number): Promise<WrittenBatch> {
     const { sql } = this.session;
-    const { plan, rejected } = await planBatch(sql, this.#lookups, batch);
-    const changed = await plan.rows.write(sql);
+    const context = { lookups: this.#lookups, target: this.options.target, firstRecord };
+    const { plan, rejected } = await planBatch(sql, context, batch);
+    const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);
     for (const step of plan.afterRows) {
       await step(sql);
       this.#lookups.releaseFiles.clear();
     }
-    return { plan, rejected, changed };
+    return { plan, rejected, changedRows, changedRecords };
   }
 
-  #accept(batch: InputRecord[], { plan, rejected, changed }: WrittenBatch): void {
+  #accept(batch: InputRecord[], written: WrittenBatch): void {
+    const { plan, rejected, changedRows, changedRecords } = written;
     for (const lookup of Object.values(this.#lookups)) lookup.commitPlan();
     for (const id of plan.releases) this.#releases.add(id);
-    this.#activeReleases.push(...plan.activeReleases);
-    this.#changed += changed;
+    for (const active of plan.activeReleases) {
+      this.#activeReleases.push({ ...active, counted: changedRecords.has(active.record) });
+    }
+    this.#changed += changedRows;
+    this.#changedRecords += changedRecords.size;
     const imported = new Map<string, number>();
     for (const input of batch) {
       const reason = rejected.get(input);
@@ -193,19 +228,22 @@ class Import {
     for (const active of this.#activeReleases) {
       if (last.get(active.environmentId) === active) await this.#activate(active);
     }
+    this.#changedRecords += await countScopeChanges(sql);
     await step(() => raiseMessageCounts(sql));
     const { finalStep } = this.options;
     if (finalStep !== undefined) await step(() => finalStep(sql));
   }
 
-  async #activate(active: ActiveRelease): Promise<void> {
+  async #activate({ counted, ...active }: PendingActivation): Promise<void> {
     const { session } = this;
     const changed = await session.transaction(() => applyActiveRelease(session.sql, active));
     if (changed === undefined) {
       const reason = "active_release: the project has no release with this name after the import";
       this.#reject(active.where, reason);
+      if (counted) this.#changedRecords--;
     } else {
       this.#changed += changed;
+      if (changed > 0 && !counted) this.#changedRecords++;
     }
   }
 }

@@ -186,7 +186,8 @@ export const CATALOGUE = {
     suggestion: "Send a smaller body.",
     steps: [
       "Send the vector as application/octet-stream or base64, about a third of its size in JSON.",
-      "The operator can raise MAX_BODY_BYTES.",
+      "Split an import into several: repeating a line changes nothing.",
+      "The operator can raise MAX_BODY_BYTES, and IMPORT_MAX_BYTES for imports.",
     ],
     related: ["validation-failed"],
   },

@@ -2,9 +2,9 @@ import type { SearchReply, SearchRequest } from "../../workers/protocol.ts";
 import type { Indexer } from "../indexing/indexer.ts";
 import { OVERLOADED } from "../problem/problem.ts";
 import { whenLoaded } from "../scopes/when-loaded.ts";
+import { FairPlaces } from "../shared/fair-places.ts";
 import { SEARCH_PLACES_MAX } from "../shared/limits.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
-import { FairPlaces } from "./fair-places.ts";
 import type { SearchPool } from "./pool.ts";
 import type { RecallMonitor } from "./recall-monitor.ts";
 

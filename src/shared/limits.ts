@@ -6,7 +6,7 @@
 // Request bodies and paths.
 export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
 /** Bun itself refuses larger bodies, without a problem document, so this is far above our limit. */
-export const BODY_TRANSPORT_MAX_BYTES = 1_073_741_824;
+export const BODY_TRANSPORT_MAX_BYTES = 1_099_511_627_776;
 /** The bodies that are being read may take this much memory; callers share it. */
 export const BODIES_MAX_BYTES = 67_108_864;
 /** Every body that is being read counts for at least this much. */
@@ -393,6 +393,19 @@ export const EMBEDDED_LOCK_REPORT_MS = 2_000;
 /** The holder of the lock may be starting a server. */
 export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 
+// Import over HTTP.
+export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
+/** Imports at a time in one process; callers share these places. */
+export const IMPORTS_MAX = 4;
+/** So much of an upload must arrive within BODY_READ_TIMEOUT_MS. */
+export const IMPORT_PACE_BYTES = 65_536;
+/** An import waits for its upload no longer than this, without the time that the import takes. */
+export const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
+/** Bytes of an upload that wait for its thread. */
+export const IMPORT_QUEUED_BYTES = 1_048_576;
+/** Refused lines that the answer lists. */
+export const IMPORT_REPORT_ERRORS_MAX = 100;
+
 // Import.
 /** Lines are held in memory as a whole, so this bounds the memory per record. */
 export const IMPORT_LINE_MAX_BYTES = 67_108_864;
@@ -470,6 +483,10 @@ const RELATIONS: readonly Relation[] = [
   ],
   [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
   [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],
+  [
+    IMPORT_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES,
+    "the limit of imports applies before Bun's",
+  ],
   [BODY_DEFAULT_MAX_BYTES < BODIES_MAX_BYTES, "the budget of bodies holds several of them"],
   [
     BODY_READ_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,

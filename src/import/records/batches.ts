@@ -3,10 +3,12 @@ import {
   IMPORT_BATCH_ROWS,
   IMPORT_LINE_MAX_BYTES,
 } from "../../shared/limits.ts";
-import { RecordError } from "./errors.ts";
+import { ImportError, RecordError } from "./errors.ts";
 import { type Line, readLines } from "./lines.ts";
-import { type ParsedRecord, parseLine } from "./parse.ts";
+import { parseLine } from "./parse.ts";
+import type { ParsedRecord } from "./parsed-record.ts";
 import type { Source } from "./source.ts";
+import type { ImportTarget } from "./target.ts";
 
 /** A record with its position in the input, or the reason why it is invalid. */
 export interface InputRecord {
@@ -18,11 +20,21 @@ export interface InputRecord {
 const BLANK = /^\s*$/;
 const SHORT_LINE_BYTES = 64;
 
-/** Reads the records of NDJSON sources in batches of bounded size. Blank lines are skipped. */
+interface ReadOptions {
+  /** Receives the size of each piece of the input before decompression. */
+  readonly onRead?: (bytes: number) => void;
+  readonly onUnknownField?: (where: string, field: string) => void;
+  /** The only project that the records may belong to. */
+  readonly target?: ImportTarget;
+}
+
+/**
+ * Reads the records of NDJSON sources in batches of bounded size. Blank lines are skipped. What cannot
+ * be read of a source is one more invalid record, unless the source throws an ImportError.
+ */
 export async function* readBatches(
   sources: readonly Source[],
-  onRead: (bytes: number) => void,
-  onUnknownField: (where: string, field: string) => void,
+  { onRead = () => {}, ...options }: ReadOptions,
 ): AsyncGenerator<InputRecord[]> {
   const batch = new BatchBuilder();
   for (const source of sources) {
@@ -31,7 +43,7 @@ export async function* readBatches(
       for await (const lines of readLines(source.open(onRead), IMPORT_LINE_MAX_BYTES)) {
         for (const line of lines) {
           last = line.number;
-          const record = inputRecord(line, source.name, onUnknownField);
+          const record = inputRecord(line, source.name, options);
           if (record === undefined) continue;
           const size = line.bytes?.length ?? 0;
           if (isBarrier(record) && !batch.empty) yield batch.take();
@@ -40,6 +52,7 @@ export async function* readBatches(
         }
       }
     } catch (error) {
+      if (error instanceof ImportError) throw error;
       const reason = `the rest of the file cannot be read: ${(error as Error).message}`;
       batch.add({ where: `${source.name}:${last + 1}`, parsed: new RecordError(reason) }, 0);
     }
@@ -81,7 +94,7 @@ export class BatchBuilder {
 function inputRecord(
   line: Line,
   name: string,
-  onUnknownField: (where: string, field: string) => void,
+  { onUnknownField = () => {}, target }: ReadOptions,
 ): InputRecord | undefined {
   const where = `${name}:${line.number}`;
   if (line.bytes === null) {
@@ -92,7 +105,8 @@ function inputRecord(
     return undefined;
   }
   try {
-    return { where, parsed: parseLine(line.bytes, (field) => onUnknownField(where, field)) };
+    const parsed = parseLine(line.bytes, (field) => onUnknownField(where, field), target);
+    return { where, parsed };
   } catch (error) {
     if (error instanceof RecordError) return { where, parsed: error };
     throw error;

@@ -4,16 +4,11 @@ import { abbreviate } from "../../shared/abbreviate.ts";
 import { IMPORT_RECORD_ERRORS_MAX } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { RecordError } from "./errors.ts";
-import { type FileVersion, fileVersion } from "./file-record.ts";
+import { fileVersion } from "./file-record.ts";
+import type { ParsedRecord } from "./parsed-record.ts";
 import { RECORD_SCHEMAS, type RecordKind, type RecordOf } from "./schemas.ts";
+import { type ImportTarget, requireTarget, withTarget } from "./target.ts";
 import { type OnUnknownField, omitUnknownFields } from "./unknown-fields.ts";
-
-/** A valid record. A `file` has its defaults filled in. */
-export type ParsedRecord =
-  | { readonly kind: "file"; readonly record: FileVersion }
-  | {
-      [K in Exclude<RecordKind, "file">]: { readonly kind: K; readonly record: RecordOf<K> };
-    }[Exclude<RecordKind, "file">];
 
 type RecordSchema = (typeof RECORD_SCHEMAS)[RecordKind];
 
@@ -27,9 +22,13 @@ const NUL_OR_SURROGATE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{309}/;
 
 /** Parses one line of NDJSON. Throws a RecordError. */
-export function parseLine(bytes: Uint8Array, onUnknownField: OnUnknownField): ParsedRecord {
+export function parseLine(
+  bytes: Uint8Array,
+  onUnknownField: OnUnknownField,
+  target?: ImportTarget,
+): ParsedRecord {
   try {
-    return parseRecord(parseJson(bytes), onUnknownField);
+    return parseRecord(parseJson(bytes), onUnknownField, target);
   } catch (error) {
     // The functions that walk through values are recursive.
     if (error instanceof RangeError) throw new RecordError("is nested too deeply");
@@ -37,10 +36,11 @@ export function parseLine(bytes: Uint8Array, onUnknownField: OnUnknownField): Pa
   }
 }
 
-/** Validates one record. Unknown fields are reported and ignored. Throws a RecordError. */
+/** Validates one record, for the target if there is one. Unknown fields are reported and ignored. Throws a RecordError. */
 export function parseRecord(
   value: unknown,
   onUnknownField: OnUnknownField = () => {},
+  target?: ImportTarget,
 ): ParsedRecord {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new RecordError("must be a JSON object");
@@ -57,10 +57,15 @@ export function parseRecord(
     );
   }
   const schema = RECORD_SCHEMAS[kind as RecordKind];
-  const known = omitUnknownFields(schema, value, (field) => onUnknownField(`${kind}.${field}`));
+  const given = target === undefined ? value : withTarget(kind, value, target);
+  const known = omitUnknownFields(schema, given, (field) => onUnknownField(`${kind}.${field}`));
   const record = validated(validate, kind === "file" ? omitChunkNulls(known as object) : known);
-  if (kind === "file") return { kind: "file", record: fileVersion(record as RecordOf<"file">) };
-  return { kind, record } as ParsedRecord;
+  const parsed =
+    kind === "file"
+      ? ({ kind, record: fileVersion(record as RecordOf<"file">) } as const)
+      : ({ kind, record } as ParsedRecord);
+  if (target !== undefined) requireTarget(parsed, target);
+  return parsed;
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -82,7 +82,8 @@ const EnvironmentRecord = record("environment", {
   domains: optional(Type.Array(ShortText)),
   environment_variables: optional(Type.Array(Type.Unknown())),
   server_hostname: optional(ShortText),
-  active_release: optional(Name),
+  /** Null ends the use of a release. */
+  active_release: optional(Type.Union([Name, Type.Null()])),
 });
 
 const Chunk = Type.Object(

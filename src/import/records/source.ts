@@ -1,9 +1,12 @@
 import { constants, createReadStream } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
 import { ImportError } from "./errors.ts";
+
+/** How an input is compressed. */
+export type Encoding = "identity" | "gzip" | "zstd";
 
 /** A named stream of NDJSON. */
 export interface Source {
@@ -40,7 +43,7 @@ export async function fileSource(name: string): Promise<Source> {
     open(onRead) {
       const file = createReadStream(name, { highWaterMark: IMPORT_READ_BYTES });
       file.on("data", (piece) => onRead(piece.length));
-      return decompressed(name, file);
+      return decompressed(encodingOf(name), file);
     },
   };
 }
@@ -50,15 +53,25 @@ function unreadable(name: string, error: NodeJS.ErrnoException): ImportError {
   return new ImportError(`${name} cannot be read: ${reason}`);
 }
 
-function decompressed(name: string, file: Readable): AsyncIterable<Uint8Array> {
-  const decoder = name.endsWith(".gz")
-    ? createGunzip({ chunkSize: IMPORT_READ_BYTES })
-    : name.endsWith(".zst")
-      ? createZstdDecompress({ chunkSize: IMPORT_READ_BYTES })
-      : undefined;
-  if (decoder === undefined) return file;
-  file.on("error", (error) => decoder.destroy(error));
-  return file.pipe(decoder);
+function encodingOf(name: string): Encoding {
+  if (name.endsWith(".gz")) return "gzip";
+  return name.endsWith(".zst") ? "zstd" : "identity";
+}
+
+/** The decompressed input. An error of the input is thrown as it is. */
+export function decompressed(
+  encoding: Encoding,
+  input: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  if (encoding === "identity") return input;
+  const decoder =
+    encoding === "gzip"
+      ? createGunzip({ chunkSize: IMPORT_READ_BYTES })
+      : createZstdDecompress({ chunkSize: IMPORT_READ_BYTES });
+  const compressed =
+    input instanceof Readable ? input : Readable.from(input, { objectMode: false });
+  compressed.on("error", (error) => decoder.destroy(error));
+  return compressed.pipe(decoder);
 }
 
 async function* counted(

@@ -1,12 +1,19 @@
+import type { ImportTarget } from "../records/target.ts";
 import { RowLookup } from "./lookup.ts";
 
 export type Lookups = ReturnType<typeof createLookups>;
 
+function membersOf(projectId: string): string {
+  return `(SELECT u.* FROM users u JOIN memberships m ON m.user_id = u.id
+    WHERE m.project_id = '${projectId}')`;
+}
+
 /** One lookup per table that records refer to. */
-export function createLookups() {
+export function createLookups(target?: ImportTarget) {
   return {
     users: new RowLookup({
-      table: "users",
+      // An import into one project can neither find nor name users of others.
+      table: target === undefined ? "users" : membersOf(target.id),
       key: "t.email",
       match: "lower(t.email) = lower(u.key)",
     }),

@@ -1,7 +1,8 @@
 import type { Queryable } from "../../db/client.ts";
 import type { InputRecord } from "../records/batches.ts";
 import { RecordError } from "../records/errors.ts";
-import type { ParsedRecord } from "../records/parse.ts";
+import type { ParsedRecord } from "../records/parsed-record.ts";
+import type { ImportTarget } from "../records/target.ts";
 import { LookupPending } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
 import type { BatchPlan } from "./plan.ts";
@@ -46,6 +47,13 @@ export interface PlannedBatch {
   readonly rejected: ReadonlyMap<InputRecord, string>;
 }
 
+interface PlanContext {
+  readonly lookups: Lookups;
+  readonly target: ImportTarget | undefined;
+  /** The number of the batch's first record within the import. */
+  readonly firstRecord: number;
+}
+
 /**
  * Plans the records in line order. References that are not in the lookup caches are collected on the
  * way and looked up with one query per table. Then the batch is planned again, until nothing is
@@ -53,29 +61,35 @@ export interface PlannedBatch {
  */
 export async function planBatch(
   sql: Queryable,
-  lookups: Lookups,
+  context: PlanContext,
   batch: readonly InputRecord[],
 ): Promise<PlannedBatch> {
+  const { lookups } = context;
   const tables = Object.values(lookups);
   for (;;) {
     for (const table of tables) table.resetPlan();
-    const planned = planOnce(lookups, batch);
+    const planned = planOnce(context, batch);
     const pending = tables.filter((table) => table.isPending);
     if (pending.length === 0) return planned;
     for (const table of pending) await table.load(sql);
   }
 }
 
-function planOnce(lookups: Lookups, batch: readonly InputRecord[]): PlannedBatch {
+function planOnce(
+  { lookups, target, firstRecord }: PlanContext,
+  batch: readonly InputRecord[],
+): PlannedBatch {
   const plan: BatchPlan = {
     lookups,
-    rows: new RowBuffer(),
+    target,
+    rows: new RowBuffer(firstRecord),
     releases: new Set(),
     activeReleases: [],
     afterRows: [],
   };
   const rejected = new Map<InputRecord, string>();
-  for (const input of batch) {
+  for (const [record, input] of batch.entries()) {
+    plan.rows.record = record;
     try {
       if (input.parsed instanceof RecordError) throw input.parsed;
       planRecord(input.parsed, plan, input.where);

@@ -4,7 +4,7 @@ import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
-import { type BatchPlan, resolveById, resolveByKey } from "./plan.ts";
+import { type BatchPlan, resolveById, resolveByKey, rowInTarget } from "./plan.ts";
 import { projectId, userId } from "./plan-identity.ts";
 
 const json = (value: unknown) => (value === undefined ? undefined : sortedJson(value));
@@ -21,7 +21,7 @@ export function planBranch(record: RecordOf<"branch">, plan: BatchPlan): void {
 }
 
 export function planBranchApproval(record: RecordOf<"branch_approval">, plan: BatchPlan): void {
-  const branch = requireExisting(plan.lookups.branches.byId(record.branch_id.toLowerCase()), {
+  const branch = requireExisting(rowInTarget(plan, plan.lookups.branches, record.branch_id), {
     field: "branch_id",
     what: "branch",
   });
@@ -38,7 +38,7 @@ export function planBranchApproval(record: RecordOf<"branch_approval">, plan: Ba
 }
 
 export function planStatusCheck(record: RecordOf<"status_check">, plan: BatchPlan): void {
-  const branch = requireExisting(plan.lookups.branches.byId(record.branch_id.toLowerCase()), {
+  const branch = requireExisting(rowInTarget(plan, plan.lookups.branches, record.branch_id), {
     field: "branch_id",
     what: "branch",
   });
@@ -166,8 +166,8 @@ export function planWebhookDefinition(
   });
 }
 
-function findConversation(id: string, { lookups }: BatchPlan): KnownRow {
-  return requireExisting(lookups.conversations.byId(id.toLowerCase()), {
+function findConversation(id: string, plan: BatchPlan): KnownRow {
+  return requireExisting(rowInTarget(plan, plan.lookups.conversations, id), {
     field: "conversation_id",
     what: "conversation",
   });

@@ -35,6 +35,7 @@ export function planEnvironment(
   if (record.active_release !== undefined) {
     activeReleases.push({
       where,
+      record: rows.record,
       projectId: project,
       environmentId: environment.id,
       release: record.active_release,

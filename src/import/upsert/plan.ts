@@ -1,6 +1,7 @@
 import type { Queryable } from "../../db/client.ts";
 import { derivedId } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
+import type { ImportTarget } from "../records/target.ts";
 import type { KnownRow, RowLookup } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
 import type { RowBuffer } from "./row-buffer.ts";
@@ -9,14 +10,19 @@ import type { RowBuffer } from "./row-buffer.ts";
 export interface ActiveRelease {
   /** Position of the record in the input. */
   readonly where: string;
+  /** Position of the record in its batch. */
+  readonly record: number;
   readonly projectId: string;
   readonly environmentId: string;
-  readonly release: string;
+  /** Null if the environment is to serve its working set. */
+  readonly release: string | null;
 }
 
 /** What a batch of records will write. */
 export interface BatchPlan {
   readonly lookups: Lookups;
+  /** The only project whose rows the records may refer to; undefined for all. */
+  readonly target: ImportTarget | undefined;
   readonly rows: RowBuffer;
   /** Ids of the releases to freeze when the import ends. */
   readonly releases: Set<string>;
@@ -74,4 +80,14 @@ export function resolveById(
   }
   if (known.parent !== parent) throw new RecordError(`id: belongs to another ${kind}`);
   return known;
+}
+
+/** The stored or planned row with this id, unless it belongs to another project than the target. */
+export function rowInTarget(
+  { target }: BatchPlan,
+  lookup: RowLookup,
+  id: string,
+): KnownRow | undefined {
+  const row = lookup.byId(id.toLowerCase());
+  return target === undefined || row?.parent === target.id ? row : undefined;
 }

@@ -12,11 +12,26 @@ import { TABLES, type Table } from "./tables.ts";
 interface Row {
   readonly isNew: boolean;
   readonly values: Record<string, SqlText>;
+  /** Positions of the records that give the values. */
+  readonly records: number[];
+}
+
+/** What writing a batch has changed. Rows of temporary tables do not count. */
+interface Written {
+  /** The number of inserted or changed rows. */
+  rows: number;
+  /** Positions of the records that they are from. */
+  readonly records: Set<number>;
 }
 
 /** The rows of one batch. Putting a row twice merges both, and later values win. */
 export class RowBuffer {
   readonly #tables = new Map<string, Map<string, Row>>();
+  /** Position in the batch of the record whose rows are being put. */
+  record = 0;
+
+  /** `firstRecord` is the number of the batch's first record within the import. */
+  constructor(private readonly firstRecord: number) {}
 
   /** `isNew` tells whether the row is not stored yet. Only tables of mode `lookup` use it. */
   put(table: string, key: string, isNew: boolean, values: Record<string, SqlText>): void {
@@ -27,47 +42,85 @@ export class RowBuffer {
     }
     const earlier = rows.get(key);
     if (earlier === undefined) {
-      rows.set(key, { isNew, values });
+      rows.set(key, { isNew, values, records: [this.record] });
       return;
     }
     for (const [name, value] of Object.entries(values)) {
-      if (value !== undefined && value !== null) earlier.values[name] = value;
+      if (value === undefined || value === null || value === earlier.values[name]) continue;
+      earlier.values[name] = value;
+      if (earlier.records.at(-1) !== this.record) earlier.records.push(this.record);
     }
   }
 
-  /** Writes all rows and returns how many were inserted or changed. */
-  async write(sql: Queryable): Promise<number> {
-    let changed = 0;
+  /** Writes all rows. */
+  async write(sql: Queryable): Promise<Written> {
+    const written: Written = { rows: 0, records: new Set() };
     for (const table of TABLES) {
       const rows = this.#tables.get(table.name);
       if (rows === undefined) continue;
       const all = [...rows.values()];
-      if (table.mode !== "lookup") {
-        const count = await writeSlices(sql, table, upsertStatement(table), all);
-        if (!table.temporary) changed += count;
-        continue;
+      if (table.temporary) {
+        this.#nameRecords(table, all, written.records);
+        await writeSlices(sql, table, upsertStatement(table), all);
+      } else if (table.mode === "lookup") {
+        const isNew = Map.groupBy(all, (row) => row.isNew);
+        count(written, await writeSlices(sql, table, insertStatement(table), isNew.get(true)));
+        count(written, await writeSlices(sql, table, updateStatement(table), isNew.get(false)));
+      } else {
+        count(written, await writeSlices(sql, table, upsertStatement(table), all));
       }
-      const added = all.filter((row) => row.isNew);
-      const existing = all.filter((row) => !row.isNew);
-      changed += await writeSlices(sql, table, insertStatement(table), added);
-      changed += await writeSlices(sql, table, updateStatement(table), existing);
     }
-    return changed;
+    return written;
+  }
+
+  /**
+   * Staged rows of a scope name the record that has changed if the scope changes; none if the record
+   * has changed anyway.
+   */
+  #nameRecords(table: Table, rows: readonly Row[], changed: ReadonlySet<number>): void {
+    if (!table.columns.some(({ name }) => name === "record")) return;
+    for (const { values, records } of rows) {
+      const record = records.at(-1) as number;
+      values["record"] = changed.has(record) ? null : String(this.firstRecord + record);
+    }
   }
 }
 
+function count(written: Written, changed: readonly Row[]): void {
+  written.rows += changed.length;
+  for (const { records } of changed) for (const record of records) written.records.add(record);
+}
+
+/** The value of a row's key, as PostgreSQL returns it. */
+function keyOf(table: Table, values: Readonly<Record<string, unknown>>): string {
+  const parts = table.columns.slice(0, table.keyColumns).map(({ name, type }) => {
+    const value = String(values[name]);
+    return type === "uuid" ? value.toLowerCase() : value;
+  });
+  return parts.join(" ");
+}
+
+/** Runs a statement that returns the keys of the rows that it changes, and returns these rows. */
 async function writeSlices(
   sql: Queryable,
   table: Table,
   statement: string,
-  rows: readonly Row[],
-): Promise<number> {
-  let changed = 0;
+  rows: readonly Row[] = [],
+): Promise<Row[]> {
+  const changed: Row[] = [];
   for (const slice of slices(rows)) {
     const parameters = table.columns.map(({ name }) =>
       arrayLiteral(slice.map((row) => row.values[name])),
     );
-    changed += (await sql.unsafe(statement, parameters, { prepare: true })).count;
+    const keys = await sql.unsafe<Record<string, unknown>[]>(statement, parameters, {
+      prepare: true,
+    });
+    if (keys.length === slice.length) {
+      changed.push(...slice);
+      continue;
+    }
+    const written = new Set(keys.map((key) => keyOf(table, key)));
+    changed.push(...slice.filter(({ values }) => written.has(keyOf(table, values))));
   }
   return changed;
 }

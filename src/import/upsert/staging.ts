@@ -12,12 +12,14 @@ export async function createStagingTables(sql: Queryable): Promise<void> {
   await sql`
     CREATE TEMPORARY TABLE import_scopes (
       scope_id uuid, file_id uuid, project_id uuid NOT NULL, file_version_id uuid NOT NULL,
-      is_release boolean NOT NULL, PRIMARY KEY (scope_id, file_id))`;
+      is_release boolean NOT NULL, record bigint, PRIMARY KEY (scope_id, file_id))`;
+  // Numbers of the records that have changed nothing but a scope.
+  await sql`CREATE TEMPORARY TABLE import_changed (record bigint PRIMARY KEY)`;
   await sql`CREATE TEMPORARY TABLE import_conversations (id uuid PRIMARY KEY)`;
 }
 
 export async function dropStagingTables(sql: Queryable): Promise<void> {
-  await sql`DROP TABLE IF EXISTS import_scopes, import_conversations`;
+  await sql`DROP TABLE IF EXISTS import_scopes, import_changed, import_conversations`;
 }
 
 /** Stages the environment's current working set, stored and staged, as contents of a release. */
@@ -51,13 +53,31 @@ export async function stageWorkingSet(
   }
 }
 
+/** Notes the records whose staged rows are `applied`. */
+const NOTE_CHANGED = `noted AS (
+  INSERT INTO import_changed (record)
+  SELECT DISTINCT s.record FROM applied JOIN import_scopes s USING (scope_id, file_id)
+  WHERE s.record IS NOT NULL ON CONFLICT DO NOTHING
+)`;
+
+/** How many records have changed nothing but a scope. */
+export async function countScopeChanges(sql: Queryable): Promise<number> {
+  const [row] = await sql<
+    { count: number }[]
+  >`SELECT count(*)::integer AS count FROM import_changed`;
+  return row?.count ?? 0;
+}
+
 /** Adds the staged files to a release and freezes it. Returns how many rows changed. */
 export async function applyRelease(sql: Queryable, releaseId: string): Promise<number> {
   const filled = await sql`
-    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-    SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-    WHERE scope_id = ${releaseId} AND is_release
-    ON CONFLICT DO NOTHING`;
+    WITH applied AS (
+      INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+      SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
+      WHERE scope_id = ${releaseId} AND is_release
+      ON CONFLICT DO NOTHING RETURNING release_id AS scope_id, file_id
+    ), ${sql.unsafe(NOTE_CHANGED)}
+    SELECT FROM applied`;
   const frozen = await sql`
     UPDATE releases SET frozen_at = now() WHERE id = ${releaseId} AND frozen_at IS NULL`;
   return filled.count + frozen.count;
@@ -72,13 +92,17 @@ export async function stagedEnvironments(sql: Queryable): Promise<string[]> {
 
 /** Applies the staged files to an environment's working set. Returns how many rows changed. */
 export async function applyEnvironment(sql: Queryable, environmentId: string): Promise<number> {
-  const result = await sql`
-    INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
-    SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-    WHERE scope_id = ${environmentId} AND NOT is_release
-    ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
-    WHERE e.file_version_id <> excluded.file_version_id`;
-  return result.count;
+  const applied = await sql`
+    WITH applied AS (
+      INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
+      SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
+      WHERE scope_id = ${environmentId} AND NOT is_release
+      ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
+      WHERE e.file_version_id <> excluded.file_version_id
+      RETURNING e.environment_id AS scope_id, e.file_id
+    ), ${sql.unsafe(NOTE_CHANGED)}
+    SELECT FROM applied`;
+  return applied.count;
 }
 
 /** Removes Markdown files that are not among `paths` from a working set. Returns their number. */
@@ -95,7 +119,7 @@ export async function pruneEnvironment(
 }
 
 /**
- * Sets the active release of an environment. Returns how many rows changed, or undefined if the
+ * Sets or, with null, ends the use of an active release. Returns how many rows changed, or undefined if the
  * project has no release with this name.
  */
 export async function applyActiveRelease(
@@ -104,10 +128,11 @@ export async function applyActiveRelease(
 ): Promise<number | undefined> {
   const [row] = await sql<{ id: string }[]>`
     SELECT id FROM releases WHERE project_id = ${projectId} AND name = ${release}`;
-  if (row === undefined) return undefined;
+  if (row === undefined && release !== null) return undefined;
+  const id = row?.id ?? null;
   const result = await sql`
-    UPDATE environments SET active_release_id = ${row.id}
-    WHERE id = ${environmentId} AND active_release_id IS DISTINCT FROM ${row.id}`;
+    UPDATE environments SET active_release_id = ${id}
+    WHERE id = ${environmentId} AND active_release_id IS DISTINCT FROM ${id}`;
   return result.count;
 }
 

@@ -26,14 +26,24 @@ function columnNames(table: Table): string {
   return table.columns.map(({ name }) => `"${name}"`).join(", ");
 }
 
+/** Returns the keys of the rows that the statement has inserted or changed. */
+function returning(table: Table): string {
+  const keys = table.columns.slice(0, table.keyColumns).map(({ name }) => `t."${name}"`);
+  return `RETURNING ${keys.join(", ")}`;
+}
+
 /** Inserts rows that are known not to exist. */
 export function insertStatement(table: Table): string {
+  return `${insertInto(table)} ${returning(table)}`;
+}
+
+function insertInto(table: Table): string {
   const values = table.columns.map((column) =>
     column.fallback === undefined
       ? readColumn(column)
       : `coalesce(${readColumn(column)}, ${column.fallback})`,
   );
-  return `INSERT INTO ${table.name} (${columnNames(table)})
+  return `INSERT INTO ${table.name} AS t (${columnNames(table)})
     SELECT ${values.join(", ")} FROM ${unnestParameters(table)}`;
 }
 
@@ -55,17 +65,18 @@ export function updateStatement(table: Table): string {
   });
   return `UPDATE ${table.name} t SET ${assignments.join(", ")} FROM ${unnestParameters(table)}
     WHERE t."${key.name}" = ${readColumn(key)} AND ${table.updateWhen ?? "true"}
-      AND (${differs.join(" OR ")})`;
+      AND (${differs.join(" OR ")}) ${returning(table)}`;
 }
 
 /** Inserts rows, and updates or ignores those that exist. */
 export function upsertStatement(table: Table): string {
   const keys = table.columns.slice(0, table.keyColumns).map(({ name }) => `"${name}"`);
   const rest = table.columns.slice(table.keyColumns).map(({ name }) => `"${name}"`);
-  if (table.mode === "insert-only") return `${insertStatement(table)} ON CONFLICT DO NOTHING`;
+  if (table.mode === "insert-only")
+    return `${insertInto(table)} ON CONFLICT DO NOTHING ${returning(table)}`;
   const assignments = rest.map((name) => `${name} = excluded.${name}`);
   const differs = rest.map((name) => `t.${name} IS DISTINCT FROM excluded.${name}`);
-  return `${insertStatement(table).replace(table.name, `${table.name} AS t`)}
+  return `${insertInto(table)}
     ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${assignments.join(", ")}
-    WHERE ${differs.join(" OR ")}`;
+    WHERE ${differs.join(" OR ")} ${returning(table)}`;
 }

@@ -146,7 +146,8 @@ export const TABLES: readonly Table[] = [
      file_id uuid
      project_id uuid
      file_version_id uuid
-     is_release boolean`,
+     is_release boolean
+     record bigint`,
     { mode: "upsert", keyColumns: 2, temporary: true },
   ),
   table(

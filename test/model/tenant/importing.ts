@@ -16,8 +16,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 async function importOnce(world: World, text: string): Promise<void> {
   const rejected: string[] = [];
-  const ignore = () => {};
-  const batches = readBatches([streamSource("model", bytesOf(text))], ignore, ignore);
+  const batches = readBatches([streamSource("model", bytesOf(text))], {});
   await importRecords(world.importer, batches, {
     strict: false,
     onRejected: (where, reason) => rejected.push(`${where}: ${reason}`),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { FairPlaces } from "../../../src/search/fair-places.ts";
 import { FairQueue } from "../../../src/search/fair-queue.ts";
+import { FairPlaces } from "../../../src/shared/fair-places.ts";
 
 interface Item {
   readonly tenant: string;

@@ -1,0 +1,54 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
+
+export const ImportParams = Type.Object({
+  project_reference: Type.String({ description: "The project's id or slug." }),
+});
+
+export const ImportQuery = Type.Object({
+  strict: Type.Optional(
+    Type.Union([Type.Literal("true"), Type.Literal("false")], {
+      description: "True to keep nothing if a single line is refused. Default: false.",
+      documentedAs: Type.Boolean({ default: false }),
+    }),
+  ),
+});
+
+export const ImportHeaders = Type.Object({
+  "Content-Encoding": Type.Optional(
+    Type.String({
+      enum: ["identity", "gzip", "zstd"],
+      description: "How the body is compressed. Default: identity.",
+    }),
+  ),
+});
+
+export const ImportBody = Type.String({
+  description:
+    "One record per line, as `tessera import` reads them. `project` may be absent. Records of other " +
+    "projects and of the kinds `user` and `api_key` are refused.",
+});
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const ImportResult = Type.Object(
+  {
+    lines: Count("Lines that were read, without blank ones."),
+    changed: Count("Lines that have changed the project."),
+    unchanged: Count("Lines whose records were stored already, or that a strict import undid."),
+    refused: Count("Lines that were refused."),
+    errors: Type.Array(
+      Type.Object(
+        {
+          line: Type.Integer({ minimum: 1, description: "The line, counted from 1." }),
+          message: Type.String({ description: "Why it was refused." }),
+        },
+        { description: "A refused line." },
+      ),
+      { description: `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.` },
+    ),
+    truncated: Type.Boolean({ description: "True when more lines were refused than are listed." }),
+  },
+  { description: "What an import has done." },
+);
+export type ImportResult = Static<typeof ImportResult>;

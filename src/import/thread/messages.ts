@@ -1,0 +1,60 @@
+import type { Encoding } from "../records/source.ts";
+import type { ImportTarget } from "../records/target.ts";
+
+/** An import into one project. */
+export interface ImportJob {
+  readonly target: ImportTarget;
+  readonly encoding: Encoding;
+  /** Keep all records or none. */
+  readonly strict: boolean;
+  /** The most bytes that the input may have, before and after decompression. */
+  readonly maxBytes: number;
+}
+
+/** What an import has done. Every record is changed, unchanged or refused. */
+export interface ImportReport {
+  readonly lines: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: number;
+  /** The first refused lines, in order. */
+  readonly errors: ReadonlyArray<{ readonly line: number; readonly message: string }>;
+  /** True if more lines were refused than `errors` has. */
+  readonly truncated: boolean;
+}
+
+/** The workerData of an import thread. */
+export interface ImportThreadOptions {
+  readonly databaseUrl: string;
+  readonly job: ImportJob;
+}
+
+export type ToImport =
+  /** A piece of the input; its memory is transferred. */
+  | { readonly type: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** The input is complete. */
+  | { readonly type: "end" }
+  /** The rest of the input will not arrive: the import must not be completed. */
+  | { readonly type: "lost" };
+
+/** Why an import failed. */
+export type ImportFailure =
+  /** The input is larger than allowed after decompression. */
+  | { readonly kind: "too-large" }
+  | { readonly kind: "lost" }
+  /** The message is meant for the caller, who can repeat the import. */
+  | { readonly kind: "import"; readonly message: string }
+  | {
+      readonly kind: "error";
+      readonly message: string;
+      readonly stack?: string | undefined;
+      /** SQLSTATE, or the code of a failed connection. */
+      readonly code?: string | undefined;
+      readonly severity?: string | undefined;
+    };
+
+export type FromImport =
+  /** The thread has taken a piece of this many bytes out of its queue. */
+  | { readonly type: "taken"; readonly bytes: number }
+  | { readonly type: "done"; readonly report: ImportReport }
+  | { readonly type: "failed"; readonly failure: ImportFailure };

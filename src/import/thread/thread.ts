@@ -1,0 +1,39 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { openDatabase } from "../../db/client.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
+import { ImportError } from "../records/errors.ts";
+import type { FromImport, ImportFailure, ImportThreadOptions, ToImport } from "./messages.ts";
+import { InputLost, PostedInput } from "./posted-input.ts";
+import { InputTooLarge, runJob } from "./run-job.ts";
+
+/**
+ * The entry point of a thread that runs one import, whose parsing would otherwise delay all other
+ * requests. It has a database connection of its own.
+ */
+const port = parentPort as NonNullable<typeof parentPort>;
+const { databaseUrl, job } = workerData as ImportThreadOptions;
+const post = (message: FromImport) => port.postMessage(message);
+
+function failureOf(error: unknown): ImportFailure {
+  if (error instanceof InputTooLarge) return { kind: "too-large" };
+  if (error instanceof InputLost) return { kind: "lost" };
+  if (error instanceof ImportError) return { kind: "import", message: error.message };
+  const { message, stack, code, severity } = error as Error & { code?: string; severity?: string };
+  return { kind: "error", message: message ?? String(error), stack, code, severity };
+}
+
+const input = new PostedInput((bytes) => post({ type: "taken", bytes }));
+port.on("message", (message: ToImport) => input.receive(message));
+const sql = openDatabase(databaseUrl, {
+  connections: 1,
+  applicationName: "tessera-import",
+  statementTimeoutMs: 0,
+});
+try {
+  post({ type: "done", report: await runJob(sql, job, input) });
+} catch (error) {
+  post({ type: "failed", failure: failureOf(error) });
+} finally {
+  await sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
+  port.close();
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { IMPORTS_MAX } from "../../src/shared/limits.ts";
+import {
+  type Caller,
+  startApi,
+  startApiProcess,
+  type TestApi,
+  type TestProject,
+} from "../support/api.ts";
+import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../support/imports.ts";
+
+const MAX_BYTES = 100_000;
+const api = await startApi({ env: { IMPORT_MAX_BYTES: String(MAX_BYTES) } });
+const owner = await api.user();
+const { post, report, working } = importsOf(api, owner);
+const TYPE = { "content-type": "application/x-ndjson" };
+
+const refusedLines = (bytes: number): string =>
+  `${"x".repeat(99)}\n`.repeat(Math.ceil(bytes / 100));
+
+describe("the body of an import", () => {
+  test("of another type or encoding is answered 415 with what is accepted", async () => {
+    const project = await api.project(owner);
+    const path = `/projects/${project.slug}/import`;
+    const send = (headers: Record<string, string>) =>
+      api.send("POST", path, { as: owner, body: ndjson([PRODUCTION]), headers });
+    for (const type of ["application/json", "text/plain", "application/octet-stream"]) {
+      const answer = await send({ "content-type": type });
+      expect(answer.status).toBe(415);
+      expect(answer.headers.get("accept")).toBe("application/x-ndjson");
+    }
+    for (const encoding of ["br", "deflate", "gzip, gzip", "constructor"]) {
+      const answer = await send({ ...TYPE, "content-encoding": encoding });
+      expect(answer.status).toBe(415);
+      expect(answer.headers.get("accept-encoding")).toBe("gzip, zstd, identity");
+    }
+    expect((await send({ "content-type": "Application/X-NDJSON; charset=utf-8" })).status).toBe(
+      200,
+    );
+  });
+
+  test("with a wrong parameter is answered 400 by name", async () => {
+    const project = await api.project(owner);
+    const path = `/projects/${project.slug}/import?strict=maybe`;
+    const answer = await api.send("POST", path, { as: owner, body: "", headers: TYPE });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].field).toBe("strict");
+  });
+
+  test("above the limit is answered 413, declared, in chunks or only when decompressed", async () => {
+    const project = await api.project(owner);
+    const path = `/projects/${project.slug}/import`;
+    const text = refusedLines(MAX_BYTES + 100);
+    const chunks = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      },
+    });
+    const zipped = Bun.gzipSync(new TextEncoder().encode(text));
+    expect(zipped.byteLength).toBeLessThan(MAX_BYTES);
+    for (const [body, headers] of [
+      [text, TYPE],
+      [chunks, TYPE],
+      [zipped, { ...TYPE, "content-encoding": "gzip" }],
+    ] as const) {
+      const answer = await api.send("POST", path, { as: owner, body: body as never, headers });
+      expect(answer.status).toBe(413);
+      expect(answer.body.slug).toBe("payload-too-large");
+    }
+    expect(await report(project, [refusedLines(MAX_BYTES - 200).trim()])).toMatchObject({
+      changed: 0,
+    });
+  });
+
+  test("larger than the limit of other operations is imported", async () => {
+    const large = await startApi({ env: { MAX_BODY_BYTES: "1000" } });
+    const caller = await large.user();
+    const project = await large.project(caller);
+    const lines = [PRODUCTION, ...Array.from({ length: 50 }, (_, i) => file(`${i}.md`))];
+    expect(await importsOf(large, caller).report(project, lines)).toEqual(allChanged(lines.length));
+  });
+});
+
+/** A request whose body goes on for as long as the test wants. */
+function openUpload(to: TestApi, project: TestProject, as: Caller) {
+  const { writable, readable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const controller = new AbortController();
+  const answer = fetch(`${to.url}/projects/${project.slug}/import`, {
+    method: "POST",
+    headers: { ...TYPE, ...as.headers },
+    body: readable,
+    signal: controller.signal,
+    duplex: "half",
+  } as RequestInit);
+  answer.catch(() => {});
+  return {
+    answer,
+    write: (text: string) => writer.write(new TextEncoder().encode(text)),
+    end: () => writer.close(),
+    abort: () => controller.abort(),
+  };
+}
+
+async function stored(project: TestProject): Promise<number> {
+  const [row] = await api.sql`SELECT count(*)::integer AS count FROM files
+    WHERE project_id = ${project.id}`;
+  return row?.["count"] as number;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 600 && !(await condition()); i++) await Bun.sleep(50);
+  expect(await condition()).toBe(true);
+}
+
+describe("an upload", () => {
+  test("that is broken off changes no scope, frees its place, and is completed by a repetition", async () => {
+    const project = await api.project(owner);
+    await report(project, [PRODUCTION]);
+    for (let i = 0; i < IMPORTS_MAX; i++) {
+      const upload = openUpload(api, project, owner);
+      await upload.write(ndjson([file("a.md"), file("b.md")]));
+      await Bun.sleep(300);
+      upload.abort();
+      await until(async () => (await post(project, [])).status === 200);
+      expect(await working(project)).toEqual([]);
+    }
+    expect(await report(project, [file("a.md"), file("b.md")])).toMatchObject({ refused: 0 });
+    expect(await working(project)).toEqual(["a.md", "b.md"]);
+    expect(await stored(project)).toBe(2);
+  });
+
+  test("that arrives slowly is imported completely", async () => {
+    const project = await api.project(owner);
+    const upload = openUpload(api, project, owner);
+    for (const line of [PRODUCTION, file("a.md"), file("b.md")]) {
+      const text = ndjson([line]);
+      await upload.write(text.slice(0, 20));
+      await Bun.sleep(200);
+      await upload.write(text.slice(20));
+    }
+    await upload.end();
+    expect(await (await upload.answer).json()).toEqual(allChanged(3));
+  });
+
+  test("one caller's uploads that never end leave places to others", async () => {
+    const project = await api.project(owner);
+    const uploads = Array.from({ length: IMPORTS_MAX }, () => openUpload(api, project, owner));
+    await Promise.all(uploads.map((upload) => upload.write("\n")));
+    await until(async () => (await post(project, [])).status === 503);
+    const refused = await post(project, []);
+    expect(refused.body.slug).toBe("overloaded");
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    const other = await api.user();
+    const theirs = await api.project(other);
+    const imported = await importsOf(api, other).report(theirs, [PRODUCTION]);
+    expect(imported).toEqual(allChanged(1));
+    for (const upload of uploads) upload.abort();
+    await until(async () => (await post(project, [])).status === 200);
+  });
+});
+
+describe("the service", () => {
+  test("imports a stream that is far larger than the memory that it takes", async () => {
+    const large = await startApiProcess();
+    const caller = await large.user();
+    const project = await large.project(caller);
+    const { report: importLines } = importsOf(large, caller);
+    await importLines(project, [PRODUCTION]);
+    const status = () => readFileSync(`/proc/${large.server.pid}/status`, "utf8");
+    const peakOf = () => Number(/VmHWM:\s+(\d+)/.exec(status())?.[1]) * 1_024;
+    const before = peakOf();
+    const upload = openUpload(large, project, caller);
+    const piece = `${"x".repeat(65_535)}\n`;
+    const bytes = 500_000_000;
+    for (let sent = 0; sent < bytes; sent += piece.length) await upload.write(piece);
+    await upload.end();
+    const body = (await (await upload.answer).json()) as { lines: number; refused: number };
+    expect(body.refused).toBe(body.lines);
+    expect(body.lines * piece.length).toBeGreaterThanOrEqual(bytes);
+    expect(peakOf() - before).toBeLessThan(bytes / 2);
+  });
+
+  test("answers or closes when it is stopped during an import, and changes no scope", async () => {
+    const stopped = await startApiProcess();
+    const caller = await stopped.user();
+    const project = await stopped.project(caller);
+    await importsOf(stopped, caller).report(project, [PRODUCTION]);
+    const upload = openUpload(stopped, project, caller);
+    await upload.write(ndjson([file("a.md")]));
+    await Bun.sleep(200);
+    stopped.server.kill("SIGTERM");
+    expect(await stopped.server.exited).toBe(0);
+    await upload.answer.catch(() => {});
+    const [row] = await stopped.sql`SELECT count(*)::integer AS count FROM environment_files`;
+    expect(row?.["count"]).toBe(0);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
+import { startApi } from "../support/api.ts";
+import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import {
+  allChanged,
+  allUnchanged,
+  file,
+  importsOf,
+  ndjson,
+  PRODUCTION,
+} from "../support/imports.ts";
+import type { Json } from "../support/openapi.ts";
+import { base64Of, randomVector } from "../support/vectors.ts";
+
+const api = await startApi();
+const { sql } = api;
+const owner = await api.user({ email: "owner@example.com" });
+
+const { post, report, working } = importsOf(api, owner);
+
+const guarded = await api.project(owner);
+
+describe("POST /projects/{project_reference}/import", () => {
+  test("imported files are searched within a second, and importing them again changes nothing", async () => {
+    const project = await api.project(owner);
+    const vector = base64Of(randomVector(768, 5));
+    const lines = [PRODUCTION, file("a.md", { chunks: [{ content: "a", embedding: vector }] })];
+    expect(await report(project, lines)).toEqual(allChanged(2));
+    await Bun.sleep(1_000);
+    const path = `/projects/${project.slug}/environments/production/search`;
+    const found = await api.post(path, { vector, dimension: 768 }, owner);
+    expect(found.body.data.map((hit: Json) => hit.chunk.file_path)).toEqual(["a.md"]);
+    expect(await report(project, lines)).toEqual(allUnchanged(2));
+  });
+
+  test("a compressed body is the same import", async () => {
+    for (const encoding of ["gzip", "zstd"] as const) {
+      const project = await api.project(owner);
+      expect(await report(project, [PRODUCTION, file("a.md")], { encoding })).toEqual(
+        allChanged(2),
+      );
+      expect(await working(project)).toEqual(["a.md"]);
+    }
+  });
+
+  test("an empty body is an import without lines", async () => {
+    expect(await report(await api.project(owner), [])).toEqual(allUnchanged(0));
+  });
+
+  test("each kind of record counts as changed once, whatever it changes", async () => {
+    const project = await api.project(owner);
+    const [branch, conversation, message] = [randomUUID(), randomUUID(), randomUUID()];
+    const lines = [
+      PRODUCTION,
+      { record: "environment", name: "staging" },
+      file("a.md", { environments: ["production", "staging"], releases: ["v1", "v2"] }),
+      { record: "release", name: "v3", environment: "production" },
+      { record: "environment", name: "production", active_release: "v3" },
+      { record: "branch", id: branch, name: "main" },
+      { record: "branch_approval", branch_id: branch, approved_by: owner.userId },
+      { record: "status_check", branch_id: branch, check_name: "ci", status: "success" },
+      { record: "conversation", id: conversation, created_by: "owner@example.com" },
+      { record: "message", id: message, conversation_id: conversation, seq: 1, role: "user" },
+      { record: "input_request", conversation_id: conversation, title: "t" },
+      { record: "webhook_definition", id: `w-${project.id}`, secret: "s" },
+    ];
+    expect(await report(project, lines)).toEqual(allChanged(lines.length));
+    const again = { ...allUnchanged(lines.length) };
+    // The approval and the input request have no time of their own, which their ids depend on.
+    expect(await report(project, lines)).toEqual(again);
+    const [stored] = await sql`SELECT project_id FROM conversations WHERE id = ${conversation}`;
+    expect(stored?.["project_id"]).toBe(project.id);
+  });
+
+  test("a record that only moves a file into another scope counts as changed", async () => {
+    const project = await api.project(owner);
+    const staging = { record: "environment", name: "staging" };
+    await report(project, [PRODUCTION, staging, file("a.md"), file("b.md")]);
+    const moved = [file("a.md", { environments: ["staging"] }), file("b.md")];
+    expect(await report(project, moved)).toMatchObject({ changed: 1, unchanged: 1 });
+    expect(await report(project, moved)).toEqual(allUnchanged(2));
+  });
+
+  test("lines that are refused are named by their number, blank lines included, and stop no others", async () => {
+    const project = await api.project(owner);
+    const lines = [
+      PRODUCTION,
+      "",
+      "{",
+      file("a.md"),
+      "   ",
+      { record: "file" },
+      { record: "nonsense" },
+      file("b.md", { environments: ["nowhere"] }),
+    ];
+    expect(await report(project, lines)).toEqual({
+      lines: 6,
+      changed: 2,
+      unchanged: 0,
+      refused: 4,
+      errors: [
+        { line: 3, message: "is not valid JSON" },
+        { line: 6, message: "path: is required" },
+        { line: 7, message: expect.stringContaining('"nonsense" is not a known kind') },
+        { line: 8, message: 'environments[0]: the project has no environment "nowhere"' },
+      ],
+      truncated: false,
+    });
+    expect(await working(project)).toEqual(["a.md"]);
+  });
+
+  test("only the first refused lines are listed", async () => {
+    const project = await api.project(owner);
+    const lines = Array.from({ length: IMPORT_REPORT_ERRORS_MAX + 1 }, () => "{");
+    const body = await report(project, lines);
+    expect(body.errors.map(({ line }: Json) => line)).toEqual(lines.slice(1).map((_, i) => i + 1));
+    expect(body).toMatchObject({ refused: lines.length, truncated: true });
+  });
+
+  test("a strict import with a refused line keeps nothing, and one without keeps everything", async () => {
+    const project = await api.project(owner);
+    const lines = [PRODUCTION, file("a.md"), "{"];
+    expect(await report(project, lines, { strict: true })).toEqual({
+      lines: 3,
+      changed: 0,
+      unchanged: 2,
+      refused: 1,
+      errors: [{ line: 3, message: "is not valid JSON" }],
+      truncated: false,
+    });
+    const [row] = await sql`SELECT count(*)::integer AS count FROM environments
+      WHERE project_id = ${project.id}`;
+    expect(row?.["count"]).toBe(0);
+    expect(await report(project, lines.slice(0, 2), { strict: true })).toEqual(allChanged(2));
+    expect(await report(project, ["{"], { strict: false })).toMatchObject({ refused: 1 });
+  });
+
+  test("the rest of a damaged compressed body is one refused line", async () => {
+    const project = await api.project(owner);
+    const whole = Bun.gzipSync(new TextEncoder().encode(ndjson([PRODUCTION, file("a.md")])));
+    const answer = await api.send("POST", `/projects/${project.slug}/import`, {
+      as: owner,
+      body: whole.slice(0, -12),
+      headers: { "content-type": "application/x-ndjson", "content-encoding": "gzip" },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.refused).toBe(1);
+    expect(answer.body.errors[0].message).toStartWith("the rest of the file cannot be read: ");
+  });
+
+  test("an environment whose active release is null serves its working set again", async () => {
+    const project = await api.project(owner);
+    await report(project, [
+      PRODUCTION,
+      file("a.md"),
+      { record: "release", name: "v1", environment: "production" },
+    ]);
+    const pin = { ...PRODUCTION, active_release: "v1" };
+    expect(await report(project, [pin])).toEqual(allChanged(1));
+    expect(await report(project, [pin])).toEqual(allUnchanged(1));
+    expect(await report(project, [PRODUCTION])).toEqual(allUnchanged(1));
+    await report(project, [file("b.md")]);
+    const browse = async () => {
+      await Bun.sleep(1_000);
+      const { body } = await api.post(`/projects/${project.slug}/knowledge/lookup`, {}, owner);
+      return body.data.map(({ path }: Json) => path);
+    };
+    expect(await browse()).toEqual(["a.md"]);
+    const unpin = { ...PRODUCTION, active_release: null };
+    expect(await report(project, [unpin])).toEqual(allChanged(1));
+    expect(await report(project, [unpin])).toEqual(allUnchanged(1));
+    expect(await browse()).toEqual(["a.md", "b.md"]);
+    await report(project, [file("c.md")]);
+    expect(await browse()).toEqual(["a.md", "b.md", "c.md"]);
+  });
+
+  const path = `/projects/${guarded.slug}/import`;
+  refusesBadCredentials({ api, method: "POST", path });
+  needsPermission({ api, method: "POST", path, project: guarded });
+
+  test("a foreign caller gets the answer for a project that does not exist", async () => {
+    for (const { why, caller } of await api.foreigners(guarded)) {
+      const answer = await post(guarded, [], { as: caller });
+      expect(answer.status, why).toBe(404);
+      expect(answer.body.slug, why).toBe("project-not-found");
+    }
+  });
+});
