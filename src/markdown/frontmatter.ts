@@ -15,6 +15,7 @@ import {
   FRONTMATTER_MAX_NODES,
 } from "../shared/limits.ts";
 import type { FrontmatterEntry } from "../text/index.ts";
+import { readPlainYaml } from "./plain-yaml.ts";
 
 interface Frontmatter {
   entries: FrontmatterEntry[];
@@ -89,6 +90,10 @@ function warningText(cause: unknown): string {
 }
 
 function parseEntries(yaml: string): FrontmatterEntry[] {
+  return readPlainYaml(yaml) ?? parseYaml(yaml);
+}
+
+function parseYaml(yaml: string): FrontmatterEntry[] {
   refuseDeepIndicators(yaml);
   const lines = new LineCounter();
   // The core schema has JSON's types only, so dates and the like stay as they were written.

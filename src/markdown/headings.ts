@@ -13,6 +13,8 @@ export interface Heading {
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+/** Lines of every heading and fence, told from most others by their first characters. */
+const MAY_BE_MARKUP = /^ {0,3}[#=`~-]/;
 /** Lines that cannot be the text of an underlined heading: lists, quotes, tables, indented code. */
 const NOT_A_PARAGRAPH = /^(?:\s*$| {4}|\t|\s*(?:[-+*>|#]|\d+[.)] ))/;
 /** Characters of a line that are checked for a heading or fence. */
@@ -28,7 +30,7 @@ export function scanHeadings(text: string, from: number): Heading[] {
     const end = newline < 0 ? text.length : newline + 1;
     const line = text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
 
-    const marker = FENCE.exec(line);
+    const marker = MAY_BE_MARKUP.test(line) ? FENCE.exec(line) : null;
     if (fence !== null) {
       if (marker !== null && closes(fence, marker)) fence = null;
       previous = { line: "", start: end };
@@ -69,6 +71,7 @@ function headingAt(
   line: string,
   previousLine: string,
 ): { level: number; text: string; underlined: boolean } | null {
+  if (!MAY_BE_MARKUP.test(line)) return null;
   const atx = ATX.exec(line);
   if (atx !== null) {
     return { level: (atx[1] as string).length, text: plainText(atx[2] ?? ""), underlined: false };

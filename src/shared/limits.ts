@@ -178,9 +178,13 @@ export const INDEX_DB_CONNECTIONS = 6;
 export const INDEX_READ_BATCH_ROWS = 64;
 /** File versions that are added before another scope of the project may be indexed. */
 export const INDEX_SLICE_MIN_VERSIONS = 16;
-export const INDEX_SLICE_VERSIONS = 256;
+export const INDEX_SLICE_VERSIONS = 1_024;
+/** Slices of a scope that are added at the same time: one is read while another is indexed. */
+export const INDEX_SLICES_AT_ONCE = 2;
 /** Time budget for adding them. */
 export const INDEX_SLICE_MS = 150;
+/** More new file versions than this are read in bulk. */
+export const INDEX_BULK_VERSIONS = 256;
 /** Projects that may read more than a slice at a time; small changes use the other connections. */
 export const INDEX_BULK_READERS = 2;
 /** Graph work delays changes by about this much at a time. */
@@ -334,6 +338,8 @@ export const RERANK_DOCUMENTS = 64;
 /** Words per document that the second pass examines. */
 export const RERANK_MAX_WORDS = 16_384;
 
+/** Words whose stem a thread remembers. */
+export const STEMS_CACHED = 32_768;
 /** The text of a document is stored for snippets in blocks of at most this length. */
 export const TEXT_BLOCK_MAX_CHARS = 2_048;
 /** Recently used blocks that a thread keeps uncompressed. */
@@ -355,10 +361,16 @@ export const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random bytes in a cursor, which names the state that the service keeps for it. */
 export const LOOKUP_CURSOR_BYTES = 18;
 /** Markdown text per new segment. */
-export const TEXT_BUILD_CHARS = 262_144;
+export const TEXT_BUILD_CHARS = 524_288;
 /** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
 export const TEXT_BUILD_INLINE_CHARS = 65_536;
 export const TEXT_BUILD_THREADS_MAX = 3;
+/** Smaller merges run on the indexing thread itself. */
+export const TEXT_MERGE_INLINE_BYTES = 262_144;
+/** Merges yield to everything else: documents can be found before they are merged. */
+export const TEXT_MERGE_NICENESS = 5;
+/** A thread that builds or merges segments ends after this time without work. */
+export const TEXT_THREAD_IDLE_MS = 20_000;
 /** The largest segment that a merge may build: merging needs its memory twice. */
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 /**

@@ -12,7 +12,7 @@ export {
   hasDocument,
   nextDocument,
 } from "./segment/document-set.ts";
-export { mergeInSteps, mergeSegments } from "./segment/merge.ts";
+export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
 export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
 export type { FrontmatterEntry, KnowledgeDocument } from "./segment/types.ts";
 export {

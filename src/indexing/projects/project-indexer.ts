@@ -1,10 +1,12 @@
 import { timed } from "../../observability/long-tasks.ts";
 import type { ScopeRef } from "../../scopes/scope.ts";
+import { Lanes } from "../../shared/lanes.ts";
 import {
+  INDEX_BULK_VERSIONS,
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
   INDEX_SLICE_MS,
-  INDEX_SLICE_VERSIONS,
+  INDEX_SLICES_AT_ONCE,
 } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
@@ -124,18 +126,25 @@ export class ProjectIndexer {
     if (done) for (const waiter of pending.waiters) waiter();
   }
 
+  /** True if a scope changed since the current one was begun. */
+  #isOtherWaiting(): boolean {
+    return this.#pending.all().some((pending) => pending.preempts && !this.#isCurrent(pending));
+  }
+
   /** Indexes the scopes that changed since the current one was begun, each for a limited time. */
   async #yieldToOthers(): Promise<void> {
     for (const pending of this.#pending.all()) {
-      const isCurrent = [...this.#current].some(({ scope }) => scope.id === pending.scope.id);
-      if (pending.preempts && !isCurrent) await this.#indexScope(pending, true);
+      if (pending.preempts && !this.#isCurrent(pending)) await this.#indexScope(pending, true);
     }
+  }
+
+  #isCurrent({ scope: { id } }: PendingScope): boolean {
+    return [...this.#current].some(({ scope }) => scope.id === id);
   }
 
   /** Makes a scope as it is in the database; false when it has to be continued later. */
   async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
     const { indexes, changes } = this.context;
-    const startedAt = performance.now();
     const versions = await changes.versionsOf(this.id, scope);
     this.#throwIfClosed();
     if (versions === null) {
@@ -143,15 +152,33 @@ export class ProjectIndexer {
       return true;
     }
     const unknown = timed("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
+    if (!(await this.#addInSlices(unknown, preempting))) return false;
+    return this.#setScope(scope.id, versions, unknown.length > 0);
+  }
+
+  /**
+   * Adds versions slice by slice; the next one is read while this one is indexed. False when the time
+   * of a scope that preempts another is over.
+   */
+  async #addInSlices(unknown: readonly string[], preempting: boolean): Promise<boolean> {
+    const startedAt = performance.now();
+    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
+    const isBulk = unknown.length > INDEX_BULK_VERSIONS;
     for (let at = 0; at < unknown.length; ) {
-      if (at > 0 && !preempting) await this.#yieldToOthers();
-      else if (at > 0 && performance.now() - startedAt > INDEX_SLICE_MS) return false;
+      if (at > 0 && !preempting && this.#isOtherWaiting()) {
+        await lanes.settled();
+        await this.#yieldToOthers();
+      } else if (at > 0 && preempting && performance.now() - startedAt > INDEX_SLICE_MS) {
+        await lanes.settled();
+        return false;
+      }
       const slice = unknown.slice(at, at + this.#slice.versions);
       at += slice.length;
       const add = () => this.#add(slice);
-      await (unknown.length > INDEX_SLICE_VERSIONS ? this.context.bulk(add) : add());
+      await lanes.start(isBulk ? () => this.context.bulk(add) : add);
     }
-    return this.#setScope(scope.id, versions, unknown.length > 0);
+    await lanes.settled();
+    return true;
   }
 
   /** Sets the scope in all indexes; false when it has to be read again. */

@@ -1,8 +1,9 @@
+import { availableParallelism } from "node:os";
 import { timed } from "../../observability/long-tasks.ts";
 import {
-  INDEX_MAINTENANCE_SLICE_MS,
   TEXT_BUILD_CHARS,
   TEXT_BUILD_INLINE_CHARS,
+  TEXT_BUILD_THREADS_MAX,
 } from "../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
@@ -11,8 +12,10 @@ import type {
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
-import { buildFromRows, type TextRow } from "./build-from-rows.ts";
-import { BuildThreads } from "./build-threads.ts";
+import type { TextRow } from "./build-from-rows.ts";
+import { runSegmentTask, type SegmentTask } from "./segment-task.ts";
+import { SegmentThreads } from "./segment-threads.ts";
+import { TextMaintenance } from "./text-maintenance.ts";
 import { TextProject } from "./text-project.ts";
 import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
@@ -34,7 +37,11 @@ function shared({ key, segment }: TextSegment): SharedSegment {
 export class TextIndex implements VersionIndex {
   readonly name = "text";
   readonly #projects = new Map<string, TextProject>();
-  readonly #threads = new BuildThreads();
+  /** Leaves a core for the indexing thread. */
+  readonly #builders = new SegmentThreads(
+    Math.min(TEXT_BUILD_THREADS_MAX, Math.max(1, availableParallelism() - 1)),
+  );
+  readonly #maintenance = new TextMaintenance();
 
   constructor(private readonly publish: (message: TextMessage) => void) {}
 
@@ -75,7 +82,7 @@ export class TextIndex implements VersionIndex {
         if (chars < TEXT_BUILD_CHARS) continue;
         build();
         // Reading goes on while the threads are busy, but not far ahead of them.
-        await builds.at(-2 * this.#threads.size);
+        await builds.at(-2 * this.#builders.size);
       }
     }
     build();
@@ -93,10 +100,11 @@ export class TextIndex implements VersionIndex {
     rows: readonly TextRow[],
     chars: number,
   ): Promise<void> {
-    const buffer =
+    const task: SegmentTask = { kind: "build", rows };
+    const { buffer } =
       chars < TEXT_BUILD_INLINE_CHARS
-        ? timed("build a segment", () => buildFromRows(rows))
-        : await this.#threads.build(rows);
+        ? timed("build a segment", () => runSegmentTask(task))
+        : await this.#builders.run(task);
     this.#addSegment(projectId, project, buffer);
   }
 
@@ -118,18 +126,17 @@ export class TextIndex implements VersionIndex {
   maintain(projectId: string): boolean {
     const project = this.#projects.get(projectId);
     if (project === undefined) return false;
-    const merged = timed("merge segments", () => project.maintain(INDEX_MAINTENANCE_SLICE_MS));
-    if (merged !== null) {
-      const { added, removed, scopeIds } = merged;
-      this.publish({
-        type: "segments",
-        projectId,
-        add: added === null ? [] : [shared(added)],
-        remove: removed,
-        scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
-      });
-    }
-    return project.needsMaintenance;
+    const merged = this.#maintenance.next(project);
+    if (merged === null) return false;
+    const { added, removed, scopeIds } = merged;
+    this.publish({
+      type: "segments",
+      projectId,
+      add: added === null ? [] : [shared(added)],
+      remove: removed,
+      scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
+    });
+    return true;
   }
 
   snapshot(projectId: string, directory: string): Promise<void> {

@@ -1,10 +1,4 @@
-import {
-  addDocument,
-  countDocuments,
-  mergeInSteps,
-  nextDocument,
-  type SegmentReader,
-} from "../../text/index.ts";
+import { addDocument, nextDocument, type SegmentReader } from "../../text/index.ts";
 import {
   documentBits,
   type ScopeDocuments,
@@ -12,48 +6,38 @@ import {
   type TextSegment,
 } from "./text-segment.ts";
 
-/** A merge of segments that is under way. The project does not change until it is finished. */
+/** Segments to be merged. The project does not change until the merge is finished. */
 export interface TextMerge {
   readonly parts: readonly TextSegment[];
-  readonly inputs: ReadonlyArray<{ segment: SegmentReader; keep: Uint32Array }>;
-  /** Returns the merged segment; null when no document is left. */
-  readonly steps: Generator<void, SharedArrayBuffer | null, void>;
+  /** The documents to keep of each part. */
+  readonly keep: readonly Uint32Array[];
 }
 
 /** New document numbers, by part and old number; -1 for documents that were left out. */
-export type Renumbering = ReadonlyArray<readonly number[]>;
+type Renumbering = readonly Int32Array[];
 
 export function beginMerge(parts: readonly TextSegment[]): TextMerge {
-  const inputs = parts.map(({ segment, deleted }) => ({
-    segment,
-    keep: deleted.map((word, w) => ~word & documentBits(segment, w)),
-  }));
-  const hasDocuments = inputs.some(
-    ({ segment, keep }) => countDocuments(keep, segment.documentCount) > 0,
+  const keep = parts.map(({ segment, deleted }) =>
+    deleted.map((word, w) => ~word & documentBits(segment, w)),
   );
-  return { parts, inputs, steps: hasDocuments ? mergeInSteps(inputs) : mergeOfNothing() };
-}
-
-// biome-ignore lint/correctness/useYield: there is nothing to do in steps.
-function* mergeOfNothing(): Generator<void, null, void> {
-  return null;
+  return { parts, keep };
 }
 
 /** True when a document that the merge has left out is in a scope again. */
-export function isOutdated({ parts, inputs }: TextMerge): boolean {
+export function isOutdated({ parts, keep }: TextMerge): boolean {
   return parts.some(({ segment, deleted }, i) => {
-    const keep = inputs[i]?.keep as Uint32Array;
+    const kept = keep[i] as Uint32Array;
     return deleted.some(
-      (word, w) => (~word & ~(keep[w] as number) & documentBits(segment, w)) !== 0,
+      (word, w) => (~word & ~(kept[w] as number) & documentBits(segment, w)) !== 0,
     );
   });
 }
 
-/** Copies documents of the parts to the merged segment under their new numbers. */
+/** Copies documents of a part to the merged segment under their new numbers. */
 function renumber(
   documents: Uint32Array,
   { documentCount }: SegmentReader,
-  numbers: readonly number[],
+  numbers: Int32Array,
   into: Uint32Array,
 ): void {
   let document = nextDocument(documents, 0, documentCount);
@@ -71,7 +55,7 @@ export function carryDeleted(
   merged: TextSegment,
 ): void {
   for (const [i, { deleted, segment }] of parts.entries()) {
-    renumber(deleted, segment, numbers[i] as readonly number[], merged.deleted);
+    renumber(deleted, segment, numbers[i] as Int32Array, merged.deleted);
   }
 }
 
@@ -80,17 +64,14 @@ export function mergedScope(
   scope: ScopeDocuments,
   { parts }: TextMerge,
   numbers: Renumbering,
-  merged: TextSegment | null,
+  merged: TextSegment,
 ): ScopeDocuments {
   const after = new Map(scope);
   for (const part of parts) after.delete(part.key);
-  if (merged === null) return after;
   const documents = sharedDocumentSet(merged.segment.documentCount);
   for (const [i, { key, segment }] of parts.entries()) {
     const before = scope.get(key);
-    if (before !== undefined) {
-      renumber(before, segment, numbers[i] as readonly number[], documents);
-    }
+    if (before !== undefined) renumber(before, segment, numbers[i] as Int32Array, documents);
   }
   return after.set(merged.key, documents);
 }

@@ -7,34 +7,24 @@ import {
   addDocument,
   countDocuments,
   emptyDocumentSet,
+  type MergedSegment,
   openSegment,
   type SegmentReader,
   type SegmentScope,
 } from "../../text/index.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
-import {
-  beginMerge,
-  carryDeleted,
-  isOutdated,
-  mergedScope,
-  type Renumbering,
-  type TextMerge,
-} from "./text-merge.ts";
+import { beginMerge, carryDeleted, isOutdated, mergedScope, type TextMerge } from "./text-merge.ts";
 import { segmentsOfLikeSize } from "./text-merge-policy.ts";
 import {
+  type Address,
   documentBits,
   type ScopeDocuments,
   sharedDocumentSet,
   type TextSegment,
 } from "./text-segment.ts";
 
-interface Address {
-  readonly entry: TextSegment;
-  readonly document: number;
-}
-
 /** What a finished merge has changed. */
-interface Merged {
+export interface Merged {
   /** The new segment; null when no document was left. */
   readonly added: TextSegment | null;
   readonly removed: readonly string[];
@@ -50,7 +40,6 @@ export class TextProject {
   readonly #versions = new Map<string, Address | null>();
   /** When documents were last added. */
   #grownAt = Number.NEGATIVE_INFINITY;
-  #merge: TextMerge | null = null;
 
   knows(versionId: string): boolean {
     return this.#versions.has(versionId);
@@ -77,10 +66,12 @@ export class TextProject {
     segment: SegmentReader,
     deleted = emptyDocumentSet(segment.documentCount),
   ): void {
-    const entry = { key, segment, deleted };
+    const entry: TextSegment = { key, segment, deleted, addresses: [] };
     this.segments.set(key, entry);
     for (let document = 0; document < segment.documentCount; document++) {
-      this.#versions.set(segment.id(document), { entry, document });
+      const address = { entry, document };
+      entry.addresses.push(address);
+      this.#versions.set(segment.id(document), address);
     }
   }
 
@@ -123,8 +114,59 @@ export class TextProject {
     this.scopes.set(scopeId, scope);
   }
 
+  /** The next merge that is due; null when none is. Only one may be under way. */
+  beginMerge(): TextMerge | null {
+    const parts = this.#mergeable();
+    return parts.length === 0 ? null : beginMerge(parts);
+  }
+
+  /**
+   * Replaces the parts of a merge by the result. Null, and nothing changes, when the result lacks a
+   * document that is in a scope again. The versions of other documents that were left out become
+   * unknown.
+   */
+  finishMerge(merge: TextMerge, { buffer, numbers }: MergedSegment): Merged | null {
+    if (isOutdated(merge)) return null;
+    const key = crypto.randomUUID();
+    const segment = openSegment(buffer, false);
+    const deleted = emptyDocumentSet(segment.documentCount);
+    const added: TextSegment = { key, segment, deleted, addresses: [] };
+    for (const [i, part] of merge.parts.entries()) {
+      this.segments.delete(part.key);
+      this.#move(part, numbers[i] as Int32Array, added);
+    }
+    const isEmpty = segment.documentCount === 0;
+    if (!isEmpty) this.segments.set(key, added);
+    const scopeIds: string[] = [];
+    for (const [scopeId, scope] of this.scopes) {
+      if (!merge.parts.some((part) => scope.has(part.key))) continue;
+      this.scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
+      scopeIds.push(scopeId);
+    }
+    carryDeleted(merge, numbers, added);
+    return {
+      added: isEmpty ? null : added,
+      removed: merge.parts.map((part) => part.key),
+      scopeIds,
+    };
+  }
+
+  /** Moves the versions of a part to the merged segment. */
+  #move({ segment, addresses }: TextSegment, numbers: Int32Array, to: TextSegment): void {
+    for (const [document, address] of addresses.entries()) {
+      const number = numbers[document] as number;
+      if (number < 0) {
+        this.#versions.delete(segment.id(document));
+        continue;
+      }
+      address.entry = to;
+      address.document = number;
+      to.addresses[number] = address;
+    }
+  }
+
   /** Segments that should be merged now; empty when no merge is due. */
-  mergeable(): TextSegment[] {
+  #mergeable(): TextSegment[] {
     const all = [...this.segments.values()];
     const wasteful = all.find(({ segment, deleted }) => {
       const count = segment.documentCount;
@@ -133,62 +175,6 @@ export class TextProject {
     if (wasteful !== undefined) return [wasteful];
     const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
     return segmentsOfLikeSize(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
-  }
-
-  /**
-   * Works on a merge for about `budgetMs`, if one is due. Returns what a finished merge has
-   * changed; until then nothing changes. Deleted documents are left out, and their versions become
-   * unknown again.
-   */
-  maintain(budgetMs: number): Merged | null {
-    const deadline = performance.now() + budgetMs;
-    this.#merge ??= this.#beginMerge();
-    const merge = this.#merge;
-    while (merge !== null && performance.now() < deadline) {
-      const step = merge.steps.next();
-      if (!step.done) continue;
-      this.#merge = null;
-      return this.#finishMerge(merge, step.value);
-    }
-    return null;
-  }
-
-  /** True while a merge is due or under way. */
-  get needsMaintenance(): boolean {
-    return this.#merge !== null || this.mergeable().length > 0;
-  }
-
-  #beginMerge(): TextMerge | null {
-    const parts = this.mergeable();
-    return parts.length === 0 ? null : beginMerge(parts);
-  }
-
-  #finishMerge(merge: TextMerge, buffer: SharedArrayBuffer | null): Merged | null {
-    if (isOutdated(merge)) return null;
-    const { parts } = merge;
-    const ids = parts.map(({ segment }) =>
-      Array.from({ length: segment.documentCount }, (_, document) => segment.id(document)),
-    );
-    for (const id of ids.flat()) this.#versions.delete(id);
-    for (const part of parts) this.segments.delete(part.key);
-    const added = buffer === null ? null : this.#addMerged(buffer);
-    const numbers: Renumbering = ids.map((own) =>
-      own.map((id) => this.#versions.get(id)?.document ?? -1),
-    );
-    const scopeIds: string[] = [];
-    for (const [scopeId, scope] of this.scopes) {
-      if (!parts.some((part) => scope.has(part.key))) continue;
-      this.scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
-      scopeIds.push(scopeId);
-    }
-    if (added !== null) carryDeleted(merge, numbers, added);
-    return { added, removed: parts.map((part) => part.key), scopeIds };
-  }
-
-  #addMerged(buffer: SharedArrayBuffer): TextSegment {
-    const key = crypto.randomUUID();
-    this.addSegment(key, openSegment(buffer, false));
-    return this.segments.get(key) as TextSegment;
   }
 
   /** Replaces or removes a scope, and deletes the documents that no scope holds any more. */

@@ -1,11 +1,19 @@
 import { emptyDocumentSet, type SegmentReader } from "../../text/index.ts";
 
+/** Where a file version is. A merge moves it. */
+export interface Address {
+  entry: TextSegment;
+  document: number;
+}
+
 /** A segment of a project. */
 export interface TextSegment {
   readonly key: string;
   readonly segment: SegmentReader;
   /** Documents that no scope holds any more. Documents that were only just added are not deleted. */
   readonly deleted: Uint32Array;
+  /** The address of the version of each document. */
+  readonly addresses: Address[];
 }
 
 /** The documents of a scope, by segment key. The sets are in shared memory. */

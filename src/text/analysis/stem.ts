@@ -1,4 +1,5 @@
 import { stem as porter2 } from "porter2";
+import { STEMS_CACHED } from "../../shared/limits.ts";
 
 const STEM_MIN_CHARS = 3;
 const ASCII_WORD = /^[a-z]+$/;
@@ -12,5 +13,13 @@ const BRITISH = /^([a-z]{2,}(?:[abd-uw-z]|ic))is(es?|ed|ers?|ing|ations?|ational
  */
 export function stem(word: string): string {
   if (word.length < STEM_MIN_CHARS || !ASCII_WORD.test(word)) return word;
-  return porter2(word.replace(BRITISH, "$1iz$2"));
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (stems.size >= STEMS_CACHED) stems.clear();
+  const root = porter2(word.replace(BRITISH, "$1iz$2"));
+  stems.set(word, root);
+  return root;
 }
+
+/** Stems of recent words on this thread: most words of a segment are in the next one too. */
+const stems = new Map<string, string>();

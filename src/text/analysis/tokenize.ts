@@ -1,4 +1,5 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { eachWord, foldedText, isSeparator } from "./words.ts";
 
 /**
  * Splits text into tokens, the same way for documents and queries.
@@ -10,19 +11,24 @@ import { WORD_MAX_CHARS } from "../../shared/limits.ts";
  * tokens too.
  */
 export function tokenize(text: string): string[] {
-  if (isAscii(text)) return asciiTokens(text);
-  // Typographic quotes and dashes make most English texts other than ASCII, and are in no token.
-  const plain = text.replace(TYPOGRAPHY, " ");
-  return isAscii(plain) ? asciiTokens(plain) : unicodeTokens(text);
+  const tokens: string[] = [];
+  eachWord(text, {
+    isFull: false,
+    ascii: (units, from, to) => tokens.push(foldedText(units, from, to)),
+    other: (piece) => tokens.push(...unicodeTokens(piece)),
+    innerUpper: () => {},
+  });
+  return tokens;
 }
 
-/**
- * The subwords of identifiers such as `getStaticProps` or `HTTPServer`: get, Static, Props, HTTP,
- * Server. Repeated identifiers are split once.
- */
-export function splitIdentifiers(text: string): string[] {
-  const identifiers = new Set(text.match(MIXED_CASE));
-  return [...identifiers].flatMap((identifier) => identifier.match(SUBWORD) ?? []);
+/** The identifiers in mixed case in a text, such as `getStaticProps` or `HTTPServer`. */
+export function identifiersIn(text: string): string[] {
+  return text.match(MIXED_CASE) ?? [];
+}
+
+/** The subwords of an identifier: get, Static, Props; HTTP, Server. */
+export function subwordsOf(identifier: string): string[] {
+  return identifier.match(SUBWORD) ?? [];
 }
 
 // Nothing follows the last repetition, so matching takes linear time.
@@ -75,15 +81,14 @@ const SPAN_RUNS = new RegExp(
   `[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}${INVISIBLE_SET}])+|\\p{Extended_Pictographic}`,
   "gu",
 );
-/** General punctuation, except for two pictographs in it. */
-const TYPOGRAPHY = /[\u00a0\u2010-\u2027\u202f-\u203b\u203d-\u2048\u204a-\u205e]/g;
 const NOT_ASCII = /[^\0-\x7f]/;
 
 function isAscii(text: string): boolean {
   return !NOT_ASCII.test(text);
 }
 
-function unicodeTokens(text: string): string[] {
+/** The tokens of a text in any script. */
+export function unicodeTokens(text: string): string[] {
   const tokens: string[] = [];
   for (const [run] of fold(text).matchAll(RUNS)) {
     if (UNSPACED_START.test(run)) pushBigrams(run, tokens);
@@ -99,23 +104,6 @@ function pushBigrams(run: string, tokens: string[]): void {
     previous = character;
   }
   tokens.push(previous);
-}
-
-function asciiTokens(text: string): string[] {
-  const folded = text.toLowerCase();
-  const tokens: string[] = [];
-  let start = -1;
-  for (let i = 0; i <= folded.length; i++) {
-    const code = i < folded.length ? folded.charCodeAt(i) : 0;
-    const inWord = (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
-    if (inWord) {
-      if (start < 0) start = i;
-    } else if (start >= 0) {
-      tokens.push(truncate(folded.slice(start, i)));
-      start = -1;
-    }
-  }
-  return tokens;
 }
 
 /** Truncates a long token, but not in the middle of a surrogate pair. */
@@ -149,7 +137,7 @@ export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
     for (; i < length; i++) {
       const code = text.charCodeAt(i);
       if (code >= 128) isPlain = false;
-      else if (KINDS[code] === SEPARATOR) break;
+      else if (isSeparator(code)) break;
     }
     if (i === start) i++;
     else if (!isPlain) pushOtherSpans(text, start, i, spans);
@@ -161,23 +149,13 @@ export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
   return spans;
 }
 
-const SEPARATOR = 0;
-const ASCII_LETTER = 1;
 /** Set in lower-case ASCII letters and in digits. */
 const LOWER_CASE_BIT = 0x20;
-/** By UTF-16 code, up to 127. */
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) =>
-  isAsciiLetterOrDigit(code) ? ASCII_LETTER : SEPARATOR,
-);
 
 function pushOtherSpans(text: string, start: number, end: number, spans: WordSpan[]): void {
   for (const match of text.slice(start, end).matchAll(SPAN_RUNS)) {
     pushSpans(match[0], start + match.index, spans);
   }
-}
-
-function isAsciiLetterOrDigit(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
 }
 
 function pushSpans(run: string, start: number, spans: WordSpan[]): void {

@@ -9,7 +9,6 @@ import {
 } from "./field-weights.ts";
 import { BREAK, FIELD, MARK, POSTING_DOCUMENT_SHIFT, SUBWORDS } from "./format.ts";
 import { frequencyCode } from "./frequency-code.ts";
-import { DOCUMENTS_PER_STEP, type Steps } from "./staging.ts";
 
 /** The tokens of all documents; those of document d end at `starts[d + 1]`. */
 export interface TokenStreams {
@@ -25,21 +24,20 @@ interface Postings {
 }
 
 /** Inverts documents to postings by term. The first pass counts, the second one writes. */
-export function* invert(
+export function invert(
   streams: TokenStreams,
   documents: number,
   terms: number,
   keys: readonly string[],
-): Steps<Postings> {
+): Postings {
   const { tokens } = streams;
   const weights = fieldWeights(keys);
-  const starts = yield* startPostings(streams, documents, terms);
+  const starts = startPostings(streams, documents, terms);
   const next = starts.slice(0, terms);
   const postings = new Uint32Array(starts[terms] as number);
   const counts = { content: new Float64Array(terms), fields: new Float64Array(terms) };
   const lengths = new Uint32Array(documents);
   for (let d = 0; d < documents; d++) {
-    if (d % DOCUMENTS_PER_STEP === 0) yield;
     const from = streams.starts[d] as number;
     const to = streams.starts[d + 1] as number;
     lengths[d] = countTokens(tokens, from, to, weights, counts);
@@ -65,15 +63,14 @@ export function* invert(
 }
 
 /** Where the postings of each term start, from the number of documents that hold the term. */
-function* startPostings(
+function startPostings(
   { starts: tokenStart, tokens }: TokenStreams,
   documents: number,
   terms: number,
-): Steps<Uint32Array> {
+): Uint32Array {
   const starts = new Uint32Array(terms + 1);
   const seen = new Uint32Array(terms);
   for (let d = 0; d < documents; d++) {
-    if (d % DOCUMENTS_PER_STEP === 0) yield;
     for (let i = tokenStart[d] as number; i < (tokenStart[d + 1] as number); i++) {
       const term = tokens[i] as number;
       if (term >= MARK || seen[term] === d + 1) continue;

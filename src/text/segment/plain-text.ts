@@ -1,14 +1,91 @@
+import { textOfUnits, unitsOf } from "../analysis/text-units.ts";
+
+const TEXT = 0;
+const SPACE = 1;
+/** A character that is left out. */
+const MARK = 2;
+const NEWLINE = 3;
+const TAG_START = 4;
+const LINK_START = 5;
+const IMAGE_START = 6;
+
+const SPECIAL = new Map([
+  ...["*", "`", "~"].map((mark) => [mark, MARK] as const),
+  ["|", SPACE],
+  ["\n", NEWLINE],
+  ["<", TAG_START],
+  ["[", LINK_START],
+  ["!", IMAGE_START],
+]);
+
+/** What each UTF-16 code unit may begin. */
+const KINDS = Uint8Array.from({ length: 65_536 }, (_, unit) => {
+  const character = String.fromCharCode(unit);
+  return SPECIAL.get(character) ?? (/\s/.test(character) ? SPACE : TEXT);
+});
+
+/** A fence, or the marker of a heading, list or quote, at the start of a line. */
+const LINE_START = /[ \t]*(?:(?:`{3,}|~{3,})[^\n]*|(?:#{1,6}|[-+*>]|\d{1,3}[.)])[ \t]+)/y;
+const LINK = /\[([^\][]*)\]\([^()\s]*\)/y;
+const TAG = /<\/?[a-zA-Z][^<>]*>/y;
+
+/** Where a match that starts at the position ends; the position itself if there is none. */
+function endOf(pattern: RegExp, text: string, position: number): number {
+  pattern.lastIndex = position;
+  return pattern.test(text) ? pattern.lastIndex : position;
+}
+
 /**
  * Reduces Markdown to the text that a reader sees, on one line. It works on a cut-out, so it leaves
  * what it cannot be sure of. No pattern can restart within its own match, so it takes linear time.
  */
 export function plainText(markdown: string): string {
-  return markdown
-    .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*$/gm, " ")
-    .replace(/!?\[([^\][]*)\]\([^()\s]*\)/g, "$1")
-    .replace(/<\/?[a-zA-Z][^<>]*>/g, " ")
-    .replace(/^[ \t]*(?:#{1,6}|[-+*>]|\d{1,3}[.)])[ \t]+/gm, "")
-    .replace(/[*`~|]+/g, (mark) => (mark.includes("|") ? " " : ""))
-    .replace(/\s+/g, " ")
-    .trim();
+  return textOfUnits(markdown.length, (into) => writePlain(markdown, into));
+}
+
+function writePlain(markdown: string, into: Uint16Array): number {
+  const units = unitsOf(markdown);
+  let length = 0;
+  let isSpaced = false;
+  /** The part of the current link behind its text. */
+  let target = { start: -1, end: -1 };
+  let i = endOf(LINE_START, markdown, 0);
+  while (i < markdown.length) {
+    if (i === target.start) {
+      i = target.end;
+      continue;
+    }
+    const kind = KINDS[units[i] as number] as number;
+    let next = i;
+    if (kind === SPACE) next = i + 1;
+    else if (kind === NEWLINE) next = endOf(LINE_START, markdown, i + 1);
+    else if (kind === TAG_START) next = endOf(TAG, markdown, i);
+    if (next > i) {
+      isSpaced = true;
+      i = next;
+      continue;
+    }
+    if (kind === LINK_START) {
+      const link = linkAt(markdown, i);
+      if (link !== null) target = link;
+      if (link !== null) next = i + 1;
+    } else if (kind === IMAGE_START) next = linkAt(markdown, i + 1) === null ? i : i + 1;
+    else if (kind === MARK) next = i + 1;
+    if (next > i) {
+      i = next;
+      continue;
+    }
+    if (isSpaced && length > 0) into[length++] = 0x20;
+    isSpaced = false;
+    into[length++] = units[i++] as number;
+  }
+  return length;
+}
+
+/** The part of a link behind its text: a half-open range; null if no link starts here. */
+function linkAt(markdown: string, position: number): { start: number; end: number } | null {
+  LINK.lastIndex = position;
+  const match = LINK.exec(markdown);
+  if (match === null) return null;
+  return { start: position + 1 + (match[1] as string).length, end: LINK.lastIndex };
 }

@@ -9,8 +9,8 @@ import {
   type SectionName,
   VERSION,
 } from "./format.ts";
-import type { TextBlock } from "./staging.ts";
 import type { FrontmatterEntry } from "./types.ts";
+import type { TextBlock } from "./write-segment.ts";
 
 /** The buffer is not a segment of this version, or it is damaged. The segment can be rebuilt. */
 export class InvalidSegmentError extends Error {}
@@ -118,6 +118,11 @@ export class SegmentReader {
 
   frontmatter(document: number): FrontmatterEntry[] {
     return JSON.parse(this.frontmatterJson(document)) as FrontmatterEntry[];
+  }
+
+  /** Path, id, title and frontmatter of a document in UTF-8; views, not copies. */
+  stringsOf(document: number): Uint8Array[] {
+    return [0, 1, 2, 3].map((i) => this.#bytes(document * 4 + i));
   }
 
   pathHash(document: number): number {

@@ -1,5 +1,3 @@
-import type { Steps } from "./staging.ts";
-
 interface SortedTerms {
   sorted: string[];
   /** The final term number of each provisional one. */
@@ -11,13 +9,10 @@ interface SortedTerms {
 }
 
 /** Sorts distinct terms by code unit, forwards and reversed. */
-export function* sortTerms(terms: readonly string[]): Steps<SortedTerms> {
-  const order = terms.map((_, i) => i).sort((a, b) => compare(terms[a], terms[b]));
-  const sorted = order.map((i) => terms[i] as string);
-  const rank = new Uint32Array(terms.length);
-  order.forEach((provisional, final) => {
-    rank[provisional] = final;
-  });
+export function sortTerms(terms: readonly string[]): SortedTerms {
+  // Without a comparator, sort() compares code units, in native code.
+  const sorted = terms.toSorted();
+  const numbers = numbersOf(sorted);
   const starts = new Uint32Array(sorted.length + 1);
   sorted.forEach((term, i) => {
     starts[i + 1] = (starts[i] as number) + term.length;
@@ -26,22 +21,24 @@ export function* sortTerms(terms: readonly string[]): Steps<SortedTerms> {
   sorted.forEach((term, i) => {
     for (let c = 0; c < term.length; c++) chars[(starts[i] as number) + c] = term.charCodeAt(c);
   });
-  yield;
   const backwards = sorted.map(reverse);
-  const reversed = Uint32Array.from(
-    sorted.map((_, i) => i).sort((a, b) => compare(backwards[a], backwards[b])),
-  );
-  yield;
-  return { sorted, rank, starts, chars, reversed };
+  const numbersBackwards = numbersOf(backwards);
+  return {
+    sorted,
+    rank: Uint32Array.from(terms, (term) => numbers.get(term) as number),
+    starts,
+    chars,
+    reversed: Uint32Array.from(backwards.sort(), (term) => numbersBackwards.get(term) as number),
+  };
 }
 
-function compare(a: string | undefined, b: string | undefined): number {
-  return a === b ? 0 : (a as string) < (b as string) ? -1 : 1;
+function numbersOf(terms: readonly string[]): Map<string, number> {
+  return new Map(terms.map((term, i) => [term, i]));
 }
 
 /** By code unit, because that is what suffix lookups compare. */
 function reverse(term: string): string {
-  let reversed = "";
-  for (let i = term.length - 1; i >= 0; i--) reversed += term[i];
-  return reversed;
+  const units: number[] = [];
+  for (let i = term.length - 1; i >= 0; i--) units.push(term.charCodeAt(i));
+  return String.fromCharCode(...units);
 }

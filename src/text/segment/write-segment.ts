@@ -1,43 +1,52 @@
-import {
-  alignUp,
-  checksum,
-  elementBytes,
-  HEADER,
-  HEADER_BYTES,
-  MAGIC,
-  MARK,
-  SECTIONS,
-  SEGMENT_MAX_DOCUMENTS,
-  type SectionName,
-  VERSION,
-} from "./format.ts";
+import { assemble } from "./assemble.ts";
+import { MARK, SEGMENT_MAX_DOCUMENTS } from "./format.ts";
 import { invert, type TokenStreams } from "./invert.ts";
 import { pathHash } from "./shard.ts";
 import { sortTerms } from "./sort-terms.ts";
-import {
-  DOCUMENTS_PER_STEP,
-  type StagedDocument,
-  type StagedDocuments,
-  type Steps,
-} from "./staging.ts";
 import { linkStemGroups } from "./stem-groups.ts";
 
+/** A document ready to be written. Its tokens are positions in `StagedDocuments.terms`. */
+export interface StagedDocument {
+  id: string;
+  path: Buffer;
+  title: string;
+  /** JSON list of {key, value}. */
+  frontmatter: string;
+  /** Term numbers and marks, as in the segment. */
+  tokens: Uint32Array;
+  /** The content, as far as snippets need it. */
+  blocks: TextBlock[];
+}
+
+/** A piece of a document's content. */
+export interface TextBlock {
+  /** The number of tokens of the content before it. */
+  firstToken: number;
+  /** The plain text in UTF-8, compressed; see `text-blocks.ts`. */
+  bytes: Uint8Array;
+}
+
+interface StagedDocuments {
+  documents: StagedDocument[];
+  /** Distinct, in any order. */
+  terms: string[];
+  /** Frontmatter keys; a key's position is its number in field marks. */
+  keys: string[];
+}
+
 /** Writes staged documents into the one buffer that is a segment. */
-export function* writeSegment(staged: StagedDocuments): Steps<SharedArrayBuffer> {
+export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
   if (staged.documents.length > SEGMENT_MAX_DOCUMENTS) {
     throw new RangeError(`a segment holds at most ${SEGMENT_MAX_DOCUMENTS} documents`);
   }
   const documents = [...staged.documents].sort(
     (a, b) => Buffer.compare(a.path, b.path) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
   );
-  yield;
-  const terms = yield* sortTerms(staged.terms);
+  const terms = sortTerms(staged.terms);
   const nextSameStem = linkStemGroups(terms.sorted);
-  yield;
-  const streams = yield* joinTokens(documents, terms.rank);
-  const postings = yield* invert(streams, documents.length, terms.sorted.length, staged.keys);
+  const streams = joinTokens(documents, terms.rank);
+  const postings = invert(streams, documents.length, terms.sorted.length, staged.keys);
   const strings = joinStrings(documents, staged.keys);
-  yield;
   return assemble(documents.length, terms.sorted.length, {
     stringStart: strings.starts,
     strings: strings.bytes,
@@ -56,15 +65,14 @@ export function* writeSegment(staged: StagedDocuments): Steps<SharedArrayBuffer>
 }
 
 /** Concatenates the documents' tokens, with final term numbers. */
-function* joinTokens(documents: readonly StagedDocument[], rank: Uint32Array): Steps<TokenStreams> {
+function joinTokens(documents: readonly StagedDocument[], rank: Uint32Array): TokenStreams {
   const starts = new Uint32Array(documents.length + 1);
   documents.forEach((document, i) => {
     starts[i + 1] = (starts[i] as number) + document.tokens.length;
   });
   const tokens = new Uint32Array(starts[documents.length] as number);
   let at = 0;
-  for (const [d, document] of documents.entries()) {
-    if (d % DOCUMENTS_PER_STEP === 0) yield;
+  for (const document of documents) {
     for (let i = 0; i < document.tokens.length; i++) {
       const token = document.tokens[i] as number;
       tokens[at++] = token >= MARK ? token : (rank[token] as number);
@@ -117,30 +125,4 @@ function joinStrings(documents: readonly StagedDocument[], keys: readonly string
   push(Buffer.from(JSON.stringify(keys)));
   starts[count] = length;
   return { starts, bytes: Buffer.concat(parts, length) };
-}
-
-type Sections = Record<SectionName, Uint8Array | Uint16Array | Uint32Array>;
-
-function assemble(documents: number, terms: number, sections: Sections): SharedArrayBuffer {
-  let length = HEADER_BYTES;
-  for (const name of SECTIONS) length = alignUp(length + sections[name].byteLength);
-  const buffer = new SharedArrayBuffer(length);
-  const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
-  let offset = HEADER_BYTES;
-  SECTIONS.forEach((name, i) => {
-    const section = sections[name];
-    const bytes = new Uint8Array(section.buffer, section.byteOffset, section.byteLength);
-    new Uint8Array(buffer, offset, section.byteLength).set(bytes);
-    header[HEADER.sectionCounts + i] = section.byteLength / elementBytes(name);
-    offset = alignUp(offset + section.byteLength);
-  });
-  header[HEADER.magic] = MAGIC;
-  header[HEADER.version] = VERSION;
-  header[HEADER.lengthLow] = length >>> 0;
-  header[HEADER.lengthHigh] = Math.floor(length / 2 ** 32);
-  header[HEADER.bodyChecksum] = checksum(new Uint8Array(buffer, HEADER_BYTES));
-  header[HEADER.documents] = documents;
-  header[HEADER.terms] = terms;
-  header[HEADER.headerChecksum] = checksum(new Uint8Array(buffer, 0, HEADER.headerChecksum * 4));
-  return buffer;
 }

@@ -76,3 +76,44 @@ describe("frontmatter", () => {
     );
   });
 });
+
+test("frontmatter means the same with and without a comment, which the fast reader does not know", () => {
+  const key = fc.constantFrom("title", "a", "_x", "null", "True", "y", "a-b", "k1", "x y", "- a");
+  const text = fc.constantFrom(
+    ..."foo|bar baz|a, b|1|1.5|010|1e3|-1|true|True|null|~|No|a: b|a #c|# x|- x|[]|[a]|[a,b c]".split(
+      "|",
+    ),
+    ...'[a , b]|[null]|[a, true]|[1]|[a: b]|{a: 1}|\'q\'|"dq"|"a: b # c"|"a\\n\\u0041"'.split("|"),
+    ...'""|"a\\x41"|"\\/"|&a|*a|!t|%x|2020-01-01|2020-13-45|http://x.y/z|a  b|a [b] {c}'.split("|"),
+    ...'don\'t `x` (y)|a & *b !c|a, [b|a\\b|a\tb|a é — ’x’|a\u00a0|"tab\tx"|:|?|...|---|\ufeffa'.split(
+      "|",
+    ),
+    "|",
+    ">",
+  );
+  const line = fc.tuple(
+    key,
+    fc.constantFrom(": ", ":", ":  ", " : ", ":\t"),
+    text,
+    fc.constantFrom("", " ", "\r"),
+  );
+  const lines = fc.array(
+    fc.oneof(
+      line.map((parts) => parts.join("")),
+      fc.string({ maxLength: 8 }),
+    ),
+    {
+      maxLength: 4,
+    },
+  );
+  fc.assert(
+    fc.property(lines, (yaml) => {
+      const read = (above: string[]) =>
+        parseMarkdown("a.md", ["---", ...above, ...yaml, "---", "x"].join("\n"));
+      const [fast, slow] = [read([]), read(["# comment"])];
+      expect(fast.frontmatter).toEqual(slow.frontmatter);
+      expect(fast.content).toBe(slow.content);
+    }),
+    { numRuns: 5_000 },
+  );
+});

@@ -281,7 +281,7 @@ describe("scopes, shards, segments and pages", () => {
           segment,
           keep: dealt.documentSets[s] ?? null,
         }));
-        const merged = openSegment(mergeSegments(parts));
+        const merged = openSegment(mergeSegments(parts).buffer);
         expect(merged.documentCount).toBe(shown.size);
         expect(visible({ segments: [merged], documentSets: [null] }, query)).toEqual(
           visible(dealt, query),

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  addDocument,
   buildSegment,
+  emptyDocumentSet,
   InvalidSegmentError,
   mergeSegments,
   openSegment,
@@ -42,7 +44,7 @@ describe("segments", () => {
   test("a segment can be empty", () => {
     const segment = openSegment(buildSegment([]));
     expect(segment.documentCount).toBe(0);
-    expect(openSegment(mergeSegments([{ segment, keep: null }])).documentCount).toBe(0);
+    expect(openSegment(mergeSegments([{ segment, keep: null }]).buffer).documentCount).toBe(0);
   });
 
   test("a segment can be read from an ordinary buffer, as read from a file", () => {
@@ -79,6 +81,48 @@ describe("segments", () => {
     );
   });
 
+  test("merging segments gives the bytes of one segment that is built at once", () => {
+    const words = ["wick", "lantern", "getOil", "Öl", "検索", "running", "runs", "🚀"];
+    const text = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((all) => all.join(" "));
+    const entry = fc.record({
+      title: text,
+      content: text,
+      value: text,
+      part: fc.nat(3),
+      kept: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 1, maxLength: 30 }), (entries) => {
+        const documents = entries.map(({ title, content, value }, i) => {
+          const frontmatter = [{ key: "tags", value }];
+          return documentOf(`${i % 7}/${i}.md`, { title, content, frontmatter, headings: [title] });
+        });
+        const inputs = [0, 1, 2, 3].map((part) => {
+          const own = documents.filter((_, i) => entries[i]?.part === part);
+          const segment = openSegment(buildSegment(own));
+          const keep = emptyDocumentSet(own.length);
+          for (let d = 0; d < own.length; d++) {
+            const index = documents.findIndex(({ path }) => path === segment.path(d));
+            if (entries[index]?.kept) addDocument(keep, d);
+          }
+          return { segment, keep };
+        });
+        const kept = documents.filter((_, i) => entries[i]?.kept);
+        const { buffer, numbers } = mergeSegments(inputs);
+        if (kept.length > 0) expect(copyOf(buffer)).toEqual(copyOf(buildSegment(kept)));
+        const merged = openSegment(buffer);
+        for (const [i, { segment }] of inputs.entries()) {
+          for (const [d, number] of (numbers[i] as Int32Array).entries()) {
+            if (number >= 0) expect(merged.id(number)).toBe(segment.id(d));
+          }
+        }
+        expect(numbers.flatMap((each) => [...each]).filter((n) => n >= 0)).toHaveLength(
+          kept.length,
+        );
+      }),
+    );
+  });
+
   test("merging keeps the first of two documents with the same id", () => {
     const first = openSegment(buildSegment([documentOf("a.md", { title: "first" })]));
     const second = openSegment(buildSegment([documentOf("a.md", { title: "second" })]));
@@ -86,7 +130,7 @@ describe("segments", () => {
       mergeSegments([
         { segment: first, keep: null },
         { segment: second, keep: null },
-      ]),
+      ]).buffer,
     );
     expect([merged.documentCount, merged.title(0)]).toEqual([1, "first"]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { splitIdentifiers } from "../../../src/text/analysis/tokenize.ts";
+import { identifiersIn, subwordsOf } from "../../../src/text/analysis/tokenize.ts";
 import { stem, tokenize } from "../../../src/text/index.ts";
 
 describe("tokens", () => {
@@ -45,10 +45,13 @@ describe("tokens", () => {
 
 describe("subwords of identifiers", () => {
   test("identifiers are split where the case changes", () => {
-    expect(
-      splitIdentifiers("call getStaticProps, HTTPServer or parseXML2 but not plain Words"),
-    ).toEqual(["get", "Static", "Props", "HTTP", "Server", "parse", "XML", "2"]);
-    expect(splitIdentifiers("plain words only")).toEqual([]);
+    const identifiers = identifiersIn("call getStaticProps, HTTPServer or parseXML2 but not Words");
+    expect(identifiers.map(subwordsOf)).toEqual([
+      ["get", "Static", "Props"],
+      ["HTTP", "Server"],
+      ["parse", "XML", "2"],
+    ]);
+    expect(identifiersIn("plain words only")).toEqual([]);
   });
 });
 

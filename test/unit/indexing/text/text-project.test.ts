@@ -4,11 +4,28 @@ import { TextProject } from "../../../../src/indexing/text/text-project.ts";
 import {
   buildSegment,
   hasDocument,
+  mergeSegments,
   nextDocument,
   openSegment,
 } from "../../../../src/text/index.ts";
 
-const LONG_MS = 60_000;
+interface Merging {
+  /** Replaces the merged segments; null when the merge is outdated. */
+  finish(): object | null;
+}
+
+/** Merges what is due, as another thread does, without changing the project yet. */
+function merging(project: TextProject): Merging | null {
+  const merge = project.beginMerge();
+  if (merge === null) return null;
+  const inputs = merge.parts.map(({ segment }, i) => ({ segment, keep: merge.keep[i] ?? null }));
+  const result = mergeSegments(inputs);
+  return { finish: () => project.finishMerge(merge, result) };
+}
+
+function mergeAll(project: TextProject): void {
+  for (let merge = merging(project); merge !== null; merge = merging(project)) merge.finish();
+}
 
 /** Adds documents as one segment. */
 function add(project: TextProject, ids: readonly string[]): void {
@@ -45,7 +62,7 @@ function deletedIds(project: TextProject): string[] {
   );
 }
 
-describe("merging segments in steps", () => {
+describe("merging the segments of a project", () => {
   const change = fc.record({
     kind: fc.constantFrom("set", "drop", "begin", "finish"),
     scope: fc.constantFrom("x", "y", "z"),
@@ -57,14 +74,18 @@ describe("merging segments in steps", () => {
       fc.property(fc.array(change, { minLength: 1, maxLength: 60 }), (changes) => {
         const project = new TextProject();
         const expected = new Map<string, string[]>();
+        let merge: Merging | null = null;
         const check = () => {
           for (const [scope, ids] of expected) expect(idsIn(project, scope)).toEqual(ids);
           const held = new Set([...expected.values()].flat());
           expect(deletedIds(project).filter((id) => held.has(id))).toEqual([]);
         };
         for (const { kind, scope, ids } of changes) {
-          if (kind === "begin") project.maintain(0);
-          if (kind === "finish") project.maintain(LONG_MS);
+          if (kind === "begin") merge ??= merging(project);
+          if (kind === "finish") {
+            merge?.finish();
+            merge = null;
+          }
           if (kind === "drop") {
             project.dropScope(scope);
             expected.delete(scope);
@@ -78,7 +99,8 @@ describe("merging segments in steps", () => {
           }
           check();
         }
-        while (project.needsMaintenance) project.maintain(LONG_MS);
+        merge?.finish();
+        mergeAll(project);
         check();
       }),
       { numRuns: 200 },
@@ -91,9 +113,10 @@ describe("merging segments in steps", () => {
     for (const id of ids) add(project, [id]);
     project.setScope("s", ids);
     project.setScope("s", ids.slice(8));
-    expect(project.maintain(0)).toBeNull();
+    const merge = merging(project);
     expect(project.segments.size).toBe(16);
-    while (project.needsMaintenance) project.maintain(LONG_MS);
+    merge?.finish();
+    mergeAll(project);
     expect(idsIn(project, "s")).toEqual(ids.slice(8));
     expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
   });
@@ -103,7 +126,7 @@ describe("merging segments in steps", () => {
     const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) {
       add(project, [id]);
-      while (project.needsMaintenance) project.maintain(LONG_MS);
+      mergeAll(project);
     }
     expect(ids.filter((id) => !project.knows(id))).toEqual([]);
     project.setScope("s", ids);
@@ -116,10 +139,10 @@ describe("merging segments in steps", () => {
     add(project, ids);
     project.setScope("s", ids);
     project.setScope("s", ids.slice(5));
-    project.maintain(0);
+    const merge = merging(project);
     project.setScope("s", ids);
-    expect(project.maintain(LONG_MS)).toBeNull();
+    expect(merge?.finish()).toBeNull();
     expect(idsIn(project, "s")).toEqual(ids);
-    expect(project.needsMaintenance).toBe(false);
+    expect(project.beginMerge()).toBeNull();
   });
 });

@@ -1,0 +1,27 @@
+import { type MergedSegment, mergeSegments, openSegment } from "../../text/index.ts";
+import { buildFromRows, type TextRow } from "./build-from-rows.ts";
+
+/** Makes a segment of Markdown files, or of the documents to keep of other segments. */
+export type SegmentTask =
+  | { readonly kind: "build"; readonly rows: readonly TextRow[] }
+  | {
+      readonly kind: "merge";
+      readonly inputs: ReadonlyArray<{ buffer: SharedArrayBuffer; keep: Uint32Array }>;
+    };
+
+export interface SegmentRequest {
+  readonly ticket: number;
+  readonly task: SegmentTask;
+}
+
+export type SegmentReply =
+  | ({ readonly ticket: number } & MergedSegment)
+  | { readonly ticket: number; readonly failure: string };
+
+/** Runs a task on this thread. A built segment has no `numbers`. */
+export function runSegmentTask(task: SegmentTask): MergedSegment {
+  if (task.kind === "build") return { buffer: buildFromRows(task.rows), numbers: [] };
+  return mergeSegments(
+    task.inputs.map(({ buffer, keep }) => ({ segment: openSegment(buffer, false), keep })),
+  );
+}

@@ -1,0 +1,84 @@
+import { DOCUMENT_MAX_WORDS, WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { identifiersIn, subwordsOf, unicodeTokens } from "../analysis/tokenize.ts";
+import { eachWord } from "../analysis/words.ts";
+import { SUBWORDS } from "./format.ts";
+import type { TermTable } from "./term-table.ts";
+
+const FIRST_TOKENS = 4_096;
+
+/** Collects the tokens of one document after another, as term numbers and marks. */
+export class TokenWriter {
+  readonly #terms: TermTable;
+  #tokens = new Uint32Array(FIRST_TOKENS);
+  #length = 0;
+  /** Words of the current field that may be identifiers such as `getStaticProps`, in order. */
+  readonly #candidates = new Set<string>();
+  readonly #units = new Uint16Array(WORD_MAX_CHARS);
+
+  constructor(terms: TermTable) {
+    this.#terms = terms;
+  }
+
+  /** The number of tokens and marks of the current document. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get isFull(): boolean {
+    return this.#length >= DOCUMENT_MAX_WORDS;
+  }
+
+  mark(value: number): void {
+    if (this.#length === this.#tokens.length) {
+      const larger = new Uint32Array(this.#length * 2);
+      larger.set(this.#tokens);
+      this.#tokens = larger;
+    }
+    this.#tokens[this.#length++] = value;
+  }
+
+  /** Adds the tokens of a text, until the document is full. */
+  addText(text: string): void {
+    eachWord(text, this);
+  }
+
+  /**
+   * Adds the subwords of the identifiers in the texts since the last call. They follow the text, so
+   * that they do not separate words that are next to each other.
+   */
+  addSubwords(): void {
+    if (this.#candidates.size === 0) return;
+    const identifiers = identifiersIn([...this.#candidates].join(" "));
+    const subwords = identifiers.flatMap(subwordsOf);
+    if (subwords.length > 0) {
+      this.mark(SUBWORDS);
+      this.addText(subwords.join(" "));
+    }
+    this.#candidates.clear();
+  }
+
+  /** The tokens of the current document; the next one starts empty. */
+  take(): Uint32Array {
+    const tokens = this.#tokens.slice(0, this.#length);
+    this.#length = 0;
+    this.#candidates.clear();
+    return tokens;
+  }
+
+  ascii(units: Uint16Array, from: number, to: number): void {
+    this.mark(this.#terms.number(units, from, to));
+  }
+
+  innerUpper(word: string): void {
+    this.#candidates.add(word);
+  }
+
+  other(text: string): void {
+    for (const identifier of identifiersIn(text)) this.#candidates.add(identifier);
+    for (const token of unicodeTokens(text)) {
+      if (this.isFull) return;
+      for (let i = 0; i < token.length; i++) this.#units[i] = token.charCodeAt(i);
+      this.ascii(this.#units, 0, token.length);
+    }
+  }
+}
