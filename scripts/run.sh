@@ -73,7 +73,7 @@ fetch_bun() {
 # --- dependencies ------------------------------------------------------------------------------
 
 installed_stamp=node_modules/.tessera-installed
-installed_from() { echo "$(fingerprint package.json bun.lock) $bun_version $(uname -sm)"; }
+installed_from() { echo "$(fingerprint package.json bun.lock patches/*) $bun_version $(uname -sm)"; }
 
 install_dependencies() {
   is_current "$installed_stamp" "$(installed_from)" && return

@@ -6,7 +6,8 @@ import type { Reply } from "../world/requests.ts";
 import { type Command, command, pick, same } from "./command.ts";
 import { CHECK_NAMES, type ModelKey, type Scene, type Tenant } from "./tenant.ts";
 
-const [OK, CREATED, UNAUTHORIZED, DENIED, NOT_FOUND, FAILED] = [200, 201, 401, 403, 404, 500];
+const [OK, CREATED, DELETED] = [200, 201, 204];
+const [UNAUTHORIZED, DENIED, NOT_FOUND, FAILED] = [401, 403, 404, 500];
 const SCOPES = ["chunks.read", "search.query", "api_keys.read"];
 const NEEDED_SCOPE = "chunks.read";
 const LIFE_MAX_MS = 20_000;
@@ -25,11 +26,11 @@ interface CreateKeyParams {
 async function createKey(tenant: Tenant, scene: Scene, params: CreateKeyParams): Promise<void> {
   const { at, scopes, lifeMs } = params;
   const project = params.project === null ? null : pick(tenant.projects.keys(), params.project);
-  const [row] = project === null ? [] : await projectId(scene, project);
+  const id = project === null ? null : await projectId(tenant, scene, at, project);
   const expiresAt = lifeMs === null ? null : Date.now() + lifeMs;
   const json = {
     name: "a key",
-    ...(row === undefined ? {} : { project_id: row.id }),
+    ...(id === null ? {} : { project_id: id }),
     ...(scopes === null ? {} : { scopes }),
     ...(expiresAt === null ? {} : { expires_at: new Date(expiresAt).toISOString() }),
   };
@@ -38,19 +39,20 @@ async function createKey(tenant: Tenant, scene: Scene, params: CreateKeyParams):
   // A stalled request may arrive after the expiry that it asks for.
   if (expiresAt !== null && reply.status === 400 && Date.now() > expiresAt - CLOCK_MS) return;
   same(`creating a key, ${JSON.stringify(reply.body)}`, reply.status, CREATED);
-  const { id, key } = reply.body;
-  const bound = row === undefined ? null : project;
-  const restrictions = { project: bound, scopes: scopes ?? [], expiresAt };
-  tenant.keys.push({ id, key, ...restrictions, state: "valid", revokedAt: 0 });
+  const restrictions = { project, scopes: scopes ?? [], expiresAt };
+  tenant.keys.push({
+    id: reply.body.id,
+    key: reply.body.key,
+    ...restrictions,
+    state: "valid",
+    revokedAt: 0,
+  });
 }
 
-/** The id of a project; none while the database does not answer. */
-async function projectId({ world }: Scene, slug: string): Promise<{ id: string }[]> {
-  try {
-    return await world.postgres.sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = ${slug}`;
-  } catch {
-    return [];
-  }
+async function projectId({ owner: as }: Tenant, scene: Scene, at: number, slug: string) {
+  const { status, body } = await scene.requests.answered(at, "GET", `/projects/${slug}`, { as });
+  same(`reading ${slug}`, [status, body.slug], [OK, slug]);
+  return body.id as string;
 }
 
 /** The statuses that a listing with this key may have now. */
@@ -108,16 +110,29 @@ async function readKey(
   );
 }
 
-async function revokeKey(tenant: Tenant, { world }: Scene, params: { key: number }): Promise<void> {
+async function revokeKey(
+  tenant: Tenant,
+  { requests }: Scene,
+  params: { at: number; key: number },
+): Promise<void> {
   if (tenant.keys.length === 0) return;
   const known = pick(tenant.keys, params.key);
-  if (known.state === "valid") known.state = "perhaps revoked";
-  try {
-    await world.postgres.sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${known.id}`;
-  } catch {
+  const path = `/api-keys/${known.id}`;
+  const reply = await requests.send(params.at, "DELETE", path, { as: tenant.owner });
+  if (reply.kind !== "answer") {
+    if (known.state === "valid") known.state = "perhaps revoked";
     return;
   }
-  if (known.state !== "revoked") known.revokedAt = Date.now();
+  const { state } = known;
+  const allowed = {
+    valid: [DELETED],
+    "perhaps revoked": [DELETED, NOT_FOUND],
+    revoked: [NOT_FOUND],
+  };
+  if (!allowed[state].includes(reply.status)) {
+    throw new Error(`revoking a key that is ${state} answers ${reply.status}`);
+  }
+  if (state !== "revoked") known.revokedAt = Date.now();
   known.state = "revoked";
 }
 
@@ -236,7 +251,7 @@ export const accountCommands: readonly fc.WeightedArbitrary<Command>[] = [
   {
     weight: 1,
     arbitrary: fc
-      .record({ key: chosen })
+      .record({ at, key: chosen })
       .map((params) => command("revoke a key", params, revokeKey)),
   },
   {

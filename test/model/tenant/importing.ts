@@ -1,8 +1,11 @@
 import { importRecords } from "../../../src/import/import-records.ts";
 import { readBatches } from "../../../src/import/records/batches.ts";
 import { streamSource } from "../../../src/import/records/source.ts";
+import type { Caller } from "../../support/api.ts";
 import type { World } from "../world/world.ts";
 import type { Scene } from "./tenant.ts";
+
+const OK = 200;
 
 export const ndjson = (records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -24,22 +27,52 @@ async function importOnce(world: World, text: string): Promise<void> {
   if (rejected.length > 0) throw new RejectedRecords(rejected.join("\n"));
 }
 
-/** Imports records, and again when a fault interrupts it, because repeating it completes it. */
-export async function importAll(
-  { world, requests }: Pick<Scene, "world" | "requests">,
-  records: readonly object[],
+/** Repeats an import while faults interrupt it, because repeating it completes it. */
+async function untilImported(
+  { world, requests }: Place,
+  attempt: () => Promise<boolean>,
 ): Promise<void> {
-  const text = ndjson(records);
   await requests.eventually("an import", async () => {
     const wasCalm = world.calmMs > 0;
     try {
-      await importOnce(world, text);
-      requests.tally.reply("import");
-      return true;
+      if (await attempt()) return true;
     } catch (error) {
-      requests.tally.reply("import interrupted");
       if (error instanceof RejectedRecords || (wasCalm && world.calmMs > 0)) throw error;
-      return undefined;
     }
+    requests.tally.reply("import interrupted");
+    return undefined;
+  });
+}
+
+type Place = Pick<Scene, "world" | "requests">;
+
+/** Imports records as the command does, in this process. */
+export async function importAll(place: Place, records: readonly object[]): Promise<void> {
+  const text = ndjson(records);
+  await untilImported(place, async () => {
+    await importOnce(place.world, text);
+    place.requests.tally.reply("import");
+    return true;
+  });
+}
+
+/** Imports records into a project over HTTP. */
+export async function uploadAll(
+  place: Place,
+  to: { readonly slug: string; readonly as: Caller; readonly at: number },
+  records: readonly object[],
+): Promise<void> {
+  const path = `/projects/${to.slug}/import`;
+  const sending = {
+    ...{ as: to.as, body: ndjson(records), headers: { "content-type": "application/x-ndjson" } },
+  };
+  await untilImported(place, async () => {
+    const reply = await place.requests.send(to.at, "POST", path, sending);
+    if (reply.kind !== "answer") return false;
+    const { lines, errors } = reply.body;
+    if (reply.status !== OK || lines !== records.length || errors.length > 0) {
+      throw new RejectedRecords(JSON.stringify(reply.body));
+    }
+    return true;
   });
 }

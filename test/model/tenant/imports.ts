@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { killedCommand } from "../world/killed-command.ts";
 import { type Command, command, pick } from "./command.ts";
 import { CONTENTS, fileRecord, PATHS } from "./content.ts";
-import { importAll, ndjson } from "./importing.ts";
+import { importAll, ndjson, uploadAll } from "./importing.ts";
 import { type Contents, type Environment, Scope } from "./scope.ts";
 import { CHECK_NAMES, type ModelProject, type Scene, type Tenant } from "./tenant.ts";
 
@@ -23,7 +23,9 @@ interface ImportParams {
   readonly files: readonly FileParams[];
   /** A release that gets the same files, unless it exists. */
   readonly release: number;
-  /** Milliseconds after which the import command is killed; null to import without a command. */
+  /** The process that imports over HTTP; null for the command. */
+  readonly at: number | null;
+  /** Milliseconds after which a first attempt of the command is killed; null for none. */
   readonly killAfterMs: number | null;
 }
 
@@ -67,7 +69,9 @@ async function importFiles(tenant: Tenant, scene: Scene, params: ImportParams): 
     await killedCommand(scene.world, ["import", "-"], ndjson(records), killAfterMs);
     scene.requests.tally.reply("import killed");
   }
-  await importAll(scene, records);
+  const to = { slug: project.slug, as: tenant.owner };
+  if (params.at === null) await importAll(scene, records);
+  else await uploadAll(scene, { ...to, at: params.at }, records);
   noteVersions(project, files);
 }
 
@@ -135,13 +139,13 @@ export const importCommands: readonly fc.WeightedArbitrary<Command>[] = [
   {
     weight: 12,
     arbitrary: fc
-      .record({ ...importParams, killAfterMs: fc.constant(null) })
+      .record({ ...importParams, at: fc.option(fc.nat(1)), killAfterMs: fc.constant(null) })
       .map((params) => command("import files", params, importFiles)),
   },
   {
     weight: 1,
     arbitrary: fc
-      .record({ ...importParams, killAfterMs: fc.nat(KILL_WITHIN_MS) })
+      .record({ ...importParams, at: fc.constant(null), killAfterMs: fc.nat(KILL_WITHIN_MS) })
       .map((params) => command("kill an import", params, importFiles)),
   },
   {

@@ -43,8 +43,10 @@ async function createProject(tenant: Tenant, scene: Scene, params: CreateParams)
     json,
   });
   const wanted = template === undefined ? newProject(slug) : copyOf(template, slug);
-  if (reply.kind === "lost" && !isTaken) tenant.perhaps.add(slug);
-  if (reply.kind !== "answer") return;
+  if (reply.kind !== "answer") {
+    if (!isTaken) tenant.perhaps.add(slug);
+    return;
+  }
   if (reply.status === CREATED && !isTaken) {
     const names = reply.body.environments.map(({ name }: Json) => name);
     same("environments of a new project", names, [...wanted.environments.keys()].sort());
@@ -56,20 +58,23 @@ async function createProject(tenant: Tenant, scene: Scene, params: CreateParams)
   if (!isTaken && !tenant.perhaps.has(slug)) throw new Error(`${slug} is taken before it exists`);
 }
 
-/** Compares the projects that the owner has with those that were acknowledged. */
-export async function verifyProjects(tenant: Tenant, { world }: Scene): Promise<void> {
-  const rows = await world.postgres.sql<{ slug: string }[]>`
-    SELECT slug FROM projects JOIN memberships ON project_id = id
-    WHERE user_id = ${tenant.owner.userId}`;
-  const stored = new Set(rows.map(({ slug }) => slug));
-  const lost = [...tenant.projects.keys()].filter((slug) => !stored.has(slug));
-  same("acknowledged projects that are lost", lost, []);
-  const known = new Set([...tenant.projects.keys(), ...tenant.perhaps]);
-  same(
-    "projects that nobody created",
-    [...stored].filter((slug) => !known.has(slug)),
-    [],
-  );
+/** Lists the projects of the owner page by page, and compares them with those that must exist. */
+export async function listProjects(
+  tenant: Tenant,
+  { requests }: Scene,
+  { at, limit }: { readonly at: number; readonly limit: number },
+): Promise<void> {
+  const listed: string[] = [];
+  let url: string | null = `/projects?limit=${limit}`;
+  for (let page = at; url !== null; page++) {
+    const { status, body }: Json = await requests.answered(page, "GET", url, { as: tenant.owner });
+    same(`the status of ${url}`, status, OK);
+    listed.push(...body.data.map(({ slug }: Json) => slug));
+    url = body.page_info.next;
+  }
+  const certain = [...tenant.projects.keys()];
+  const possible = listed.filter((slug) => !tenant.projects.has(slug) && tenant.perhaps.has(slug));
+  same("the projects of an owner", listed, [...certain, ...possible].sort());
 }
 
 /** All chunks that a project has ever had, as they are listed. */
@@ -113,6 +118,12 @@ async function list(
 }
 
 export const projectCommands: readonly fc.WeightedArbitrary<Command>[] = [
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ at: fc.nat(1), limit: fc.integer({ min: 1, max: 3 }) })
+      .map((params) => command("list projects", params, listProjects)),
+  },
   {
     weight: 2,
     arbitrary: fc

@@ -17,7 +17,7 @@ export interface Sending {
 
 /**
  * - answer: the operation has answered
- * - refused: the service has refused the request, or was not there; it had no effect
+ * - refused: the service has answered 503, or was not there. Deliveries and answers had no effect then
  * - lost: there was no answer, so the request may have had its effect, or have it later
  */
 export type Reply =
@@ -86,7 +86,7 @@ export class Requests {
       });
       text = await response.text();
     } catch (error) {
-      const isAbsent = (error as { code?: string }).code === "ConnectionRefused";
+      const isAbsent = (error as { code?: string }).code === "ECONNREFUSED";
       return isAbsent ? { kind: "refused", body: {} } : { kind: "lost" };
     }
     const { status } = response;
