@@ -1,6 +1,7 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api-keys/routes.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Clearable } from "./auth/open.ts";
 import { billingOperations } from "./billing/routes.ts";
@@ -43,6 +44,7 @@ export interface Services {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
+  readonly audit: AuditLog;
   readonly coordinator: Coordinator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;

@@ -1,4 +1,5 @@
 import { buildApp, type Services } from "./app.ts";
+import { AuditLog } from "./audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
 import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
@@ -59,6 +60,8 @@ async function openServices(
   resources.push("authentication", closeAuth);
   const coordinator = await openCoordinator(config, log);
   resources.push("coordination", () => coordinator.close());
+  const audit = new AuditLog(sql, log);
+  resources.push("audit log", () => audit.close());
   const cursors = await openCursorSigner(sql);
   const scopes = new ScopeResolver(sql);
   clearOnAccessChange(scopes);
@@ -83,7 +86,7 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
-    ...{ imports, keepOpen: (request: Request) => listener.keepOpen(request) },
+    ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
   return { services, demo };
 }

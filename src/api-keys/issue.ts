@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { actAs, OPERATOR } from "../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../auth/key-format.ts";
 import { findOrCreateUser } from "../auth/users.ts";
 import type { Queryable, Sql } from "../db/client.ts";
@@ -11,6 +12,8 @@ interface KeyRequest {
   readonly name: string;
   /** The only project that the key gives access to; absent: all projects of the user. */
   readonly projectId?: string | undefined;
+  /** The role in the project that a user gets who is no member of it; absent: none. */
+  readonly joinAs?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;
 }
@@ -19,8 +22,8 @@ interface IssuedKey {
   /** The whole key. Only its hash is stored. */
   readonly key: string;
   readonly userCreated: boolean;
-  /** False if the user is not a member of the key's project, so that the key gives no access yet. */
-  readonly isMember: boolean;
+  /** True if the user has become a member of the key's project. */
+  readonly joined: boolean;
 }
 
 /** Creates an API key on behalf of the operator, who needs no credential. */
@@ -29,18 +32,29 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
   const key = generateKey();
   const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
   return await transaction(sql, async (tx) => {
+    await actAs(tx, OPERATOR);
     const user = await findOrCreateUser(tx, email);
     await insertApiKey(tx, {
       ...{ id: randomUUID(), userId: user.id, projectId, name, keyPrefix, keyHash, expiresAt },
       scopes: [...new Set(scopes)],
     });
-    const isMember = projectId === null || (await hasMembership(tx, projectId, user.id));
-    return { key, userCreated: user.created, isMember };
+    const joined =
+      projectId !== null && request.joinAs !== undefined
+        ? await joinProject(tx, projectId, user.id, request.joinAs)
+        : false;
+    return { key, userCreated: user.created, joined };
   });
 }
 
-async function hasMembership(sql: Queryable, projectId: string, userId: string): Promise<boolean> {
-  const [row] = await sql`
-    SELECT 1 FROM memberships WHERE project_id = ${projectId} AND user_id = ${userId}`;
-  return row !== undefined;
+/** Makes a user a member unless they are one. Returns whether they were none. */
+async function joinProject(
+  sql: Queryable,
+  projectId: string,
+  userId: string,
+  role: string,
+): Promise<boolean> {
+  const result = await sql`
+    INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
+    ON CONFLICT DO NOTHING`;
+  return result.count > 0;
 }

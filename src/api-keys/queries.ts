@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import { OWNER } from "../auth/roles.ts";
-import { asWrite, type Queryable } from "../db/client.ts";
+import type { Queryable } from "../db/client.ts";
 
 interface ApiKeyRow {
   id: string;
@@ -66,12 +66,12 @@ export async function revokeApiKey(
   { userId, projectId }: Principal,
   id: string,
 ): Promise<boolean> {
-  const result = await asWrite(sql`
+  const result = await sql`
     UPDATE api_keys k SET revoked_at = now(), updated_at = now()
     WHERE k.id = ${id} AND k.revoked_at IS NULL
       AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
       AND (k.user_id = ${userId} OR EXISTS (
         SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
-          AND m.role = ${OWNER}))`);
+          AND m.role = ${OWNER}))`;
   return result.count > 0;
 }

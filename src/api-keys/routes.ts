@@ -57,8 +57,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
         "Cache-Control": { description: "`no-store`, because the response contains a secret." },
       },
       problems: ["permission-denied", "project-not-found"],
-      async handle({ principal, basePath, body }) {
-        const created = await createApiKey(sql, principal, body);
+      async handle({ principal, requestId, basePath, body }) {
+        const created = await createApiKey(sql, principal, requestId, body);
         return json(created, 201, {
           location: `${basePath}/api-keys/${created.id}`,
           "cache-control": "no-store",
@@ -94,7 +94,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       params: ApiKeyParams,
       status: 204,
       problems: ["validation-failed", "api-key-not-found"],
-      handle: ({ params, principal }) => deleteApiKey(sql, principal, params.id),
+      handle: ({ params, principal, requestId }) =>
+        deleteApiKey(sql, principal, requestId, params.id),
     }),
   ];
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { actAs, actorOf } from "../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../auth/key-format.ts";
 import { holds, type Principal } from "../auth/principal.ts";
 import { findProject } from "../auth/project-access.ts";
@@ -67,6 +68,7 @@ async function expiryOf(
 export async function createApiKey(
   sql: Sql,
   principal: Principal,
+  requestId: string,
   input: NewApiKey,
 ): Promise<CreatedApiKey> {
   const scopes = scopesOf(principal, input.scopes);
@@ -76,6 +78,7 @@ export async function createApiKey(
     const expiresAt = await expiryOf(tx, principal, input.expires_at);
     const projectId = await projectOf(tx, principal, input.project_id);
     if (principal.keyId === null) await ensureUser(tx, principal);
+    await actAs(tx, actorOf(principal, requestId));
     const { userId } = principal;
     const { name } = input;
     const id = randomUUID();
@@ -121,9 +124,14 @@ export async function getApiKey(sql: Queryable, principal: Principal, id: string
  * REVOCATION_BOUND_MS in every process. Throws `api-key-not-found`, also for a revoked key.
  */
 export async function deleteApiKey(
-  sql: Queryable,
+  sql: Sql,
   principal: Principal,
+  requestId: string,
   id: string,
 ): Promise<void> {
-  if (!(await revokeApiKey(sql, principal, id))) throw new Problem("api-key-not-found");
+  const found = await transaction(sql, async (tx) => {
+    await actAs(tx, actorOf(principal, requestId));
+    return await revokeApiKey(tx, principal, id);
+  });
+  if (!found) throw new Problem("api-key-not-found");
 }

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Command } from "commander";
+import { OPERATOR } from "../audit/actor.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
@@ -109,6 +110,7 @@ async function importFiles(files: readonly string[], strict: boolean): Promise<I
         onUnknownField: (where, field) => reporter.unknownField(where, field),
       });
       return importRecords(sql, batches, {
+        actor: OPERATOR,
         strict,
         onRejected: (where, reason) => reporter.report(where, reason),
         onBatch: (imported) => reporter.addRecords(imported),

@@ -1,12 +1,16 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { closest } from "fastest-levenshtein";
 import { issueApiKey } from "../api-keys/issue.ts";
 import { PERMISSIONS } from "../auth/principal.ts";
+import { ROLES, type Role } from "../auth/roles.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
-import { API_KEY_SCOPE_MAX_CHARS, API_KEY_SCOPES_MAX } from "../shared/limits.ts";
+import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import { collect, email, futureTime, keyName } from "./options.ts";
+import { notice, print } from "./output.ts";
+import { refuseTypo } from "./users.ts";
 
 interface CreateOptions {
   readonly user: string;
@@ -14,6 +18,8 @@ interface CreateOptions {
   readonly project?: string;
   readonly scope?: readonly string[];
   readonly expiresAt?: Date;
+  readonly create?: boolean;
+  readonly role: Role;
 }
 
 export function keysCommand(): Command {
@@ -23,6 +29,12 @@ export function keysCommand(): Command {
     .requiredOption("--name <name>", "name of the key", keyName)
     .option("--project <slug>", "restrict the key to this project")
     .option("--scope <permission>", "grant this permission; may be repeated", collect)
+    .addOption(
+      new Option("--role <role>", "role in the project of a user who is no member of it")
+        .choices(ROLES)
+        .default("member" satisfies Role),
+    )
+    .option("--create", "create the user even if the address resembles that of another")
     .option("--expires-at <time>", "expiry, for example 2030-01-31T12:00:00Z", futureTime)
     .addHelpText(
       "after",
@@ -44,32 +56,26 @@ Examples:
 }
 
 async function createKey(options: CreateOptions): Promise<void> {
-  const { user, name, project, scope = [], expiresAt } = options;
+  const { user, name, project, scope = [], expiresAt, role } = options;
   if (scope.length > API_KEY_SCOPES_MAX) {
     throw new CommandError(`a key can have at most ${API_KEY_SCOPES_MAX} scopes`);
   }
   for (const permission of scope) requireScope(permission);
-  const { key, userCreated, isMember } = await withDatabase(async (sql) => {
+  const { key, userCreated, joined } = await withDatabase(async (sql) => {
+    if (options.create !== true) await refuseTypo(sql, user);
     const projectId = project === undefined ? undefined : (await findProject(sql, project)).id;
-    return await issueApiKey(sql, { email: user, name, projectId, scopes: scope, expiresAt });
+    const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role };
+    return await issueApiKey(sql, { email: user, name, ...restrictions });
   });
   if (userCreated) notice(`created the user ${user}`);
-  if (!isMember) {
-    notice(`${user} is not a member of the project, so the key does not give access to it yet`);
-  }
-  process.stdout.write(`${key}\n`);
+  if (joined) notice(`${user} is now a member of ${project} with the role ${role}`);
+  print(key);
 }
 
-function notice(line: string): void {
-  process.stderr.write(`tessera: ${line}\n`);
-}
-
-/** A permission may be known to another version, so an unknown one only causes a warning. */
 function requireScope(scope: string): void {
-  if (scope === "" || scope.length > API_KEY_SCOPE_MAX_CHARS || /[\s\0]/.test(scope)) {
-    throw new CommandError(
-      `a scope must be a permission name of 1 to ${API_KEY_SCOPE_MAX_CHARS} characters without spaces`,
-    );
-  }
-  if (!(scope in PERMISSIONS)) notice(`"${abbreviate(scope)}" is not a known permission`);
+  if (Object.hasOwn(PERMISSIONS, scope)) return;
+  const similar = closest(scope, Object.keys(PERMISSIONS));
+  throw new CommandError(
+    `"${abbreviate(scope)}" is not a permission; did you mean ${similar}? \`keys create --help\` lists all`,
+  );
 }

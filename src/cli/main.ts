@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { explain } from "../failure.ts";
 import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { ImportError } from "../import/records/errors.ts";
+import { auditCommand } from "./audit.ts";
 import { benchCommand } from "./bench.ts";
 import { CommandError } from "./command-error.ts";
 import { embedCommand } from "./embed.ts";
@@ -31,6 +32,7 @@ function createProgram(): Command {
     keysCommand(),
     indexCommand(),
     embedCommand(),
+    auditCommand(),
     benchCommand(),
   ];
   for (const command of commands) program.addCommand(command);

@@ -21,6 +21,19 @@ export function keyName(value: string): string {
   return value;
 }
 
+export function count(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(value);
+}
+
+/** Parses an RFC 3339 time. */
+export function pastTime(value: string): Date {
+  if (!isDateTime(value)) {
+    throw new InvalidArgumentError("It must be a time such as 2026-01-31T12:00:00Z.");
+  }
+  return new Date(value);
+}
+
 /** Parses an RFC 3339 time in the future. */
 export function futureTime(value: string): Date {
   if (!isDateTime(value)) {

@@ -2,6 +2,7 @@ import { SingleBar } from "cli-progress";
 import type { ImportSummary } from "../import/import-records.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
+import { withoutControls } from "./output.ts";
 
 const CLEAR_LINE = "\r\x1b[K";
 
@@ -93,11 +94,6 @@ export class Reporter {
   #seconds(): number {
     return Math.max(0.001, (performance.now() - this.#started) / 1000);
   }
-}
-
-/** File names may contain control characters, which must not reach the terminal. */
-function withoutControls(where: string): string {
-  return where.replace(/\p{Cc}/gu, "?");
 }
 
 function plural(count: number, noun: string): string {

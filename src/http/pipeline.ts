@@ -1,3 +1,4 @@
+import type { AuditLog } from "../audit/audit-log.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -21,6 +22,7 @@ export interface HttpContext {
   readonly bodies: BodyIntake;
   readonly refusals: Refusals;
   readonly authenticator: Authenticator;
+  readonly audit: AuditLog;
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -66,17 +68,22 @@ async function jsonBody(request: Request, context: HttpContext, holder: string):
   return parseJson(bytes);
 }
 
+/** A request to an operation. */
+interface Incoming {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly basePath: string;
+  readonly pathParams: Record<string, string>;
+  /** The caller, once authenticated. */
+  principal?: Principal;
+}
+
 /** Processes a request in a fixed order: credential, permission, parameters, body, handler. */
 async function perform(
   operation: Operation,
   validators: Validators,
   context: HttpContext,
-  call: {
-    request: Request;
-    requestId: string;
-    basePath: string;
-    pathParams: Record<string, string>;
-  },
+  call: Incoming,
 ): Promise<Response> {
   const { request, requestId, basePath, pathParams } = call;
   const needsPrincipal = operation.kind === "json" || operation.credential === "bearer";
@@ -85,6 +92,7 @@ async function perform(
     : undefined;
   // Cached credentials stay synchronous, which keeps the hot path free of promises.
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
+  if (principal !== undefined) call.principal = principal;
   if (operation.permission !== null && principal !== undefined) {
     requirePermission(principal, operation.permission);
   }
@@ -111,6 +119,18 @@ async function perform(
   return json(result, operation.status ?? 200);
 }
 
+/** Counts refusals for lack of capacity, and notes those for lack of a right in the audit log. */
+function noteProblem(
+  { slug, type, message: detail }: Problem,
+  { id: operation }: Operation,
+  { principal, requestId }: Incoming,
+  { metrics, audit }: HttpContext,
+): void {
+  if (slug === "overloaded") metrics.overloaded.inc();
+  if (type.status !== 401 && type.status !== 403) return;
+  audit.denied({ principal, operation, slug, detail, requestId });
+}
+
 /** Runs an operation for a request: answers errors as problems, and records duration and status. */
 export function bindOperation(operation: Operation, context: HttpContext): Runner {
   const validators = validatorsOf(operation);
@@ -119,15 +139,15 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
   return async (request, pathParams) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
+    const call: Incoming = { request, requestId, basePath, pathParams };
     let response: Response;
     try {
-      const call = { request, requestId, basePath, pathParams };
       response = await perform(operation, validators, context, call);
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
     } catch (error) {
       const { baseUrl, log } = context;
-      if (error instanceof Problem && error.slug === "overloaded") context.metrics.overloaded.inc();
+      if (error instanceof Problem) noteProblem(error, operation, call, context);
       response =
         error === OVERLOADED && extend === undefined
           ? await context.refusals.respond(requestId)

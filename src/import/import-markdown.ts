@@ -1,3 +1,4 @@
+import { OPERATOR } from "../audit/actor.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { type ImportSummary, importRecords } from "./import-records.ts";
@@ -54,6 +55,7 @@ export async function importMarkdown(
   listener: MarkdownListener,
 ): Promise<ImportSummary> {
   return await importRecords(sql, readBatches(sql, work, listener), {
+    actor: OPERATOR,
     strict: work.strict === true,
     onRejected: (path, reason) => listener.onReport(path, reason),
     onBatch: (imported) => listener.onBatch?.(imported),

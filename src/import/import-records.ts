@@ -1,3 +1,4 @@
+import { type Actor, actAs } from "../audit/actor.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
 import { IndexPace } from "./index-pace.ts";
@@ -20,6 +21,8 @@ import {
 } from "./upsert/staging.ts";
 
 interface ImportOptions {
+  /** Who imports, for the audit log. */
+  readonly actor: Actor;
   /** The only project that the records may belong to; `readBatches` needs it too. */
   readonly target?: ImportTarget;
   /** Import nothing if a single record is rejected. */
@@ -58,6 +61,7 @@ export async function importRecords(
 ): Promise<ImportSummary> {
   const session = await ImportSession.open(pool);
   try {
+    await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
     // A strict import is one transaction: nothing of it is indexed while it runs.
     const pace = options.strict ? undefined : new IndexPace(session.sql);

@@ -108,8 +108,8 @@ function createOperation(sql: Sql): Operation {
     responseExample: EXAMPLE,
     responseHeaders: { Location: { description: "The path of the project." } },
     problems: ["permission-denied", "project-not-found", "project-slug-taken"],
-    async handle({ principal, basePath, body }) {
-      const project = await createProject(sql, principal, body);
+    async handle({ principal, requestId, basePath, body }) {
+      const project = await createProject(sql, principal, requestId, body);
       return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
     },
   });

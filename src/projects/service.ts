@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type Actor, actAs, actorOf } from "../audit/actor.ts";
 import type { Principal } from "../auth/principal.ts";
 import { findProject } from "../auth/project-access.ts";
 import { ensureUser } from "../auth/users.ts";
@@ -97,6 +98,7 @@ async function findTemplate(
 async function insertWithTemplate(
   tx: Transaction,
   principal: Principal,
+  actor: Actor,
   input: NewProject,
 ): Promise<Project> {
   // The template may change while it is copied. All statements must see the same state of it.
@@ -104,6 +106,7 @@ async function insertWithTemplate(
   await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
   const templateId = await findTemplate(tx, principal, input);
   await ensureUser(tx, principal);
+  await actAs(tx, actor);
   const id = randomUUID();
   const { slug, name, description = null } = input;
   const project = await insertProject(tx, { id, slug, name, description, templateId });
@@ -125,6 +128,7 @@ async function insertWithTemplate(
 export async function createProject(
   sql: Sql,
   principal: Principal,
+  requestId: string,
   input: NewProject,
 ): Promise<Project> {
   if (principal.projectId !== null) {
@@ -133,7 +137,9 @@ export async function createProject(
     });
   }
   try {
-    return await transaction(sql, (tx) => insertWithTemplate(tx, principal, input));
+    return await transaction(sql, (tx) =>
+      insertWithTemplate(tx, principal, actorOf(principal, requestId), input),
+    );
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

@@ -162,6 +162,16 @@ export const REFUSAL_TICK_MS = 20;
 export const REFUSALS_WAITING_MAX = 8_192;
 export const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
+// Audit log.
+/** Equal denials within this time are one row. */
+export const AUDIT_FLUSH_MS = 10_000;
+/** Different denials that are noted within this time. */
+export const AUDIT_DENIALS_MAX = 1_000;
+export const AUDIT_RETENTION_DAYS = 400;
+export const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
+/** Entries that `tessera audit` prints by default. */
+export const AUDIT_LISTED_DEFAULT = 100;
+
 // Logging.
 /** A reason why requests fail for a while is logged at most this often. */
 export const LOG_REPEAT_MS = 60_000;
@@ -231,6 +241,9 @@ export const TREE_MAX_MESSAGES = 1_000;
 // Users.
 /** The longest valid address: longer ones in a token are ignored. */
 export const USER_EMAIL_MAX_CHARS = 320;
+
+/** An unknown address that differs from a known one by at most this many letters is a typo. */
+export const EMAIL_TYPO_DISTANCE = 2;
 
 // Projects.
 /** Every slug can be used as a reference. */

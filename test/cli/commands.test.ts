@@ -21,6 +21,7 @@ describe("the command line", () => {
     ["index", "status"],
     ["index", "rebuild"],
     ["embed"],
+    ["audit"],
     ["bench"],
   ];
 
@@ -150,12 +151,33 @@ describe("keys create", () => {
     });
   });
 
-  test("warns about an unknown scope and a user who is not a member", async () => {
+  test("refuses a mistyped scope, and an address that resembles a known one", async () => {
     await cli.import(FRAME);
-    const result = await create("--project", "docs", "--scope", "serach.query");
+    const before = await dump(cli.sql);
+    const scope = await create("--scope", "serach.query");
+    expect(scope).toMatchObject({ status: 1, stdout: "" });
+    expect(scope.stderr).toContain("did you mean search.query?");
+    const typo = ["keys", "create", "--user", "dda@example.com", "--name", "x"];
+    const address = await cli.run(typo);
+    expect(address).toMatchObject({ status: 1, stdout: "" });
+    expect(address.stderr).toContain("did you mean ada@example.com?");
+    expect(await dump(cli.sql)).toEqual(before);
+    expect((await cli.run([...typo, "--create"])).status).toBe(0);
+  });
+
+  test("makes a user who is no member of the project a member of it, and says so", async () => {
+    await cli.import(FRAME);
+    const result = await create("--project", "docs");
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain('"serach.query" is not a known permission');
-    expect(result.stderr).toContain("is not a member of the project");
+    expect(result.stderr).toContain("new@example.com is now a member of docs");
+    const roles =
+      async () => cli.sql`SELECT m.role FROM memberships m JOIN users u ON u.id = user_id
+      WHERE email = 'new@example.com'`;
+    expect(await roles()).toMatchObject([{ role: "member" }]);
+    // An existing role stays.
+    expect((await create("--project", "docs", "--role", "owner")).stderr).toBe("");
+    expect(await roles()).toMatchObject([{ role: "member" }]);
+    expect((await create("--project", "docs", "--role", "onwer")).status).toBe(2);
   });
 
   test("creates nothing for a project that does not exist", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { OPERATOR } from "../../src/audit/actor.ts";
 import { importRecords } from "../../src/import/import-records.ts";
 import type { InputRecord } from "../../src/import/records/batches.ts";
 import { parseRecord } from "../../src/import/records/parse.ts";
@@ -46,6 +47,7 @@ function startImport(slug: string) {
     }
   }
   const done = importRecords(sql, batches(), {
+    actor: OPERATOR,
     strict: false,
     onRejected: (where, reason) => expect.unreachable(`${where}: ${reason}`),
     onBatch: () => void progress.written++,

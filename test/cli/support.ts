@@ -45,7 +45,13 @@ export function ndjson(lines: readonly (object | string)[]): string {
     .join("");
 }
 
-const SKIPPED_TABLES = ["schema_migrations", "index_origin", "service_secrets", "index_state"];
+const SKIPPED_TABLES = [
+  "schema_migrations",
+  "index_origin",
+  "service_secrets",
+  "index_state",
+  "audit_log",
+];
 
 /** All rows of all tables as text, to compare two states of the database. */
 export async function dump(

@@ -26,6 +26,7 @@ const LAYERS = {
   ],
   shared: [
     "http",
+    "audit",
     "auth",
     "problem",
     "config",

@@ -1,7 +1,10 @@
+import { actorOf } from "../../audit/actor.ts";
+import type { AuditLog } from "../../audit/audit-log.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findMembership, type Membership } from "../../auth/project-access.ts";
 import { mayWrite, OWNER } from "../../auth/roles.ts";
 import type { Sql } from "../../db/client.ts";
+import { databaseProblem } from "../../db/errors.ts";
 import { mediaType } from "../../http/body.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { json } from "../../http/respond.ts";
@@ -10,7 +13,7 @@ import { FairPlaces } from "../../shared/fair-places.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportThreads } from "../thread/import-threads.ts";
-import type { ImportJob } from "../thread/messages.ts";
+import type { ImportJob, ImportReport } from "../thread/messages.ts";
 import { ImportBody, ImportHeaders, ImportParams, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 
@@ -38,6 +41,7 @@ const EXAMPLE: ImportResult = {
 interface ImportServices {
   readonly sql: Sql;
   readonly imports: ImportThreads;
+  readonly audit: AuditLog;
   readonly config: { readonly importMaxBytes: number };
   /** Lets a connection be silent for as long as its request takes. */
   readonly keepOpen: (request: Request) => void;
@@ -81,19 +85,33 @@ async function* noBody(): AsyncGenerator<Uint8Array> {}
 
 /** POST /projects/{project_reference}/import. */
 export function importOperations(services: ImportServices): Operation[] {
-  const { sql, imports, keepOpen } = services;
+  const { sql, imports, audit, keepOpen } = services;
   const { importMaxBytes: maxBytes } = services.config;
   const places = new FairPlaces(IMPORTS_MAX);
 
-  async function importBody(request: Request, tenant: string, job: ImportJob): Promise<Response> {
+  /** Imports the body and notes in the audit log what has come of it. */
+  async function importBody({ body }: Request, job: ImportJob): Promise<ImportReport> {
+    const { actor, target, strict } = job;
+    const note = (outcome: object) => audit.imported(actor, target.id, { strict, ...outcome });
+    try {
+      const upload = body === null ? noBody() : readUpload(body, { maxBytes });
+      const result = await imports.run(job, upload);
+      const { lines, changed, unchanged, refused } = result;
+      await note({ lines, changed, unchanged, refused });
+      return result;
+    } catch (error) {
+      const problem = error instanceof Problem ? error : databaseProblem(error);
+      await note({ failed: problem?.slug ?? "internal-error" });
+      throw error;
+    }
+  }
+
+  async function importShared(request: Request, tenant: string, job: ImportJob): Promise<Response> {
     // Places are few and held for long, so callers share them.
     if (!places.take(tenant)) throw OVERLOADED;
     try {
       keepOpen(request);
-      const { body } = request;
-      return json(
-        await imports.run(job, body === null ? noBody() : readUpload(body, { maxBytes })),
-      );
+      return json(await importBody(request, job));
     } finally {
       places.release(tenant);
     }
@@ -122,14 +140,15 @@ export function importOperations(services: ImportServices): Operation[] {
       response: ImportResult,
       responseExample: EXAMPLE,
       problems: ["validation-failed", "permission-denied", "project-not-found"],
-      async handle({ request, params, query, principal }) {
+      async handle({ request, requestId, params, query, principal }) {
         const caller = principal as Principal;
         const { id, slug, role } = await writableProject(sql, caller, params.project_reference);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
         const target = { id, slug, asOwner: role === OWNER };
-        const job = { target, encoding, strict: query.strict === "true", maxBytes };
-        return await importBody(request, caller.userId, job);
+        const actor = actorOf(caller, requestId);
+        const job = { actor, target, encoding, strict: query.strict === "true", maxBytes };
+        return await importShared(request, caller.userId, job);
       },
     }),
   ];

@@ -1,8 +1,10 @@
+import type { Actor } from "../../audit/actor.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportTarget } from "../records/target.ts";
 
 /** An import into one project. */
 export interface ImportJob {
+  readonly actor: Actor;
   readonly target: ImportTarget;
   readonly encoding: Encoding;
   /** Keep all records or none. */

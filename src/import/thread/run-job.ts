@@ -29,7 +29,7 @@ function lineOf(where: string): number {
 /** Imports records into one project. Throws an ImportError, such as InputTooLarge. */
 export async function runJob(
   sql: Sql,
-  { target, encoding, strict, maxBytes }: ImportJob,
+  { actor, target, encoding, strict, maxBytes }: ImportJob,
   input: AsyncIterable<Uint8Array>,
 ): Promise<ImportReport> {
   const source: Source = {
@@ -40,6 +40,7 @@ export async function runJob(
   };
   const errors: Array<{ line: number; message: string }> = [];
   const summary = await importRecords(sql, readBatches([source], { target }), {
+    actor,
     target,
     strict,
     onRejected(where, message) {

@@ -1,3 +1,4 @@
+import { OPERATOR } from "../../../src/audit/actor.ts";
 import { importRecords } from "../../../src/import/import-records.ts";
 import { readBatches } from "../../../src/import/records/batches.ts";
 import { streamSource } from "../../../src/import/records/source.ts";
@@ -21,6 +22,7 @@ async function importOnce(world: World, text: string): Promise<void> {
   const rejected: string[] = [];
   const batches = readBatches([streamSource("model", bytesOf(text))], {});
   await importRecords(world.importer, batches, {
+    actor: OPERATOR,
     strict: false,
     onRejected: (where, reason) => rejected.push(`${where}: ${reason}`),
   });

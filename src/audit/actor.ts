@@ -1,0 +1,27 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Queryable } from "../db/client.ts";
+
+/** Who makes a change, for the audit log. */
+export interface Actor {
+  readonly via: "http" | "command";
+  readonly user_id?: string;
+  readonly key_id?: string;
+  readonly request_id?: string;
+}
+
+/** Somebody with access to the database, through the command line. */
+export const OPERATOR: Actor = { via: "command" };
+
+/** The caller of a request. */
+export function actorOf({ userId, keyId }: Principal, requestId: string): Actor {
+  const key = keyId === null ? {} : { key_id: keyId };
+  return { via: "http", user_id: userId, ...key, request_id: requestId };
+}
+
+/**
+ * Attributes the changes that follow to an actor: those of this transaction, or those of the session
+ * if `lasting`. Triggers copy the actor into the audit log.
+ */
+export async function actAs(sql: Queryable, actor: Actor, lasting = false): Promise<void> {
+  await sql`SELECT set_config('tessera.actor', ${JSON.stringify(actor)}, ${!lasting})`;
+}

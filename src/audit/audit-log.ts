@@ -1,0 +1,111 @@
+import type { Principal } from "../auth/principal.ts";
+import type { Sql } from "../db/client.ts";
+import type { Log } from "../observability/log.ts";
+import { LogLimiter } from "../observability/log-limiter.ts";
+import {
+  AUDIT_DENIALS_MAX,
+  AUDIT_FLUSH_MS,
+  AUDIT_PRUNE_INTERVAL_MS,
+  AUDIT_RETENTION_DAYS,
+} from "../shared/limits.ts";
+import type { Actor } from "./actor.ts";
+
+/** A request that was refused for lack of a valid credential (401) or of a right (403). */
+interface Denial {
+  /** Undefined without a valid credential. */
+  readonly principal: Principal | undefined;
+  readonly operation: string;
+  readonly slug: string;
+  readonly detail: string;
+  readonly requestId: string;
+}
+
+/**
+ * Writes what triggers cannot: imports and denials. Equal denials within AUDIT_FLUSH_MS are one row
+ * with their number and the id of the first request, so that nobody fills the log by being refused.
+ */
+export class AuditLog {
+  readonly #denials = new Map<string, { denial: Denial; count: number }>();
+  readonly #timers: ReturnType<typeof setInterval>[];
+  readonly #failures = new LogLimiter();
+  /** Denials that were not noted because there were too many different ones. */
+  #dropped = 0;
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly log: Log,
+  ) {
+    this.#timers = [
+      setInterval(() => void this.flush(), AUDIT_FLUSH_MS),
+      setInterval(() => void this.#prune(), AUDIT_PRUNE_INTERVAL_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  denied(denial: Denial): void {
+    const { principal, operation, slug, detail } = denial;
+    const key = [principal?.userId, principal?.keyId, operation, slug, detail].join("\n");
+    const earlier = this.#denials.get(key);
+    if (earlier !== undefined) earlier.count++;
+    else if (this.#denials.size < AUDIT_DENIALS_MAX) this.#denials.set(key, { denial, count: 1 });
+    else this.#dropped++;
+  }
+
+  /** Notes an import, complete or failed. A failure to write it is logged. */
+  async imported(actor: Actor, projectId: string, details: object): Promise<void> {
+    await this.#write([{ ...actor, action: "import", project_id: projectId, details }]);
+  }
+
+  /** Writes the denials that were noted. */
+  async flush(): Promise<void> {
+    const rows = [...this.#denials.values()].map(({ denial, count }) => ({
+      action: "denied",
+      via: "http",
+      user_id: denial.principal?.userId ?? null,
+      key_id: denial.principal?.keyId ?? null,
+      request_id: denial.requestId,
+      project_id: denial.principal?.projectId ?? null,
+      details: { operation: denial.operation, slug: denial.slug, detail: denial.detail, count },
+    }));
+    this.#denials.clear();
+    if (this.#dropped > 0) {
+      rows.push({
+        ...{ action: "denied", via: "http", user_id: null, key_id: null, request_id: "" },
+        project_id: null,
+        details: { operation: "", slug: "", detail: "too many to list", count: this.#dropped },
+      });
+      this.#dropped = 0;
+    }
+    if (rows.length > 0) await this.#write(rows);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.flush();
+  }
+
+  async #write(rows: readonly object[]): Promise<void> {
+    try {
+      await this.sql`
+        INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+        SELECT action, via, user_id, key_id, nullif(request_id, ''), project_id, details
+        FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS r (action text, via text,
+          user_id uuid, key_id uuid, request_id text, project_id uuid, details jsonb)`;
+    } catch (err) {
+      this.#failures.limited("write", () => {
+        this.log.error({ err, rows: rows.length }, "could not write to the audit log");
+      });
+    }
+  }
+
+  async #prune(): Promise<void> {
+    try {
+      await this.sql`
+        DELETE FROM audit_log WHERE at < now() - make_interval(days => ${AUDIT_RETENTION_DAYS})`;
+    } catch (err) {
+      this.#failures.limited("prune", () => {
+        this.log.warn({ err }, "could not prune the audit log");
+      });
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { AUDIT_FLUSH_MS } from "../../src/shared/limits.ts";
+import { runCommand } from "../../support/process.ts";
+import { startApi } from "../support/api.ts";
+import { importsOf, PRODUCTION } from "../support/imports.ts";
+import type { Json } from "../support/openapi.ts";
+
+const api = await startApi();
+const { sql } = api;
+const owner = await api.user({ email: "owner@example.com" });
+
+afterEach(async () => {
+  await sql`DELETE FROM audit_log`;
+});
+
+async function entries(action?: string): Promise<Json[]> {
+  return await sql`
+    SELECT action, via, user_id, key_id, request_id, project_id, details FROM audit_log
+    WHERE ${action ?? null}::text IS NULL OR action = ${action ?? null} ORDER BY id`;
+}
+
+/** Waits for entries of an action, which may be written with a delay. */
+async function eventually(action: string): Promise<Json[]> {
+  for (const end = Date.now() + 3 * AUDIT_FLUSH_MS; Date.now() < end; await Bun.sleep(50)) {
+    const found = await entries(action);
+    if (found.length > 0) return found;
+  }
+  throw new Error(`no entry of ${action}`);
+}
+
+describe("the audit log", () => {
+  test("names the caller, the key in use and the request of a revocation", async () => {
+    const inUse = await api.key(owner);
+    const key = await api.key(owner);
+    await sql`DELETE FROM audit_log`;
+    const answer = await api.send("DELETE", `/api-keys/${key.id}`, { as: inUse });
+    expect(await entries()).toEqual([
+      {
+        action: "key.revoked",
+        via: "http",
+        user_id: owner.userId,
+        key_id: inUse.id,
+        request_id: answer.headers.get("x-request-id"),
+        project_id: null,
+        details: {
+          key: key.id,
+          key_prefix: key.key.split("_").slice(0, 2).join("_"),
+          name: "a key",
+          user: owner.userId,
+        },
+      },
+    ]);
+  });
+
+  test("has the creation of keys and projects, without secrets", async () => {
+    const key = await api.post("/api-keys", { name: "new" }, owner);
+    const project = await api.post("/projects", { name: "n", slug: "audited" }, owner);
+    const found = await entries();
+    expect(found).toMatchObject([
+      { action: "key.created", user_id: owner.userId, details: { key: key.body.id } },
+      {
+        action: "member.added",
+        user_id: owner.userId,
+        project_id: project.body.id,
+        details: { member: owner.userId, role: "owner" },
+      },
+    ]);
+    expect(JSON.stringify(found)).not.toContain(key.body.key);
+  });
+
+  test("has changes of memberships that name no actor, and none that change nothing", async () => {
+    const project = await api.project(owner);
+    const member = await api.user();
+    await api.join(member, project);
+    await sql`UPDATE memberships SET role = 'editor' WHERE user_id = ${member.userId}`;
+    await sql`UPDATE memberships SET role = 'editor' WHERE user_id = ${member.userId}`;
+    await sql`DELETE FROM memberships WHERE user_id = ${member.userId}`;
+    const details = { member: member.userId };
+    const found = (await entries()).filter((entry) => entry.details.member === member.userId);
+    expect(found).toMatchObject([
+      { action: "member.added", via: null, details: { ...details, role: "member" } },
+      { action: "member.changed", details: { role: "editor", earlier_role: "member" } },
+      { action: "member.removed", details: { ...details, role: "editor" } },
+    ]);
+  });
+
+  test("has every import over HTTP, complete or not, and what it changes of memberships", async () => {
+    const project = await api.project(owner);
+    const member = await api.user({ email: "joins@example.com" });
+    await api.join(member, project);
+    await sql`DELETE FROM audit_log`;
+    const { post } = importsOf(api, owner);
+    const promotion = {
+      ...{ record: "project", slug: project.slug, name: "n", owner: owner.userId },
+      members: [{ user: "joins@example.com", role: "editor" }],
+    };
+    const answer = await post(project, [PRODUCTION, promotion, "{"]);
+    const by = {
+      ...{ via: "http", user_id: owner.userId, project_id: project.id },
+      request_id: answer.headers.get("x-request-id"),
+    };
+    expect(await entries()).toMatchObject([
+      { ...by, action: "member.changed", details: { member: member.userId, role: "editor" } },
+      {
+        ...by,
+        action: "import",
+        details: { strict: false, lines: 3, changed: 2, unchanged: 0, refused: 1 },
+      },
+    ]);
+    const small = await startApi({ beside: api, env: { IMPORT_MAX_BYTES: "100" } });
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new Uint8Array(200));
+        controller.close();
+      },
+    });
+    await small.send("POST", `/projects/${project.slug}/import`, {
+      as: owner,
+      body: stream as never,
+      headers: { "content-type": "application/x-ndjson" },
+    });
+    expect((await entries("import")).at(-1).details).toEqual({
+      ...{ strict: false, failed: "payload-too-large" },
+    });
+  });
+
+  test("has denials, equal ones as one entry with their number", async () => {
+    const project = await api.project(owner);
+    const limited = await api.key(owner, { scopes: ["chunks.read"] });
+    for (let i = 0; i < 5; i++) await api.get(`/projects/${project.slug}`, limited);
+    await api.get("/projects");
+    await eventually("denied");
+    await Bun.sleep(AUDIT_FLUSH_MS);
+    const found = await entries("denied");
+    // Usually one entry each; two if they were written in between.
+    expect(found.length).toBeLessThanOrEqual(3);
+    const ofKey = found.filter(({ key_id }) => key_id === limited.id);
+    for (const { user_id, details, request_id } of ofKey) {
+      expect(user_id).toBe(owner.userId);
+      expect(details).toMatchObject({ operation: "getProject", slug: "permission-denied" });
+      expect(request_id).toBeString();
+    }
+    expect(ofKey.reduce((sum, { details }) => sum + details.count, 0)).toBe(5);
+    expect(found.filter(({ user_id }) => user_id === null)).toMatchObject([
+      { key_id: null, details: { operation: "listProjects", slug: "unauthorized", count: 1 } },
+    ]);
+  });
+
+  test("is read by `tessera audit`, for a project, a user or an action", async () => {
+    const project = await api.project(owner);
+    const other = await api.project(owner);
+    await importsOf(api, owner).post(project, [PRODUCTION]);
+    const env = { DATABASE_URL: api.databaseUrl };
+    const audit = async (...args: string[]) => {
+      const { status, stdout } = await runCommand(["audit", ...args], { env });
+      expect(status).toBe(0);
+      return stdout;
+    };
+    expect(await audit()).toMatch(/time +action +by +project +details\n/);
+    const lines = (await audit("--project", project.slug, "--json")).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { action: "member.added", project: project.slug },
+      { action: "import", user: "owner@example.com", details: { lines: 1 } },
+    ]);
+    expect(await audit("--action", "import")).not.toContain(other.slug);
+    expect(await audit("--user", "OWNER@example.com", "--limit", "1", "--json")).toContain(
+      "import",
+    );
+    expect(await audit("--since", "2099-01-01T00:00:00Z", "--json")).toBe("");
+    const unknown = await runCommand(["audit", "--user", "ownr@example.com"], { env });
+    expect(unknown).toMatchObject({ status: 1, stdout: "" });
+    expect(unknown.stderr).toContain("did you mean owner@example.com?");
+  });
+});
