@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:model|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:model|test:fuzz|fuzz:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -166,6 +166,14 @@ test:model)
   setup
   exec "$bun" scripts/model.ts "$@"
   ;;
+test:fuzz)
+  setup
+  exec "$bun" scripts/fuzz.ts "$@"
+  ;;
+fuzz:native)
+  setup
+  exec "$bun" scripts/fuzz-native.ts "$@"
+  ;;
 check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
@@ -181,7 +189,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:model|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:model|test:fuzz|fuzz:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -1,0 +1,45 @@
+// Base64: what is decoded is encoded to the same text, and all that can be encoded is decoded.
+#include "json/base64.hpp"
+
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+
+static constexpr char ALPHABET[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static std::string encode(const std::vector<uint8_t>& bytes) {
+  std::string text;
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t left = bytes.size() - at;
+    const uint32_t second = left > 1 ? bytes[at + 1] : 0;
+    const uint32_t third = left > 2 ? bytes[at + 2] : 0;
+    const uint32_t bits = static_cast<uint32_t>(bytes[at]) << 16 | second << 8 | third;
+    text += ALPHABET[bits >> 18];
+    text += ALPHABET[bits >> 12 & 63];
+    text += left > 1 ? ALPHABET[bits >> 6 & 63] : '=';
+    text += left > 2 ? ALPHABET[bits & 63] : '=';
+  }
+  return text;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::vector<uint8_t> bytes(data + 1, data + size);
+  const std::string text(bytes.begin(), bytes.end());
+  // The capacity is often too small by a little.
+  const size_t capacity = text.size() / 4 * 3 - (text.size() >= 4 ? data[0] % 4 : 0);
+  std::vector<uint8_t> out(capacity);
+  size_t length = 0;
+  if (tessera::decodeBase64(text, out.data(), capacity, length)) {
+    CHECK(length <= capacity);
+    out.resize(length);
+    CHECK(encode(out) == text);
+  }
+  if (bytes.empty()) return 0;
+  std::vector<uint8_t> back(bytes.size());
+  CHECK(tessera::decodeBase64(encode(bytes), back.data(), back.size(), length));
+  CHECK(length == bytes.size() && back == bytes);
+  return 0;
+}

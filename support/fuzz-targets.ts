@@ -1,0 +1,48 @@
+/** A fuzz target of native/fuzz. */
+export interface FuzzTarget {
+  /** Of its source, without the suffix. */
+  readonly name: string;
+  /** What it needs of native/src. */
+  readonly sources: readonly string[];
+  readonly flags?: readonly string[];
+  /** Inputs to begin with, which random ones would hardly find. */
+  seeds(): (string | Uint8Array)[];
+}
+
+const DIMENSION = 768;
+/** The first byte of a body's input chooses how the rest is used. */
+const [WHOLE, ELEMENT, MEMBERS, SKIPPED] = ["\0", "\u0001", "\u0002", "\u0003"];
+
+const numbers = ["0", "-0.0", "0.123456789012345678901", "1e-45", "3.4028236e38", "-1.5E+3"];
+
+function bodySeeds(): string[] {
+  const vector = Array.from({ length: DIMENSION }, (_, i) => (i % 9) / 8 - 0.4);
+  const base64 = Buffer.from(Float32Array.from(vector).buffer).toString("base64");
+  const rest = { dimension: DIMENSION, limit: 5, threshold: 0.5, other: { a: [null, "ü\\n"] } };
+  return [
+    WHOLE + JSON.stringify({ vector, ...rest }),
+    WHOLE + JSON.stringify({ vector: base64, ...rest }),
+    ...numbers.map((text) => ELEMENT + text),
+    `${MEMBERS}"limit":7.5,"threshold":1e-3,"x":"\\ud83d\\ude80"`,
+    `${SKIPPED}{"a":[1,2,{"b":null}],"c":"\\u0041 \u00e4"}`,
+  ];
+}
+
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [
+  {
+    name: "body",
+    sources: ["json/body.cc", "json/base64.cc", "json/json_skip.cc", "json/number.cc"],
+    seeds: bodySeeds,
+  },
+  { name: "number", sources: ["json/number.cc"], seeds: () => [...numbers] },
+  {
+    name: "base64",
+    sources: ["json/base64.cc"],
+    seeds: () => ["\0AAAA", "\0AAA=", "\0AA==", "\u0001/+9z"],
+  },
+  {
+    name: "bitmap",
+    sources: ["project/bitmap.cc", "common/checksum.cc"],
+    seeds: () => [Uint8Array.of(0, 1, 2, 3, 5, 9, 9), Uint8Array.of(15, 0, 255, 255, 15, 255)],
+  },
+];

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { addBranch, addConversation, addMessages } from "../../support/content.ts";
+import { addWebhook } from "../../support/webhooks.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../support/billing.ts";
+import { BillingProvider } from "../support/billing-provider.ts";
+import { addInputRequest } from "../support/input-requests.ts";
+import { publishTexts } from "../support/knowledge.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+
+const DIMENSION = 768;
+/** Requests that are consumed by the first that succeeds. */
+const SPARE = 40;
+
+/** A service with something behind every path. */
+export interface Target {
+  readonly api: TestApi;
+  /** Values of path parameters that exist, by name, or by name and the segment before it. */
+  readonly places: Readonly<Record<string, readonly string[]>>;
+  /** The headers of each kind of caller. */
+  readonly callers: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** Fields of input requests for which the documented example is an answer. */
+async function answeredFields(api: TestApi): Promise<object[]> {
+  const { document } = await api.contract();
+  const path = "/conversations/{conversation_id}/input-requests/{input_request_id}/responses";
+  const { example } = document.paths[path].post.requestBody.content["application/json"];
+  return Object.entries(example.values).map(([name, value]) => {
+    return { name, type: typeof value === "string" ? "text" : typeof value };
+  });
+}
+
+async function fill(api: TestApi, owner: Awaited<ReturnType<TestApi["user"]>>) {
+  const { sql } = api;
+  const project = await api.project(owner);
+  const production = await addEnvironment(sql, project);
+  const release = await addRelease(sql, project, "v1");
+  const chunks = [1, 2, 3].map((seed) => chunkOf(randomVector(DIMENSION, seed)));
+  await attach(sql, project, production.id, [await writeVersion(sql, project, "a.md", chunks)]);
+  await publishTexts(sql, project, production, { "b.md": "# Guide\n\nsome text", "c.md": "more" });
+  const conversation = await addConversation(sql, owner, project);
+  const messages = await addMessages(sql, conversation, 3);
+  const fields = await answeredFields(api);
+  const requests = Array.from({ length: SPARE }, () =>
+    addInputRequest(sql, conversation, { fields }),
+  );
+  const keys = Array.from({ length: SPARE }, () => api.key(owner));
+  const webhook = await addWebhook(sql, project);
+  return {
+    ...{ project, production, release, conversation, messages, webhook },
+    branch: await addBranch(sql, project),
+    requests: await Promise.all(requests),
+    keys: await Promise.all(keys),
+  };
+}
+
+export async function startTarget(): Promise<Target> {
+  const provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
+  const api = await startApi({ env: environment(provider) });
+  const owner = await api.user({ permissions: [PERMISSION] });
+  const stranger = await api.user();
+  const has = await fill(api, owner);
+  const key = await api.key(owner);
+  const { id } = has.webhook;
+  return {
+    api,
+    places: {
+      project_reference: [has.project.slug, has.project.id],
+      environmentName: [has.production.name],
+      version: [has.release.name, has.release.id],
+      branchId: [has.branch],
+      conversation_id: [has.conversation],
+      message_id: has.messages,
+      input_request_id: has.requests.map((request) => request.id),
+      webhook_id: [id],
+      slug: ["unauthorized", "overloaded"],
+      "conversations/{id}": [has.conversation],
+      "api-keys/{id}": has.keys.map((each) => each.id),
+    },
+    callers: {
+      owner: owner.headers,
+      key: key.headers,
+      stranger: stranger.headers,
+      nobody: {},
+      "a webhook's sender": has.webhook.headers,
+      "a key without permissions": (await api.key(owner, { scopes: ["nothing.at.all"] })).headers,
+      "a broken token": { authorization: "Bearer a.b.c" },
+      "an unknown key": { "x-api-key": `tsr_${"a".repeat(12)}_${"b".repeat(38)}` },
+      "a long token": { authorization: `Bearer ${"x".repeat(9_000)}` },
+      "another scheme": { authorization: `Basic ${btoa(randomUUID())}` },
+      "an empty token": { authorization: "Bearer ", "x-api-key": "" },
+    },
+  };
+}
