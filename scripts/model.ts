@@ -22,7 +22,7 @@ const USAGE = `usage: npm run test:model -- [options]
   --seed N           of the first run; the next ones count up (default: random)
   --path P           with --seed and the same --clients and --commands, repeats a shrunk run
   --no-faults        kill, stall and fill nothing
-  --limit SECONDS    for one run and its shrinking (default 900)
+  --shrink SECONDS   how long a failure is shrunk (default 600)
   --help
 `;
 /** Faults in about a hundred commands. */
@@ -37,12 +37,12 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(SEED) },
     path: { type: "string" },
     "no-faults": { type: "boolean", default: false },
-    limit: { type: "string", default: "900" },
+    shrink: { type: "string", default: "600" },
     help: { type: "boolean", default: false },
   },
 });
 
-function count(name: "operations" | "clients" | "commands" | "seed" | "limit"): number {
+function count(name: "operations" | "clients" | "commands" | "seed" | "shrink"): number {
   const number = Number(values[name]);
   if (Number.isSafeInteger(number) && number >= 0) return number;
   process.stderr.write(`--${name} needs a whole number\n${USAGE}`);
@@ -55,7 +55,11 @@ const table = (counts: ReadonlyMap<string, number>) =>
 async function run(): Promise<void> {
   const [operations, firstSeed] = [count("operations"), count("seed")];
   const options = {
-    ...{ clients: count("clients"), commands: count("commands"), limitMs: count("limit") * 1_000 },
+    ...{
+      clients: count("clients"),
+      commands: count("commands"),
+      shrinkMs: count("shrink") * 1_000,
+    },
     onFailure: (message: string) => void process.stdout.write(`failed: ${message}\n`),
     ...{
       faultWeight: values["no-faults"] ? 0 : FAULT_WEIGHT,

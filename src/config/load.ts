@@ -1,12 +1,16 @@
-import { cpus } from "node:os";
+import { cpus, totalmem } from "node:os";
 import { resolve } from "node:path";
 import {
   BODY_TRANSPORT_MAX_BYTES,
+  INDEX_MEMORY_MAX_MB,
+  INDEX_MEMORY_SHARE,
   JWT_SECRET_SAFE_BYTES,
   PORT_MAX,
   SEARCH_WORKERS_MAX,
 } from "../shared/limits.ts";
 import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
+
+const BYTES_PER_MB = 1_048_576;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -100,6 +104,9 @@ function readPrices(reader: Reader): Record<string, string> {
   return {};
 }
 
+/** The share of the machine's memory that indexes use by default. */
+const memoryShareMb = () => Math.ceil((totalmem() * INDEX_MEMORY_SHARE) / BYTES_PER_MB);
+
 /** Reads the configuration from the environment. Throws a ConfigError that lists every fault. */
 export function loadConfig(env: Environment = process.env): Config {
   const reader = new Reader(env);
@@ -126,6 +133,8 @@ export function loadConfig(env: Environment = process.env): Config {
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
     searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, SEARCH_WORKERS_MAX),
+    indexMemoryBytes:
+      BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,

@@ -31,6 +31,8 @@ export interface Config {
   /** Sent to the embedding endpoint of a Markdown import. */
   readonly embedApiKey: string | undefined;
   readonly searchWorkers: number;
+  /** The memory that indexes may use before idle projects are evicted. */
+  readonly indexMemoryBytes: number;
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;

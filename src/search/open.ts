@@ -28,8 +28,8 @@ export function openEngine(
   log: Log,
   metrics: Metrics,
 ): OpenedEngine {
-  const { dataDir, logLevel, searchWorkers } = config;
-  const indexer = new Indexer(dataDir, { databaseUrl, logLevel }, log);
+  const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
+  const indexer = new Indexer(dataDir, { databaseUrl, logLevel, memoryBudget }, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers);
   const recall = new RecallMonitor({

@@ -217,8 +217,9 @@ export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 /** After a failed snapshot a project is not saved for this long, doubled with every failure. */
 export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
-/** Share of the machine's memory that indexes may use before idle projects are evicted. */
+/** Share of the machine's memory that indexes may use by default before idle projects are evicted. */
 export const INDEX_MEMORY_SHARE = 0.6;
+export const INDEX_MEMORY_MAX_MB = 16_777_216;
 /** A project that was searched within this time is not idle. */
 export const INDEX_IDLE_MS = 60_000;
 /** Processes that can share one DATA_DIR. */

@@ -105,6 +105,10 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^\| the import itself \| 3( \| \d+){5} \|$/m,
     ],
   },
+  "soak/run": {
+    args: "--minutes 0.1 --sample 1 --projects 2 --files 10 --no-check",
+    lines: [/^\| open handles \| [\d.]+ \| [\d.]+ \| (yes|NO) \|$/m, /^answered: .*; failed: 0$/m],
+  },
   "webhooks/exactly-once": { args: "--deliveries 1000", lines: [/^exactly once$/m] },
   "webhooks/throughput": {
     args: "--seconds 0.2 --rounds 1",

@@ -96,14 +96,21 @@ function pathOf(operation: Operation, target: Target, values: Values): fc.Arbitr
   });
 }
 
-function queryOf(operation: Operation, values: Values): fc.Arbitrary<string> {
+/** A value of a query or a header: sometimes one that exists. */
+function parameterValue({ name, schema }: Json, target: Target, values: Values) {
+  const existing = target.places[name] ?? [];
+  return fc.oneof(
+    { weight: 6, arbitrary: values.of(schema).map(textOf) },
+    { weight: 1, arbitrary: nastyText },
+    ...(existing.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...existing) }]),
+  );
+}
+
+function queryOf(operation: Operation, target: Target, values: Values): fc.Arbitrary<string> {
   const named = operation.parameters.filter((parameter) => parameter.in === "query");
-  const one = named.map(({ name, schema }) => {
-    const value = fc.oneof(
-      { weight: 6, arbitrary: values.of(schema) },
-      { weight: 1, arbitrary: nastyText },
-    );
-    return value.map((given) => `${name}=${encoded(given)}`);
+  const one = named.map((parameter) => {
+    const value = parameterValue(parameter, target, values);
+    return value.map((given) => `${parameter.name}=${encoded(given)}`);
   });
   if (one.length === 0) return fc.constantFrom("", "", "", "?x=1", "?", "?&&=&");
   const some = fc.subarray(one).chain((chosen) => fc.tuple(...chosen));
@@ -114,11 +121,15 @@ function queryOf(operation: Operation, values: Values): fc.Arbitrary<string> {
 /** Other characters are refused by the transport, before there is a request. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-function headersOf(operation: Operation, values: Values): fc.Arbitrary<Record<string, string>> {
+function headersOf(
+  operation: Operation,
+  target: Target,
+  values: Values,
+): fc.Arbitrary<Record<string, string>> {
   const named = operation.parameters.filter((parameter) => parameter.in === "header");
-  const fields = named.map(({ name, schema }) => {
-    const value = fc.oneof(values.of(schema).map(textOf), nastyText, fc.constant("*"));
-    return [name, value.filter((text) => HEADER_VALUE.test(text))] as const;
+  const fields = named.map((parameter) => {
+    const value = fc.oneof(parameterValue(parameter, target, values), fc.constant("*"));
+    return [parameter.name, value.filter((text) => HEADER_VALUE.test(text))] as const;
   });
   const known = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
   const others = fc.constantFrom<Record<string, string>>(
@@ -224,8 +235,8 @@ export function exchangesOf(
   const requests = [valid, new Values(document, HOSTILITY)].map((values) =>
     fc.record({
       path: pathOf(operation, target, values),
-      query: queryOf(operation, values),
-      headers: headersOf(operation, values),
+      query: queryOf(operation, target, values),
+      headers: headersOf(operation, target, values),
       content: contentOf(operation, values, valid),
       caller: fc.oneof(
         { weight: 12, arbitrary: fc.constant("owner") },

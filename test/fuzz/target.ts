@@ -16,7 +16,7 @@ const SPARE = 40;
 /** A service with something behind every path. */
 export interface Target {
   readonly api: TestApi;
-  /** Values of path parameters that exist, by name, or by name and the segment before it. */
+  /** Values of parameters that exist, by name, or by name and the segment of the path before it. */
   readonly places: Readonly<Record<string, readonly string[]>>;
   /** The headers of each kind of caller. */
   readonly callers: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -76,6 +76,8 @@ export async function startTarget(): Promise<Target> {
       input_request_id: has.requests.map((request) => request.id),
       webhook_id: [id],
       slug: ["unauthorized", "overloaded"],
+      "X-Service-Webhook-Secret": [has.webhook.secret],
+      secret: [has.webhook.secret],
       "conversations/{id}": [has.conversation],
       "api-keys/{id}": has.keys.map((each) => each.id),
     },

@@ -5,14 +5,14 @@ import type { FaultName } from "./world/faults.ts";
 import { Tally } from "./world/requests.ts";
 import { World } from "./world/world.ts";
 
-const SHRINK_MS = 90_000;
+const SHRINK_MS = 60_000;
 
 test("clients of two processes get the answers of a simple model, whatever is killed, stalled or full", async () => {
   const world = await World.start();
   const tally = new Tally();
   const faults = new Map<FaultName, number>();
   await runModel(world, tally, faults, {
-    ...{ seed: SEED, clients: 4, commands: 30, limitMs: SHRINK_MS },
+    ...{ seed: SEED, clients: 4, commands: 30, shrinkMs: SHRINK_MS },
     faultWeight: 6,
   });
   expect(tally.tables.replies.has("200")).toBe(true);

@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import pTimeout from "p-timeout";
 import { openDatabase, type Sql } from "../../db/client.ts";
 import { createLog } from "../../observability/log.ts";
@@ -9,7 +8,6 @@ import {
   INDEX_DB_CONNECTIONS,
   INDEX_HEARTBEAT_INTERVAL_MS,
   INDEX_HOUSEKEEPING_INTERVAL_MS,
-  INDEX_MEMORY_SHARE,
   INDEX_REPORT_INTERVAL_MS,
   INDEX_SNAPSHOT_INTERVAL_MS,
   INDEX_SNAPSHOT_VERSIONS,
@@ -26,15 +24,17 @@ import type { IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
-const MEMORY_BUDGET = totalmem() * INDEX_MEMORY_SHARE;
-
 /** Hands a change to the project that it concerns, which is loaded as far as memory allows. */
-function applyTo(projects: LoadedProjects, { kind, projectId, ref, seq }: Change): void {
+function applyTo(
+  projects: LoadedProjects,
+  memoryBudget: number,
+  { kind, projectId, ref, seq }: Change,
+): void {
   if (kind === "project") void projects.remove(projectId);
   else if (kind === "rebuild") void projects.rebuild(projectId);
   else {
     projects.mark(projectId, { id: ref, kind }, seq);
-    projects.prefetch(projectId, () => projects.totals().bytes < MEMORY_BUDGET);
+    projects.prefetch(projectId, () => projects.totals().bytes < memoryBudget);
   }
 }
 
@@ -57,12 +57,14 @@ export class IndexingThread {
     private readonly context: IndexingContext,
     private readonly projects: LoadedProjects,
     private readonly follower: Follower,
+    private readonly memoryBudget: number,
   ) {
     this.#state = new IndexState(sql, context.indexes);
   }
 
   /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
   static async open(options: IndexerOptions, post: Post): Promise<IndexingThread> {
+    const { memoryBudget } = options;
     const log = createLog(options.logLevel);
     const sql = openDatabase(options.databaseUrl, {
       connections: INDEX_DB_CONNECTIONS,
@@ -75,9 +77,11 @@ export class IndexingThread {
       evicted: (projectId) => post({ type: "evicted", projectId }),
     });
     const follower: Follower = await untilAnswered(log, "the change log", () =>
-      Follower.start(sql, log, context.changes, (change) => applyTo(projects, change)),
+      Follower.start(sql, log, context.changes, (change) =>
+        applyTo(projects, memoryBudget, change),
+      ),
     );
-    return new IndexingThread(sql, post, context, projects, follower);
+    return new IndexingThread(sql, post, context, projects, follower, memoryBudget);
   }
 
   /** Starts all periodic work and loads the projects; resolves when they are loaded. */
@@ -112,7 +116,7 @@ export class IndexingThread {
     const { changes, log, snapshots } = this.context;
     const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
     for (const id of new Set([...changed, ...snapshots.projects()])) {
-      if (this.#stopping || this.projects.totals().bytes > MEMORY_BUDGET) break;
+      if (this.#stopping || this.projects.totals().bytes > this.memoryBudget) break;
       await this.projects.load(id);
     }
     this.#loading = false;
@@ -135,7 +139,7 @@ export class IndexingThread {
   /** Saves a project that is due, and frees memory when the budget is exceeded. */
   async #keepHouse(): Promise<void> {
     await this.projects.saveOne(isSnapshotDue);
-    if (this.projects.totals().bytes > MEMORY_BUDGET) await this.projects.evictIdle();
+    if (this.projects.totals().bytes > this.memoryBudget) await this.projects.evictIdle();
   }
 
   /** Reports more often while changes wait, because imports keep pace with the reports. */

@@ -7,6 +7,8 @@ export interface IndexerOptions {
   /** The instance directory, which holds this process's snapshots. */
   readonly snapshotRoot: string;
   readonly logLevel: LogLevel;
+  /** What the indexes may use, in bytes, before idle projects are evicted. */
+  readonly memoryBudget: number;
   /** Distinguishes several services in one process; 0 for the first. */
   readonly instance: number;
 }

@@ -1,3 +1,4 @@
+import pTimeout from "p-timeout";
 import { OPERATOR } from "../../../src/audit/actor.ts";
 import { importRecords } from "../../../src/import/import-records.ts";
 import { readBatches } from "../../../src/import/records/batches.ts";
@@ -7,12 +8,14 @@ import type { World } from "../world/world.ts";
 import type { Scene } from "./tenant.ts";
 
 const OK = 200;
+/** Longer than commands bear an outage. */
+const HANG_MS = 180_000;
 
 export const ndjson = (records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-/** The import refused a record, which no fault explains. */
-class RejectedRecords extends Error {}
+/** The import refused a record or does not end, which no fault explains. */
+class FailedImport extends Error {}
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
@@ -21,12 +24,13 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 async function importOnce(world: World, text: string): Promise<void> {
   const rejected: string[] = [];
   const batches = readBatches([streamSource("model", bytesOf(text))], {});
-  await importRecords(world.importer, batches, {
+  const imported = importRecords(world.importer, batches, {
     actor: OPERATOR,
     strict: false,
     onRejected: (where, reason) => rejected.push(`${where}: ${reason}`),
   });
-  if (rejected.length > 0) throw new RejectedRecords(rejected.join("\n"));
+  await pTimeout(imported, { milliseconds: HANG_MS, message: new FailedImport("it hangs") });
+  if (rejected.length > 0) throw new FailedImport(rejected.join("\n"));
 }
 
 /** Repeats an import while faults interrupt it, because repeating it completes it. */
@@ -39,7 +43,7 @@ async function untilImported(
     try {
       if (await attempt()) return true;
     } catch (error) {
-      if (error instanceof RejectedRecords || (wasCalm && world.calmMs > 0)) throw error;
+      if (error instanceof FailedImport || (wasCalm && world.calmMs > 0)) throw error;
     }
     requests.tally.reply("import interrupted");
     return undefined;
@@ -73,7 +77,7 @@ export async function uploadAll(
     if (reply.kind !== "answer") return false;
     const { lines, errors } = reply.body;
     if (reply.status !== OK || lines !== records.length || errors.length > 0) {
-      throw new RejectedRecords(JSON.stringify(reply.body));
+      throw new FailedImport(JSON.stringify(reply.body));
     }
     return true;
   });

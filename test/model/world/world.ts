@@ -26,6 +26,10 @@ const TOKEN_LIFETIME_SECONDS = 7_200;
 /** A fault is felt for this long after its end: services start, caches expire, circuits close. */
 const AFTERMATH_MS = 12_000;
 
+/** How often the machine is watched, and how late a timer must be for it to count as stalled. */
+const WATCH_MS = 250;
+const STALL_MS = 1_500;
+
 /** All processes that a run needs: two services that share PostgreSQL, Redis and a provider. */
 export class World {
   /** Faults that are in effect. */
@@ -78,7 +82,20 @@ export class World {
     onCleanup(() => importer.end({ timeout: 1 }));
     const disks = { database, snapshots };
     const contract = new Contract(document);
-    return new World(postgres, redis, provider, services, disks, contract, importer);
+    const world = new World(postgres, redis, provider, services, disks, contract, importer);
+    world.#watchMachine();
+    return world;
+  }
+
+  /** A machine that is too busy to run timers in time disturbs like a fault. */
+  #watchMachine(): void {
+    let last = Date.now();
+    const timer = setInterval(() => {
+      const now = Date.now();
+      if (now - last > WATCH_MS + STALL_MS) this.#calmSince = now;
+      last = now;
+    }, WATCH_MS);
+    onCleanup(() => clearInterval(timer));
   }
 
   service(at: number): Service {

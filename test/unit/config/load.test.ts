@@ -30,6 +30,7 @@ describe("the configuration", () => {
       BILLING_ORIGINS: "https://ok.example.com, hunter2/path",
       STRIPE_PRICES: '{"pro.weekly":"hunter2"}',
       SEARCH_WORKERS: "0",
+      INDEX_MEMORY_MB: "0",
       MAX_BODY_BYTES: "ten",
       DEMO: "maybe",
       LOG_LEVEL: "loud",
