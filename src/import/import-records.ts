@@ -6,6 +6,7 @@ import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
 import { ImportSession } from "./session.ts";
+import { announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
 import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
@@ -183,6 +184,7 @@ class Import {
       await step(sql);
       this.#lookups.releaseFiles.clear();
     }
+    await announceVersions(sql, plan.newVersions);
     return { plan, rejected, changedRows, changedRecords };
   }
 

@@ -187,14 +187,16 @@ export const INDEX_DB_CONNECTIONS = 6;
 /** Chunks with their embeddings per query. */
 export const INDEX_READ_BATCH_ROWS = 64;
 /** File versions that are added before another scope of the project may be indexed. */
-export const INDEX_SLICE_MIN_VERSIONS = 16;
+export const INDEX_SLICE_MIN_VERSIONS = 32;
 export const INDEX_SLICE_VERSIONS = 1_024;
 /** Slices of a scope that are added at the same time: one is read while another is indexed. */
 export const INDEX_SLICES_AT_ONCE = 2;
 /** Time budget for adding them. */
-export const INDEX_SLICE_MS = 150;
+export const INDEX_SLICE_MS = 200;
 /** More new file versions than this are read in bulk. */
 export const INDEX_BULK_VERSIONS = 256;
+/** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
+export const INDEX_ANNOUNCED_MAX = 200_000;
 /** Projects that may read more than a slice at a time; small changes use the other connections. */
 export const INDEX_BULK_READERS = 2;
 /** Graph work delays changes by about this much at a time. */
@@ -375,14 +377,14 @@ export const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random bytes in a cursor, which names the state that the service keeps for it. */
 export const LOOKUP_CURSOR_BYTES = 18;
 /** Markdown text per new segment. */
-export const TEXT_BUILD_CHARS = 524_288;
+export const TEXT_BUILD_CHARS = 1_048_576;
 /** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
-export const TEXT_BUILD_INLINE_CHARS = 65_536;
+export const TEXT_BUILD_INLINE_CHARS = 32_768;
 export const TEXT_BUILD_THREADS_MAX = 3;
 /** Smaller merges run on the indexing thread itself. */
 export const TEXT_MERGE_INLINE_BYTES = 262_144;
 /** Merges yield to everything else: documents can be found before they are merged. */
-export const TEXT_MERGE_NICENESS = 5;
+export const TEXT_MERGE_NICENESS = 10;
 /** A thread that builds or merges segments ends after this time without work. */
 export const TEXT_THREAD_IDLE_MS = 20_000;
 /** The largest segment that a merge may build: merging needs its memory twice. */
@@ -391,7 +393,7 @@ export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
  * When segments are merged: `count` of similar size, each at most `ratio` times as large as all
  * smaller ones together. Merges are rare while documents arrive and thorough when idle.
  */
-export const TEXT_MERGE_WHEN_BUSY = { count: 4, ratio: 1 } as const;
+export const TEXT_MERGE_WHEN_BUSY = { count: 6, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
 export const TEXT_MERGE_IDLE_MS = 1_500;
 
@@ -447,6 +449,8 @@ export const IMPORT_INDEX_CHECK_MS = 250;
 /** It waits this long for them, and not again when they have not caught up by then. */
 export const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 /** Looked-up rows that an import caches per table. */
+/** File versions per announcement, whose payload PostgreSQL limits to 8,000 bytes. */
+export const ANNOUNCED_VERSIONS_MAX = 200;
 export const IMPORT_LOOKUP_CACHE_ROWS = 100_000;
 /** Validation errors reported per record. */
 export const IMPORT_RECORD_ERRORS_MAX = 3;

@@ -85,6 +85,7 @@ function planOnce(
     rows: new RowBuffer(firstRecord),
     releases: new Set(),
     activeReleases: [],
+    newVersions: [],
     afterRows: [],
   };
   const rejected = new Map<InputRecord, string>();

@@ -91,6 +91,9 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
   }
   const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
   if (version.isNew) addVersion(record, owner, plan);
+  if (version.isNew && environments.length + releases.length > 0) {
+    plan.newVersions.push({ projectId: project, id: version.id });
+  }
   for (const id of environments) {
     const row = { scope_id: id, ...owner, is_release: "false" };
     rows.put("import_scopes", id + file.id, true, row);

@@ -2,6 +2,7 @@ import type { Queryable } from "../../db/client.ts";
 import { derivedId } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ImportTarget } from "../records/target.ts";
+import type { NewVersion } from "./announce.ts";
 import type { KnownRow, RowLookup } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
 import type { RowBuffer } from "./row-buffer.ts";
@@ -27,6 +28,8 @@ export interface BatchPlan {
   /** Ids of the releases to freeze when the import ends. */
   readonly releases: Set<string>;
   readonly activeReleases: ActiveRelease[];
+  /** New file versions that a scope will hold when the import ends. */
+  readonly newVersions: NewVersion[];
   /** Statements to run after the rows are written. They may throw a RecordError. */
   readonly afterRows: Array<(sql: Queryable) => Promise<void>>;
 }

@@ -1,9 +1,8 @@
+import { CHANGES_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
 import { CHANGE_BATCH_MAX, CHANGE_POLL_INTERVAL_MS } from "../../shared/limits.ts";
 import type { Anchor, Change, ChangeLog } from "./change-log.ts";
-
-const CHANNEL = "tessera_changes";
 
 /**
  * Follows the change log from its current end. Notifications make it fast, and polling makes it
@@ -35,7 +34,7 @@ export class Follower {
     const follower = new Follower(log, changes, apply, await changes.newest());
     const wake = () => follower.#notified();
     // The listener reconnects by itself and then calls `wake`, which catches up on missed changes.
-    sql.listen(CHANNEL, wake, wake).catch((err: unknown) => {
+    sql.listen(CHANGES_CHANNEL, wake, wake).catch((err: unknown) => {
       log.warn({ err }, "cannot listen for changes; polling for them instead");
     });
     void follower.#follow();

@@ -58,6 +58,12 @@ export class LoadedProjects {
     });
   }
 
+  /** Adds stored file versions to a loaded project before a scope holds them. */
+  announce(projectId: string, versions: readonly string[]): void {
+    const project = this.#projects.get(projectId);
+    if (project?.ready) project.indexer.announce(versions);
+  }
+
   /** Notes that projects were searched recently. */
   used(projectIds: readonly string[]): void {
     for (const id of projectIds) {
@@ -123,10 +129,10 @@ export class LoadedProjects {
     for (const index of this.context.indexes) index.recalibrate?.(projectId, dimension);
   }
 
-  /** True while a project has changes that searches do not see yet. */
+  /** True while a project has changes that searches do not see yet, or adds what was announced. */
   isIndexing(): boolean {
     for (const { indexer } of this.#projects.values()) {
-      if (indexer.oldestPending !== undefined) return true;
+      if (indexer.isBusy || indexer.oldestPending !== undefined) return true;
     }
     return false;
   }

@@ -2,6 +2,7 @@ import { timed } from "../../observability/long-tasks.ts";
 import type { ScopeRef } from "../../scopes/scope.ts";
 import { Lanes } from "../../shared/lanes.ts";
 import {
+  INDEX_ANNOUNCED_MAX,
   INDEX_BULK_VERSIONS,
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
@@ -30,6 +31,8 @@ export class ProjectIndexer {
   /** The scope that is being indexed, and the one that preempts it, if any. */
   readonly #current = new Set<PendingScope>();
   readonly #slice = new SliceSize();
+  /** Stored versions that a scope may hold soon. */
+  #announced: string[] = [];
   #running: Promise<void> | undefined;
   #opened = false;
   #closed = false;
@@ -59,6 +62,13 @@ export class ProjectIndexer {
     this.#run();
   }
 
+  /** Adds file versions before a scope holds them, while no scope waits to be indexed. */
+  announce(versions: readonly string[]): void {
+    if (this.#announced.length + versions.length > INDEX_ANNOUNCED_MAX) return;
+    this.#announced.push(...versions);
+    this.#run();
+  }
+
   /** Indexes a scope again; resolves when searches see it, or the project is closed. */
   reindex(scope: ScopeRef, seq: number): Promise<void> {
     return new Promise((resolve) => this.mark(scope, seq, resolve));
@@ -67,6 +77,11 @@ export class ProjectIndexer {
   /** Resolves when nothing is pending, or the project was closed. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+  }
+
+  /** True while scopes or versions are being added. */
+  get isBusy(): boolean {
+    return this.#running !== undefined;
   }
 
   /** The oldest log entry that is not indexed yet; undefined when all are. */
@@ -83,8 +98,8 @@ export class ProjectIndexer {
   }
 
   #run(): void {
-    if (!this.#opened || this.#pending.size === 0 || this.#running !== undefined || this.#closed)
-      return;
+    if (!this.#opened || this.#closed || this.#running !== undefined) return;
+    if (this.#pending.size === 0 && this.#announced.length === 0) return;
     this.#running = this.#drain().finally(() => {
       this.#running = undefined;
       // A scope may have been marked after the last look at the queue.
@@ -98,6 +113,7 @@ export class ProjectIndexer {
       next = this.#closed ? undefined : this.#pending.first();
       try {
         if (next !== undefined) await this.#indexScope(next, false);
+        else if (!this.#closed) await this.#addAnnounced();
       } catch (error) {
         if (!(error instanceof Closed)) throw error;
         next = undefined;
@@ -179,6 +195,18 @@ export class ProjectIndexer {
     }
     await lanes.settled();
     return true;
+  }
+
+  /** Adds announced versions until a scope waits. Those that fail are added with their scope. */
+  async #addAnnounced(): Promise<void> {
+    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
+    while (this.#announced.length > 0 && this.#pending.size === 0) {
+      const slice = this.#announced.splice(0, this.#slice.versions);
+      const unknown = slice.filter((id) => !this.#isKnown(id));
+      const add = () => this.#add(unknown);
+      if (unknown.length > 0) await lanes.start(() => this.context.bulk(add));
+    }
+    await lanes.settled();
   }
 
   /** Sets the scope in all indexes; false when it has to be read again. */

@@ -1,4 +1,5 @@
 import pTimeout from "p-timeout";
+import { NEW_VERSIONS_CHANNEL } from "../../db/channels.ts";
 import { openDatabase, type Sql } from "../../db/client.ts";
 import { createLog } from "../../observability/log.ts";
 import { LogLimiter } from "../../observability/log-limiter.ts";
@@ -92,6 +93,7 @@ export class IndexingThread {
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#keepHouse());
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
     this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
+    this.#listenForVersions();
     void maintainWhile(() => !this.#stopping, this.projects);
     await this.#loadAll();
     this.#report();
@@ -109,6 +111,18 @@ export class IndexingThread {
     const { ticket, projectId, scope } = message;
     const found = await this.projects.ensure(projectId, scope);
     this.post({ type: "ensured", ticket, found });
+  }
+
+  /** Imports announce what they store. A lost announcement only delays it. */
+  #listenForVersions(): void {
+    const receive = (payload: string) => {
+      const [projectId = "", ...versions] = payload.split(" ");
+      this.projects.prefetch(projectId, () => this.projects.totals().bytes < this.memoryBudget);
+      this.projects.announce(projectId, versions);
+    };
+    this.sql.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
+      this.context.log.warn({ err }, "cannot listen for new file versions");
+    });
   }
 
   /** Loads recently changed projects first, as far as memory allows. */

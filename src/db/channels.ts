@@ -1,0 +1,5 @@
+/** An entry was appended to the change log; no payload. */
+export const CHANGES_CHANNEL = "tessera_changes";
+
+/** File versions were stored that no scope may hold yet. Payload: a project, then the versions. */
+export const NEW_VERSIONS_CHANNEL = "tessera_new_versions";

@@ -1,0 +1,29 @@
+import { NEW_VERSIONS_CHANNEL } from "../../db/channels.ts";
+import type { Queryable } from "../../db/client.ts";
+import { ANNOUNCED_VERSIONS_MAX } from "../../shared/limits.ts";
+
+/** A file version that a batch has written completely, with its chunks. */
+export interface NewVersion {
+  readonly projectId: string;
+  readonly id: string;
+}
+
+/**
+ * Announces new file versions to running services when the transaction commits. They index the
+ * versions while the import goes on, so that the scopes, which change last, are visible at once. An
+ * announcement that is lost only costs that time.
+ */
+export async function announceVersions(
+  sql: Queryable,
+  versions: readonly NewVersion[],
+): Promise<void> {
+  const payloads: string[] = [];
+  for (const [projectId, own] of Map.groupBy(versions, (version) => version.projectId)) {
+    for (let at = 0; at < own.length; at += ANNOUNCED_VERSIONS_MAX) {
+      const ids = own.slice(at, at + ANNOUNCED_VERSIONS_MAX).map(({ id }) => id);
+      payloads.push([projectId, ...ids].join(" "));
+    }
+  }
+  if (payloads.length === 0) return;
+  await sql`SELECT pg_notify(${NEW_VERSIONS_CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`;
+}
