@@ -17,7 +17,7 @@ COPY src ./src
 COPY workers ./workers
 # The handbook is the content of the demo project.
 COPY fixtures/docs ./fixtures/docs
-COPY LICENSE* README.md ./
+COPY LICENSE* README.md tessera ./
 
 # Run: Bun, the service and its dependencies, under an unprivileged account.
 FROM oven/bun:1.4.5-slim
@@ -27,7 +27,8 @@ WORKDIR /app
 COPY --from=build /app ./
 # Checks that the addon finds its libraries in this smaller image.
 RUN bun -e "await import('/app/native/index.ts')"
-ENV HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# The dependencies and the addon are complete, so ./tessera prepares nothing.
+ENV TESSERA_PREPARED=1 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 USER tessera
 VOLUME /data
 EXPOSE 3000

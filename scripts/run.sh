@@ -115,6 +115,7 @@ build_addon() {
 
 setup() {
   find_bun
+  [ -n "${TESSERA_PREPARED:-}" ] && return
   is_set_up && return
   take_lock
   install_dependencies

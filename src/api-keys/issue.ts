@@ -19,6 +19,7 @@ interface KeyRequest {
 }
 
 interface IssuedKey {
+  readonly id: string;
   /** The whole key. Only its hash is stored. */
   readonly key: string;
   readonly userCreated: boolean;
@@ -34,15 +35,16 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
   return await transaction(sql, async (tx) => {
     await actAs(tx, OPERATOR);
     const user = await findOrCreateUser(tx, email);
+    const id = randomUUID();
     await insertApiKey(tx, {
-      ...{ id: randomUUID(), userId: user.id, projectId, name, keyPrefix, keyHash, expiresAt },
+      ...{ id, userId: user.id, projectId, name, keyPrefix, keyHash, expiresAt },
       scopes: [...new Set(scopes)],
     });
     const joined =
       projectId !== null && request.joinAs !== undefined
         ? await joinProject(tx, projectId, user.id, request.joinAs)
         : false;
-    return { key, userCreated: user.created, joined };
+    return { id, key, userCreated: user.created, joined };
   });
 }
 

@@ -27,8 +27,8 @@ export function benchCommand(): Command {
       "after",
       `
 Examples:
-  bun run tessera bench
-  bun run tessera bench micro/native-search --vectors 20000`,
+  ./tessera bench
+  ./tessera bench micro/native-search --vectors 20000`,
     )
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);
@@ -39,7 +39,7 @@ Examples:
       const chosen = benchmarks.find((benchmark) => benchmark.name === name);
       if (chosen === undefined) {
         throw new CommandError(
-          `there is no benchmark "${abbreviate(name)}"; \`bun run tessera bench\` lists all`,
+          `there is no benchmark "${abbreviate(name)}"; \`./tessera bench\` lists all`,
         );
       }
       const child = Bun.spawn([process.execPath, chosen.path, ...args], {

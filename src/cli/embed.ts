@@ -37,7 +37,7 @@ Use the embedder that the files were imported with. Without --embed-url the text
 feature hashing, as in \`import --markdown\`.
 
 Examples:
-  bun run tessera embed "how do snapshots work" |
+  ./tessera embed "how do snapshots work" |
     curl -s http://127.0.0.1:3000/projects/demo/environments/production/search \\
       -H "X-API-Key: $KEY" -H "Content-Type: application/json" --data-binary @-`,
     );

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { Command } from "commander";
 import { OPERATOR } from "../audit/actor.ts";
+import { loadConfig } from "../config/load.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
@@ -14,8 +15,11 @@ import {
   embedderOptions,
   requireValidEmbedder,
 } from "./embedder-options.ts";
+import { projectBySlug } from "./find-project.ts";
+import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { email } from "./options.ts";
 import { Reporter } from "./reporter.ts";
+import { refuseTypo } from "./users.ts";
 
 interface Options extends EmbedderOptions {
   readonly strict?: boolean;
@@ -49,7 +53,11 @@ export function importCommand(): Command {
       "--environment <name>",
       `environment to add them to (default: "${DEFAULT_ENVIRONMENT}")`,
     )
-    .option("--owner <email>", "owner of a project that is created", email)
+    .option(
+      "--owner <email>",
+      "owner of a project that is created (default: the user of the first API key)",
+      email,
+    )
     .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addHelpText(
       "after",
@@ -62,10 +70,10 @@ All options except --strict require --markdown. Without --embed-url, Markdown is
 hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a bearer token.
 
 Examples:
-  bun run tessera import project.ndjson files.ndjson.zst
-  zcat export.ndjson.gz | bun run tessera import --strict -
-  bun run tessera import --markdown ./docs --project handbook
-  bun run tessera import --markdown ./docs --project handbook --environment staging --prune \\
+  ./tessera import project.ndjson files.ndjson.zst
+  zcat export.ndjson.gz | ./tessera import --strict -
+  ./tessera import --markdown ./docs --project handbook
+  ./tessera import --markdown ./docs --project handbook --environment staging --prune \\
     --embed-url http://127.0.0.1:11434/v1/embeddings --embed-model nomic-embed-text`,
     );
   for (const option of embedderOptions()) command.addOption(option);
@@ -136,17 +144,29 @@ async function importFolder(
   if (paths.length === 0) throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   const embedder = createEmbedder(options);
   const environments = [options.environment ?? DEFAULT_ENVIRONMENT];
-  return await withDatabase((sql) =>
-    reported(new Reporter(paths.length, "files"), options.strict === true, (reporter) => {
-      for (const { path, reason } of rejected) reporter.report(path, reason);
-      const work = { ...options, folder, paths, embedder, environments };
-      return importMarkdown(sql, work, {
-        onFile: () => reporter.advance(1),
-        onReport: (path, reason) => reporter.report(path, reason),
-        onBatch: (imported) => reporter.addRecords(imported),
-      });
-    }),
-  );
+  return await withDatabase(async (sql) => {
+    const isNew = (await projectBySlug(sql, options.project)) === undefined;
+    if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
+    const owner = options.owner ?? (await defaultOwner(sql));
+    const summary = await reported(
+      new Reporter(paths.length, "files"),
+      options.strict === true,
+      (reporter) => {
+        for (const { path, reason } of rejected) reporter.report(path, reason);
+        const work = { ...options, owner, folder, paths, embedder, environments };
+        return importMarkdown(sql, work, {
+          onFile: () => reporter.advance(1),
+          onReport: (path, reason) => reporter.report(path, reason),
+          onBatch: (imported) => reporter.addRecords(imported),
+        });
+      },
+    );
+    const created = isNew ? await projectBySlug(sql, options.project) : undefined;
+    if (created !== undefined) {
+      process.stderr.write(await nextSteps(sql, loadConfig(), { ...created, owner }));
+    }
+    return summary;
+  });
 }
 
 /** Runs an import and prints its summary. */

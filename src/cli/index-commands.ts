@@ -19,7 +19,7 @@ searches found, measured on a sample of them ("samples"); "-" before the first o
 they have loaded.
 
 Example:
-  bun run tessera index status`,
+  ./tessera index status`,
     )
     .action(async () => {
       process.stdout.write(await withDatabase((sql) => statusText(sql)));
@@ -34,8 +34,8 @@ Waits for the running servers that have loaded the projects. Any other server re
 when it next loads the project.
 
 Examples:
-  bun run tessera index rebuild
-  bun run tessera index rebuild --project handbook`,
+  ./tessera index rebuild
+  ./tessera index rebuild --project handbook`,
     )
     .action(async ({ project }: { project?: string }) => {
       await withDatabase((sql) => rebuildIndexes(sql, project));

@@ -8,6 +8,7 @@ import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import { keysListCommand, keysRevokeCommand, keysRotateCommand } from "./keys-manage.ts";
 import { collect, email, futureTime, keyName } from "./options.ts";
 import { notice, print } from "./output.ts";
 import { refuseTypo } from "./users.ts";
@@ -47,12 +48,17 @@ ${Object.entries(PERMISSIONS)
 Only a hash of the key is stored. The key cannot be shown again.
 
 Examples:
-  bun run tessera keys create --user ada@example.com --name laptop
-  bun run tessera keys create --user ci@example.com --name ci --project docs --scope search.query
-  KEY=$(bun run tessera keys create --user ada@example.com --name script | tail -n 1)`,
+  ./tessera keys create --user ada@example.com --name laptop
+  ./tessera keys create --user ci@example.com --name ci --project docs --scope search.query
+  KEY=$(./tessera keys create --user ada@example.com --name script | tail -n 1)`,
     )
     .action(createKey);
-  return new Command("keys").description("Manage API keys.").addCommand(create);
+  return new Command("keys")
+    .description("Manage API keys.")
+    .addCommand(create)
+    .addCommand(keysListCommand())
+    .addCommand(keysRevokeCommand())
+    .addCommand(keysRotateCommand());
 }
 
 async function createKey(options: CreateOptions): Promise<void> {

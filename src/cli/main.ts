@@ -5,20 +5,30 @@ import { ImportError } from "../import/records/errors.ts";
 import { auditCommand } from "./audit.ts";
 import { benchCommand } from "./bench.ts";
 import { CommandError } from "./command-error.ts";
+import { doctorCommand } from "./doctor.ts";
 import { embedCommand } from "./embed.ts";
 import { explainEmbeddingError } from "./embedder-options.ts";
+import { exportCommand } from "./export.ts";
+import { filesCommand } from "./files.ts";
 import { importCommand } from "./import.ts";
 import { indexCommand } from "./index-commands.ts";
 import { keysCommand } from "./keys.ts";
+import { membersCommand } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
+import { projectsCommand } from "./projects.ts";
+import { lookupCommand, searchCommand } from "./query.ts";
+import { environmentsCommand, releasesCommand } from "./releases.ts";
 import { serveCommand } from "./serve.ts";
+import { VERSION } from "./version.ts";
 
 const USAGE_STATUS = 2;
+const SUCCESSES: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);
 
 function createProgram(): Command {
   const program = new Command("tessera")
     .description("Vector and knowledge search over project files.")
     .usage("<command> [options]")
+    .version(VERSION, "--version", "print the version")
     .enablePositionalOptions()
     .showHelpAfterError("(run with --help for usage and examples)")
     .addHelpText(
@@ -32,7 +42,16 @@ function createProgram(): Command {
     keysCommand(),
     indexCommand(),
     embedCommand(),
+    membersCommand(),
+    projectsCommand(),
+    releasesCommand(),
+    environmentsCommand(),
+    filesCommand(),
+    exportCommand(),
+    searchCommand(),
+    lookupCommand(),
     auditCommand(),
+    doctorCommand(),
     benchCommand(),
   ];
   for (const command of commands) program.addCommand(command);
@@ -53,7 +72,7 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed the help or the error.
-      return error.code === "commander.helpDisplayed" ? 0 : USAGE_STATUS;
+      return SUCCESSES.has(error.code) ? 0 : USAGE_STATUS;
     }
     process.stderr.write(`tessera: ${messageOf(error)}\n`);
     return 1;

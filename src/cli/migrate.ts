@@ -10,8 +10,8 @@ export function migrateCommand(): Command {
 The server also does this when it starts. A database of a newer version is not changed.
 
 Examples:
-  bun run tessera migrate
-  DATABASE_URL=postgres://user:password@db/tessera bun run tessera migrate`,
+  ./tessera migrate
+  DATABASE_URL=postgres://user:password@db/tessera ./tessera migrate`,
     )
     .action(async () => {
       const applied = await withDatabase(async (_sql, names) => names);

@@ -26,6 +26,17 @@ export function count(value: string): number {
   return Number(value);
 }
 
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Parses a duration such as `90s`, `30m`, `24h`, `7d` or `0` into seconds. */
+export function durationSeconds(value: string): number {
+  const [, number, unit = "s"] = /^(\d{1,6})([smhd])?$/.exec(value) ?? [];
+  if (number === undefined || (unit === "s" && value !== "0" && !value.endsWith("s"))) {
+    throw new InvalidArgumentError("It must be a duration such as 90s, 30m, 24h, 7d or 0.");
+  }
+  return Number(number) * (SECONDS_PER_UNIT[unit] as number);
+}
+
 /** Parses an RFC 3339 time. */
 export function pastTime(value: string): Date {
   if (!isDateTime(value)) {

@@ -9,8 +9,8 @@ export function serveCommand(): Command {
       "after",
       `
 Examples:
-  bun run tessera serve
-  PORT=8080 DATABASE_URL=postgres://user:password@db/tessera bun run tessera serve`,
+  ./tessera serve
+  PORT=8080 DATABASE_URL=postgres://user:password@db/tessera ./tessera serve`,
     )
     .action(async () => {
       // Handles that the server leaves open must not keep the process alive after the shutdown.

@@ -132,6 +132,7 @@ export function loadConfig(env: Environment = process.env): Config {
       prices: readPrices(reader),
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
+    apiKey: reader.text("TESSERA_API_KEY"),
     searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, SEARCH_WORKERS_MAX),
     indexMemoryBytes:
       BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),

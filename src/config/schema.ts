@@ -30,6 +30,8 @@ export interface Config {
   };
   /** Sent to the embedding endpoint of a Markdown import. */
   readonly embedApiKey: string | undefined;
+  /** The API key with which commands query the service. */
+  readonly apiKey: string | undefined;
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;

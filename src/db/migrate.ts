@@ -15,6 +15,9 @@ interface Migration {
   readonly text: string;
 }
 
+/** The database belongs to a newer version of the service. The message names the remedy. */
+export class NewerSchemaError extends Error {}
+
 /** The migrations of this version of the service, in order. */
 export function shippedMigrations(): Migration[] {
   return readdirSync(DIRECTORY)
@@ -43,7 +46,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     const newest = Math.max(0, ...applied);
     const last = shipped.at(-1)?.version ?? 0;
     if (newest > last) {
-      throw new Error(
+      throw new NewerSchemaError(
         `the database has schema ${newest}, but this version supports only ${last}: run a newer version of Tessera`,
       );
     }

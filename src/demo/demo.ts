@@ -114,7 +114,7 @@ Search it for "${QUERY}":
 
   curl -s ${baseUrl}/projects/${PROJECT}/environments/production/search -H "X-API-Key: ${key}" -H "Content-Type: application/json" --data-binary ${shellQuoted(`@${path}`)}
 
-To search for something else, create the body with: bun run tessera embed "your words"
+To search for something else: ./tessera search "your words" --project ${PROJECT}
 Set DEMO=off to start without a demo project.
 
 `;

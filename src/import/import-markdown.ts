@@ -14,9 +14,6 @@ import { ImportError, RecordError } from "./records/errors.ts";
 import { parseRecord } from "./records/parse.ts";
 import { pruneEnvironment } from "./upsert/staging.ts";
 
-/** Owns projects that are created without `owner`. */
-const DEFAULT_OWNER = "owner@localhost";
-
 interface MarkdownImport {
   readonly folder: string;
   /** Paths of the files, relative to the folder. */
@@ -27,7 +24,7 @@ interface MarkdownImport {
   /** The environments whose working sets the files are added to. Missing ones are created. */
   readonly environments: readonly string[];
   /** The email address of the owner of a project that is created. */
-  readonly owner?: string;
+  readonly owner: string;
   /** Remove Markdown files that are not among `paths` from the working sets. */
   readonly prune?: boolean;
   /** Import nothing if a single file is rejected. */
@@ -106,7 +103,7 @@ async function* readBatches(
 /** The records of the project, its owner and its environments, as far as they do not exist. */
 async function missingRecords(
   sql: Sql,
-  { project, environments, owner = DEFAULT_OWNER }: MarkdownImport,
+  { project, environments, owner }: MarkdownImport,
 ): Promise<InputRecord[]> {
   const [found] = await sql<{ environments: string[] }[]>`
     SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments

@@ -421,6 +421,16 @@ export const EMBEDDED_LOCK_REPORT_MS = 2_000;
 /** The holder of the lock may be starting a server. */
 export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 
+// Commands.
+/** With less free space, `doctor` warns. */
+export const DISK_FREE_SAFE_BYTES = 2_147_483_648;
+/** The oldest supported major version of PostgreSQL. */
+export const POSTGRES_VERSION_MIN = 14;
+/** A command that queries the service without a key makes one that is valid for this long. */
+export const QUERY_KEY_SECONDS = 60;
+/** File versions that an export reads at a time, with their chunks. */
+export const EXPORT_VERSIONS_PER_READ = 16;
+
 // Import over HTTP.
 export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
 /** Imports at a time in one process; callers share these places. */

@@ -22,6 +22,7 @@ const LAYERS = {
     "indexing",
     "scopes",
     "import",
+    "export",
     "demo",
   ],
   shared: [

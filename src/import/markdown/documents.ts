@@ -144,6 +144,7 @@ export function documentVersion(
     releases: [],
     content: chunks === undefined ? null : document.text,
     versionKey: document.versionKey,
+    versionId: undefined,
     keyIsContentHash: true,
     // The chunks are determined by the text, the chunker and the embedder, which the key hashes.
     fingerprint: document.versionKey,

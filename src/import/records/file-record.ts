@@ -30,6 +30,8 @@ export interface FileVersion {
   readonly releases: readonly string[];
   readonly content: string | null;
   readonly versionKey: string;
+  /** The version's id; undefined for the one that its contents determine. */
+  readonly versionId: string | undefined;
   /** True if the key is a hash of the contents, so that it cannot name two different contents. */
   readonly keyIsContentHash: boolean;
   /** Hash of content and chunks. */
@@ -53,6 +55,7 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
     releases: record.releases ?? [],
     content,
     versionKey: record.version_key ?? `sha256:${fingerprint}`,
+    versionId: record.version_id?.toLowerCase(),
     keyIsContentHash: record.version_key === undefined,
     fingerprint,
     chunks,

@@ -1,8 +1,11 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import {
   API_KEY_NAME_MAX_CHARS,
+  API_KEY_PREFIX_MAX_CHARS,
+  API_KEY_PREFIX_MIN_CHARS,
   API_KEY_SCOPE_MAX_CHARS,
   API_KEY_SCOPES_MAX,
+  API_KEY_TAG,
   CREDENTIAL_MAX_CHARS,
   IMPORT_EMAIL_MAX_CHARS,
   IMPORT_INTEGER_MAX,
@@ -35,6 +38,11 @@ const ShortText = Type.String({ maxLength: IMPORT_TEXT_MAX_CHARS });
 const Integer = Type.Integer({ minimum: 0, maximum: IMPORT_INTEGER_MAX });
 const Json = Type.Record(Type.String(), Type.Unknown());
 const optional = Type.Optional;
+const KEY_PREFIX = `^${API_KEY_TAG}_[0-9A-Za-z]{${API_KEY_PREFIX_MIN_CHARS},${API_KEY_PREFIX_MAX_CHARS}}$`;
+const Sha256 = Type.String({
+  pattern: "^[0-9a-f]{64}$",
+  errorMessage: "must be a SHA-256 hash in hexadecimal digits",
+});
 
 function record<K extends string, P extends TProperties>(kind: K, properties: P) {
   return Type.Object(
@@ -44,7 +52,8 @@ function record<K extends string, P extends TProperties>(kind: K, properties: P)
 }
 
 const UserRecord = record("user", {
-  email: Email,
+  /** Required without an id: users who sign in with a token may have no address. */
+  email: optional(Email),
   name: ShortText,
   role: optional(Name),
   avatar_src: optional(ShortText),
@@ -53,7 +62,10 @@ const UserRecord = record("user", {
 const ApiKeyRecord = record("api_key", {
   user: Reference,
   name: Type.String({ minLength: 1, maxLength: API_KEY_NAME_MAX_CHARS }),
-  key: Type.String({ maxLength: CREDENTIAL_MAX_CHARS }),
+  key: optional(Type.String({ maxLength: CREDENTIAL_MAX_CHARS })),
+  /** Instead of `key`, as an export has them. */
+  key_prefix: optional(Type.String({ pattern: KEY_PREFIX })),
+  key_hash: optional(Sha256),
   project: optional(Reference),
   scopes: optional(
     Type.Array(Type.String({ minLength: 1, maxLength: API_KEY_SCOPE_MAX_CHARS }), {
@@ -108,6 +120,8 @@ const FileRecord = record("file", {
   releases: optional(Type.Array(Name)),
   content: optional(Text),
   version_key: optional(Name),
+  /** The id of this version, as an export has it. */
+  version_id: optional(Id),
   chunks: optional(Type.Array(Chunk)),
 });
 
@@ -227,7 +241,9 @@ const WebhookDefinitionRecord = Type.Object(
     record: Type.Literal("webhook_definition"),
     id: Type.String({ minLength: 1, maxLength: WEBHOOK_ID_MAX_CHARS }),
     project: Reference,
-    secret: Type.String({ minLength: 1, maxLength: IMPORT_TEXT_MAX_CHARS }),
+    secret: optional(Type.String({ minLength: 1, maxLength: IMPORT_TEXT_MAX_CHARS })),
+    /** Instead of `secret`, as an export has it. */
+    secret_hash: optional(Sha256),
     enabled: optional(Type.Boolean()),
     conversation_id: optional(Id),
   },

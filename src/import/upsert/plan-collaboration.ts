@@ -160,10 +160,16 @@ export function planWebhookDefinition(
   rows.put("webhook_definitions", record.id, known === undefined || known.isNew === true, {
     id: record.id,
     project_id: project,
-    secret_hash: `\\x${new Bun.CryptoHasher("sha256").update(record.secret).digest("hex")}`,
+    secret_hash: `\\x${secretHashOf(record)}`,
     enabled: record.enabled?.toString(),
     conversation_id: conversation?.id,
   });
+}
+
+function secretHashOf({ secret, secret_hash: hash }: RecordOf<"webhook_definition">): string {
+  if (secret !== undefined) return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
+  if (hash !== undefined) return hash;
+  throw new RecordError("secret: is required, or secret_hash");
 }
 
 function findConversation(id: string, plan: BatchPlan): KnownRow {

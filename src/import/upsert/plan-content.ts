@@ -126,7 +126,9 @@ function findFile(record: FileVersion, project: string, { lookups }: BatchPlan):
 /** A version's id is derived from its fingerprint, so a reused key with other contents is detected. */
 function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan): KnownRow {
   const known = lookups.versions.byKey(file.id, record.versionKey);
-  const id = derivedId("file_version", file.id, `${record.versionKey}\n${record.fingerprint}`);
+  const id =
+    record.versionId ??
+    derivedId("file_version", file.id, `${record.versionKey}\n${record.fingerprint}`);
   if (known === undefined) {
     const version: KnownRow = { id, parent: file.id, key: record.versionKey, isNew: true };
     lookups.versions.plan(version);

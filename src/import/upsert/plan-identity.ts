@@ -4,6 +4,7 @@ import { isUuid } from "../../shared/formats.ts";
 import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
+import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
 import { arrayLiteral } from "./statements.ts";
 
@@ -29,8 +30,13 @@ export function projectId({ lookups }: BatchPlan, reference: string, field = "pr
 }
 
 export function planUser(record: RecordOf<"user">, plan: BatchPlan): void {
-  const key = record.email.toLowerCase();
-  const user = resolveByKey(plan.lookups.users, "user", { id: record.id, parent: "", key });
+  const { id, email } = record;
+  const key = email?.toLowerCase();
+  if (key === undefined && id === undefined) throw new RecordError("email: is required without id");
+  const user =
+    key === undefined
+      ? userWithoutEmail(plan, id as string)
+      : resolveByKey(plan.lookups.users, "user", { id, parent: "", key });
   plan.rows.put("users", user.id, user.isNew === true, {
     id: user.id,
     email: record.email,
@@ -38,6 +44,28 @@ export function planUser(record: RecordOf<"user">, plan: BatchPlan): void {
     role: record.role,
     avatar_src: record.avatar_src,
   });
+}
+
+function userWithoutEmail({ lookups }: BatchPlan, id: string): KnownRow {
+  const known = lookups.users.byId(id.toLowerCase());
+  if (known !== undefined) return known;
+  const row: KnownRow = { id: id.toLowerCase(), parent: "", key: null, isNew: true };
+  lookups.users.plan(row);
+  return row;
+}
+
+/** The public part and the hash of a key, from the key or from an export of it. */
+function credentialOf(record: RecordOf<"api_key">): { keyPrefix: string; hash: string } {
+  const { key, key_prefix: keyPrefix, key_hash: hash } = record;
+  if (key === undefined) {
+    if (keyPrefix !== undefined && hash !== undefined) return { keyPrefix, hash };
+    throw new RecordError("key: is required, or key_prefix and key_hash");
+  }
+  const parsed = parseKey(key);
+  if (parsed === undefined) {
+    throw new RecordError("key: must have the form tsr_<prefix>_<secret> with a valid checksum");
+  }
+  return { keyPrefix: parsed.keyPrefix, hash: Buffer.from(parsed.hash).toString("hex") };
 }
 
 export function planProject(record: RecordOf<"project">, plan: BatchPlan): void {
@@ -74,17 +102,13 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
 
 export function planApiKey(record: RecordOf<"api_key">, plan: BatchPlan): void {
   const { lookups, rows } = plan;
-  const parsed = parseKey(record.key);
-  if (parsed === undefined) {
-    throw new RecordError("key: must have the form tsr_<prefix>_<secret> with a valid checksum");
-  }
+  const { keyPrefix, hash } = credentialOf(record);
   const user = userId(plan, record.user, "user");
   const project = record.project === undefined ? undefined : projectId(plan, record.project);
-  const hash = Buffer.from(parsed.hash).toString("hex");
   const key = resolveByKey(lookups.apiKeys, "api_key", {
     id: record.id,
     parent: "",
-    key: parsed.keyPrefix,
+    key: keyPrefix,
   });
   const owner = user + hash;
   if (key.isNew && key.extra === undefined) lookups.apiKeys.plan({ ...key, extra: owner });
@@ -96,7 +120,7 @@ export function planApiKey(record: RecordOf<"api_key">, plan: BatchPlan): void {
     user_id: user,
     project_id: project,
     name: record.name,
-    key_prefix: parsed.keyPrefix,
+    key_prefix: keyPrefix,
     key_hash: `\\x${hash}`,
     scopes: record.scopes && arrayLiteral(record.scopes),
     expires_at: record.expires_at,

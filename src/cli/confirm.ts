@@ -1,0 +1,27 @@
+import { createInterface } from "node:readline/promises";
+import { Option } from "commander";
+import { CommandError } from "./command-error.ts";
+
+/** `--yes`, for every command that destroys something. */
+export function yesOption(): Option {
+  return new Option("--yes", "do not ask");
+}
+
+/**
+ * Asks on the terminal whether to go on. Throws a CommandError if the answer is not yes, and if there
+ * is no terminal to ask on.
+ */
+export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY) {
+    throw new CommandError(`${question} Repeat the command with --yes to confirm.`);
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  } finally {
+    terminal.close();
+  }
+  throw new CommandError("nothing was changed");
+}

@@ -1,0 +1,217 @@
+import { mkdirSync, statfsSync } from "node:fs";
+import { Command } from "commander";
+import { ConfigError, configWarnings, loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { openCoordinator } from "../coordination/open.ts";
+import type { Sql } from "../db/client.ts";
+import { shippedMigrations } from "../db/migrate.ts";
+import { openConfiguredDatabase } from "../db/open.ts";
+import { explain } from "../failure.ts";
+import { createLog } from "../observability/log.ts";
+import {
+  DISK_FREE_SAFE_BYTES,
+  INDEX_STATE_FRESH_SECONDS,
+  POSTGRES_VERSION_MIN,
+  RECALL_RECALIBRATE_SAMPLES,
+  RECALL_TARGET,
+} from "../shared/limits.ts";
+import { type Column, jsonOption, printList } from "./output.ts";
+import { VERSION } from "./version.ts";
+
+/** What was checked, and what to do if it is not well. */
+interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly found: string;
+  readonly remedy?: string;
+}
+
+const COLUMNS: readonly Column<Finding>[] = [
+  ["check", ({ check }) => check],
+  ["state", ({ state }) => state],
+  ["found", ({ found }) => found],
+  ["what to do", ({ remedy }) => remedy ?? ""],
+];
+
+const BYTES_PER_GIB = 1_073_741_824;
+
+export function doctorCommand(): Command {
+  return new Command("doctor")
+    .description("Check the configuration, the database, Redis, the disk and the indexes.")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Changes nothing. The exit status is 1 if anything has failed.
+
+Examples:
+  ./tessera doctor
+  DATABASE_URL=postgres://user:password@db/tessera ./tessera doctor --json`,
+    )
+    .action(async ({ json }: { json?: boolean }) => {
+      const findings = await examine();
+      printList(findings, COLUMNS, { json, empty: "" });
+      if (findings.some(({ state }) => state === "failed")) process.exitCode = 1;
+    });
+}
+
+async function examine(): Promise<Finding[]> {
+  const versions = ok(
+    "version",
+    `Tessera ${VERSION}, Bun ${Bun.version}, ${process.platform}-${process.arch}`,
+  );
+  let config: Config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = error.faults.map((fault) =>
+      failed("configuration", fault, "correct the variable"),
+    );
+    return [versions, ...faults];
+  }
+  const warnings = configWarnings(config).map((found) => warning("configuration", found, ""));
+  return [
+    versions,
+    ...(warnings.length > 0 ? warnings : [ok("configuration", "valid")]),
+    await checkAddon(),
+    checkDisk(config),
+    ...(await checkDatabase(config)),
+    await checkRedis(config),
+  ];
+}
+
+const ok = (check: string, found: string): Finding => ({ check, state: "ok", found });
+const warning = (check: string, found: string, remedy: string): Finding => ({
+  ...{ check, state: "warning", found, remedy },
+});
+const failed = (check: string, found: string, remedy: string): Finding => ({
+  ...{ check, state: "failed", found, remedy },
+});
+
+async function checkAddon(): Promise<Finding> {
+  try {
+    const { projects } = await import("../../native/index.ts");
+    projects();
+    return ok("search core", "loads");
+  } catch (error) {
+    const remedy = "install a C++ compiler, then run: bun native/build.ts";
+    return failed("search core", (error as Error).message, remedy);
+  }
+}
+
+function checkDisk({ dataDir }: Config): Finding {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    const { bavail, bsize } = statfsSync(dataDir);
+    const free = bavail * bsize;
+    const found = `${(free / BYTES_PER_GIB).toFixed(1)} GiB free in ${dataDir}`;
+    if (free >= DISK_FREE_SAFE_BYTES) return ok("disk", found);
+    return warning("disk", found, "free some space: snapshots and an embedded database need it");
+  } catch (error) {
+    const remedy = "make DATA_DIR a folder that this account may write to";
+    return failed("disk", (error as Error).message, remedy);
+  }
+}
+
+async function checkDatabase(config: Config): Promise<Finding[]> {
+  let database: Awaited<ReturnType<typeof openConfiguredDatabase>> | undefined;
+  try {
+    database = await openConfiguredDatabase(config, () => {}, { connections: 1 });
+    return await examineDatabase(database.sql);
+  } catch (error) {
+    return [failed("database", explain(error), "see docs/troubleshooting.md")];
+  } finally {
+    await database?.close();
+  }
+}
+
+async function examineDatabase(sql: Sql): Promise<Finding[]> {
+  const [server] = await sql<{ number: number; version: string; utc: Date }[]>`
+    SELECT current_setting('server_version_num')::integer AS number,
+      current_setting('server_version') AS version, now() AS utc`;
+  const { number = 0, version = "" } = server ?? {};
+  const major = Math.floor(number / 10_000);
+  const findings =
+    major >= POSTGRES_VERSION_MIN
+      ? [ok("database", `PostgreSQL ${version}`)]
+      : [
+          failed(
+            "database",
+            `PostgreSQL ${version}`,
+            `use PostgreSQL ${POSTGRES_VERSION_MIN} or later`,
+          ),
+        ];
+  const [table] = await sql<{ exists: boolean }[]>`
+    SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
+  if (table?.exists !== true) {
+    return [...findings, warning("schema", "none", "start the service, or run: ./tessera migrate")];
+  }
+  return [...findings, await checkSchema(sql), ...(await checkIndexes(sql))];
+}
+
+async function checkSchema(sql: Sql): Promise<Finding> {
+  const [row] = await sql<{ version: number }[]>`
+    SELECT coalesce(max(version), 0)::integer AS version FROM schema_migrations`;
+  const applied = row?.version ?? 0;
+  const shipped = shippedMigrations().at(-1)?.version ?? 0;
+  const found = `version ${applied}`;
+  if (applied === shipped) return ok("schema", found);
+  if (applied < shipped) {
+    const remedy = "start the service of this version, or run: ./tessera migrate";
+    return warning("schema", `${found}, this version has ${shipped}`, remedy);
+  }
+  const remedy = "run the newer version of Tessera that migrated this database";
+  return failed("schema", `${found}, this version supports only ${shipped}`, remedy);
+}
+
+interface IndexRow {
+  readonly node: string;
+  readonly age: number;
+  readonly pending: number;
+  readonly recall: number | null;
+  readonly samples: number | null;
+}
+
+async function checkIndexes(sql: Sql): Promise<Finding[]> {
+  const rows = await sql<IndexRow[]>`
+    SELECT left(s.node_id::text, 8) AS node, min(s.recall) AS recall,
+      min(s.recall_samples)::integer AS samples,
+      max(extract(epoch FROM now() - s.updated_at))::integer AS age,
+      coalesce(sum((SELECT count(*) FROM change_log c
+        WHERE c.project_id = s.project_id AND c.seq > s.seq)), 0)::integer AS pending
+    FROM index_state s GROUP BY s.node_id ORDER BY 1`;
+  if (rows.length === 0)
+    return [warning("indexes", "no running service reports any", "start the service")];
+  return rows.map(({ node, age, pending, recall, samples }) => {
+    const check = `indexes of ${node}`;
+    if (age > INDEX_STATE_FRESH_SECONDS) {
+      const remedy = "if the service should be running, look into its log";
+      return warning(check, `last seen ${age} s ago`, remedy);
+    }
+    const found = `${pending} changes pending, recall ${recall?.toFixed(4) ?? "not measured yet"}`;
+    const isLow = recall !== null && (samples ?? 0) >= RECALL_RECALIBRATE_SAMPLES;
+    if (isLow && recall < RECALL_TARGET) {
+      return warning(check, found, "it calibrates itself again; see ./tessera index status");
+    }
+    return ok(check, found);
+  });
+}
+
+async function checkRedis(config: Config): Promise<Finding> {
+  if (config.redisUrl === undefined) {
+    return ok("redis", "none: correct for a single process");
+  }
+  try {
+    const coordinator = await openCoordinator(config, createLog("silent"));
+    try {
+      const fault = await coordinator.check();
+      if (fault === null) return ok("redis", "answers");
+      return failed("redis", fault, "check that Redis runs and that REDIS_URL names it");
+    } finally {
+      await coordinator.close();
+    }
+  } catch (error) {
+    return failed("redis", explain(error), "check that Redis runs and that REDIS_URL names it");
+  }
+}

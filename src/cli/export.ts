@@ -1,0 +1,70 @@
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip, createZstdCompress } from "node:zlib";
+import { Command } from "commander";
+import type { Sql, Transaction } from "../db/client.ts";
+import { exportRecords } from "../export/export-records.ts";
+import { withDatabase } from "./database.ts";
+import { findProject } from "./find-project.ts";
+import { notice } from "./output.ts";
+
+interface Options {
+  readonly project?: string;
+  readonly output?: string;
+  readonly credentials?: boolean;
+}
+
+export function exportCommand(): Command {
+  return new Command("export")
+    .description("Export the database or a project as NDJSON, as `import` reads it.")
+    .option("--project <slug>", "only this project and its members")
+    .option("--output <file>", "write to this file, compressed if it ends with .gz or .zst")
+    .option("--credentials", "include API keys and webhooks with the hashes of their secrets")
+    .addHelpText(
+      "after",
+      `
+The export is one consistent state of the database. It has no events of webhooks, no runs, no billing
+and no audit log, and things that are imported are created at the time of the import: a backup is made
+with pg_dump, see docs/operations.md.
+
+Examples:
+  ./tessera export --output everything.ndjson.zst --credentials
+  ./tessera export --project handbook | gzip > handbook.ndjson.gz`,
+    )
+    .action(async (options: Options) => {
+      const count = await withDatabase((sql) => exportTo(sql, options));
+      notice(`exported ${count} records`);
+    });
+}
+
+async function exportTo(sql: Sql, { project, output, credentials }: Options): Promise<number> {
+  const id = project === undefined ? null : (await findProject(sql, project)).id;
+  let count = 0;
+  await sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", async (tx) => {
+    const records = exportRecords(tx as unknown as Transaction, {
+      project: id,
+      credentials: credentials === true,
+    });
+    const lines = async function* () {
+      for await (const record of records) {
+        count++;
+        yield `${JSON.stringify(record)}\n`;
+      }
+    };
+    await write(Readable.from(lines()), output);
+  });
+  return count;
+}
+
+async function write(lines: Readable, output: string | undefined): Promise<void> {
+  if (output === undefined) {
+    await pipeline(lines, process.stdout, { end: false });
+    return;
+  }
+  // Only the owner may read it, because it may have hashes of secrets.
+  const file = createWriteStream(output, { mode: 0o600 });
+  if (output.endsWith(".gz")) await pipeline(lines, createGzip(), file);
+  else if (output.endsWith(".zst")) await pipeline(lines, createZstdCompress(), file);
+  else await pipeline(lines, file);
+}

@@ -1,0 +1,107 @@
+import { Command } from "commander";
+import type { Sql } from "../db/client.ts";
+import {
+  type ListedFile,
+  listEnvironments,
+  listFiles,
+  purgeFiles,
+  removeFiles,
+} from "../projects/contents.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
+import { CommandError } from "./command-error.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { withDatabase } from "./database.ts";
+import { findProject, type Project } from "./find-project.ts";
+import { type Column, jsonOption, notice, printList } from "./output.ts";
+
+const COLUMNS: readonly Column<ListedFile>[] = [
+  ["path", (file) => file.path],
+  ["versions", (file) => String(file.versions)],
+  ["chunks", (file) => String(file.chunks)],
+  ["environments", (file) => file.environments.join(",") || "-"],
+  ["releases", (file) => String(file.releases)],
+];
+
+export function filesCommand(): Command {
+  return new Command("files")
+    .description("List and remove files of projects.")
+    .addCommand(listCommand())
+    .addCommand(removeCommand());
+}
+
+interface ListOptions {
+  readonly project: string;
+  readonly environment?: string;
+  readonly json?: boolean;
+}
+
+function listCommand(): Command {
+  return new Command("list")
+    .description("List the files of a project.")
+    .requiredOption("--project <slug>", "the project")
+    .option("--environment <name>", "only files of this working set")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExamples:\n  ./tessera files list --project handbook")
+    .action(async ({ project: slug, environment, json }: ListOptions) => {
+      const files = await withDatabase(async (sql) => {
+        const project = await findProject(sql, slug);
+        if (environment !== undefined) await requireEnvironment(sql, project, environment);
+        return await listFiles(sql, project.id, environment ?? null);
+      });
+      printList(files, COLUMNS, { json, empty: "there are no files" });
+    });
+}
+
+interface RemoveOptions {
+  readonly project: string;
+  readonly environment: string;
+  readonly purge?: boolean;
+  readonly yes?: boolean;
+}
+
+function removeCommand(): Command {
+  return new Command("remove")
+    .description("Remove files from the working set of an environment.")
+    .argument("<path...>", "paths of the files")
+    .requiredOption("--project <slug>", "the project")
+    .option("--environment <name>", "the environment", "production")
+    .option("--purge", "delete all their versions, also from releases")
+    .addOption(yesOption())
+    .addHelpText(
+      "after",
+      `
+Releases keep the files that they contain, unless --purge deletes them everywhere.
+
+Examples:
+  ./tessera files remove old.md drafts/a.md --project handbook
+  ./tessera files remove secret.md --project handbook --purge`,
+    )
+    .action(async (paths: string[], options: RemoveOptions) => {
+      await withDatabase((sql) => remove(sql, paths, options));
+    });
+}
+
+async function remove(sql: Sql, paths: readonly string[], options: RemoveOptions): Promise<void> {
+  const { environment, purge = false, yes } = options;
+  const project = await findProject(sql, options.project);
+  if (!purge) await requireEnvironment(sql, project, environment);
+  const files = await listFiles(sql, project.id, purge ? null : environment);
+  const known = new Set(files.map(({ path }) => path));
+  const place = purge ? project.slug : `${environment} of ${project.slug}`;
+  const missing = paths.find((path) => !known.has(path));
+  if (missing !== undefined) {
+    throw new CommandError(`there is no file "${abbreviate(missing)}" in ${place}`);
+  }
+  const what = `${paths.length} ${paths.length === 1 ? "file" : "files"}`;
+  const extent = purge ? ", with all versions and from all releases, for good" : "";
+  await confirm(`Remove ${what} from ${place}${extent}?`, yes);
+  if (purge) await purgeFiles(sql, project.id, paths);
+  else await removeFiles(sql, project.id, environment, paths);
+  notice(`removed ${what} from ${place}`);
+}
+
+async function requireEnvironment(sql: Sql, project: Project, name: string): Promise<void> {
+  const known = await listEnvironments(sql, project.id);
+  if (known.some((environment) => environment.name === name)) return;
+  throw new CommandError(`${project.slug} has no environment "${abbreviate(name)}"`);
+}

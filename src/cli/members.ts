@@ -1,0 +1,106 @@
+import { Command, Option } from "commander";
+import { OWNER, ROLES, type Role } from "../auth/roles.ts";
+import { findOrCreateUser } from "../auth/users.ts";
+import { listMembers, type Member, putMember, removeMember } from "../projects/manage.ts";
+import { CommandError } from "./command-error.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { withDatabase } from "./database.ts";
+import { findProject } from "./find-project.ts";
+import { email } from "./options.ts";
+import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
+import { findUser } from "./users.ts";
+
+const COLUMNS: readonly Column<Member>[] = [
+  ["user", (member) => member.email ?? member.id],
+  ["name", (member) => member.name],
+  ["role", (member) => member.role],
+  ["since", (member) => shortTime(member.since)],
+];
+
+export function membersCommand(): Command {
+  return new Command("members")
+    .description("Manage the members of projects.")
+    .addCommand(listCommand())
+    .addCommand(addCommand())
+    .addCommand(removeCommand());
+}
+
+function listCommand(): Command {
+  return new Command("list")
+    .description("List the members of a project.")
+    .requiredOption("--project <slug>", "the project")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExamples:\n  ./tessera members list --project handbook")
+    .action(async ({ project, json }: { project: string; json?: boolean }) => {
+      const members = await withDatabase(async (sql) =>
+        listMembers(sql, (await findProject(sql, project)).id),
+      );
+      printList(members, COLUMNS, { json, empty: "the project has no members" });
+    });
+}
+
+interface AddOptions {
+  readonly project: string;
+  readonly role: Role;
+  readonly create?: boolean;
+}
+
+function addCommand(): Command {
+  return new Command("add")
+    .description("Make a user a member of a project, or change their role.")
+    .argument("<email>", "the user", email)
+    .requiredOption("--project <slug>", "the project")
+    .addOption(
+      new Option("--role <role>", "owners change everything, editors the contents, members read")
+        .choices(ROLES)
+        .default("member" satisfies Role),
+    )
+    .option("--create", "create the user if there is none")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  ./tessera members add grace@example.com --project handbook --role editor`,
+    )
+    .action(async (address: string, { project: slug, role, create }: AddOptions) => {
+      await withDatabase(async (sql) => {
+        const project = await findProject(sql, slug);
+        const user = create ? await findOrCreateUser(sql, address) : await findUser(sql, address);
+        const changed = await putMember(sql, project.id, user.id, role);
+        notice(`${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
+      });
+    });
+}
+
+function removeCommand(): Command {
+  return new Command("remove")
+    .description("End the membership of a user. Their keys lose access to the project.")
+    .argument("<email>", "the user", email)
+    .requiredOption("--project <slug>", "the project")
+    .addOption(yesOption())
+    .addHelpText(
+      "after",
+      `
+Examples:
+  ./tessera members remove grace@example.com --project handbook`,
+    )
+    .action(async (address: string, { project: slug, yes }: { project: string; yes?: boolean }) => {
+      await withDatabase(async (sql) => {
+        const project = await findProject(sql, slug);
+        const user = await findUser(sql, address);
+        const members = await listMembers(sql, project.id);
+        const owners = members.filter(({ role }) => role === OWNER);
+        if (!members.some(({ id }) => id === user.id)) {
+          throw new CommandError(`${user.email} is no member of ${project.slug}`);
+        }
+        if (owners.length === 1 && owners[0]?.id === user.id) {
+          throw new CommandError(
+            `${user.email} is the only owner of ${project.slug}: make another user its owner first`,
+          );
+        }
+        await confirm(`Remove ${user.email} from ${project.slug}?`, yes);
+        await removeMember(sql, project.id, user.id);
+        notice(`${user.email} is no longer a member of ${project.slug}`);
+      });
+    });
+}

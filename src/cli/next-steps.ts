@@ -1,0 +1,38 @@
+import { issueApiKey } from "../api-keys/issue.ts";
+import type { Config } from "../config/schema.ts";
+import type { Sql } from "../db/client.ts";
+import { serviceAddress } from "./service-address.ts";
+
+/** Owns the first project of a database without users. */
+const DEFAULT_OWNER = "owner@localhost";
+
+/** The address of the user of the first API key, or else one for a new user. */
+export async function defaultOwner(sql: Sql): Promise<string> {
+  const [first] = await sql<{ email: string }[]>`
+    SELECT u.email FROM api_keys k JOIN users u ON u.id = k.user_id
+    WHERE u.email IS NOT NULL ORDER BY k.created_at, k.id LIMIT 1`;
+  return first?.email ?? DEFAULT_OWNER;
+}
+
+/** The command that creates a new project's first key, and requests that work with it. */
+export async function nextSteps(
+  sql: Sql,
+  config: Config,
+  project: { readonly id: string; readonly slug: string; readonly owner: string },
+): Promise<string> {
+  const { slug, owner } = project;
+  const { key } = await issueApiKey(sql, {
+    email: owner,
+    name: `import of ${slug}`,
+    projectId: project.id,
+  });
+  return `
+The project ${slug} was created and belongs to ${owner}. Its API key, shown only once: ${key}
+
+While the service runs:
+
+  ./tessera lookup "your words" --project ${slug}
+  curl -s ${serviceAddress(config)}/projects/${slug}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
+
+`;
+}

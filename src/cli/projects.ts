@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { deleteProject, type ListedProject, listAllProjects } from "../projects/manage.ts";
+import { confirm, yesOption } from "./confirm.ts";
+import { withDatabase } from "./database.ts";
+import { findProject } from "./find-project.ts";
+import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
+
+const COLUMNS: readonly Column<ListedProject>[] = [
+  ["slug", (project) => project.slug],
+  ["name", (project) => project.name],
+  ["owners", (project) => project.owners.join(",")],
+  ["members", (project) => String(project.members)],
+  ["files", (project) => String(project.files)],
+  ["environments", (project) => String(project.environments)],
+  ["releases", (project) => String(project.releases)],
+  ["created", (project) => shortTime(project.created_at)],
+];
+
+export function projectsCommand(): Command {
+  const list = new Command("list")
+    .description("List all projects.")
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExamples:\n  ./tessera projects list")
+    .action(async ({ json }: { json?: boolean }) => {
+      const projects = await withDatabase((sql) => listAllProjects(sql));
+      printList(projects, COLUMNS, { json, empty: "there are no projects" });
+    });
+  const remove = new Command("delete")
+    .description("Delete a project with its files, releases, conversations and webhooks.")
+    .argument("<slug>", "the project")
+    .addOption(yesOption())
+    .addHelpText("after", "\nExamples:\n  ./tessera projects delete handbook")
+    .action(async (slug: string, { yes }: { yes?: boolean }) => {
+      await withDatabase(async (sql) => {
+        const project = await findProject(sql, slug);
+        await confirm(`Delete the project ${project.slug} with everything in it, for good?`, yes);
+        await deleteProject(sql, project.id);
+        notice(`deleted ${project.slug}`);
+      });
+    });
+  return new Command("projects")
+    .description("Manage projects.")
+    .addCommand(list)
+    .addCommand(remove);
+}

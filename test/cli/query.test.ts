@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { runCommand } from "../../support/process.ts";
+import { startApi } from "../support/api.ts";
+
+const api = await startApi();
+const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };
+const run = (...args: string[]) => runCommand(args, { env });
+await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
+
+describe("search and lookup from the terminal", () => {
+  test("print a table of what the service finds, without a key of one's own", async () => {
+    const found = await run("search", "index snapshots", "--project", "handbook");
+    expect(found.status, found.stderr).toBe(0);
+    const [header, best] = found.stdout.split("\n");
+    expect(header).toMatch(/^score +chunk +content/);
+    expect(best).toContain("operations/snapshots.md#");
+    const looked = await run(
+      "lookup",
+      "rollback a relese",
+      "--project",
+      "handbook",
+      "--limit",
+      "2",
+    );
+    expect(looked.status, looked.stderr).toBe(0);
+    expect(looked.stdout.trim().split("\n")).toHaveLength(3);
+    expect(looked.stdout).toContain("concepts/releases.md");
+    const [left] = await api.sql`SELECT count(*)::integer AS count FROM api_keys
+      WHERE name = 'tessera search'`;
+    expect(left?.["count"]).toBe(0);
+  });
+
+  test("print JSON lines, in an environment or a release", async () => {
+    await run("releases", "create", "v1", "--project", "handbook");
+    const { stdout } = await run(
+      "search",
+      "snapshots",
+      "--project",
+      "handbook",
+      "--release",
+      "v1",
+      "--json",
+    );
+    const hits = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(hits[0]).toMatchObject({
+      match_type: "semantic",
+      chunk: { file_path: expect.any(String) },
+    });
+    const items = await run(
+      "lookup",
+      "snapshots",
+      "--project",
+      "handbook",
+      "--release",
+      "v1",
+      "--json",
+    );
+    expect(JSON.parse(items.stdout.split("\n")[0] as string).path).toBe("operations/snapshots.md");
+  });
+
+  test("use the key that is given, and say what the service answers", async () => {
+    const stranger = await api.key(await api.user());
+    const refused = await run("lookup", "x", "--project", "handbook", "--key", stranger.key);
+    expect(refused).toMatchObject({ status: 1, stdout: "" });
+    expect(refused.stderr).toContain("No such project is visible to this caller.");
+    const fromEnvironment = await runCommand(["lookup", "x", "--project", "handbook"], {
+      env: { ...env, TESSERA_API_KEY: stranger.key },
+    });
+    expect(fromEnvironment.status).toBe(1);
+    const nothing = await run("lookup", "qqqqxyzzy", "--project", "handbook");
+    expect(nothing).toMatchObject({ status: 0, stdout: "", stderr: "tessera: nothing found\n" });
+  });
+
+  test("name the remedy when no service answers", async () => {
+    const away = await run("lookup", "x", "--project", "handbook", "--url", "http://127.0.0.1:9");
+    expect(away).toMatchObject({ status: 1, stdout: "" });
+    expect(away.stderr).toContain("start the service, or name its address with --url");
+  });
+});
+
+describe("an import of Markdown", () => {
+  test("ends with a key and requests that work as they are printed", async () => {
+    const result = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
+    expect(result.status, result.stderr).toBe(0);
+    const key = /Its API key, shown only once: (\S+)/.exec(result.stderr)?.[1] as string;
+    const curl = /^ {2}(curl .*)$/m.exec(result.stderr)?.[1]?.replace("your words", "releases");
+    const answer = JSON.parse(await Bun.spawn(["sh", "-c", curl as string]).stdout.text());
+    expect(answer.data.length).toBeGreaterThan(0);
+    const command = /^ {2}\.\/tessera (.*)$/m.exec(result.stderr)?.[1] as string;
+    expect(command).toBe('lookup "your words" --project own');
+    const caller = { userId: "", headers: { "x-api-key": key } };
+    expect((await api.get("/projects/own", caller)).status).toBe(200);
+    expect((await api.get("/projects/handbook", caller)).status).toBe(404);
+    const again = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
+    expect(again.stderr).toBe("");
+  });
+
+  test("belongs to the user of the first key, unless an owner is named", async () => {
+    const owners = async (slug: string) => {
+      const { stdout } = await run("members", "list", "--project", slug, "--json");
+      return JSON.parse(stdout).email;
+    };
+    // The first import of this database has made the first key, for its own owner.
+    expect(await owners("handbook")).toBe("owner@localhost");
+    expect(await owners("own")).toBe("owner@localhost");
+    const named = ["--project", "named", "--owner", "you@example.com"];
+    await run("import", "--markdown", "fixtures/docs/concepts", ...named);
+    expect(await owners("named")).toBe("you@example.com");
+  });
+
+  test("is followed by `keys create` for anybody, with a key that works", async () => {
+    const created = await run(
+      ...["keys", "create", "--user", "someone@example.com", "--name", "laptop"],
+      ...["--project", "handbook"],
+    );
+    const caller = { userId: "", headers: { "x-api-key": created.stdout.trim() } };
+    expect((await api.get("/projects/handbook", caller)).status).toBe(200);
+  });
+});
