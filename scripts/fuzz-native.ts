@@ -19,7 +19,6 @@ const USAGE = `usage: npm run fuzz:native -- [options]
   --input FILE       with --target: repeats an input instead
   --help
 `;
-const INPUT_MAX_BYTES = 16_384;
 const MEMORY_MB = 2_048;
 const SANITIZERS = "fuzzer,address,undefined";
 
@@ -68,7 +67,7 @@ function fuzz(target: FuzzTarget): boolean {
     program,
     corpus,
     `-max_total_time=${values.seconds}`,
-    `-max_len=${INPUT_MAX_BYTES}`,
+    `-max_len=${target.maxBytes}`,
     `-rss_limit_mb=${MEMORY_MB}`,
     `-artifact_prefix=${folder}/`,
     "-print_final_stats=1",

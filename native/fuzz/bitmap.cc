@@ -6,7 +6,7 @@
 #include "check.hpp"
 
 static constexpr uint32_t ROWS = 1 << 20;
-static constexpr uint32_t RANGE = 1 << 12;
+static constexpr uint32_t RANGE = 1 << 8;
 
 /// Reads numbers from the input; zeros after its end.
 class Input {
