@@ -11,7 +11,7 @@ import {
   type TextHit,
   type View,
 } from "../src/text/index.ts";
-import type { LookupItem, LookupResult, LookupTask } from "./protocol.ts";
+import type { LookupResult, LookupTask } from "./protocol.ts";
 
 type Page = Omit<LookupResult, "took">;
 
@@ -74,23 +74,30 @@ function hashOf(path: string): string {
   return Bun.hash(path).toString(36);
 }
 
-function itemOf(view: View, at: DocumentAddress, matchedFields: readonly string[]): LookupItem {
+/**
+ * An item of the response in JSON. The frontmatter is stored as JSON and is copied, so a page of long
+ * frontmatter costs no parsing.
+ */
+function itemJson(view: View, at: DocumentAddress, hit?: TextHit): string {
   const segment = segmentOf(view, at);
-  return {
-    path: segment.path(at.document),
-    title: segment.title(at.document),
-    matchedFields,
-    frontmatter: segment.frontmatter(at.document),
+  const { document } = at;
+  const head = { path: segment.path(document), matched_fields: hit?.matchedFields ?? [] };
+  const tail = {
+    title: segment.title(document),
+    snippet: hit?.snippet,
+    score: hit && Math.round(hit.score * SCORE_SCALE) / SCORE_SCALE,
   };
-}
-
-function foundItemOf(view: View, hit: TextHit): LookupItem {
-  const score = Math.round(hit.score * SCORE_SCALE) / SCORE_SCALE;
-  const item = { ...itemOf(view, hit, hit.matchedFields), score };
-  return hit.snippet === undefined ? item : { ...item, snippet: hit.snippet };
+  const frontmatter = segment.frontmatterJson(document);
+  return `${JSON.stringify(head).slice(0, -1)},"frontmatter":${frontmatter},${JSON.stringify(tail).slice(1)}`;
 }
 
 const SCORE_SCALE = 10_000;
+
+/** The items as a page has them. */
+function itemsOf(view: View, found: readonly DocumentAddress[], items: readonly string[]) {
+  const paths = found.map((at) => segmentOf(view, at).path(at.document));
+  return { json: `[${items.join()}]`, count: items.length, last: paths.at(-1) ?? null, paths };
+}
 
 function searchPage(view: OpenView, task: LookupTask, query: string): Page {
   const returned = new Set(task.returned);
@@ -101,22 +108,21 @@ function searchPage(view: OpenView, task: LookupTask, query: string): Page {
   const { shardIndex, shardCount, limit } = task;
   const request = { query, shardIndex, shardCount, limit, without, snippets: true };
   const { total, hits, more } = search(view, request);
-  const items = hits.map((hit) => foundItemOf(view, hit));
-  return { items, total, shardItems: shardItems(view, task), more, hashes: hashesOf(items) };
+  const items = hits.map((hit) => itemJson(view, hit, hit));
+  const { paths, ...page } = itemsOf(view, hits, items);
+  return { ...page, total, shardItems: shardItems(view, task), more, hashes: paths.map(hashOf) };
 }
 
 function browsePage(view: OpenView, task: LookupTask): Page {
   const { shardIndex, shardCount, after } = task;
   const request = { shardIndex, shardCount, limit: task.limit + 1 };
   const found = browse(view, after === null ? request : { ...request, after });
-  const items = found.slice(0, task.limit).map((at) => itemOf(view, at, []));
+  const shown = found.slice(0, task.limit);
+  const items = shown.map((at) => itemJson(view, at));
+  const { paths: _, ...page } = itemsOf(view, shown, items);
   const count = shardItems(view, task);
-  const more = found.length > items.length;
-  return { items, total: count, shardItems: count, more, hashes: [] };
-}
-
-function hashesOf(items: readonly LookupItem[]): string[] {
-  return items.map((item) => hashOf(item.path));
+  const more = found.length > shown.length;
+  return { ...page, total: count, shardItems: count, more, hashes: [] };
 }
 
 /** Answers one page of a lookup from memory that all threads share. */

@@ -1,5 +1,5 @@
 import type { Plan } from "../native/index.ts";
-import type { SharedView, Snippet } from "../src/text/index.ts";
+import type { SharedView } from "../src/text/index.ts";
 
 /**
  * The messages between the main thread and the search workers. A task is a batch of searches, so
@@ -81,19 +81,13 @@ export interface LookupTask {
   readonly after: string | null;
 }
 
-export interface LookupItem {
-  readonly path: string;
-  readonly title: string;
-  readonly matchedFields: readonly string[];
-  /** Absent when browsing. */
-  readonly score?: number;
-  /** Absent when browsing, and without text. */
-  readonly snippet?: Snippet;
-  readonly frontmatter: ReadonlyArray<{ key: string; value: string }>;
-}
-
 export interface LookupResult {
-  readonly items: readonly LookupItem[];
+  /** The items of the page as a JSON array, as the response has them. */
+  readonly json: string;
+  /** The number of items of the page. */
+  readonly count: number;
+  /** The path of the last item; null without items. */
+  readonly last: string | null;
   /** Hashes of the items' paths in the same order, for `returned`. */
   readonly hashes: readonly string[];
   /** Matches in the shard. */

@@ -7,6 +7,11 @@ import { REFUSAL_LOG_INTERVAL_MS } from "../shared/limits.ts";
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
 
+/** A response whose body is JSON text already. */
+export function jsonText(text: string): Response {
+  return new Response(text, { headers: { "content-type": JSON_TYPE } });
+}
+
 /** A JSON response. */
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {

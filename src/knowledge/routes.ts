@@ -1,5 +1,7 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
 import { type Operation, operation } from "../http/operation.ts";
+import { jsonText } from "../http/respond.ts";
+import { targetOf } from "../http/target.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
 import { LookupCursors } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
@@ -64,10 +66,11 @@ export function knowledgeOperations(services: {
         "release-not-found",
         "invalid-cursor",
       ],
-      handle({ request, basePath, params, principal, body }) {
+      async handle({ request, basePath, params, principal, body }) {
         const reference = params.project_reference;
-        const self = basePath + new URL(request.url).pathname;
-        return lookUp({ scopes, knowledge, cursors }, { principal, reference, body, self });
+        const self = basePath + targetOf(request.url).path;
+        const call = { principal, reference, body, self };
+        return jsonText(await lookUp({ scopes, knowledge, cursors }, call));
       },
     }),
   ];

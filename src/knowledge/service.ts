@@ -1,4 +1,4 @@
-import type { LookupItem, LookupResult } from "../../workers/protocol.ts";
+import type { LookupResult } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
@@ -84,7 +84,7 @@ async function stateOf(
  */
 function progressAfter({ question, progress }: LookupState, result: LookupResult): LookupProgress {
   if (question.query === null) {
-    return { returned: [], after: result.items.at(-1)?.path ?? progress.after };
+    return { returned: [], after: result.last ?? progress.after };
   }
   return { returned: [...progress.returned, ...result.hashes], after: null };
 }
@@ -97,23 +97,30 @@ function referenceOf(project: string, target: LookupTarget | null): ScopeReferen
     : { project, kind: "environment", name: target.environment };
 }
 
-function resultOf({ matchedFields, frontmatter, ...item }: LookupItem): LookupPage["data"][number] {
-  const { path, title, snippet, score } = item;
-  return {
-    path,
-    matched_fields: [...matchedFields],
-    frontmatter: [...frontmatter],
-    title,
-    ...(snippet === undefined ? {} : { snippet }),
-    ...(score === undefined ? {} : { score }),
+/** A `LookupPage` in JSON. The items are JSON already. */
+function pageJson(
+  { query, shardIndex, shardCount }: LookupQuestion,
+  result: LookupResult,
+  pageInfo: LookupPage["page_info"],
+): string {
+  const head: Pick<LookupPage, "query" | "mode"> = {
+    query: query ?? "",
+    mode: query === null ? "browse" : "search",
   };
+  const tail: Omit<LookupPage, "query" | "mode" | "data"> = {
+    page_info: pageInfo,
+    returned: result.count,
+    total_matches: result.total,
+    shard: { shard_index: shardIndex, shard_count: shardCount, total_items: result.shardItems },
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"data":${result.json},${JSON.stringify(tail).slice(1)}`;
 }
 
 /**
- * One page of a project's knowledge. Throws `project-not-found`, `environment-not-found`,
- * `release-not-found`, `invalid-cursor`, or a 400 about the body.
+ * One page of a project's knowledge as the JSON of a `LookupPage`. Throws `project-not-found`,
+ * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
-export async function lookUp(services: LookupServices, call: LookupCall): Promise<LookupPage> {
+export async function lookUp(services: LookupServices, call: LookupCall): Promise<string> {
   const { scopes, knowledge, cursors } = services;
   const { principal, reference: project } = call;
   // Errors are reported in this order: missing project, invalid body, missing scope. One query finds
@@ -129,13 +136,5 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const next = result.more
     ? await cursors.save({ question, progress: progressAfter(state, result) })
     : null;
-  return {
-    query: query ?? "",
-    mode: query === null ? "browse" : "search",
-    data: result.items.map(resultOf),
-    page_info: { self: call.self, first: null, next, prev: null },
-    returned: result.items.length,
-    total_matches: result.total,
-    shard: { shard_index: shardIndex, shard_count: shardCount, total_items: result.shardItems },
-  };
+  return pageJson(question, result, { self: call.self, first: null, next, prev: null });
 }

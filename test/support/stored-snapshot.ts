@@ -149,7 +149,8 @@ function textAnswer(views: ViewStore, scope: string, query: string): string[] {
   const view = views.view(PROJECT, scope);
   if (view === undefined) return [];
   const rest = { shardIndex: 0, shardCount: 1, limit: 12, returned: [], after: null };
-  return lookup({ view, query, ...rest }).items.map(({ path }) => path);
+  const items = JSON.parse(lookup({ view, query, ...rest }).json) as Array<{ path: string }>;
+  return items.map(({ path }) => path);
 }
 
 /** What a restored project answers to searches by each plan and to lookups. */

@@ -1,4 +1,5 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { unitsOf } from "./text-units.ts";
 import { eachWord, foldedText, isSeparator } from "./words.ts";
 
 /**
@@ -130,18 +131,19 @@ interface WordSpan {
  */
 export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
   const spans: WordSpan[] = [];
-  const length = text.length;
+  const units = unitsOf(text);
+  const { length } = text;
   for (let i = 0; i < length; ) {
     const start = i;
     let isPlain = true;
     for (; i < length; i++) {
-      const code = text.charCodeAt(i);
-      if (code >= 128) isPlain = false;
-      else if (isSeparator(code)) break;
+      const unit = units[i] as number;
+      if (isSeparator(unit)) break;
+      if (unit >= 128) isPlain = false;
     }
     if (i === start) i++;
     else if (!isPlain) pushOtherSpans(text, start, i, spans);
-    else if (initials[text.charCodeAt(start) | LOWER_CASE_BIT]) {
+    else if (initials[(units[start] as number) | LOWER_CASE_BIT]) {
       const token = truncate(text.slice(start, i).toLowerCase());
       spans.push({ start, end: i, token });
     }

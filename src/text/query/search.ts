@@ -59,7 +59,8 @@ function rank(view: View, plan: QueryPlan, shard: Shard, limit: number) {
     const found = scoreSegment(segment, s, view.documentSets[s] ?? null, shard, plan);
     total += found.documents.length;
     for (let i = 0; i < found.documents.length; i++) {
-      top.offer(s, found.documents[i] as number, found.scores[i] as number);
+      const score = found.scores[i] as number;
+      if (score >= top.least) top.offer(s, found.documents[i] as number, score);
     }
   });
   // The second pass always reorders the same matches, so that ranks do not depend on the limit.

@@ -16,6 +16,8 @@ export class TopK {
   readonly #capacity: number;
   readonly #order: MatchOrder;
   readonly #heap: Match[] = [];
+  /** Matches with a lower score need not be offered. */
+  least = Number.NEGATIVE_INFINITY;
 
   constructor(capacity: number, order: MatchOrder) {
     this.#capacity = capacity;
@@ -27,6 +29,7 @@ export class TopK {
     if (heap.length < this.#capacity) {
       heap.push({ segment, document, score });
       this.#rise(heap.length - 1);
+      this.#updateLeast();
       return;
     }
     const worst = heap[0];
@@ -37,11 +40,16 @@ export class TopK {
     if (this.#order(match, worst) > 0) return;
     heap[0] = match;
     this.#sink();
+    this.#updateLeast();
   }
 
   /** Best first. */
   sorted(): Match[] {
     return this.#heap.sort(this.#order);
+  }
+
+  #updateLeast(): void {
+    if (this.#heap.length === this.#capacity) this.least = (this.#heap[0] as Match).score;
   }
 
   #rise(start: number): void {

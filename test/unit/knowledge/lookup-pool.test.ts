@@ -57,7 +57,7 @@ test("one turn of the event loop spends a bounded time on lookups", async () => 
   await pool.lookup("tenant", "scope", taskOf("lantern"));
   const startedAt = performance.now();
   const answers: unknown[] = [];
-  while (performance.now() - startedAt < 20 * LOOKUP_TURN_MS) {
+  while (performance.now() - startedAt < 5_000) {
     answers.push(pool.lookup("tenant", "scope", taskOf("lantern")));
     if (counter.onWorkers > 1) break;
   }

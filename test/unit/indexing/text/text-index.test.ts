@@ -51,7 +51,7 @@ function pathsIn({ views }: Side, scope: string, query: string | null = null): s
     returned: [],
     after: null,
   };
-  return lookup(task).items.map((item) => item.path);
+  return (JSON.parse(lookup(task).json) as Array<{ path: string }>).map((item) => item.path);
 }
 
 async function filled(): Promise<Side> {
