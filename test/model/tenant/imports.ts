@@ -89,17 +89,17 @@ async function freezeRelease(
   await importAll(scene, [record]);
 }
 
-/** Makes an environment serve a release. */
+/** Makes an environment serve a release, or its working set again. */
 async function serveRelease(
   tenant: Tenant,
   scene: Scene,
   params: { project: number; environment: number; release: number },
 ): Promise<void> {
   const project = pick(tenant.projects.values(), params.project);
-  if (project.releases.size === 0) return;
-  const [release, scope] = pick(project.releases, params.release);
   const [name, environment] = environmentOf(project, params.environment);
-  environment.serve(scope.current);
+  const none: [null, null] = [null, null];
+  const [release, scope] = pick([none, ...project.releases], params.release);
+  environment.serve(scope?.current ?? null);
   const { slug } = project;
   await importAll(scene, [{ record: "environment", project: slug, name, active_release: release }]);
 }
@@ -153,7 +153,7 @@ export const importCommands: readonly fc.WeightedArbitrary<Command>[] = [
     arbitrary: releaseParams.map((params) => command("freeze a release", params, freezeRelease)),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: releaseParams.map((params) => command("serve a release", params, serveRelease)),
   },
   {

@@ -74,9 +74,9 @@ export class Environment {
     if (!this.#servesRelease) this.scope.change(contents);
   }
 
-  /** Begins to serve a release with these contents. */
-  serve(contents: Contents): void {
-    this.#servesRelease = true;
-    this.scope.change(contents);
+  /** Begins to serve a release with these contents; null for the working set again. */
+  serve(contents: Contents | null): void {
+    this.#servesRelease = contents !== null;
+    this.scope.change(contents ?? this.working);
   }
 }

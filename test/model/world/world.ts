@@ -21,7 +21,6 @@ const TABLES = [
 const DATABASE_DISK_MB = 4_096;
 const SNAPSHOT_DISK_MB = 2_048;
 const IMPORT_CONNECTIONS = 16;
-const SERVICES = 2;
 const TOKEN_LIFETIME_SECONDS = 7_200;
 /** A fault is felt for this long after its end: services start, caches expire, circuits close. */
 const AFTERMATH_MS = 12_000;
@@ -67,13 +66,12 @@ export class World {
       SEARCH_WORKERS: "2",
       JWT_SECRET,
     };
-    // The snapshots of the first service are on a disk that fills up.
-    const folders = Array.from({ length: SERVICES }, (_, at) =>
-      at === 0 ? snapshots.path : dataFolder(),
-    );
-    const services = await Promise.all(
-      folders.map((DATA_DIR) => Service.start({ ...variables, DATA_DIR })),
-    );
+    const services = await Promise.all([
+      // Its snapshots are on a disk that fills up.
+      Service.start({ ...variables, DATA_DIR: snapshots.path }),
+      // It has to unload idle projects, and loads others when they are searched.
+      Service.start({ ...variables, DATA_DIR: dataFolder(), INDEX_MEMORY_MB: "1" }),
+    ]);
     const document = await (await fetch(`${services[0]?.url}/docs/json`)).json();
     const importer = openDatabase(postgres.url, {
       connections: IMPORT_CONNECTIONS,
