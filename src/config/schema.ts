@@ -1,7 +1,7 @@
 import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 
 export type DemoMode = "auto" | "on" | "off";
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
 
 /** The whole configuration, validated and frozen. Only this folder reads the environment. */
 export interface Config {
@@ -47,6 +47,7 @@ export interface Config {
 export const LOG_LEVELS: readonly LogLevel[] = [
   "trace",
   "debug",
+  "http",
   "info",
   "warn",
   "error",

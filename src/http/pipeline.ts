@@ -153,8 +153,15 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
           ? await context.refusals.respond(requestId)
           : problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
     }
-    const seconds = (performance.now() - startedAt) / 1000;
-    context.metrics.requests.observe({ operation: operation.id, status: response.status }, seconds);
+    const milliseconds = performance.now() - startedAt;
+    const { id } = operation;
+    const { status } = response;
+    context.metrics.requests.observe({ operation: id, status }, milliseconds / 1_000);
+    if (context.log.isLevelEnabled("http")) {
+      const { userId, keyId } = call.principal ?? {};
+      const ms = Number(milliseconds.toFixed(3));
+      context.log.http({ requestId, operation: id, status, ms, userId, keyId }, "request");
+    }
     return response;
   };
 }

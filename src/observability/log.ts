@@ -2,7 +2,10 @@ import pino, { type Logger } from "pino";
 import pretty from "pino-pretty";
 import type { LogLevel } from "../config/schema.ts";
 
-export type Log = Logger;
+export type Log = Logger<"http">;
+
+/** Between `debug` and `info`: the level of the line that every request writes. */
+const LEVELS = { http: 25 } as const;
 
 /** Paths under which a secret could reach a log line by accident. */
 const REDACTED = [
@@ -22,12 +25,20 @@ const REDACTED = [
 export function createLog(level: LogLevel, terminal = process.stderr.isTTY === true): Log {
   const options = {
     level,
+    customLevels: LEVELS,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: REDACTED, censor: "[redacted]" },
   };
   const stream = terminal
-    ? pretty({ colorize: true, destination: 2, sync: true, ignore: "time" })
+    ? pretty({
+        colorize: true,
+        customLevels: "http:25",
+        useOnlyCustomProps: false,
+        destination: 2,
+        sync: true,
+        ignore: "time",
+      })
     : pino.destination({ dest: 2, sync: true });
   return pino(options, stream);
 }
