@@ -4,6 +4,7 @@ import { type BenchProject, writeFiles } from "./world.ts";
 
 const POLL_MS = 10;
 const CHANGE_INTERVAL_MS = 250;
+const LAG_INTERVAL_MS = 100;
 
 /** A page of results, as far as benchmarks read it. */
 export interface Page {
@@ -34,6 +35,32 @@ export class Client {
   async until(project: BenchProject, body: object, done: (page: Page) => boolean): Promise<void> {
     while (!done(await this.page(project, body))) await Bun.sleep(POLL_MS);
   }
+}
+
+/**
+ * Watches how many of the written documents are not searchable yet. The returned function stops that,
+ * and returns the numbers that were seen.
+ */
+export function watchLag(
+  client: Client,
+  project: BenchProject,
+  written: () => number,
+): () => Promise<number[]> {
+  const lags: number[] = [];
+  let stopped = false;
+  const watching = (async () => {
+    while (!stopped) {
+      const before = written();
+      const { shard } = await client.page(project, {});
+      lags.push(Math.max(0, before - shard.total_items));
+      await Bun.sleep(LAG_INTERVAL_MS);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await watching;
+    return lags;
+  };
 }
 
 /**

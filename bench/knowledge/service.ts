@@ -8,7 +8,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
 import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
-import { buildSegment } from "../../src/text/index.ts";
+import { buildSegment, type KnowledgeDocument } from "../../src/text/index.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
@@ -21,7 +21,8 @@ import { LoadGenerator } from "../support/load.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer, postRequest } from "../support/server.ts";
 import { mebibytes, secondsSince } from "../support/table.ts";
-import { Client, watchChanges } from "./client.ts";
+import { baselines } from "./baseline.ts";
+import { Client, watchChanges, watchLag } from "./client.ts";
 import { type BenchProject, sourceOf, writeFiles, writeProject } from "./world.ts";
 
 const options = readOptions({
@@ -33,6 +34,9 @@ const options = readOptions({
 const { documents: documentCount, items: itemCount } = options;
 const QUERIES_PER_KIND = 100;
 const PAGE = 12;
+const COMPARED = new Set(["MiniSearch, tuned", "FTS5, Porter, weighted"]);
+const BASELINE_QUERIES = 200;
+const CLIENTS = 16;
 const WATCH_MS = 5_000;
 
 const rows: Array<{ what: string; value: string; ratio: string }> = [];
@@ -53,31 +57,60 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
   await client.page(note, {});
   const before = client.server.anonymousBytes();
   const stop = watchChanges(sql, client, note);
+  let count = 0;
+  const stopLag = watchLag(client, project, () => count);
   const start = performance.now();
   const cpu = client.server.cpuSeconds();
-  await writeFiles(sql, project, sources);
+  await writeFiles(sql, project, sources, (written) => {
+    count = written;
+  });
   row(`${documentCount} documents written to PostgreSQL`, `${seconds(start)} s`);
   const written = performance.now();
+  const lags = await stopLag();
+  row(
+    "documents that are not searchable yet, meanwhile",
+    `median ${median(lags).toFixed(0)}, most ${Math.max(...lags)}`,
+  );
   await client.until(project, {}, (page) => page.shard.total_items === documentCount);
   row("all searchable, after the last commit", `${seconds(written)} s`);
-  row("all searchable, after the first", `${seconds(start)} s`);
+  row(
+    "all searchable, after the first",
+    `${seconds(start)} s, ${(documentCount / secondsSince(start)).toFixed(0)} documents per second`,
+  );
   const spent = client.server.cpuSeconds() - cpu;
   const seen = await stop();
   row(
     `a change in another project is visible meanwhile (${seen.length} changes)`,
     `p50 ${ms(seen, 0.5)} ms, slowest ${ms(seen, 1)} ms`,
   );
+  const loaded = client.server.anonymousBytes();
+  const index = await client.server.metric("tessera_index_memory_bytes");
+  const perDocument = (bytes: number) => `${(bytes / documentCount / 1024).toFixed(1)} KiB`;
   row(
     "anonymous memory, empty and loaded",
-    `${mebibytes(before)} and ${mebibytes(client.server.anonymousBytes())} MiB`,
+    `${mebibytes(before)} and ${mebibytes(loaded)} MiB, ${perDocument(loaded - before)} per document`,
   );
+  row("of it the index", `${mebibytes(index)} MiB, ${perDocument(index)} per document`);
   const own = process.cpuUsage();
   buildSegment(documents);
   const used = process.cpuUsage(own);
   const built = (used.user + used.system) / 1e6;
   row("CPU to build one segment of them in process", `${built.toFixed(1)} s`, "1.00");
   row("server CPU until all are searchable", `${spent.toFixed(1)} s`, (spent / built).toFixed(2));
-  return queries;
+  return { queries, baseline: cpuOfBaselines(documents, queries) };
+}
+
+/** CPU milliseconds per query of other systems over the same documents, in this process. */
+function cpuOfBaselines(documents: readonly KnowledgeDocument[], queries: readonly string[]) {
+  const chosen = baselines(documents).filter(([name]) => COMPARED.has(name));
+  const some = queries.slice(0, BASELINE_QUERIES);
+  return chosen.map(([name, ask]) => {
+    for (const query of some) ask(query);
+    const before = process.cpuUsage();
+    for (const query of some) ask(query);
+    const { user, system } = process.cpuUsage(before);
+    return { name, cpuMs: (user + system) / 1e3 / some.length };
+  });
 }
 
 /** Runs the same lookups in this process, on the segments of the server's snapshot. */
@@ -117,13 +150,14 @@ async function measureLookups(
   project: BenchProject,
   queries: readonly string[],
   baseline: { mean: number; p50: number },
+  others: ReadonlyArray<{ name: string; cpuMs: number }>,
 ): Promise<void> {
   const payloads = queries.map((query) =>
     postRequest(client.server, project.lookupPath, apiKey, JSON.stringify({ query })),
   );
   const load = new LoadGenerator();
-  await load.run(client.server, 8, queries.length, payloads);
-  for (const clients of [1, 8]) {
+  await load.run(client.server, CLIENTS, queries.length, payloads);
+  for (const clients of [1, CLIENTS]) {
     const { p50, p99, qps, cpu } = await load.run(
       client.server,
       clients,
@@ -136,6 +170,14 @@ async function measureLookups(
         `${cpu.toFixed(2)} ms CPU each`,
       `p50 ${(p50 / baseline.p50).toFixed(2)}, CPU ${(cpu / baseline.mean).toFixed(2)}`,
     );
+    if (clients === 1) continue;
+    for (const { name, cpuMs } of others) {
+      row(
+        `${name}, in process`,
+        `${cpuMs.toFixed(2)} ms CPU each`,
+        `Tessera ${(cpu / cpuMs).toFixed(2)}`,
+      );
+    }
   }
 }
 
@@ -200,7 +242,12 @@ await runBenchmark(async () => {
   const note = await writeProject(sql, userId, "note");
   const empty = await BenchServer.start({ DATA_DIR: dataDir });
   row("empty start until ready", `${empty.startSeconds.toFixed(2)} s`, "1.00");
-  const queries = await measureLoading(sql, new Client(empty, key), big, note);
+  const { queries, baseline: others } = await measureLoading(
+    sql,
+    new Client(empty, key),
+    big,
+    note,
+  );
 
   const stopping = performance.now();
   await empty.stop();
@@ -220,7 +267,7 @@ await runBenchmark(async () => {
   const slot = readdirSync(join(dataDir, "index")).find((name) => !name.endsWith(".lock"));
   const directory = join(dataDir, "index", slot as string, big.id, "text");
   const baseline = await measureInProcess(directory, big, queries);
-  await measureLookups(client, key, big, queries, baseline);
+  await measureLookups(client, key, big, queries, baseline, others);
   await measureBrowsing(sql, client, tiny);
   console.table(rows);
 });

@@ -25,11 +25,15 @@ export async function writeProject(sql: Sql, userId: string, slug: string): Prom
   return { id: project.id, environmentId: environment.id, lookupPath };
 }
 
-/** Writes files as new versions into the environment, 500 per transaction. */
+/**
+ * Writes files as new versions into the environment, 500 per transaction. `onCommit` gets the number
+ * of files written so far.
+ */
 export async function writeFiles(
   sql: Sql,
   { id, environmentId }: BenchProject,
   sources: readonly Source[],
+  onCommit: (written: number) => void = () => {},
 ): Promise<void> {
   for (let at = 0; at < sources.length; at += BATCH_DOCUMENTS) {
     const batch = sources.slice(at, at + BATCH_DOCUMENTS);
@@ -51,6 +55,7 @@ export async function writeFiles(
       INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
       SELECT ${id}, ${environmentId}, file_id, id FROM versions
       ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+    onCommit(at + batch.length);
   }
 }
 

@@ -40,7 +40,7 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
     lines: [
       /^all searchable, after the last commit: \d/m,
       /^start from the snapshot until ready: \d/m,
-      /^lookups, 8 clients: p50 \d.* CPU \d/m,
+      /^lookups, 16 clients: p50 \d.* CPU \d/m,
       /^a page of 12, last tenth of 9 pages: p50 \d/m,
       /^a change among 100 items is visible \(\d+ changes\): p50 \d/m,
     ],
