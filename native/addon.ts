@@ -58,12 +58,19 @@ interface Jobs {
   beginSnapshot(projectId: string, directory: string, meta: Uint8Array): number;
   /** Returns a job for `finishJob`. */
   beginRestore(projectId: string, directory: string): number;
+  /** Returns a job for `finishJob`. */
+  beginMaintenance(
+    projectId: string,
+    dimension: number,
+    kept: Uint32Array | null,
+    threads: number,
+  ): number;
   /** Returns a job for `finishJob`; null when the scope is not loaded or the body not simple. */
   beginRecall(...query: RecallQuery): number | null;
   /**
    * Returns undefined while the job runs. After that it returns the result once, or throws the
    * error: null for a snapshot; the `meta` of a restored project, or null when there was no
-   * snapshot; a RecallSample.
+   * snapshot; a MaintenanceStep; a RecallSample.
    */
   finishJob(job: number): unknown;
 }

@@ -87,6 +87,8 @@ function flags(options: BuildOptions): string[] {
     join(modules, "node-addon-api"),
     "-isystem",
     join(modules, "node-api-headers", "include"),
+    "-isystem",
+    join(modules, "usearch", "include"),
     ...(options.asan
       ? [
           "-O1",
@@ -148,7 +150,7 @@ function fingerprint(options: BuildOptions): string {
     hash.update(name);
     hash.update(readFileSync(join(sources, name)));
   }
-  for (const name of ["node-addon-api", "node-api-headers"]) {
+  for (const name of ["node-addon-api", "node-api-headers", "usearch"]) {
     hash.update(readFileSync(join(modules, name, "package.json")));
   }
   return hash.digest("hex");

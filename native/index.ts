@@ -3,13 +3,13 @@
  * searches over them.
  *
  * A *project* holds up to five *indexes*, one per dimension (768, 1024, 1536, 3072, 4096). An index
- * numbers its chunks in order of arrival: their *ordinals*. A *scope* (an environment or a release) is
+ * consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a release) is
  * a set of ordinals per dimension. The projects belong to the process: what one thread loads, every
  * worker thread can search.
  *
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
- * Searches may run in any number of threads while one thread appends, extends the graph, sets scopes
- * or writes snapshots.
+ * Searches may run in any number of threads while one thread appends, maintains the indexes, sets
+ * scopes or writes snapshots.
  */
 import { addon, jobs, type RecallQuery, type RecallSample } from "./addon.ts";
 
@@ -25,6 +25,33 @@ export interface AppendBatch {
   rendered: Uint8Array;
   /** Where the text of each chunk ends in `rendered`. */
   renderedEnds: Uint32Array;
+}
+
+/**
+ * The bits of an ordinal that number the chunk within its shard; the rest number the shard. No range of
+ * ordinals leads from one shard into the next.
+ */
+export const ORDINAL_ROW_BITS = 22;
+
+/** A shard that was replaced by one without its deleted chunks. */
+export interface Compacted {
+  dimension: number;
+  shard: number;
+  /**
+   * The old rows that remain, as (start, count) pairs, ascending. Their order is the new numbering:
+   * row `i` of the new shard is the i-th of them.
+   */
+  remaining: Uint32Array;
+}
+
+/** What one step of maintenance did. */
+export interface MaintenanceStep {
+  /** There was something to do, so there may be more. */
+  worked: boolean;
+  /** Nothing is left to do until the index changes. Otherwise there may be more later. */
+  complete: boolean;
+  /** `commitCompaction` has to follow. */
+  compacted: boolean;
 }
 
 /** Members of a scope: `ranges` holds (start, count) pairs of ordinals of one dimension. */
@@ -62,8 +89,9 @@ interface IndexStats {
   vectors: number;
   /** Distinct vectors: equal ones are stored once. */
   distinct: number;
-  /** Distinct vectors in the graph; 0 without a graph. */
+  /** Distinct vectors in a graph; small shards have none. */
   graphed: number;
+  shards: number;
   /** How far below the 10th best a graph search goes on; see native/src/graph/graph.hpp. */
   window: number;
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
@@ -84,16 +112,16 @@ interface Native {
   /** The names of the open projects. */
   projects(): string[];
   /**
-   * Appends chunks, all or none, and returns the ordinal of the first one. Searches see them once a
-   * scope names them.
+   * Appends chunks and returns their ordinals. Searches see them once a scope names them. When it
+   * throws, none can be named.
    */
-  append(projectId: string, dimension: number, batch: AppendBatch): number;
+  append(projectId: string, dimension: number, batch: AppendBatch): Uint32Array<ArrayBuffer>;
   /**
-   * Inserts up to `maxVectors` pending vectors into the graph, on the calling thread, and returns how
-   * many are left. Small indexes have no graph and return 0.
+   * Replaces a shard by the compaction that `maintain` has prepared. Null, and nothing changes, when
+   * a scope has been given chunks meanwhile that the compaction drops.
    */
-  extendGraph(projectId: string, dimension: number, maxVectors: number): number;
-  /** Asks for the calibration of an index to be repeated; `extendGraph` carries it out. */
+  commitCompaction(projectId: string): Compacted | null;
+  /** Asks for the calibration of an index to be repeated; `maintain` carries it out. */
   recalibrate(projectId: string, dimension: number): void;
   /** Replaces the members of a scope in all dimensions. Throws a RangeError for unknown ordinals. */
   setScope(projectId: string, scopeId: string, ranges: ScopeRanges[]): void;
@@ -147,7 +175,7 @@ export const {
   dropProject,
   projects,
   append,
-  extendGraph,
+  commitCompaction,
   recalibrate,
   setScope,
   dropScope,
@@ -196,6 +224,25 @@ export async function restore(
   directory: string,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   return await resultOf<Uint8Array<ArrayBuffer> | null>(jobs.beginRestore(projectId, directory));
+}
+
+/**
+ * Does one step of background work on an index: builds the next generation of a graph, copies a shard
+ * without its deleted chunks, or measures how hard searches must try. It runs for up to minutes in
+ * `threads` threads of low priority, while everything else goes on. One step per project at a
+ * time.
+ * @param kept (start, count) pairs of ordinals of chunks that no scope names yet, but that must stay; null
+ *   to free nothing
+ */
+export async function maintain(
+  projectId: string,
+  dimension: number,
+  kept: Uint32Array | null,
+  threads: number,
+): Promise<MaintenanceStep> {
+  return await resultOf<MaintenanceStep>(
+    jobs.beginMaintenance(projectId, dimension, kept, threads),
+  );
 }
 
 /**

@@ -3,6 +3,14 @@
  * reference, single kernels, and snapshots that block the calling thread.
  */
 import { addon, jobs } from "./addon.ts";
+import {
+  commitCompaction,
+  type MaintenanceStep,
+  ORDINAL_ROW_BITS,
+  PLANS,
+  type Plan,
+  stats,
+} from "./index.ts";
 
 /** A simple search body, with defaults filled in. */
 interface SearchBody {
@@ -21,8 +29,8 @@ interface RawAnswer {
   ordinals: Uint32Array<ArrayBuffer>;
   /** Cosine similarity in full precision, -1..1. */
   scores: Float64Array<ArrayBuffer>;
-  /** How the hits were found: "empty", "exact", "scan" or "graph". */
-  plan: string;
+  /** How the hits were found. */
+  plan: Plan;
   milliseconds: number;
   work: SearchWork;
 }
@@ -62,38 +70,90 @@ interface Testing {
   /** Parses a search body as `searchJson` does; null where that returns NEEDS_FULL_PARSE. */
   parseSearchBody(body: Uint8Array | ArrayBuffer): SearchBody | null;
   /** Compares every member in full precision. Throws when the scope is not loaded. */
-  exactSearch(...query: SearchArguments): RawAnswer;
+  exactSearch(...query: SearchArguments): NumberedPlan<RawAnswer>;
   /**
    * What `searchVector` finds, not rendered, by the cheapest plan or by the given one. Throws when the
    * scope is not loaded.
    */
-  searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): RawAnswer;
+  searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): NumberedPlan<RawAnswer>;
+  /** Sets how many distinct vectors a shard of the process may have; returns what it was. */
+  setShardNodes(nodes: number): number;
+  /** Whether a search of several large shards may use several threads; returns what it was. */
+  useHelpers(allowed: boolean): boolean;
   /** The sets of kernels that this processor supports, "portable" first and the fastest last. */
   kernelSets(): string[];
   /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */
   useKernels(set: string): void;
   /** Runs one kernel of a set on raw operands; see native/src/kernels/kernels.hpp. */
-  runKernel(set: string, operation: "dot" | "dot4Bit", ...operands: Operands): number;
+  runKernel(set: string, operation: "dot" | "dot4Bit" | "dotLevels", ...operands: Operands): number;
   runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   constants(): Constants;
 }
 
+type NumberedPlan<Answer> = Omit<Answer, "plan"> & { plan: number };
+
+const testing = (addon as { testing: Testing }).testing;
+
 export const {
   parseSearchBody,
-  exactSearch,
-  searchRaw,
+  setShardNodes,
+  useHelpers,
   kernelSets,
   useKernels,
   runKernel,
   constants,
-} = (addon as { testing: Testing }).testing;
+} = testing;
 
-function waitFor(job: number): Uint8Array<ArrayBuffer> | null {
+function named(answer: NumberedPlan<RawAnswer>): RawAnswer {
+  return { ...answer, plan: PLANS[answer.plan] as Plan };
+}
+
+/** See `Testing`. */
+export function exactSearch(...query: SearchArguments): RawAnswer {
+  return named(testing.exactSearch(...query));
+}
+
+/** See `Testing`. */
+export function searchRaw(...query: Parameters<Testing["searchRaw"]>): RawAnswer {
+  return named(testing.searchRaw(...query));
+}
+
+const MAINTENANCE_POLL_MS = 50;
+
+function waitFor<Result>(job: number): Result {
   for (;;) {
     const result = jobs.finishJob(job);
-    if (result !== undefined) return result as Uint8Array<ArrayBuffer> | null;
+    if (result !== undefined) return result as Result;
     Bun.sleepSync(1);
+  }
+}
+
+/** (start, count) pairs that name every chunk of an index. */
+export function everyOrdinal(projectId: string, dimension: number): Uint32Array {
+  const part = stats(projectId)?.dimensions.find((entry) => entry.dimension === dimension);
+  const rows = 2 ** ORDINAL_ROW_BITS;
+  const pairs = Array.from({ length: part?.shards ?? 0 }, (_, shard) => [shard * rows, rows]);
+  return Uint32Array.from(pairs.flat());
+}
+
+/**
+ * Does all maintenance of an index, as the service does in the background. Unless told otherwise it
+ * keeps chunks that no scope names.
+ */
+export function maintainSync(
+  projectId: string,
+  dimension: number,
+  threads = 1,
+  kept = everyOrdinal(projectId, dimension),
+): void {
+  for (;;) {
+    const job = jobs.beginMaintenance(projectId, dimension, kept, threads);
+    const step = waitFor<MaintenanceStep>(job);
+    if (step.compacted) commitCompaction(projectId);
+    if (step.complete) return;
+    // A graph that grows by little waits for a moment, in case more is coming.
+    if (!step.worked) Bun.sleepSync(MAINTENANCE_POLL_MS);
   }
 }
 

@@ -45,6 +45,8 @@ static Napi::Object testingExports(Napi::Env env) {
   add<parseSearchBodyCall>(env, exports, "parseSearchBody");
   add<exactSearch>(env, exports, "exactSearch");
   add<searchRaw>(env, exports, "searchRaw");
+  add<setShardNodes>(env, exports, "setShardNodes");
+  add<useHelpers>(env, exports, "useHelpers");
   add<kernelSets>(env, exports, "kernelSets");
   add<useKernels>(env, exports, "useKernels");
   add<runKernel>(env, exports, "runKernel");
@@ -60,7 +62,8 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<dropProject>(env, exports, "dropProject");
   add<projects>(env, exports, "projects");
   add<append>(env, exports, "append");
-  add<extendGraph>(env, exports, "extendGraph");
+  add<beginMaintenance>(env, exports, "beginMaintenance");
+  add<commitCompaction>(env, exports, "commitCompaction");
   add<recalibrate>(env, exports, "recalibrate");
   add<setScope>(env, exports, "setScope");
   add<dropScope>(env, exports, "dropScope");

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { appendAll, freshProject, inFolderAsync, setScope, upTo } from "./support.ts";
+import {
+  appendAll,
+  freshProject,
+  inFolderAsync,
+  maintainInBackground,
+  setScope,
+  upTo,
+} from "./support.ts";
 
 const DIMENSION = 768;
 const STABLE = 5000;
@@ -30,6 +37,7 @@ test("concurrent searches return complete, correct answers while one thread writ
       }),
   );
 
+  const maintenance = maintainInBackground(project, DIMENSION);
   await inFolderAsync(async (folder) => {
     let snapshots = 0;
     for (let batch = 0; batch < BATCHES; batch++) {
@@ -44,14 +52,13 @@ test("concurrent searches return complete, correct answers while one thread writ
         { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
       ]);
       native.setScope(project, `brief-${batch}`, []);
-      native.extendGraph(project, DIMENSION, 700);
       if (batch % 6 === 5) {
         testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
       }
       native.dropScope(project, `brief-${batch}`);
       await Bun.sleep(1);
     }
-    while (native.extendGraph(project, DIMENSION, 1000) > 0);
+    await maintenance.stop();
     expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
     native.dropScope(project, "growing");
     const results = await Promise.all(reports);
@@ -105,6 +112,7 @@ test("a snapshot that is written while the project grows is complete and consist
     let written = 0;
     let writing = true;
     const meta = () => Uint8Array.of(written);
+    const maintenance = maintainInBackground(project, DIMENSION);
     const snapshots = (async () => {
       while (writing) {
         await native.snapshot(project, folder, meta());
@@ -115,14 +123,13 @@ test("a snapshot that is written while the project grows is complete and consist
       const first = STABLE + batch * BATCH;
       const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
       appendAll(project, DIMENSION, more, first);
-      native.extendGraph(project, DIMENSION, 700);
       await Bun.sleep(1);
     }
     const search = () =>
       testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
     const before = search();
     // The last snapshot is still being written while the graph grows.
-    while (native.extendGraph(project, DIMENSION, 50) > 0) await Bun.sleep(0);
+    await maintenance.stop();
     writing = false;
     await snapshots;
     native.dropProject(project);

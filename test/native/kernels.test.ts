@@ -70,7 +70,7 @@ test("the portable kernels run everywhere, and an unsupported set is refused", (
     RangeError,
   );
   const odd = new Uint8Array(68);
-  for (const operation of ["dot", "dot4Bit", "dot1Bit", "hadamard"] as const) {
+  for (const operation of ["dot", "dot4Bit", "dotLevels", "dot1Bit", "hadamard"] as const) {
     expect(() => testing.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
   }
 });
@@ -119,6 +119,21 @@ for (const set of sets) {
             truth += (place < 32 ? byte & 15 : byte >> 4) * (query[i] as number);
           }
           expect(testing.runKernel(set, "dot4Bit", code, bytesOf(query))).toBe(truth);
+        }),
+      );
+    });
+
+    test(`${set} dotLevels sums the products of the levels of two codes`, () => {
+      fc.assert(
+        fc.property(lengths(64, 4096), kinds, kinds, seeds, (length, left, right, seed) => {
+          const random = randomNumbers(seed);
+          const a = makeBytes(left, length / 2, random);
+          const b = makeBytes(right, length / 2, random);
+          const truth = a.reduce((sum, byte, i) => {
+            const other = b[i] as number;
+            return sum + (byte & 15) * (other & 15) + (byte >> 4) * (other >> 4);
+          }, 0);
+          expect(testing.runKernel(set, "dotLevels", a, b)).toBe(truth);
         }),
       );
     });

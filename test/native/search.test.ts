@@ -121,7 +121,7 @@ describe("small indexes", () => {
     expect(native.stats(project)).toBeNull();
   });
 
-  test("arguments of a wrong shape throw and change nothing", () => {
+  test("arguments of a wrong shape throw and change nothing", async () => {
     const project = opened();
     const dimension = 768;
     const vectors = makeVectors("uniform", 2, dimension, 6);
@@ -153,7 +153,7 @@ describe("small indexes", () => {
       expect(() => native.append(project, dimension, batch)).toThrow(TypeError);
     }
     expect(() => native.append(project, 100, good)).toThrow(TypeError);
-    expect(native.append(project, dimension, good)).toBe(0);
+    expect(native.append(project, dimension, good)).toEqual(Uint32Array.of(0, 1));
     expect(() => setScope(project, "far", dimension, [2])).toThrow(RangeError);
     expect(native.hasScope(project, "far")).toBe(false);
     expect(() => native.searchVector(project, "far", vectors, dimension, 1, 0, "/")).toThrow(
@@ -165,7 +165,13 @@ describe("small indexes", () => {
         TypeError,
       );
     }
-    expect(() => native.extendGraph(project, dimension, -1)).toThrow(TypeError);
+    await expect(native.maintain(project, dimension, Uint32Array.of(1), 1)).rejects.toThrow(
+      TypeError,
+    );
+    await expect(native.maintain(project, dimension, new Uint32Array(0), 0)).rejects.toThrow(
+      TypeError,
+    );
+    expect(native.commitCompaction(project)).toBeNull();
     expect(() => native.unlockFile(3)).toThrow();
   });
 });
@@ -302,7 +308,7 @@ describe("recall of the planner's answers", () => {
       const answer = testing.searchRaw(project, "all", query, dimension, 5, 0.5);
       expect(answer.ordinals[0]).toBe(count + i);
     }
-    expect(native.extendGraph(project, dimension, 100)).toBe(400);
+    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
     buildGraph(project, dimension);
     expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count + 500);
   });

@@ -84,7 +84,7 @@ describe("snapshots", () => {
       expect(answers(project)).toEqual(before);
       expect(native.stats(project)).toEqual(stats);
       const more = makeVectors("clusters", 100, DIMENSION, 23);
-      expect(appendAll(project, DIMENSION, more, COUNT)).toBe(COUNT);
+      expect(appendAll(project, DIMENSION, more, COUNT)[0]).toBe(COUNT);
       appendAll(project, DIMENSION, rows(5, 6), COUNT + 100);
       expect(native.stats(project)?.dimensions[0]?.distinct).toBe(COUNT + 100);
       buildGraph(project, DIMENSION);

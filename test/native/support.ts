@@ -42,14 +42,14 @@ export function idsOf(first: number, count: number, scramble = false): Uint8Arra
 
 export const textOf = (ordinal: number) => `{"id":${ordinal},"content":"chunk ${ordinal} é"}`;
 
-/** Appends vectors with the texts and ids of their ordinals; returns the first ordinal. */
+/** Appends vectors with the texts and ids of their ordinals; returns their ordinals. */
 export function appendAll(
   project: string,
   dimension: number,
   vectors: Float32Array<ArrayBuffer>,
   first = 0,
   scramble = false,
-): number {
+): Uint32Array {
   const count = vectors.length / dimension;
   const encoder = new TextEncoder();
   const texts = Array.from({ length: count }, (_, i) => encoder.encode(textOf(first + i)));
@@ -68,7 +68,36 @@ export function appendAll(
 }
 
 export function buildGraph(project: string, dimension: number): void {
-  while (native.extendGraph(project, dimension, 2000) > 0);
+  testing.maintainSync(project, dimension);
+}
+
+/** Maintains an index in the background, as the service does, until it is stopped and complete. */
+export function maintainInBackground(
+  project: string,
+  dimension: number,
+  threads = 2,
+  kept?: Uint32Array,
+) {
+  let stopping = false;
+  const running = (async () => {
+    for (let complete = false; !(complete && stopping); ) {
+      const step = await native.maintain(
+        project,
+        dimension,
+        kept ?? testing.everyOrdinal(project, dimension),
+        threads,
+      );
+      if (step.compacted) native.commitCompaction(project);
+      complete = step.complete;
+      if (!step.worked) await Bun.sleep(5);
+    }
+  })();
+  return {
+    async stop(): Promise<void> {
+      stopping = true;
+      await running;
+    },
+  };
 }
 
 export function setScope(project: string, scope: string, dimension: number, members: number[]) {

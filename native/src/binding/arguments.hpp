@@ -41,6 +41,9 @@ void vectorArgument(const Napi::CallbackInfo& info, size_t position, uint32_t di
                     std::vector<float>& out);
 /// `{ ids, vectors, rendered, renderedEnds }`; the memory belongs to the caller.
 Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t dimension);
+/// A Uint32Array of (first, count) pairs.
+std::vector<uint32_t> pairsArgument(const Napi::CallbackInfo& info, size_t position,
+                                    const char* name);
 /// `[{ dimension, ranges: Uint32Array }]`.
 std::vector<ScopeRanges> rangesArgument(const Napi::CallbackInfo& info, size_t position);
 

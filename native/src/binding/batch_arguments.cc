@@ -51,10 +51,25 @@ Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t di
     }
   }
   return {static_cast<uint32_t>(count),
-          ids.data,
+          reinterpret_cast<const ChunkId*>(ids.data),
           floats.Data(),
           {reinterpret_cast<const char*>(rendered.data), rendered.length},
           offsets.Data()};
+}
+
+/// A Uint32Array of (first, count) pairs.
+static std::vector<uint32_t> pairsOf(Napi::Env env, const Napi::Value& value, const char* name) {
+  if (!isTypedArray(value, napi_uint32_array) ||
+      value.As<Napi::Uint32Array>().ElementLength() % 2 != 0) {
+    throwTypeError(env, std::string(name) + " must be a Uint32Array of start, count pairs");
+  }
+  const auto numbers = value.As<Napi::Uint32Array>();
+  return {numbers.Data(), numbers.Data() + numbers.ElementLength()};
+}
+
+std::vector<uint32_t> pairsArgument(const Napi::CallbackInfo& info, size_t position,
+                                    const char* name) {
+  return pairsOf(info.Env(), info[position], name);
 }
 
 std::vector<ScopeRanges> rangesArgument(const Napi::CallbackInfo& info, size_t position) {
@@ -67,18 +82,12 @@ std::vector<ScopeRanges> rangesArgument(const Napi::CallbackInfo& info, size_t p
     const Napi::Value entry = array.Get(i);
     if (!entry.IsObject()) throwTypeError(env, "ranges must hold objects");
     const auto object = entry.As<Napi::Object>();
-    const Napi::Value pairs = object.Get("ranges");
-    if (!isTypedArray(pairs, napi_uint32_array) ||
-        pairs.As<Napi::Uint32Array>().ElementLength() % 2 != 0) {
-      throwTypeError(env, "ranges must be a Uint32Array of start, count pairs");
-    }
-    const auto numbers = pairs.As<Napi::Uint32Array>();
+    const std::vector<uint32_t> pairs = pairsOf(env, object.Get("ranges"), "ranges");
     const uint32_t dimension = dimensionOf(env, object.Get("dimension"));
     for (const ScopeRanges& other : result) {
       if (other.dimension == dimension) throwTypeError(env, "ranges must name each dimension once");
     }
-    result.push_back(
-        {dimension, {numbers.Data(), numbers.Data() + numbers.ElementLength()}});
+    result.push_back({dimension, pairs});
   }
   return result;
 }

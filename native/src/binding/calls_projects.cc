@@ -1,4 +1,6 @@
 // Calls that change and list projects.
+#include <algorithm>
+
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
 
@@ -20,25 +22,10 @@ Napi::Value append(const Napi::CallbackInfo& info) {
   const Batch batch = batchArgument(info, 2, dimension);
   std::lock_guard lock(project->writer());
   const auto index = project->openIndex(dimensionSlot(dimension));
-  return Napi::Number::New(info.Env(), index->append(batch));
-}
-
-Napi::Value extendGraph(const Napi::CallbackInfo& info) {
-  const auto project = projectArgument(info);
-  const uint32_t dimension = dimensionArgument(info, 1);
-  const uint32_t most = integerArgument(info, 2, "maxVectors", 1, MAX_ROWS);
-  std::lock_guard lock(project->writer());
-  const auto index = project->index(dimensionSlot(dimension));
-  return Napi::Number::New(info.Env(), index ? index->extendGraph(most) : 0);
-}
-
-Napi::Value recalibrate(const Napi::CallbackInfo& info) {
-  const auto project = projectArgument(info);
-  const uint32_t dimension = dimensionArgument(info, 1);
-  std::lock_guard lock(project->writer());
-  const auto index = project->index(dimensionSlot(dimension));
-  if (index) index->requestCalibration();
-  return info.Env().Undefined();
+  const std::vector<uint32_t> ordinals = index->append(batch);
+  auto result = Napi::Uint32Array::New(info.Env(), ordinals.size());
+  std::copy(ordinals.begin(), ordinals.end(), result.Data());
+  return result;
 }
 
 Napi::Value setScope(const Napi::CallbackInfo& info) {

@@ -1,7 +1,6 @@
 // Calls that search and render the answer, and the one that measures the recall of a search.
 #include <chrono>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 
 #include "binding/arguments.hpp"
@@ -29,18 +28,9 @@ static CallScratch& threadScratch() {
   return scratch;
 }
 
-/// The plans of a report by number; native/index.ts lists them in the same order.
-static constexpr const char* PLANS[] = {"empty", "exact", "scan", "graph"};
 /// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, and the number
 /// of ignored members of the body that `ignoredFields` names.
 static constexpr size_t REPORT_LENGTH = 5;
-
-static double planNumber(std::string_view plan) {
-  for (size_t i = 0; i < std::size(PLANS); i++) {
-    if (plan == PLANS[i]) return static_cast<double>(i);
-  }
-  return 0;
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -81,7 +71,7 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
   if (report != nullptr) {
     report[1] = scratch.answer.milliseconds;
     report[2] = millisecondsSince(start);
-    report[3] = planNumber(scratch.answer.plan);
+    report[3] = static_cast<double>(scratch.answer.plan);
   }
   return bytes;
 }
@@ -149,7 +139,7 @@ Napi::Value beginRecall(const Napi::CallbackInfo& info) {
       return result;
     };
   };
-  return beginJob(info.Env(), work, Priority::BACKGROUND);
+  return beginJob(info.Env(), work, Priority::LOWEST);
 }
 
 }  // namespace tessera

@@ -1,4 +1,6 @@
 // The call that describes a project.
+#include <algorithm>
+
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
 
@@ -8,20 +10,51 @@ static Napi::Number number(Napi::Env env, uint64_t value) {
   return Napi::Number::New(env, static_cast<double>(value));
 }
 
+namespace {
+
+/// The sums over the shards of an index.
+struct IndexStats {
+  explicit IndexStats(const Index& index) {
+    for (const auto& shard : index.shards()) add(*shard);
+  }
+
+  void add(const Shard& shard) {
+    const ShardStats numbers = shard.stats();
+    codes += numbers.codeBytes;
+    vectors += numbers.vectorBytes;
+    graph += numbers.graphBytes;
+    rendered += numbers.renderedBytes;
+    ids += numbers.idBytes;
+    chunks += shard.rows();
+    nodes += shard.nodes();
+    graphed += numbers.graphed;
+    window = std::max(window, numbers.effort.window[0]);
+    shards++;
+  }
+
+  uint64_t codes = 0, vectors = 0, graph = 0, rendered = 0, ids = 0;
+  uint64_t chunks = 0, nodes = 0, graphed = 0, shards = 0;
+  /// The widest.
+  float window = 0;
+};
+
+}  // namespace
+
 static Napi::Object indexStats(Napi::Env env, const Index& index) {
-  const IndexStats numbers = index.stats();
+  const IndexStats numbers(index);
   const auto bytes = Napi::Object::New(env);
-  bytes.Set("codes", number(env, numbers.codeBytes));
-  bytes.Set("vectors", number(env, numbers.vectorBytes));
-  bytes.Set("graph", number(env, numbers.graphBytes));
-  bytes.Set("rendered", number(env, numbers.renderedBytes));
-  bytes.Set("ids", number(env, numbers.idBytes));
+  bytes.Set("codes", number(env, numbers.codes));
+  bytes.Set("vectors", number(env, numbers.vectors));
+  bytes.Set("graph", number(env, numbers.graph));
+  bytes.Set("rendered", number(env, numbers.rendered));
+  bytes.Set("ids", number(env, numbers.ids));
   const auto entry = Napi::Object::New(env);
   entry.Set("dimension", number(env, index.dimension()));
-  entry.Set("vectors", number(env, index.ordinals()));
-  entry.Set("distinct", number(env, index.nodes()));
+  entry.Set("vectors", number(env, numbers.chunks));
+  entry.Set("distinct", number(env, numbers.nodes));
   entry.Set("graphed", number(env, numbers.graphed));
-  entry.Set("window", Napi::Number::New(env, numbers.effort.window[0]));
+  entry.Set("shards", number(env, numbers.shards));
+  entry.Set("window", Napi::Number::New(env, numbers.window));
   entry.Set("bytes", bytes);
   return entry;
 }

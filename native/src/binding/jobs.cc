@@ -1,11 +1,5 @@
 #include "binding/jobs.hpp"
 
-#ifdef __linux__
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
 #include <atomic>
 #include <map>
 #include <memory>
@@ -34,21 +28,13 @@ std::map<uint32_t, std::shared_ptr<Job>>& jobs() {
   return *map;
 }
 
-void moveToBackground() {
-#ifdef __linux__
-  // On Linux a thread id is a valid `who`, and niceness belongs to the thread. Failure is harmless.
-  static constexpr int LOWEST_PRIORITY = 19;
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), LOWEST_PRIORITY);
-#endif
-}
-
 }  // namespace
 
 Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work, Priority priority) {
   const auto job = std::make_shared<Job>();
   std::lock_guard lock(jobsMutex);
   std::thread([job, priority, work = std::move(work)] {
-    if (priority == Priority::BACKGROUND) moveToBackground();
+    setPriority(priority);
     try {
       job->result = work();
     } catch (const std::exception& error) {

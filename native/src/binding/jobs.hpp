@@ -4,15 +4,14 @@
 
 #include <functional>
 
+#include "common/background.hpp"
+
 namespace tessera {
 
 /// Makes the JavaScript result of a job, on the thread that asks for it.
 using JobResult = std::function<Napi::Value(Napi::Env)>;
 
-enum class Priority { NORMAL, BACKGROUND };
-
-/// Runs `work` on a new thread and returns the number of the job, for `finishJob`. Work in the
-/// background has the lowest claim to the processor (Linux; elsewhere it is like any other).
+/// Runs `work` on a new thread and returns the number of the job, for `finishJob`.
 Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work,
                      Priority priority = Priority::NORMAL);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "codes/rotation.hpp"
 
@@ -17,6 +16,8 @@ static constexpr float SIGN_ALIGNMENT = 0.7978846f;
 static constexpr float OPTIMAL_STEP = 0.335f;
 /// The step of a query's bytes in the same units: 127 steps are five times the root mean square.
 static constexpr float BYTE_STEP = 5.0f / 127;
+/// The level of zero, between the 16 levels of a 4-bit code.
+static constexpr float MIDDLE_LEVEL = 7.5f;
 static constexpr size_t ESTIMATE_BATCH = 64;
 
 RabitqQuantizer::RabitqQuantizer(uint32_t dimension)
@@ -28,11 +29,10 @@ void RabitqQuantizer::centreChanged() {
   centreSquared_ = static_cast<float>(kernels().dot(centre_.data(), centre_.data(), dimension_));
 }
 
-void RabitqQuantizer::prepare(const float* vector, double inverseNorm, float* out) const {
-  for (uint32_t i = 0; i < dimension_; i++) {
-    out[i] = static_cast<float>(vector[i] * inverseNorm);
-  }
-  rotate(out, dimension_);
+void RabitqQuantizer::prepare(const float* vector, double inverseNorm, uint32_t dimension,
+                              float* out) {
+  for (uint32_t i = 0; i < dimension; i++) out[i] = static_cast<float>(vector[i] * inverseNorm);
+  rotate(out, dimension);
 }
 
 void RabitqQuantizer::encode1Bit(const float* prepared, uint8_t* code) const {
@@ -54,8 +54,7 @@ void RabitqQuantizer::encode1Bit(const float* prepared, uint8_t* code) const {
 }
 
 void RabitqQuantizer::encode4Bit(const float* prepared, uint8_t* code) const {
-  static constexpr float MIDDLE = 7.5f;
-  float squares = 0, product = 0, aligned = 0;
+  float squares = 0, product = 0, aligned = 0, total = 0;
   for (uint32_t i = 0; i < dimension_; i++) {
     const float residual = prepared[i] - centre_[i];
     squares += residual * residual;
@@ -66,7 +65,8 @@ void RabitqQuantizer::encode4Bit(const float* prepared, uint8_t* code) const {
   const auto level = [&](uint32_t i) {
     const float residual = prepared[i] - centre_[i];
     const float rounded = std::floor(std::clamp(residual * inverseStep + 8, 0.0f, 15.0f));
-    aligned += (rounded - MIDDLE) * residual;
+    aligned += (rounded - MIDDLE_LEVEL) * residual;
+    total += rounded;
     return static_cast<uint8_t>(rounded);
   };
   for (uint32_t block = 0; block < dimension_; block += 64) {
@@ -75,7 +75,7 @@ void RabitqQuantizer::encode4Bit(const float* prepared, uint8_t* code) const {
       *code++ = static_cast<uint8_t>(low | level(i + 32) << 4);
     }
   }
-  const Factors4Bit factors{aligned > 0 ? squares / aligned : 0, product};
+  const Factors4Bit factors{aligned > 0 ? squares / aligned : 0, product, total};
   std::memcpy(code, &factors, sizeof factors);
 }
 
@@ -136,7 +136,7 @@ float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* 
   std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
   const int32_t sum = kernels().dot4Bit(code, query.bytes.data(), dimension_);
   const float product =
-      query.byteStep * (static_cast<float>(sum) - 7.5f * static_cast<float>(query.byteTotal));
+      query.byteStep * (static_cast<float>(sum) - MIDDLE_LEVEL * static_cast<float>(query.byteTotal));
   return factors.scale * product + factors.add + query.constant;
 }
 
@@ -154,22 +154,15 @@ void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* c
   }
 }
 
-void RabitqQuantizer::queryFrom4BitCode(const uint8_t* code, QuantizedQuery& out) const {
-  Factors4Bit factors;
-  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
-  out.bytes.resize(dimension_);
-  // A level stands for itself minus the middle, 7.5. Twice that is a whole number.
-  int8_t* low = out.bytes.data();
-  for (uint32_t block = 0; block < dimension_; block += 64, code += 32, low += 64) {
-    int8_t* high = low + 32;
-    for (uint32_t i = 0; i < 32; i++) {
-      low[i] = static_cast<int8_t>(2 * (code[i] & 15) - 15);
-      high[i] = static_cast<int8_t>(2 * (code[i] >> 4) - 15);
-    }
-  }
-  out.byteTotal = std::accumulate(out.bytes.begin(), out.bytes.end(), 0);
-  out.byteStep = factors.scale / 2;
-  out.constant = factors.add - centreSquared_;
+float RabitqQuantizer::estimatePair(const uint8_t* a, const uint8_t* b) const {
+  Factors4Bit x, y;
+  std::memcpy(&x, a + dimension_ / 2, sizeof x);
+  std::memcpy(&y, b + dimension_ / 2, sizeof y);
+  const auto levels = static_cast<float>(kernels().dotLevels(a, b, dimension_));
+  // Each level stands for itself minus the middle.
+  const float product = levels - MIDDLE_LEVEL * (x.total + y.total) +
+                        MIDDLE_LEVEL * MIDDLE_LEVEL * static_cast<float>(dimension_);
+  return x.scale * y.scale * product + x.add + y.add - centreSquared_;
 }
 
 }  // namespace tessera

@@ -27,6 +27,8 @@ struct Factors4Bit {
   float scale;
   /// The product of the vector and the centre.
   float add;
+  /// The sum of the levels.
+  float total;
 };
 
 /// A query in the form that estimates need.
@@ -59,7 +61,7 @@ class RabitqQuantizer {
   void centreChanged();
 
   /// Normalises a vector and rotates it.
-  void prepare(const float* vector, double inverseNorm, float* out) const;
+  static void prepare(const float* vector, double inverseNorm, uint32_t dimension, float* out);
   void encode1Bit(const float* prepared, uint8_t* code) const;
   void encode4Bit(const float* prepared, uint8_t* code) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
@@ -78,8 +80,8 @@ class RabitqQuantizer {
                     float* estimates) const;
   /// Estimates the cosine similarity of a query and a 4-bit code.
   float estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const;
-  /// Turns a 4-bit code into a query against other 4-bit codes; it does not fit 1-bit codes.
-  void queryFrom4BitCode(const uint8_t* code, QuantizedQuery& out) const;
+  /// Estimates the cosine similarity of two vectors from their 4-bit codes.
+  float estimatePair(const uint8_t* a, const uint8_t* b) const;
 
   /// Standard errors of the estimates, divided by the scale of the 1-bit code and the length of the
   /// query's residual.

@@ -1,69 +1,113 @@
 #include "graph/graph.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <stdexcept>
+#include <thread>
 
-#include "common/limits.hpp"
+#include "common/background.hpp"
 #include "common/prefetch.hpp"
 
 namespace tessera {
 
 /// Candidates of an insertion.
-static constexpr size_t EF_CONSTRUCTION = 160;
-/// Candidates on the levels above the target. A single one gets stuck in the wrong cluster.
+static constexpr size_t EF_CONSTRUCTION = 128;
+/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster.
 static constexpr size_t EF_DESCENT = 16;
+/// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
+/// only in a tiny graph.
+static constexpr uint32_t SERIAL_NODES = 1024;
+/// More levels than a graph of any size has.
+static constexpr uint64_t MAX_LEVEL = 32;
 
-Graph::Graph(const RabitqQuantizer& quantizer, const Column& codes1Bit, const Column& codes4Bit)
-    : quantizer_(quantizer),
-      codes1Bit_(codes1Bit),
-      codes4Bit_(codes4Bit),
-      layer0_(M0 * sizeof(Link), HOT_SLAB_ROW_BITS),
-      upperLayers_(M * sizeof(Link)) {}
+namespace {
 
-/// The level of a node depends only on its number, so the same data always gives the same graph.
-/// Each level has one in 16 nodes of the level below.
-uint32_t Graph::levelOf(uint32_t node) {
-  uint64_t bits = (uint64_t{node} + 1) * 0x9e3779b97f4a7c15ull;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-  bits ^= bits >> 31;
-  uint32_t level = 0;
-  while (level < MAX_LEVEL && (bits & 15) == 0) {
-    level++;
-    bits >>= 4;
+/// What USearch minimises: the negative estimate of the similarity.
+struct CodeDistance {
+  const Codes& codes;
+
+  const uint8_t* code(const uint32_t* node) const { return codes.codes4Bit.row(*node); }
+  template <typename Member>
+  const uint8_t* code(const Member& member) const {
+    return codes.codes4Bit.row(get_slot(member));
   }
-  return level;
+  template <typename A, typename B>
+  float operator()(const A& a, const B& b) const {
+    return -codes.quantizer.estimatePair(code(a), code(b));
+  }
+};
+
+struct PrefetchCodes {
+  const Column& codes;
+
+  template <typename Iterator>
+  void operator()(Iterator begin, Iterator end) const {
+    for (; begin != end; ++begin) prefetch(codes.row(get_slot(begin)), codes.rowBytes());
+  }
+};
+
+}  // namespace
+
+Graph::Graph(Links&& links, std::unique_ptr<Slab> mapped)
+    : mapped_(std::move(mapped)), links_(std::move(links)) {
+  bytes_ = size() * sizeof(void*) + links_.serialized_length();
+  const size_t top = links_.max_level();
+  while (links_.level_of(entry_) < top) entry_++;
 }
 
-Graph::Entry Graph::entry() const {
-  const uint64_t packed = entry_.load(std::memory_order_acquire);
-  return {static_cast<uint32_t>(packed), static_cast<uint32_t>(packed >> 32)};
+void Graph::insert(Links& links, const Codes& codes, uint32_t nodes, unsigned thread,
+                   const std::atomic<bool>& cancelled) {
+  uint32_t node = 0;
+  const auto noteSlot = [&](const auto& member) { node = member.slot; };
+  while (links.size() < nodes && !cancelled.load(std::memory_order_relaxed)) {
+    // USearch numbers the node, and only then compares it with others.
+    const auto result =
+        links.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codes},
+                  unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread}, noteSlot,
+                  PrefetchCodes{codes.codes4Bit});
+    // Another thread took the last place.
+    if (!result) return;
+  }
 }
 
-void Graph::useAsEntryPoints(GraphScratch& scratch) {
-  const std::vector<Candidate>& found = scratch.queue.entries();
-  scratch.entryPoints.assign(found.begin(), found.end());
+std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& codes,
+                                           uint32_t nodes, unsigned threads,
+                                           const std::atomic<bool>& cancelled) {
+  using namespace unum::usearch;
+  auto created = previous ? previous->links_.copy().index : Links::make(index_config_t{M, M0}).index;
+  Links links = std::move(created);
+  if (!links.try_reserve(index_limits_t{nodes, threads})) throw std::bad_alloc();
+  if (links.size() < SERIAL_NODES) {
+    insert(links, codes, std::min(nodes, SERIAL_NODES), 0, cancelled);
+  }
+  std::vector<std::thread> builders;
+  for (unsigned thread = 1; thread < threads; thread++) {
+    builders.emplace_back([&, thread] {
+      setPriority(Priority::BUILD);
+      insert(links, codes, nodes, thread, cancelled);
+    });
+  }
+  insert(links, codes, nodes, 0, cancelled);
+  for (std::thread& builder : builders) builder.join();
+  if (cancelled) return nullptr;
+  return std::unique_ptr<const Graph>(new Graph(std::move(links), nullptr));
 }
 
-void Graph::descend(const QuantizedQuery& query, uint32_t toLevel, GraphScratch& scratch) const {
-  const Entry start = entry();
-  const uint8_t* startCode = code(start.node);
+void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const {
+  const uint8_t* entryCode = codes.codes1Bit.row(entry_);
   float estimate;
-  quantizer_.estimate1Bit(query, &startCode, 1, &estimate);
-  scratch.entryPoints.assign(1, Candidate{estimate, start.node, false});
-  for (uint32_t level = start.level; level > toLevel; level--) {
-    searchLevel(query, level, EF_DESCENT, scratch);
-    useAsEntryPoints(scratch);
+  codes.quantizer.estimate1Bit(query, &entryCode, 1, &estimate);
+  scratch.entryPoints.assign(1, Candidate{estimate, entry_, false});
+  for (auto level = static_cast<uint32_t>(links_.max_level()); level > 0; level--) {
+    searchLevel(codes, query, level, EF_DESCENT, scratch);
+    const std::vector<Candidate>& found = scratch.queue.entries();
+    scratch.entryPoints.assign(found.begin(), found.end());
   }
 }
 
-void Graph::searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
+void Graph::searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, size_t ef,
                         GraphScratch& scratch) const {
   CandidateQueue& queue = scratch.queue;
-  // The search may meet nodes beyond `size` that are inserted meanwhile. One slab of slack has
-  // marks for them; nodes even further are ignored.
-  const uint32_t bound = size() + SLAB_ROWS;
-  scratch.visited.assign((size_t{bound} + 63) / 64, 0);
+  scratch.visited.assign((size_t{size()} + 63) / 64, 0);
   uint64_t* visited = scratch.visited.data();
   const auto visit = [&](uint32_t node) {
     uint64_t& word = visited[node >> 6];
@@ -78,148 +122,86 @@ void Graph::searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
     visit(point.node);
     queue.offer(point.estimate, point.node);
   }
-  const size_t codeBytes = codes1Bit_.rowBytes();
-  const uint32_t linkCountHere = linkCount(level);
   while (const Candidate* candidate = queue.expandNext()) {
-    uint32_t nodes[M0];
-    const uint8_t* codes[M0];
-    float estimates[M0];
+    uint32_t nodes[M];
+    const uint8_t* rows[M];
+    float estimates[M];
     size_t count = 0;
-    const Link* list = links(candidate->node, level);
-    for (uint32_t i = 0; i < linkCountHere; i++) {
-      const uint32_t node = list[i].load(std::memory_order_acquire);
-      if (node >= bound || !visit(node)) continue;
-      nodes[count] = node;
-      codes[count] = code(node);
-      prefetch(codes[count++], codeBytes);
+    const auto neighbours = links_.neighbors(candidate->node, level);
+    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
+      if (!visit(link.slot())) continue;
+      nodes[count] = link.slot();
+      rows[count] = codes.codes1Bit.row(link.slot());
+      prefetch(rows[count++], codes.codes1Bit.rowBytes());
     }
     // The next candidate rarely changes with the estimates of these neighbours.
-    if (const Candidate* next = queue.peekNext()) {
-      prefetch(links(next->node, level), linkCountHere * sizeof(Link));
-    }
-    quantizer_.estimate1Bit(query, codes, count, estimates);
+    if (const Candidate* next = queue.peekNext()) prefetchLinks(next->node);
+    codes.quantizer.estimate1Bit(query, rows, count, estimates);
     for (size_t i = 0; i < count; i++) queue.offer(estimates[i], nodes[i]);
   }
 }
 
-void Graph::sortBy4BitCodes(const QuantizedQuery& query, std::vector<Candidate>& candidates) const {
-  for (const Candidate& entry : candidates) {
-    prefetch(codes4Bit_.row(entry.node), codes4Bit_.rowBytes());
-  }
-  for (Candidate& entry : candidates) {
-    entry.estimate = quantizer_.estimate4Bit(query, codes4Bit_.row(entry.node));
-  }
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; });
+void Graph::prefetchLinks(uint32_t node) const {
+  prefetch(links_.at(node).key.ptr(), links_.neighbors_base_bytes());
 }
 
-size_t Graph::selectNeighbours(const std::vector<Candidate>& sorted, size_t wanted,
-                               uint32_t* selected) {
-  size_t count = 0;
-  for (const Candidate& candidate : sorted) {
-    if (count == wanted) break;
-    const uint8_t* code = codes4Bit_.row(candidate.node);
-    const auto end = selectedQueries_.begin() + static_cast<ptrdiff_t>(count);
-    const bool diverse =
-        std::none_of(selectedQueries_.begin(), end, [&](const QuantizedQuery& other) {
-          return quantizer_.estimate4Bit(other, code) > candidate.estimate;
-        });
-    if (!diverse) continue;
-    quantizer_.queryFrom4BitCode(code, selectedQueries_[count]);
-    selected[count++] = candidate.node;
-  }
-  return count;
+static void require(bool valid) {
+  if (!valid) throw std::runtime_error("a link of the graph leads nowhere");
 }
 
-void Graph::addReverseLink(uint32_t from, uint32_t to, uint32_t level) {
-  Link* list = links(from, level);
-  const uint32_t capacity = linkCount(level);
-  for (uint32_t i = 0; i < capacity; i++) {
-    if (list[i].load(std::memory_order_relaxed) == NONE) {
-      list[i].store(to, std::memory_order_release);
-      return;
-    }
-  }
-  neighbours_.assign(1, {0, to, false});
-  for (uint32_t i = 0; i < capacity; i++) {
-    neighbours_.push_back({0, list[i].load(std::memory_order_relaxed), false});
-  }
-  quantizer_.queryFrom4BitCode(codes4Bit_.row(from), listOwner_);
-  sortBy4BitCodes(listOwner_, neighbours_);
-  uint32_t selected[M0];
-  const size_t count = selectNeighbours(neighbours_, capacity, selected);
-  for (uint32_t i = 0; i < capacity; i++) {
-    list[i].store(i < count ? selected[i] : NONE, std::memory_order_release);
-  }
+/// Checks what USearch reads before there are nodes to ask for. Returns the level of each node.
+static std::vector<int16_t> checkedLevels(const Slab& file, uint32_t nodes) {
+  unum::usearch::index_serialized_header_t header;
+  require(file.capacity() >= sizeof header);
+  std::memcpy(&header, file.data(), sizeof header);
+  require(header.connectivity == M && header.connectivity_base == M0 && header.size > 0 &&
+          header.size <= nodes && header.max_level <= MAX_LEVEL);
+  require(header.entry_slot < header.size);
+  std::vector<int16_t> levels(header.size);
+  require((file.capacity() - sizeof header) / sizeof levels[0] >= levels.size());
+  std::memcpy(levels.data(), file.data() + sizeof header, levels.size() * sizeof levels[0]);
+  const auto highest = static_cast<int16_t>(header.max_level);
+  for (const int16_t level : levels) require(level >= 0 && level <= highest);
+  require(levels[header.entry_slot] == highest);
+  return levels;
 }
 
-void Graph::addNode(uint32_t node, uint32_t level) {
-  layer0_.ensure(node + 1);
-  upperStart_.ensure(node + 1);
-  upperLayers_.ensure(upperRows_ + level);
-  upperStart_.at(node) = upperRows_;
-  upperRows_ += level;
-  for (uint32_t l = 0; l <= level; l++) {
-    for (uint32_t i = 0; i < linkCount(l); i++) {
-      links(node, l)[i].store(NONE, std::memory_order_relaxed);
-    }
+std::unique_ptr<const Graph> Graph::open(std::unique_ptr<Slab> file, uint32_t nodes) {
+  const std::vector<int16_t> levels = checkedLevels(*file, nodes);
+  Links links = Links::make(unum::usearch::index_config_t{M, M0}).index;
+  char* data = reinterpret_cast<char*>(file->data());
+  require(static_cast<bool>(
+      links.view(unum::usearch::memory_mapped_file_t(data, file->capacity()))));
+  for (uint32_t node = 0; node < levels.size(); node++) {
+    require(static_cast<int16_t>(links.level_of(node)) == levels[node]);
   }
+  const SnapshotFile known = file->file;
+  std::unique_ptr<Graph> graph(new Graph(std::move(links), std::move(file)));
+  graph->check();
+  graph->file = known;
+  return graph;
 }
 
-void Graph::insert(const QuantizedQuery& query, GraphScratch& scratch) {
-  const uint32_t node = size_.load(std::memory_order_relaxed);
-  const uint32_t level = levelOf(node);
-  addNode(node, level);
-  const Entry top = entry();
-  if (node > 0) {
-    // Selection compares similarities to the new node with similarities among its neighbours, so both
-    // must have the errors of 4-bit codes. The query itself is too exact.
-    quantizer_.queryFrom4BitCode(codes4Bit_.row(node), inserted_);
-    descend(query, std::min(level, top.level), scratch);
-    for (uint32_t l = std::min(level, top.level) + 1; l-- > 0;) {
-      searchLevel(query, l, EF_CONSTRUCTION, scratch);
-      useAsEntryPoints(scratch);
-      std::vector<Candidate>& found = scratch.queue.entries();
-      sortBy4BitCodes(inserted_, found);
-      uint32_t selected[M0];
-      const size_t count = selectNeighbours(found, M, selected);
-      for (size_t i = 0; i < count; i++) {
-        links(node, l)[i].store(selected[i], std::memory_order_release);
-      }
-      for (size_t i = 0; i < count; i++) addReverseLink(selected[i], node, l);
-    }
-  }
-  size_.store(node + 1, std::memory_order_release);
-  if (node == 0 || level > top.level) {
-    entry_.store(uint64_t{level} << 32 | node, std::memory_order_release);
-  }
+std::string Graph::serialized() const {
+  std::string bytes;
+  bytes.reserve(links_.serialized_length());
+  links_.save_to_stream([&](const void* data, size_t length) {
+    bytes.append(static_cast<const char*>(data), length);
+    return true;
+  });
+  return bytes;
 }
 
 void Graph::check() const {
-  const auto require = [](bool valid) {
-    if (!valid) throw std::runtime_error("a link of the graph leads nowhere");
-  };
-  const uint32_t nodes = size();
-  for (uint32_t node = 0; node < nodes; node++) {
-    const uint32_t level = levelOf(node);
-    require(upperStart_.at(node) <= upperRows_ && level <= upperRows_ - upperStart_.at(node));
-  }
-  for (uint32_t node = 0; node < nodes; node++) {
-    for (uint32_t level = 0; level <= levelOf(node); level++) {
-      for (uint32_t i = 0; i < linkCount(level); i++) {
-        const uint32_t other = links(node, level)[i].load(std::memory_order_relaxed);
-        require(other == NONE || (other < nodes && levelOf(other) >= level));
+  for (uint32_t node = 0; node < size(); node++) {
+    for (size_t level = 0; level <= links_.level_of(node); level++) {
+      const auto neighbours = links_.neighbors(node, level);
+      require(neighbours.size() <= (level == 0 ? M0 : M));
+      for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
+        require(link.slot() < size() && links_.level_of(link.slot()) >= level);
       }
     }
   }
-  const uint64_t entry = entry_.load();
-  require(nodes == 0 || (static_cast<uint32_t>(entry) < nodes &&
-                        levelOf(static_cast<uint32_t>(entry)) == entry >> 32));
-}
-
-uint64_t Graph::bytes() const {
-  return uint64_t{size()} * (layer0_.rowBytes() + upperStart_.rowBytes()) +
-         uint64_t{upperRows_} * upperLayers_.rowBytes();
 }
 
 }  // namespace tessera

@@ -1,25 +1,36 @@
-// A hierarchical navigable small world graph (HNSW) over quantized vectors. Searches walk over 1-bit
-// codes. Links are chosen by 4-bit codes, because 1-bit codes cannot tell near neighbours apart.
+// A hierarchical navigable small world graph (HNSW) over quantized vectors, held by USearch.
 //
-// One writer inserts nodes in ascending order while any number of threads search. A link is one
-// atomic word, and every word of a list is a valid link or NONE. A search that reads a list while
-// it is rewritten sees some old and some new links, all of them valid.
+// A graph is one generation: it is built aside, and from then on nothing changes it, so any number of
+// threads search it without locks. The next generation is a copy with more nodes. Links are chosen by
+// 4-bit codes, because 1-bit codes cannot tell near neighbours apart. Searches walk over 1-bit codes,
+// with a walk of their own (graph/walk.hpp): USearch's search descends to a single entry point, marks
+// visited nodes in a hash table, estimates one neighbour at a time, and cannot adapt its effort to the
+// query.
 #pragma once
-#include <array>
 #include <atomic>
+#include <memory>
+#include <string>
+#include <usearch/index.hpp>
 #include <vector>
 
 #include "codes/rabitq_quantizer.hpp"
 #include "common/limits.hpp"
-#include "storage/column.hpp"
 #include "graph/candidate_queue.hpp"
+#include "graph/tape_arena.hpp"
+#include "storage/column.hpp"
 
 namespace tessera {
 
 /// Most links of a node on level 0, and on each level above.
 inline constexpr uint32_t M0 = 32;
 inline constexpr uint32_t M = 16;
-inline constexpr uint32_t MAX_LEVEL = 12;
+
+/// The codes of the nodes of a graph; their rows never change.
+struct Codes {
+  const RabitqQuantizer& quantizer;
+  const Column& codes1Bit;
+  const Column& codes4Bit;
+};
 
 /// Memory that a thread reuses from search to search.
 struct GraphScratch {
@@ -55,76 +66,61 @@ struct WalkWork {
 
 class Graph {
  public:
-  Graph(const RabitqQuantizer& quantizer, const Column& codes1Bit, const Column& codes4Bit);
+  /// Copies a graph (or starts from null) and inserts the nodes up to `nodes`, in `threads` threads of
+  /// which this one is the first. Returns null when `cancelled` becomes true.
+  static std::unique_ptr<const Graph> extend(const Graph* previous, const Codes& codes,
+                                             uint32_t nodes, unsigned threads,
+                                             const std::atomic<bool>& cancelled);
+
+  /// A graph of at most `nodes` nodes in the memory of a file, as `serialized` made it. Throws when it is
+  /// not one: USearch itself trusts every link.
+  static std::unique_ptr<const Graph> open(std::unique_ptr<Slab> file, uint32_t nodes);
+  std::string serialized() const;
 
   /// Nodes [0, size) are in the graph.
-  uint32_t size() const { return size_.load(std::memory_order_acquire); }
-
-  /// Inserts node `size()`. Only the writer calls it.
-  void insert(const QuantizedQuery& query, GraphScratch& scratch);
+  uint32_t size() const { return static_cast<uint32_t>(links_.size()); }
 
   /// Finds the members (`isMember(node)`) nearest to a query and fills `found` with those that may be
   /// among the `limit` best; their estimates are upper bounds. Returns false if it gave up. The
   /// definition is in graph/walk.hpp.
   template <typename IsMember>
-  bool walk(const QuantizedQuery& query, const WalkParameters& parameters, IsMember isMember,
-            GraphScratch& scratch, std::vector<Candidate>& found, WalkWork& work) const;
+  bool walk(const Codes& codes, const QuantizedQuery& query, const WalkParameters& parameters,
+            IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found,
+            WalkWork& work) const;
 
-  uint64_t bytes() const;
+  uint64_t bytes() const { return bytes_; }
 
-  /// Throws unless every link leads to a node that exists on its level.
-  void check() const;
+  /// Only for the thread that writes a snapshot, of which there is one at a time.
+  mutable SnapshotFile file;
 
  private:
-  friend class SnapshotCodec;
   template <typename IsMember>
   class Walk;
 
-  using Link = std::atomic<uint32_t>;
-  struct Entry {
-    uint32_t node;
-    uint32_t level;
-  };
+  /// A node's slot is its number. Keys are not used.
+  using Links = unum::usearch::index_gt<float, uint32_t, uint32_t, std::allocator<char>,
+                                        TapeArena>;
 
-  const uint8_t* code(uint32_t node) const { return codes1Bit_.row(node); }
-  Link* links(uint32_t node, uint32_t level) const {
-    return reinterpret_cast<Link*>(level == 0 ? layer0_.row(node)
-                                              : upperLayers_.row(upperStart_.at(node) + level - 1));
-  }
-  static uint32_t linkCount(uint32_t level) { return level == 0 ? M0 : M; }
-  static uint32_t levelOf(uint32_t node);
+  Graph(Links&& links, std::unique_ptr<Slab> mapped);
 
-  Entry entry() const;
-  /// Searches the levels above `toLevel` and leaves entry points for it in the scratch.
-  void descend(const QuantizedQuery& query, uint32_t toLevel, GraphScratch& scratch) const;
+  /// Throws unless every node has a level and every link leads to a node that exists on its level.
+  void check() const;
+
+  static void insert(Links& links, const Codes& codes, uint32_t nodes, unsigned thread,
+                     const std::atomic<bool>& cancelled);
+  /// Searches the levels above level 0 and leaves entry points for it in the scratch.
+  void descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const;
   /// Searches one level from the entry points.
-  void searchLevel(const QuantizedQuery& query, uint32_t level, size_t ef,
+  void searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, size_t ef,
                    GraphScratch& scratch) const;
-  static void useAsEntryPoints(GraphScratch& scratch);
-  void addNode(uint32_t node, uint32_t level);
-  /// Replaces the estimates of candidates by those of their 4-bit codes and sorts them, best first.
-  void sortBy4BitCodes(const QuantizedQuery& query, std::vector<Candidate>& candidates) const;
-  /// Selects candidates that are nearer to the base than to every candidate selected before.
-  size_t selectNeighbours(const std::vector<Candidate>& sorted, size_t wanted, uint32_t* selected);
-  void addReverseLink(uint32_t from, uint32_t to, uint32_t level);
+  void prefetchLinks(uint32_t node) const;
 
-  const RabitqQuantizer& quantizer_;
-  const Column& codes1Bit_;
-  const Column& codes4Bit_;
-  Column layer0_;
-  Column upperLayers_;
-  ColumnOf<uint32_t> upperStart_;
-  uint32_t upperRows_ = 0;
-  std::atomic<uint32_t> size_{0};
-  /// The node where searches start (low half) and its level, in one word so that both change at
-  /// once.
-  std::atomic<uint64_t> entry_{0};
-  /// Memory of the writer: the candidates for a full list; the node inserted, the owner of a list, and
-  /// selected nodes as queries.
-  std::vector<Candidate> neighbours_;
-  QuantizedQuery inserted_;
-  QuantizedQuery listOwner_;
-  std::array<QuantizedQuery, M0> selectedQueries_;
+  /// The memory of the links, if it is that of a file.
+  std::unique_ptr<Slab> mapped_;
+  Links links_;
+  /// A node of the highest level, where searches start.
+  uint32_t entry_ = 0;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace tessera

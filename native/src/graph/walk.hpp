@@ -13,31 +13,30 @@ namespace tessera {
 template <typename IsMember>
 class Graph::Walk {
  public:
-  Walk(const Graph& graph, const QuantizedQuery& query, const WalkParameters& parameters,
-       IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found)
+  Walk(const Graph& graph, const Codes& codes, const QuantizedQuery& query,
+       const WalkParameters& parameters, IsMember isMember, GraphScratch& scratch,
+       std::vector<Candidate>& found)
       : graph_(graph),
+        codes_(codes),
         query_(query),
         limit_(parameters.limit),
         window_(parameters.window * query.residualLength *
-                graph.quantizer_.residualLengthPerScale()),
+                codes.quantizer.residualLengthPerScale()),
         maxEstimates_(parameters.maxEstimates),
         isMember_(isMember),
-        // The walk may meet nodes beyond `size` that are inserted meanwhile. One slab of slack has
-        // marks for them; nodes even further are ignored.
-        bound_(graph.size() + SLAB_ROWS),
         frontier_(scratch.frontier),
         best_(scratch.best),
         found_(found) {
     found_.clear();
     frontier_.clear();
     best_.clear();
-    scratch.visited.assign((size_t{bound_} + 63) / 64, 0);
+    scratch.visited.assign((size_t{graph.size()} + 63) / 64, 0);
     visited_ = scratch.visited.data();
     for (const uint32_t node : parameters.hidden) {
-      if (node < bound_) visit(node);
+      if (node < graph.size()) visit(node);
     }
     for (const Candidate& point : scratch.entryPoints) {
-      if (visit(point.node)) offer(point.estimate, point.node, graph_.code(point.node));
+      if (visit(point.node)) offer(point.estimate, point.node, code(point.node));
     }
   }
 
@@ -74,10 +73,12 @@ class Graph::Walk {
     return fresh;
   }
 
-  float scaleOf(const uint8_t* code) const { return graph_.quantizer_.factors1Bit(code).scale; }
+  const uint8_t* code(uint32_t node) const { return codes_.codes1Bit.row(node); }
+
+  float scaleOf(const uint8_t* code) const { return codes_.quantizer.factors1Bit(code).scale; }
 
   bool reaches(const Candidate& entry) const {
-    return entry.estimate + window_ * scaleOf(graph_.code(entry.node)) >= minEstimate_;
+    return entry.estimate + window_ * scaleOf(code(entry.node)) >= minEstimate_;
   }
 
   void offer(float estimate, uint32_t node, const uint8_t* code) {
@@ -106,17 +107,17 @@ class Graph::Walk {
     const uint8_t* codes[M0];
     float estimates[M0];
     size_t count = 0;
-    const Link* list = graph_.links(node, 0);
-    for (uint32_t i = 0; i < M0; i++) {
-      const uint32_t neighbour = list[i].load(std::memory_order_acquire);
-      if (neighbour >= bound_ || !visit(neighbour)) continue;
+    const auto neighbours = graph_.links_.neighbors(node, 0);
+    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
+      const uint32_t neighbour = link.slot();
+      if (!visit(neighbour)) continue;
       nodes[count] = neighbour;
-      codes[count] = graph_.code(neighbour);
-      prefetch(codes[count++], graph_.codes1Bit_.rowBytes());
+      codes[count] = code(neighbour);
+      prefetch(codes[count++], codes_.codes1Bit.rowBytes());
     }
     // The next node rarely changes with the estimates of these neighbours.
-    if (!frontier_.empty()) prefetch(graph_.links(frontier_.front().node, 0), M0 * sizeof(Link));
-    graph_.quantizer_.estimate1Bit(query_, codes, count, estimates);
+    if (!frontier_.empty()) graph_.prefetchLinks(frontier_.front().node);
+    codes_.quantizer.estimate1Bit(query_, codes, count, estimates);
     for (size_t i = 0; i < count; i++) offer(estimates[i], nodes[i], codes[i]);
     work.estimates += count;
     work.expansions++;
@@ -126,7 +127,7 @@ class Graph::Walk {
   /// so this is only a sign that it will not end in time. The scale of one node stands for all, which
   /// saves reading their codes.
   bool willEnd() const {
-    const float scale = scaleOf(graph_.code(frontier_.front().node));
+    const float scale = scaleOf(code(frontier_.front().node));
     const float least = minEstimate_ - window_ * scale;
     const auto left = static_cast<uint64_t>(
         std::count_if(frontier_.begin(), frontier_.end(),
@@ -140,19 +141,19 @@ class Graph::Walk {
         RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
     std::erase_if(found_, [&](Candidate& entry) {
       const bool excluded = !reaches(entry);
-      entry.estimate += margin * scaleOf(graph_.code(entry.node));
+      entry.estimate += margin * scaleOf(code(entry.node));
       return excluded;
     });
   }
 
   const Graph& graph_;
+  const Codes& codes_;
   const QuantizedQuery& query_;
   const size_t limit_;
   /// Multiplied by the scale of a code.
   const float window_;
   const uint64_t maxEstimates_;
   const IsMember isMember_;
-  const uint32_t bound_;
   uint64_t* visited_;
   std::vector<Candidate>& frontier_;
   std::vector<float>& best_;
@@ -162,12 +163,13 @@ class Graph::Walk {
 };
 
 template <typename IsMember>
-bool Graph::walk(const QuantizedQuery& query, const WalkParameters& parameters, IsMember isMember,
-                 GraphScratch& scratch, std::vector<Candidate>& found, WalkWork& work) const {
+bool Graph::walk(const Codes& codes, const QuantizedQuery& query, const WalkParameters& parameters,
+                 IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found,
+                 WalkWork& work) const {
   found.clear();
   if (size() == 0) return true;
-  descend(query, 0, scratch);
-  Walk<IsMember> walk(*this, query, parameters, isMember, scratch, found);
+  descend(codes, query, scratch);
+  Walk<IsMember> walk(*this, codes, query, parameters, isMember, scratch, found);
   const bool complete = walk.run();
   work.estimates += walk.work.estimates;
   work.expansions += walk.work.expansions;

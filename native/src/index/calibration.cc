@@ -1,7 +1,6 @@
 #include "index/calibration.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -11,8 +10,6 @@
 
 namespace tessera {
 
-/// A slice ends soon after this time.
-static constexpr std::chrono::milliseconds SLICE{10};
 /// Probes; every other one is a mixture.
 static constexpr uint32_t PROBES = 192;
 /// Weight of the second vector of a mixture. The first one remains the nearest.
@@ -43,9 +40,8 @@ double Calibration::Recall::lowerBound() const {
   return mean() - ONE_SIDED_95 * std::sqrt(variance / probes);
 }
 
-Calibration::Probe Calibration::makeProbe(const VectorTable& vectors,
-                                          const QuantizedIndex& quantized, uint32_t number) {
-  const uint32_t dimension = vectors.dimension();
+Calibration::Probe Calibration::makeProbe(uint32_t number) {
+  const uint32_t dimension = vectors_.dimension();
   const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / PROBES);
   // Half the nodes away, so unrelated even where vectors arrive sorted by topic.
   const uint32_t other = (node + nodes_ / 2) % nodes_;
@@ -54,29 +50,28 @@ Calibration::Probe Calibration::makeProbe(const VectorTable& vectors,
   probe.hidden[0] = node;
   probe.hidden[1] = mixture ? other : NONE;
   probe.vector.resize(dimension);
-  const auto weight = static_cast<float>(mixture ? MIXTURE_WEIGHT * vectors.inverseNorm(other) : 0);
+  const auto weight = static_cast<float>(mixture ? MIXTURE_WEIGHT * vectors_.inverseNorm(other) : 0);
   for (uint32_t i = 0; i < dimension; i++) {
-    probe.vector[i] = static_cast<float>(vectors.vector(node)[i] * vectors.inverseNorm(node)) +
-                      weight * vectors.vector(other)[i];
+    probe.vector[i] = static_cast<float>(vectors_.vector(node)[i] * vectors_.inverseNorm(node)) +
+                      weight * vectors_.vector(other)[i];
   }
   probe.inverseNorm =
       1 / std::sqrt(kernels().dot(probe.vector.data(), probe.vector.data(), dimension));
   std::vector<float> prepared(dimension);
-  quantized.quantizer.prepare(probe.vector.data(), probe.inverseNorm, prepared.data());
-  quantized.quantizer.encodeQuery(prepared.data(), probe.query);
-  findTruth(vectors, quantized, probe);
+  RabitqQuantizer::prepare(probe.vector.data(), probe.inverseNorm, dimension, prepared.data());
+  quantized_.quantizer.encodeQuery(prepared.data(), probe.query);
+  findTruth(probe);
   return probe;
 }
 
-void Calibration::findTruth(const VectorTable& vectors, const QuantizedIndex& quantized,
-                            Probe& probe) {
+void Calibration::findTruth(Probe& probe) {
   const auto most = static_cast<size_t>(EFFORT_LIMITS[1]);
-  CodeScan scan(quantized, probe.query, most, -2, candidates_);
+  CodeScan scan(quantized_, probe.query, most, -2, candidates_);
   for (uint32_t node = 0; node < nodes_; node++) {
     if (node != probe.hidden[0] && node != probe.hidden[1]) scan.add(node);
   }
   scan.finish();
-  rerank(vectors, quantized, probe, most);
+  rerank(probe, most);
   std::sort(scores_.begin(), scores_.end(), std::greater<>());
   for (size_t i = 0; i < std::size(EFFORT_LIMITS); i++) {
     const auto rank = std::min(static_cast<size_t>(EFFORT_LIMITS[i]), scores_.size());
@@ -84,12 +79,11 @@ void Calibration::findTruth(const VectorTable& vectors, const QuantizedIndex& qu
   }
 }
 
-void Calibration::rerank(const VectorTable& vectors, const QuantizedIndex& quantized,
-                         const Probe& probe, size_t limit) {
+void Calibration::rerank(const Probe& probe, size_t limit) {
   scores_.clear();
-  rerankBy4BitCodes(quantized, probe.query, -2, limit, candidates_);
+  rerankBy4BitCodes(quantized_, probe.query, -2, limit, candidates_);
   rerankByVectors(
-      vectors, quantized, probe.query, probe.vector.data(), probe.inverseNorm, candidates_,
+      vectors_, quantized_, probe.query, probe.vector.data(), probe.inverseNorm, candidates_,
       [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });
 }
 
@@ -97,15 +91,17 @@ float Calibration::window() const {
   return SearchEffort{}.window[limit_] * WINDOW_FACTORS[trials_.size()];
 }
 
-void Calibration::runProbe(const VectorTable& vectors, const QuantizedIndex& quantized,
-                           const Probe& probe) {
+void Calibration::runProbe(const Probe& probe) {
   const auto limit = static_cast<size_t>(EFFORT_LIMITS[limit_]);
   const WalkParameters parameters{
-      limit, window(), nodes_, {probe.hidden[0], probe.hidden[1]}};
-  quantized.graph.walk(
-      probe.query, parameters, [this](uint32_t node) { return node < nodes_; }, scratch_,
+      .limit = limit,
+      .window = window(),
+      .maxEstimates = nodes_,
+      .hidden = {probe.hidden[0], probe.hidden[1]}};
+  graph_->walk(
+      quantized_.codes(), probe.query, parameters, [this](uint32_t node) { return node < nodes_; }, scratch_,
       candidates_, work_);
-  rerank(vectors, quantized, probe, limit);
+  rerank(probe, limit);
   const auto found = std::count_if(scores_.begin(), scores_.end(), [&](double score) {
     return score >= probe.minScores[limit_];
   });
@@ -146,19 +142,18 @@ void Calibration::choose(bool lastReached) {
   effort_.sufficient[limit_] = chosen->heldOut >= SUFFICIENT_RECALL;
 }
 
-bool Calibration::step(const VectorTable& vectors, const QuantizedIndex& quantized) {
+bool Calibration::step() {
   if (probes_.size() < PROBES) {
-    probes_.push_back(makeProbe(vectors, quantized, static_cast<uint32_t>(probes_.size())));
+    probes_.push_back(makeProbe(static_cast<uint32_t>(probes_.size())));
     return false;
   }
-  runProbe(vectors, quantized, probes_[probe_]);
+  runProbe(probes_[probe_]);
   return ++probe_ == PROBES && finishWindow();
 }
 
-bool Calibration::advance(const VectorTable& vectors, const QuantizedIndex& quantized) {
-  const auto until = std::chrono::steady_clock::now() + SLICE;
-  while (std::chrono::steady_clock::now() < until) {
-    if (step(vectors, quantized)) return true;
+bool Calibration::run(const std::atomic<bool>& cancelled) {
+  while (!cancelled) {
+    if (step()) return true;
   }
   return false;
 }

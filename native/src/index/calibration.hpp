@@ -1,27 +1,32 @@
 // Measuring the effort that graph searches need for the data at hand.
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "index/quantized_index.hpp"
 #include "index/search_effort.hpp"
 
 namespace tessera {
 
-class QuantizedIndex;
-class VectorTable;
-
 /// Finds the smallest windows with which walks reach the target recall on probes: vectors of the index
 /// that the walk does not see, as if they were new, and mixtures of unrelated vectors, which are
-/// farther from the data. It is deterministic. It takes long and is therefore done in slices; vectors
-/// that are added meanwhile are ignored.
+/// farther from the data. It is deterministic. It takes long; vectors that
+/// are added meanwhile are ignored.
 class Calibration {
  public:
-  explicit Calibration(uint32_t nodes) : nodes_(nodes) {}
+  /// The graph must exist.
+  Calibration(const VectorTable& vectors, const QuantizedIndex& quantized)
+      : vectors_(vectors),
+        quantized_(quantized),
+        graph_(quantized.graph()),
+        nodes_(graph_->size()) {}
 
   uint32_t nodes() const { return nodes_; }
-  /// Works for some milliseconds and returns whether the measurement is complete.
-  bool advance(const VectorTable& vectors, const QuantizedIndex& quantized);
+  /// Returns false when it was cancelled.
+  bool run(const std::atomic<bool>& cancelled);
   /// The result of a complete measurement.
   const SearchEffort& effort() const { return effort_; }
 
@@ -55,20 +60,22 @@ class Calibration {
   };
 
   /// Does the smallest piece of work; returns whether the measurement is complete.
-  bool step(const VectorTable& vectors, const QuantizedIndex& quantized);
-  Probe makeProbe(const VectorTable& vectors, const QuantizedIndex& quantized, uint32_t number);
-  void findTruth(const VectorTable& vectors, const QuantizedIndex& quantized, Probe& probe);
-  void runProbe(const VectorTable& vectors, const QuantizedIndex& quantized, const Probe& probe);
+  bool step();
+  Probe makeProbe(uint32_t number);
+  void findTruth(Probe& probe);
+  void runProbe(const Probe& probe);
   /// Judges a window once all probes have run with it. Returns whether all limits are done.
   bool finishWindow();
   /// Takes the last trial if it reached all targets, else the cheapest that does about as well.
   void choose(bool lastReached);
   float window() const;
   /// Fills `scores_` with the exact scores of the best candidates.
-  void rerank(const VectorTable& vectors, const QuantizedIndex& quantized, const Probe& probe,
-              size_t limit);
+  void rerank(const Probe& probe, size_t limit);
 
-  uint32_t nodes_;
+  const VectorTable& vectors_;
+  const QuantizedIndex& quantized_;
+  const std::shared_ptr<const Graph> graph_;
+  const uint32_t nodes_;
   SearchEffort effort_;
   GraphScratch scratch_;
   std::vector<Candidate> candidates_;

@@ -1,5 +1,7 @@
 #include "index/quantized_index.hpp"
 
+#include <algorithm>
+
 #include "codes/rotation.hpp"
 #include "index/calibration.hpp"
 
@@ -11,10 +13,7 @@ static constexpr uint32_t CENTRE_SAMPLE = 8192;
 QuantizedIndex::QuantizedIndex(uint32_t dimension)
     : quantizer(dimension),
       codes1Bit(RabitqQuantizer::code1BitBytes(dimension), HOT_SLAB_ROW_BITS),
-      codes4Bit(RabitqQuantizer::code4BitBytes(dimension)),
-      graph(quantizer, codes1Bit, codes4Bit) {}
-
-QuantizedIndex::~QuantizedIndex() = default;
+      codes4Bit(RabitqQuantizer::code4BitBytes(dimension)) {}
 
 void QuantizedIndex::computeCentre(const VectorTable& vectors, uint32_t nodes) {
   std::vector<float>& centre = quantizer.centre();
@@ -37,37 +36,33 @@ void QuantizedIndex::encode(const VectorTable& vectors, uint32_t nodes) {
   codes1Bit.ensure(nodes);
   codes4Bit.ensure(nodes);
   std::vector<float> prepared(quantizer.dimension());
-  for (; encoded < nodes; encoded++) {
-    quantizer.prepare(vectors.vector(encoded), vectors.inverseNorm(encoded), prepared.data());
-    quantizer.encode1Bit(prepared.data(), codes1Bit.row(encoded));
-    quantizer.encode4Bit(prepared.data(), codes4Bit.row(encoded));
+  for (uint32_t node = encoded(); node < nodes; node++) {
+    RabitqQuantizer::prepare(vectors.vector(node), vectors.inverseNorm(node), vectors.dimension(),
+                             prepared.data());
+    quantizer.encode1Bit(prepared.data(), codes1Bit.row(node));
+    quantizer.encode4Bit(prepared.data(), codes4Bit.row(node));
   }
+  encoded_.store(std::max(nodes, encoded()), std::memory_order_release);
 }
 
-uint32_t QuantizedIndex::calibrate(const VectorTable& vectors) {
-  // An index that has grown by a quarter since the last measurement may need another effort.
-  if (!calibration_ && uint64_t{encoded} * 4 < uint64_t{calibratedNodes} * 5) return 0;
-  if (!calibration_) calibration_ = std::make_unique<Calibration>(encoded);
-  if (!calibration_->advance(vectors, *this)) return 1;
-  setEffort(calibration_->effort());
-  calibratedNodes = calibration_->nodes();
-  calibration_.reset();
-  return 0;
+bool QuantizedIndex::growGraph(uint32_t nodes, unsigned threads,
+                               const std::atomic<bool>& cancelled) {
+  std::shared_ptr<const Graph> next =
+      Graph::extend(graph().get(), codes(), nodes, threads, cancelled);
+  if (!next) return false;
+  graph_.store(std::move(next), std::memory_order_release);
+  return true;
 }
 
-uint32_t QuantizedIndex::extendGraph(const VectorTable& vectors, uint32_t maxNodes) {
-  if (encoded < GRAPH_MIN_NODES) return 0;
-  static thread_local GraphScratch scratch;
-  static thread_local QuantizedQuery query;
-  std::vector<float> prepared(quantizer.dimension());
-  for (uint32_t done = 0; done < maxNodes && graph.size() < encoded; done++) {
-    const uint32_t node = graph.size();
-    quantizer.prepare(vectors.vector(node), vectors.inverseNorm(node), prepared.data());
-    quantizer.encodeQuery(prepared.data(), query);
-    graph.insert(query, scratch);
-  }
-  const uint32_t pending = encoded - graph.size();
-  return pending > 0 ? pending : calibrate(vectors);
+bool QuantizedIndex::calibrate(const VectorTable& vectors, bool forced,
+                               const std::atomic<bool>& cancelled) {
+  const uint64_t nodes = graph()->size();
+  if (!forced && nodes * 4 < uint64_t{calibratedNodes_} * 5) return false;
+  Calibration calibration(vectors, *this);
+  if (!calibration.run(cancelled)) return false;
+  effort_.store(std::make_shared<const SearchEffort>(calibration.effort()));
+  calibratedNodes_ = calibration.nodes();
+  return true;
 }
 
 }  // namespace tessera

@@ -33,6 +33,13 @@ struct SearchEffort {
     return estimates[0] * std::pow(std::max(neighbours / EFFORT_LIMITS[0], 1.0), slope);
   }
 
+  /// False for numbers that no calibration gives.
+  bool isPlausible() const {
+    const auto within = [](float value, float most) { return value > 0 && value <= most; };
+    return within(window[0], 1) && within(window[1], 1) && within(estimates[0], 1e9f) &&
+           within(estimates[1], 1e9f);
+  }
+
   bool isSufficientFor(double limit) const {
     return sufficient[0] && (limit <= EFFORT_LIMITS[0] || sufficient[1]);
   }

@@ -14,13 +14,21 @@ static constexpr size_t HASH_NODE_BYTES = 32;
 VectorTable::VectorTable(uint32_t dimension)
     : dimension_(dimension), vectors_(dimension * sizeof(float)) {}
 
-uint32_t VectorTable::findOrAdd(const float* vector) {
-  const size_t bytes = dimension_ * sizeof(float);
-  const uint64_t hash = checksum(vector, bytes);
+uint64_t VectorTable::hashOf(const float* vector, uint32_t dimension) {
+  return checksum(vector, dimension * sizeof(float));
+}
+
+uint32_t VectorTable::find(uint64_t hash, const float* vector) const {
   const auto [first, last] = byHash_.equal_range(hash);
   for (auto entry = first; entry != last; ++entry) {
-    if (std::memcmp(this->vector(entry->second), vector, bytes) == 0) return entry->second;
+    const float* known = this->vector(entry->second);
+    if (std::memcmp(known, vector, dimension_ * sizeof(float)) == 0) return entry->second;
   }
+  return NONE;
+}
+
+uint32_t VectorTable::add(uint64_t hash, const float* vector) {
+  const size_t bytes = dimension_ * sizeof(float);
   const uint32_t node = nodes_.load(std::memory_order_relaxed);
   vectors_.ensure(node + 1);
   inverseNorms_.ensure(node + 1);

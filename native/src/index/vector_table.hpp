@@ -1,4 +1,4 @@
-// The distinct vectors of an index.
+// The distinct vectors of a shard.
 #pragma once
 #include <atomic>
 #include <unordered_map>
@@ -22,8 +22,12 @@ class VectorTable {
   /// One over the length of the vector.
   double inverseNorm(uint32_t node) const { return inverseNorms_.at(node); }
 
-  /// Returns the node of a vector, added unless an equal one (bit by bit) is there. Writer only.
-  uint32_t findOrAdd(const float* vector);
+  /// A hash of the bytes of a vector.
+  static uint64_t hashOf(const float* vector, uint32_t dimension);
+  /// The node of the vector that is equal bit by bit; NONE when there is none. Writer only.
+  uint32_t find(uint64_t hash, const float* vector) const;
+  /// Adds a vector that is not there yet and returns its node. Writer only.
+  uint32_t add(uint64_t hash, const float* vector);
 
   uint64_t vectorBytes() const { return uint64_t{nodes()} * vectors_.rowBytes(); }
   /// Bytes per node besides the vector.

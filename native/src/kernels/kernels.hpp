@@ -25,6 +25,9 @@ struct Kernels {
   /// the low nibbles) and a query of signed bytes, none of them -128.
   int32_t (*dot4Bit)(const uint8_t* code, const int8_t* query, size_t length);
 
+  /// Sum of the products of the levels (0 to 15) of two 4-bit codes. `length` is at most 4096.
+  int32_t (*dotLevels)(const uint8_t* a, const uint8_t* b, size_t length);
+
   /// Walsh-Hadamard transform in place, unscaled. `length` is a power of two, at least 32.
   void (*hadamard)(float* values, size_t length);
 };

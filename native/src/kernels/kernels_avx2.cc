@@ -44,6 +44,13 @@ static void dot1BitAvx2(const uint8_t* const* codes, size_t count, const uint64_
   }
 }
 
+static inline int32_t totalOf32(__m256i lanes) {
+  const __m128i halves =
+      _mm_add_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+  const __m128i pairs = _mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
+}
+
 static int32_t dot4BitAvx2(const uint8_t* code, const int8_t* query, size_t length) {
   const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1);
   __m256i sum = _mm256_setzero_si256();
@@ -59,12 +66,25 @@ static int32_t dot4BitAvx2(const uint8_t* code, const int8_t* query, size_t leng
                              _mm256_loadu_si256(at + 1));
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(low, high), one));
   }
-  const __m128i halves =
-      _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-  const __m128i pairs = _mm_add_epi32(halves, _mm_shuffle_epi32(halves, 0x4e));
-  return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
+  return totalOf32(sum);
 }
 
-const Kernels avx2Kernels{"avx2", dotCommon, dot1BitAvx2, dot4BitAvx2, hadamardCommon};
+static int32_t dotLevelsAvx2(const uint8_t* a, const uint8_t* b, size_t length) {
+  const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1);
+  __m256i sum = _mm256_setzero_si256();
+  for (size_t block = 0; block < length; block += 64) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + block / 2));
+    const __m256i y = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + block / 2));
+    const __m256i low =
+        _mm256_maddubs_epi16(_mm256_and_si256(x, nibble), _mm256_and_si256(y, nibble));
+    const __m256i high = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), nibble),
+                                              _mm256_and_si256(_mm256_srli_epi16(y, 4), nibble));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(low, high), one));
+  }
+  return totalOf32(sum);
+}
+
+const Kernels avx2Kernels{"avx2",      dotCommon,     dot1BitAvx2,
+                          dot4BitAvx2, dotLevelsAvx2, hadamardCommon};
 
 }  // namespace tessera

@@ -54,22 +54,38 @@ static void dot1BitAvx512(const uint8_t* const* codes, size_t count, const uint6
   }
 }
 
+/// The levels of a block of 64: the low nibbles, then the high ones.
+static inline __m512i levelsAt(const uint8_t* code, __m512i nibble) {
+  const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code));
+  const __m512i spread =
+      _mm512_inserti64x4(_mm512_castsi256_si512(both), _mm256_srli_epi16(both, 4), 1);
+  return _mm512_and_si512(spread, nibble);
+}
+
 static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t length) {
   const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
   __m512i sum = _mm512_setzero_si512();
   for (size_t block = 0; block < length; block += 64) {
-    const __m256i both =
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + block / 2));
-    const __m512i spread =
-        _mm512_inserti64x4(_mm512_castsi256_si512(both), _mm256_srli_epi16(both, 4), 1);
     // The sum of two products is at most 2 * 15 * 127 and does not saturate 16 bits.
-    const __m512i products = _mm512_maddubs_epi16(_mm512_and_si512(spread, nibble),
+    const __m512i products = _mm512_maddubs_epi16(levelsAt(code + block / 2, nibble),
                                                   _mm512_loadu_si512(query + block));
     sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
   }
   return _mm512_reduce_add_epi32(sum);
 }
 
-const Kernels avx512Kernels{"avx512", dotCommon, dot1BitAvx512, dot4BitAvx512, hadamardCommon};
+static int32_t dotLevelsAvx512(const uint8_t* a, const uint8_t* b, size_t length) {
+  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
+  __m512i sum = _mm512_setzero_si512();
+  for (size_t block = 0; block < length / 2; block += 32) {
+    const __m512i products =
+        _mm512_maddubs_epi16(levelsAt(a + block, nibble), levelsAt(b + block, nibble));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
+  }
+  return _mm512_reduce_add_epi32(sum);
+}
+
+const Kernels avx512Kernels{"avx512",      dotCommon,       dot1BitAvx512,
+                            dot4BitAvx512, dotLevelsAvx512, hadamardCommon};
 
 }  // namespace tessera

@@ -90,6 +90,12 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   return sum;
 }
 
+[[maybe_unused]] static int32_t dotLevelsCommon(const uint8_t* a, const uint8_t* b, size_t length) {
+  int32_t sum = 0;
+  for (size_t i = 0; i < length / 2; i++) sum += (a[i] & 15) * (b[i] & 15) + (a[i] >> 4) * (b[i] >> 4);
+  return sum;
+}
+
 [[maybe_unused]] static void dot1BitCommon(const uint8_t* const* codes, size_t count,
                                            const uint64_t* planes, size_t words, int32_t* sums) {
   for (size_t i = 0; i < count; i++) {

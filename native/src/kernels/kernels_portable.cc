@@ -3,6 +3,7 @@
 
 namespace tessera {
 
-const Kernels portableKernels{"portable", dotCommon, dot1BitCommon, dot4BitCommon, hadamardCommon};
+const Kernels portableKernels{"portable",    dotCommon,       dot1BitCommon,
+                              dot4BitCommon, dotLevelsCommon, hadamardCommon};
 
 }  // namespace tessera

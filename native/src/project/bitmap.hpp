@@ -14,6 +14,19 @@ namespace tessera {
 inline constexpr uint32_t PAGE_WORDS = SLAB_ROWS / 64;
 using Page = std::array<uint64_t, PAGE_WORDS>;
 
+/// Calls `visit(row)` for each member of a page, whose first row is `base`, from row `from`, ascending.
+template <typename Visit>
+void forEachOfPage(const uint64_t* words, uint32_t base, uint32_t from, Visit visit) {
+  const uint32_t skipped = from > base ? from - base : 0;
+  for (uint32_t word = skipped / 64; word < PAGE_WORDS; word++) {
+    uint64_t bits = words[word];
+    if (word == skipped / 64) bits &= ~uint64_t{0} << (skipped & 63);
+    for (; bits != 0; bits &= bits - 1) {
+      visit(base + word * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
 class Bitmap {
  public:
   bool has(uint32_t row) const {
@@ -30,15 +43,7 @@ class Bitmap {
   void forEach(uint32_t from, Visit visit) const {
     for (size_t number = from >> SLAB_ROW_BITS; number < words_.size(); number++) {
       if (words_[number] == nullptr) continue;
-      const uint32_t base = static_cast<uint32_t>(number << SLAB_ROW_BITS);
-      const uint32_t skipped = from > base ? from - base : 0;
-      for (uint32_t word = skipped / 64; word < PAGE_WORDS; word++) {
-        uint64_t bits = words_[number][word];
-        if (word == skipped / 64) bits &= ~uint64_t{0} << (skipped & 63);
-        for (; bits != 0; bits &= bits - 1) {
-          visit(base + word * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
-        }
-      }
+      forEachOfPage(words_[number], static_cast<uint32_t>(number << SLAB_ROW_BITS), from, visit);
     }
   }
 
@@ -55,6 +60,13 @@ class BitmapBuilder {
   void add(uint32_t row);
   void addRange(uint32_t start, uint32_t count);
   std::vector<Page>& pages() { return pages_; }
+  /// Calls `visit(row)` for each member, ascending.
+  template <typename Visit>
+  void forEach(Visit visit) const {
+    for (size_t number = 0; number < pages_.size(); number++) {
+      forEachOfPage(pages_[number].data(), static_cast<uint32_t>(number << SLAB_ROW_BITS), 0, visit);
+    }
+  }
   /// One more than the last member; 0 without members.
   uint32_t end() const;
 

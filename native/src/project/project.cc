@@ -2,7 +2,12 @@
 
 #include <stdexcept>
 
+#include "project/compaction.hpp"
+
 namespace tessera {
+
+Project::Project(std::string id) : id_(std::move(id)) {}
+Project::~Project() = default;
 
 std::shared_ptr<Index> Project::index(int slot) const {
   std::shared_lock lock(view_);
@@ -22,38 +27,52 @@ std::shared_ptr<const Scope> Project::scope(const std::string& id) const {
   return entry == scopes_.end() ? nullptr : entry->second;
 }
 
-std::unique_ptr<ScopePart> Project::freeze(std::shared_ptr<const Index> index,
-                                           BitmapBuilder& ordinals) {
-  auto part = std::make_unique<ScopePart>();
-  part->ordinals = pages_.freeze(ordinals);
+std::shared_ptr<const ScopePart> Project::freeze(std::shared_ptr<const Shard> shard,
+                                                 BitmapBuilder& rows) {
+  auto part = std::make_shared<ScopePart>();
+  part->rows = pages_.freeze(rows);
   BitmapBuilder nodes;
-  part->ordinals.forEach(0, [&](uint32_t ordinal) { nodes.add(index->nodeOf(ordinal)); });
+  part->rows.forEach(0, [&](uint32_t row) { nodes.add(shard->nodeOf(row)); });
   part->nodes = pages_.freeze(nodes);
-  part->index = std::move(index);
+  part->shard = std::move(shard);
   return part;
 }
 
+/// Sorts ranges of ordinals by shard.
+static std::vector<BitmapBuilder> rowsByShard(const Shards& shards,
+                                              const std::vector<uint32_t>& pairs) {
+  std::vector<BitmapBuilder> rows(shards.size());
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    const uint32_t number = pairs[i] >> Shard::ROW_BITS;
+    const uint32_t first = pairs[i] & (Shard::MAX_ROWS - 1);
+    if (number >= shards.size() || uint64_t{first} + pairs[i + 1] > shards[number]->rows()) {
+      throw std::out_of_range("a range of the scope exceeds the chunks of its index");
+    }
+    rows[number].addRange(first, pairs[i + 1]);
+  }
+  return rows;
+}
+
 void Project::setScope(const std::string& id, const std::vector<ScopeRanges>& ranges) {
-  std::array<BitmapBuilder, DIMENSION_COUNT> builders;
   auto scope = std::make_shared<Scope>();
   for (const ScopeRanges& entry : ranges) {
     const int slot = dimensionSlot(entry.dimension);
     const std::shared_ptr<Index> known = slot < 0 ? nullptr : index(slot);
-    const uint64_t ordinals = known ? known->ordinals() : 0;
-    for (size_t i = 0; i + 1 < entry.pairs.size(); i += 2) {
-      if (uint64_t{entry.pairs[i]} + entry.pairs[i + 1] > ordinals) {
-        throw std::out_of_range("a range of the scope exceeds the chunks of its index");
-      }
-      builders[static_cast<size_t>(slot < 0 ? 0 : slot)].addRange(entry.pairs[i],
-                                                                  entry.pairs[i + 1]);
+    const Shards shards = known ? known->shards() : Shards();
+    std::vector<BitmapBuilder> rows = rowsByShard(shards, entry.pairs);
+    for (size_t number = 0; number < shards.size(); number++) {
+      if (rows[number].pages().empty()) continue;
+      scope->parts[static_cast<size_t>(slot)].push_back(freeze(shards[number], rows[number]));
     }
-  }
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
-    if (builders[slot].pages().empty()) continue;
-    scope->parts[slot] = freeze(index(static_cast<int>(slot)), builders[slot]);
   }
   std::unique_lock lock(view_);
   scopes_[id] = std::move(scope);
+}
+
+void Project::replaceShard(int slot, std::shared_ptr<Shard> shard, const Scopes& scopes) {
+  std::unique_lock lock(view_);
+  indexes_[static_cast<size_t>(slot)]->replace(std::move(shard));
+  for (const auto& [id, scope] : scopes) scopes_[id] = scope;
 }
 
 void Project::dropScope(const std::string& id) {
@@ -61,7 +80,7 @@ void Project::dropScope(const std::string& id) {
   scopes_.erase(id);
 }
 
-std::map<std::string, std::shared_ptr<const Scope>> Project::scopes() const {
+Scopes Project::scopes() const {
   std::shared_lock lock(view_);
   return {scopes_.begin(), scopes_.end()};
 }
@@ -70,11 +89,12 @@ uint64_t Project::scopeBytes() {
   uint64_t bytes = pages_.bytes();
   for (const auto& [id, scope] : scopes()) {
     bytes += sizeof(Scope) + id.size();
-    for (const auto& part : scope->parts) {
-      if (!part) continue;
-      // Per page, a bitmap holds a pointer to read it and a shared pointer to keep it alive.
-      const size_t pages = part->ordinals.pageCount() + part->nodes.pageCount();
-      bytes += sizeof(ScopePart) + pages * (sizeof(void*) + sizeof(std::shared_ptr<void>));
+    for (const ScopeParts& parts : scope->parts) {
+      for (const auto& part : parts) {
+        // Per page, a bitmap holds a pointer to read it and a shared pointer to keep it alive.
+        const size_t pages = part->rows.pageCount() + part->nodes.pageCount();
+        bytes += sizeof(ScopePart) + pages * (sizeof(void*) + sizeof(std::shared_ptr<void>));
+      }
     }
   }
   return bytes;
@@ -103,6 +123,7 @@ void Registry::replace(std::shared_ptr<Project> project) {
   std::unique_lock lock(mutex_);
   // The old project is destroyed outside the lock, because freeing much memory takes long.
   projects_[project->id()].swap(project);
+  if (project) project->close();
   lock.unlock();
 }
 
@@ -113,6 +134,7 @@ void Registry::drop(const std::string& id) {
   if (entry == projects_.end()) return;
   gone = std::move(entry->second);
   projects_.erase(entry);
+  gone->close();
   lock.unlock();
 }
 

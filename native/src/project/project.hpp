@@ -1,6 +1,7 @@
 // Projects, their scopes, and the registry of the process.
 #pragma once
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,27 +15,34 @@
 
 namespace tessera {
 
-/// The members of a scope in one index: chunks, and the nodes of these chunks.
+/// The members of a scope in one shard: chunks, and the nodes of these chunks.
 struct ScopePart {
-  std::shared_ptr<const Index> index;
-  Bitmap ordinals;
+  std::shared_ptr<const Shard> shard;
+  Bitmap rows;
   Bitmap nodes;
 };
 
-/// An environment or a release. Immutable; replaced as a whole.
+using ScopeParts = std::vector<std::shared_ptr<const ScopePart>>;
+
+/// An environment or a release: its parts by dimension. Immutable; replaced as a whole.
 struct Scope {
-  std::array<std::unique_ptr<ScopePart>, DIMENSION_COUNT> parts;
+  std::array<ScopeParts, DIMENSION_COUNT> parts;
 };
 
-/// Members of one dimension as (start, count) pairs.
+using Scopes = std::map<std::string, std::shared_ptr<const Scope>>;
+
+/// Members of one dimension as (first ordinal, count) pairs.
 struct ScopeRanges {
   uint32_t dimension;
   std::vector<uint32_t> pairs;
 };
 
+class Compaction;
+
 class Project {
  public:
-  explicit Project(std::string id) : id_(std::move(id)) {}
+  explicit Project(std::string id);
+  ~Project();
 
   const std::string& id() const { return id_; }
   std::shared_ptr<Index> index(int slot) const;
@@ -42,20 +50,29 @@ class Project {
   std::shared_ptr<const Scope> scope(const std::string& id) const;
   void setScope(const std::string& id, const std::vector<ScopeRanges>& ranges);
   void dropScope(const std::string& id);
-  std::map<std::string, std::shared_ptr<const Scope>> scopes() const;
+  Scopes scopes() const;
+  /// Replaces a shard, and with it the scopes that name it.
+  void replaceShard(int slot, std::shared_ptr<Shard> shard, const Scopes& scopes);
+  /// The part of a scope with these rows.
+  std::shared_ptr<const ScopePart> freeze(std::shared_ptr<const Shard> shard, BitmapBuilder& rows);
   uint64_t scopeBytes();
 
-  /// Held to append, to extend the graph, and to list the contents of a snapshot.
+  /// Held to append, to replace shards, and to list the contents of a snapshot.
   std::mutex& writer() { return writer_; }
   /// Held to write a snapshot. Taken before `writer`.
   std::mutex& snapshotting() { return snapshotting_; }
 
+  /// Ends the maintenance in progress, because the project is being dropped.
+  void close() { closed_ = true; }
+  const std::atomic<bool>& closed() const { return closed_; }
+  /// A compaction that waits to be committed. One thread at a time.
+  std::unique_ptr<Compaction> prepared;
+
  private:
   friend class SnapshotCodec;
 
-  std::unique_ptr<ScopePart> freeze(std::shared_ptr<const Index> index, BitmapBuilder& ordinals);
-
   const std::string id_;
+  std::atomic<bool> closed_{false};
   std::mutex writer_;
   std::mutex snapshotting_;
   mutable std::shared_mutex view_;

@@ -10,10 +10,11 @@ namespace tessera {
 /// Keeps the best `limit` chunks, ordered as the answer orders them: by score, then by chunk id.
 class BestHits {
  public:
-  BestHits(const ScopePart& part, uint32_t limit, double threshold, std::vector<Hit>& hits);
+  BestHits(uint32_t limit, double threshold, std::vector<Hit>& hits);
 
   /// Offers all chunks of a node that are in the scope.
-  void offerNode(uint32_t node, double score);
+  void offerNode(const ScopePart& part, uint32_t node, double score);
+  void offer(const Hit& hit);
 
   /// The score that a node must reach to change the answer.
   double minScore() const { return minScore_; }
@@ -22,9 +23,6 @@ class BestHits {
   void finish();
 
  private:
-  bool before(const Hit& a, const Hit& b) const;
-
-  const ScopePart& part_;
   const uint32_t limit_;
   double minScore_;
   /// Until `finish`, a heap with the worst hit on top.

@@ -34,7 +34,7 @@ void renderAnswer(const Answer& answer, std::string_view selfPath, std::string& 
   for (const Hit& hit : answer.hits) {
     out += first ? R"({"chunk":)" : R"(,{"chunk":)";
     first = false;
-    out += answer.index->text(hit.ordinal);
+    out += hit.shard->text(hit.row);
     out += R"(,"score":)";
     appendNumber(out, hit.score);
     out += R"(,"match_type":"semantic"})";

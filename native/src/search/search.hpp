@@ -1,4 +1,4 @@
-// Searching a scope: the plan, the candidates, and their order by exact score.
+// Searching a scope: the plan for each of its shards, the candidates, and their order by exact score.
 #pragma once
 #include <vector>
 
@@ -13,8 +13,10 @@ struct Query {
   double threshold;
 };
 
+/// A chunk. The scope that was searched keeps its shard alive.
 struct Hit {
-  uint32_t ordinal;
+  const Shard* shard;
+  uint32_t row;
   double score;
 };
 
@@ -25,26 +27,38 @@ struct SearchWork {
   uint64_t expansions = 0;
   uint64_t codes4Bit = 0;
   uint64_t vectors = 0;
+
+  void add(const SearchWork& other) {
+    estimates += other.estimates;
+    expansions += other.expansions;
+    codes4Bit += other.codes4Bit;
+    vectors += other.vectors;
+  }
 };
+
+/// How a shard was searched, or several: the last of these that occurred. native/index.ts lists them
+/// in the same order.
+enum class Plan { EMPTY, EXACT, SCAN, GRAPH };
 
 struct Answer {
   /// Best first; equal scores are ordered by chunk id.
   std::vector<Hit> hits;
-  /// The index of the hits; null when the scope has no chunks of the dimension.
-  const Index* index = nullptr;
-  /// "empty", "exact", "scan" or "graph".
-  const char* plan = "empty";
+  Plan plan = Plan::EMPTY;
   double milliseconds = 0;
   SearchWork work;
 };
 
-/// How a search finds the hits of one part of a scope.
+/// How a search finds the hits of one shard of a scope.
 enum class Method { PLANNED, EXACT, SCAN, GRAPH };
 
 /// Finds the best chunks of a scope whose score (cosine in full precision) is at least the
 /// threshold. Reuses the memory of the answer. EXACT compares every member's full vector. SCAN and
-/// GRAPH force a plan, for comparisons; GRAPH still scans where there is no graph.
+/// GRAPH force a plan, for comparisons; GRAPH still scans where there is no graph. The shards of a large
+/// scope are searched by several threads while no other search runs.
 void search(const Scope& scope, const Query& query, Answer& answer,
             Method method = Method::PLANNED);
+
+/// Whether searches may use several threads, for comparisons. Returns what it was.
+bool allowHelpers(bool allowed);
 
 }  // namespace tessera

@@ -1,8 +1,8 @@
 // Snapshots: a project in files.
 //
-// A directory holds a manifest, one state file, and one file for each full slab of vectors and
-// texts. Full slabs never change, so their files are written once and named again by later
-// manifests. The manifest is renamed into place last: a crash at any time leaves the old snapshot
+// A directory holds a manifest, one state file, and one file for each full slab of vectors, codes and
+// texts and for each generation of a graph. These never change, so their files are written once and
+// named again by later manifests. The manifest is renamed into place last: a crash at any time leaves the old snapshot
 // or the new one.
 #pragma once
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace tessera {
 
 /// The version of the format. src/shared/disk-formats.ts states it too; a test compares them.
-inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 2;
+inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 3;
 
 /// Writes a consistent snapshot. Searches continue, and appends wait only while the small part of
 /// the project that may change is copied. Any thread may call it.

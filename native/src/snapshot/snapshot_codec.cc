@@ -4,117 +4,104 @@
 
 namespace tessera {
 
-void SnapshotCodec::putIndex(SnapshotWriter& out, Index& index) {
-  const uint32_t ordinals = index.ordinals();
-  const uint32_t nodes = index.nodes();
-  out.manifest.put(index.dimension());
-  out.manifest.put(ordinals);
+/// Most bytes of scopes in a snapshot. Protects from absurd lengths.
+static constexpr uint64_t MAX_SCOPE_BYTES = uint64_t{16} << 30;
+
+void SnapshotCodec::putShard(SnapshotWriter& out, const std::shared_ptr<Shard>& shard) {
+  // A compaction may replace it before the snapshot is written.
+  out.keepAlive(shard);
+  const uint32_t rows = shard->rows();
+  const uint32_t nodes = shard->nodes();
+  out.manifest.put(rows);
   out.manifest.put(nodes);
-  out.putColumn(index.ids_, ordinals, Rows::IMMUTABLE);
-  out.putColumn(index.textLocations_, ordinals, Rows::IMMUTABLE);
-  out.putColumn(index.nodeOf_, ordinals, Rows::IMMUTABLE);
-  out.putColumn(index.next_, ordinals, Rows::IMMUTABLE);
-  out.putTexts(index.texts_);
-  out.putColumn(index.vectors_.vectors_, nodes, Rows::SEALABLE);
-  out.putColumn(index.vectors_.inverseNorms_, nodes, Rows::IMMUTABLE);
-  out.putColumn(index.vectors_.hashes_, nodes, Rows::IMMUTABLE);
-  out.putColumn(index.heads_, nodes, Rows::MUTABLE);
-  const std::shared_ptr<QuantizedIndex> quantized = index.quantized_.load();
-  out.manifest.put(static_cast<uint8_t>(quantized != nullptr));
-  if (!quantized) return;
-  putQuantized(out, *quantized);
-  // An index with a new centre may replace it before the snapshot is written.
+  out.putColumn(shard->ids_, rows, Rows::IMMUTABLE);
+  out.putColumn(shard->textLocations_, rows, Rows::IMMUTABLE);
+  out.putColumn(shard->nodeOf_, rows, Rows::IMMUTABLE);
+  out.putColumn(shard->next_, rows, Rows::IMMUTABLE);
+  out.putTexts(shard->texts_);
+  VectorTable& vectors = shard->vectors_;
+  out.putColumn(vectors.vectors_, nodes, Rows::SEALED);
+  out.putColumn(vectors.inverseNorms_, nodes, Rows::IMMUTABLE);
+  out.putColumn(vectors.hashes_, nodes, Rows::IMMUTABLE);
+  out.putColumn(shard->heads_, nodes, Rows::MUTABLE);
+  const std::shared_ptr<QuantizedIndex> quantized = shard->quantized_.load();
+  if (nodes == 0) return;
+  // Codes with a new centre may replace it before the snapshot is written.
   out.keepAlive(quantized);
+  putQuantized(out, *quantized);
 }
 
 void SnapshotCodec::putQuantized(SnapshotWriter& out, QuantizedIndex& quantized) {
-  out.manifest.put(quantized.encoded);
+  const std::shared_ptr<const Graph> graph = quantized.graph();
+  const uint32_t nodes = quantized.encoded();
   out.manifest.put(quantized.centreNodes);
-  out.manifest.put(quantized.calibratedNodes);
+  out.manifest.put(quantized.calibratedNodes_.load());
   out.manifest.put(quantized.effort());
   std::vector<float>& centre = quantized.quantizer.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
-  out.putColumn(quantized.codes1Bit, quantized.encoded, Rows::IMMUTABLE);
-  out.putColumn(quantized.codes4Bit, quantized.encoded, Rows::IMMUTABLE);
-  Graph& graph = quantized.graph;
-  out.manifest.put(graph.size());
-  out.manifest.put(graph.upperRows_);
-  out.manifest.put(graph.entry_.load());
-  out.putColumn(graph.layer0_, graph.size(), Rows::MUTABLE);
-  out.putColumn(graph.upperStart_, graph.size(), Rows::IMMUTABLE);
-  out.putColumn(graph.upperLayers_, graph.upperRows_, Rows::MUTABLE);
+  out.putColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
+  out.putColumn(quantized.codes4Bit, nodes, Rows::SEALED_IN_MEMORY);
+  out.manifest.put(static_cast<uint8_t>(graph != nullptr));
+  if (graph) out.putGraph(graph);
 }
 
 void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, uint32_t nodes) {
-  quantized.encoded = in.manifest.get<uint32_t>();
   quantized.centreNodes = in.manifest.get<uint32_t>();
-  quantized.calibratedNodes = in.manifest.get<uint32_t>();
-  quantized.setEffort(in.manifest.get<SearchEffort>());
+  quantized.calibratedNodes_ = in.manifest.get<uint32_t>();
+  const auto effort = in.manifest.get<SearchEffort>();
+  if (!effort.isPlausible()) throw std::runtime_error("the search effort of an index is absurd");
+  quantized.effort_ = std::make_shared<const SearchEffort>(effort);
   std::vector<float>& centre = quantized.quantizer.centre();
   in.getBytes(centre.data(), centre.size() * sizeof(float));
   quantized.quantizer.centreChanged();
-  if (quantized.encoded != nodes) throw std::runtime_error("an index has vectors without codes");
-  in.getColumn(quantized.codes1Bit, nodes, false);
-  in.getColumn(quantized.codes4Bit, nodes, false);
-  Graph& graph = quantized.graph;
-  const auto size = in.manifest.get<uint32_t>();
-  graph.upperRows_ = in.manifest.get<uint32_t>();
-  graph.entry_ = in.manifest.get<uint64_t>();
-  if (size > nodes || graph.upperRows_ > MAX_ROWS) {
-    throw std::runtime_error("the graph of an index is too large");
-  }
-  in.getColumn(graph.layer0_, size, false);
-  in.getColumn(graph.upperStart_, size, false);
-  in.getColumn(graph.upperLayers_, graph.upperRows_, false);
-  graph.size_ = size;
-  graph.check();
+  in.getColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
+  in.getColumn(quantized.codes4Bit, nodes, Rows::SEALED_IN_MEMORY);
+  quantized.encoded_ = nodes;
+  if (in.manifest.get<uint8_t>() != 0) quantized.graph_ = in.getGraph(nodes);
 }
 
-void SnapshotCodec::getIndex(SnapshotReader& in, Index& index) {
-  const auto ordinals = in.manifest.get<uint32_t>();
+void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
+  const auto rows = in.manifest.get<uint32_t>();
   const auto nodes = in.manifest.get<uint32_t>();
-  if (ordinals > MAX_ROWS || nodes > MAX_ROWS) throw std::runtime_error("an index is too large");
-  in.getColumn(index.ids_, ordinals, false);
-  in.getColumn(index.textLocations_, ordinals, false);
-  in.getColumn(index.nodeOf_, ordinals, false);
-  in.getColumn(index.next_, ordinals, false);
-  in.getTexts(index.texts_);
-  in.getColumn(index.vectors_.vectors_, nodes, true);
-  in.getColumn(index.vectors_.inverseNorms_, nodes, false);
-  in.getColumn(index.vectors_.hashes_, nodes, false);
-  in.getColumn(index.heads_, nodes, false);
-  index.ordinals_.store(ordinals);
-  index.vectors_.nodes_.store(nodes);
-  checkIndex(index);
-  if (in.manifest.get<uint8_t>() != 0) {
-    auto quantized = std::make_shared<QuantizedIndex>(index.dimension());
-    getQuantized(in, *quantized, nodes);
-    index.quantized_.store(std::move(quantized));
-  } else if (nodes > 0) {
-    throw std::runtime_error("an index has vectors without codes");
-  }
-  for (uint32_t node = 0; node < nodes; node++) index.vectors_.addToHashTable(node);
+  if (rows > Shard::MAX_ROWS || nodes > rows) throw std::runtime_error("an index is too large");
+  in.getColumn(shard.ids_, rows, Rows::IMMUTABLE);
+  in.getColumn(shard.textLocations_, rows, Rows::IMMUTABLE);
+  in.getColumn(shard.nodeOf_, rows, Rows::IMMUTABLE);
+  in.getColumn(shard.next_, rows, Rows::IMMUTABLE);
+  in.getTexts(shard.texts_);
+  in.getColumn(shard.vectors_.vectors_, nodes, Rows::SEALED);
+  in.getColumn(shard.vectors_.inverseNorms_, nodes, Rows::IMMUTABLE);
+  in.getColumn(shard.vectors_.hashes_, nodes, Rows::IMMUTABLE);
+  in.getColumn(shard.heads_, nodes, Rows::MUTABLE);
+  shard.rows_.store(rows);
+  shard.vectors_.nodes_.store(nodes);
+  checkShard(shard);
+  for (uint32_t node = 0; node < nodes; node++) shard.vectors_.addToHashTable(node);
+  if (nodes == 0) return;
+  auto quantized = std::make_shared<QuantizedIndex>(shard.dimension());
+  getQuantized(in, *quantized, nodes);
+  shard.quantized_.store(std::move(quantized));
 }
 
 /// Checksums prove that the bytes are those that were written. This proves that every row leads to
 /// a row that exists, so that not even a forged snapshot makes a search read out of bounds.
-void SnapshotCodec::checkIndex(const Index& index) {
+void SnapshotCodec::checkShard(const Shard& shard) {
   const auto require = [](bool valid) {
     if (!valid) throw std::runtime_error("a row of the snapshot leads nowhere");
   };
-  for (uint32_t ordinal = 0; ordinal < index.ordinals(); ordinal++) {
-    require(index.nodeOf(ordinal) < index.nodes());
+  for (uint32_t row = 0; row < shard.rows(); row++) {
+    require(shard.nodeOf(row) < shard.nodes());
     // Chains lead only to older chunks, so they end.
-    require(index.next_.at(ordinal) == NONE || index.next_.at(ordinal) < ordinal);
-    const TextLocation& location = index.textLocations_.at(ordinal);
-    require(location.slab < index.texts_.slabCount());
-    const uint64_t used = index.texts_.used(location.slab);
+    require(shard.next_.at(row) == NONE || shard.next_.at(row) < row);
+    const TextLocation& location = shard.textLocations_.at(row);
+    require(location.slab < shard.texts_.slabCount());
+    const uint64_t used = shard.texts_.used(location.slab);
     require(location.offset <= used && location.length <= used - location.offset);
   }
-  for (uint32_t node = 0; node < index.nodes(); node++) {
-    const uint32_t head = index.heads_.at(node).load(std::memory_order_relaxed);
-    require(head == NONE || head < index.ordinals());
-    require(std::isfinite(index.vectors_.inverseNorm(node)));
+  for (uint32_t node = 0; node < shard.nodes(); node++) {
+    const uint32_t head = shard.heads_.at(node).load(std::memory_order_relaxed);
+    require(head == NONE || head < shard.rows());
+    require(std::isfinite(shard.vectors_.inverseNorm(node)));
   }
 }
 
@@ -135,30 +122,33 @@ class PageTable {
 };
 
 void SnapshotCodec::putProject(SnapshotWriter& out, Project& project) {
-  uint32_t indexes = 0;
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
-    indexes += project.index(static_cast<int>(slot)) != nullptr;
-  }
-  out.manifest.put(indexes);
   // The scopes are read first, so that the indexes hold every chunk that they name.
-  const auto scopes = project.scopes();
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
-    const auto index = project.index(static_cast<int>(slot));
-    if (index) putIndex(out, *index);
-  }
+  const Scopes scopes = project.scopes();
+  putIndexes(out, project);
   putScopes(out, scopes);
 }
 
-void SnapshotCodec::putScopes(SnapshotWriter& out,
-                              const std::map<std::string, std::shared_ptr<const Scope>>& scopes) {
+void SnapshotCodec::putIndexes(SnapshotWriter& out, Project& project) {
+  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+    const auto index = project.index(static_cast<int>(slot));
+    const Shards shards = index ? index->shards() : Shards();
+    out.manifest.put(static_cast<uint32_t>(shards.size()));
+    for (const std::shared_ptr<Shard>& shard : shards) putShard(out, shard);
+  }
+}
+
+void SnapshotCodec::putScopes(SnapshotWriter& out, const Scopes& scopes) {
   PageTable table;
   ByteWriter body;
   for (const auto& [id, scope] : scopes) {
     body.putString(id);
-    for (const auto& part : scope->parts) {
-      body.put(static_cast<uint32_t>(part ? part->ordinals.pageCount() : 0));
-      if (!part) continue;
-      for (const auto& page : part->ordinals.pages()) body.put(table.number(page));
+    for (const ScopeParts& parts : scope->parts) {
+      body.put(static_cast<uint32_t>(parts.size()));
+      for (const auto& part : parts) {
+        body.put(part->shard->number());
+        body.put(static_cast<uint32_t>(part->rows.pageCount()));
+        for (const auto& page : part->rows.pages()) body.put(table.number(page));
+      }
     }
   }
   out.manifest.put(static_cast<uint64_t>(table.pages.size()));
@@ -168,18 +158,23 @@ void SnapshotCodec::putScopes(SnapshotWriter& out,
   out.putCopy(body.bytes().data(), body.bytes().size());
 }
 
-/// Most bytes of scopes in a snapshot. Protects from absurd lengths.
-static constexpr uint64_t MAX_SCOPE_BYTES = uint64_t{16} << 30;
-
 void SnapshotCodec::getProject(SnapshotReader& in, Project& project) {
-  const auto indexes = in.manifest.get<uint32_t>();
-  for (uint32_t i = 0; i < indexes; i++) {
-    const int slot = dimensionSlot(in.manifest.get<uint32_t>());
-    if (slot < 0 || project.index(slot)) throw std::runtime_error("an index has a wrong dimension");
-    getIndex(in, *project.openIndex(slot));
-  }
+  getIndexes(in, project);
   getScopes(in, project);
   if (!in.manifest.done()) throw std::runtime_error("the manifest is too long");
+}
+
+void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
+  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+    const auto count = in.manifest.get<uint32_t>();
+    if (count > Index::MAX_SHARDS) throw std::runtime_error("an index has too many shards");
+    if (count == 0) continue;
+    Index& index = *project.openIndex(static_cast<int>(slot));
+    for (uint32_t number = 0; number < count; number++) {
+      index.shards_.push_back(std::make_shared<Shard>(number, index.dimension()));
+      getShard(in, *index.shards_.back());
+    }
+  }
 }
 
 void SnapshotCodec::getScopes(SnapshotReader& in, Project& project) {
@@ -192,29 +187,34 @@ void SnapshotCodec::getScopes(SnapshotReader& in, Project& project) {
   if (bodyLength > MAX_SCOPE_BYTES) throw std::runtime_error("too many scopes");
   std::string bytes(bodyLength, '\0');
   in.getBytes(bytes.data(), bodyLength);
-
   ByteReader body(bytes);
   for (uint32_t i = 0; i < scopeCount; i++) {
-    const std::string id(body.getString());
-    auto scope = std::make_shared<Scope>();
-    for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
-      const auto count = body.getCount(sizeof(uint32_t));
-      if (count == 0) continue;
-      const auto index = project.index(static_cast<int>(slot));
-      if (!index || count > MAX_SLABS) throw std::runtime_error("a scope names no index");
-      BitmapBuilder ordinals;
-      ordinals.pages().resize(count, Page{});
-      for (Page& page : ordinals.pages()) {
-        const auto number = body.get<uint32_t>();
-        if (number == NONE) continue;
-        page = pages.at(number);
-      }
-      if (ordinals.end() > index->ordinals()) throw std::runtime_error("a scope names no chunk");
-      scope->parts[slot] = project.freeze(index, ordinals);
-    }
-    project.scopes_[id] = std::move(scope);
+    std::string id(body.getString());
+    project.scopes_[std::move(id)] = getScope(body, pages, project);
   }
   if (!body.done()) throw std::runtime_error("the list of scopes is too long");
+}
+
+std::shared_ptr<const Scope> SnapshotCodec::getScope(ByteReader& in, const std::vector<Page>& pages,
+                                                     Project& project) {
+  auto scope = std::make_shared<Scope>();
+  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+    const auto parts = in.getCount(2 * sizeof(uint32_t));
+    const auto index = project.index(static_cast<int>(slot));
+    for (uint32_t i = 0; i < parts; i++) {
+      const auto number = in.get<uint32_t>();
+      const auto shard = index ? index->shard(number) : nullptr;
+      BitmapBuilder rows;
+      rows.pages().resize(in.getCount(sizeof(uint32_t)), Page{});
+      for (Page& page : rows.pages()) {
+        const auto known = in.get<uint32_t>();
+        if (known != NONE) page = pages.at(known);
+      }
+      if (!shard || rows.end() > shard->rows()) throw std::runtime_error("a scope names no chunk");
+      scope->parts[slot].push_back(project.freeze(shard, rows));
+    }
+  }
+  return scope;
 }
 
 }  // namespace tessera

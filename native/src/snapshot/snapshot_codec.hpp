@@ -13,14 +13,17 @@ class SnapshotCodec {
   static void getProject(SnapshotReader& in, Project& project);
 
  private:
-  static void putIndex(SnapshotWriter& out, Index& index);
-  static void getIndex(SnapshotReader& in, Index& index);
+  static void putShard(SnapshotWriter& out, const std::shared_ptr<Shard>& shard);
+  static void getShard(SnapshotReader& in, Shard& shard);
   static void putQuantized(SnapshotWriter& out, QuantizedIndex& quantized);
   static void getQuantized(SnapshotReader& in, QuantizedIndex& quantized, uint32_t nodes);
-  static void putScopes(SnapshotWriter& out,
-                        const std::map<std::string, std::shared_ptr<const Scope>>& scopes);
+  static void putIndexes(SnapshotWriter& out, Project& project);
+  static void getIndexes(SnapshotReader& in, Project& project);
+  static void putScopes(SnapshotWriter& out, const Scopes& scopes);
   static void getScopes(SnapshotReader& in, Project& project);
-  static void checkIndex(const Index& index);
+  static std::shared_ptr<const Scope> getScope(ByteReader& in, const std::vector<Page>& pages,
+                                               Project& project);
+  static void checkShard(const Shard& shard);
 };
 
 }  // namespace tessera

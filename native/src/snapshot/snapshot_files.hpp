@@ -26,6 +26,18 @@ struct SnapshotFiles {
   std::string path(size_t number) const { return directory + "/" + names.at(number); }
 };
 
+/// Whether the rows of a column change after they were written.
+enum class Rows {
+  IMMUTABLE,
+  /// Immutable and large: full slabs get files of their own, and are mapped from them.
+  SEALED,
+  /// The same, but they stay in memory, because searches read them at random.
+  SEALED_IN_MEMORY,
+  MUTABLE,
+};
+
+inline bool isSealed(Rows kind) { return kind == Rows::SEALED || kind == Rows::SEALED_IN_MEMORY; }
+
 /// The slabs that hold the first `rows` rows of a column.
 inline size_t slabsOf(const Column& column, uint32_t rows) {
   return (size_t{rows} + column.slabRows() - 1) / column.slabRows();

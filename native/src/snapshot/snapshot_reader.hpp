@@ -1,7 +1,9 @@
 // Reading the bytes of a snapshot.
 #pragma once
+#include <memory>
 #include <string_view>
 
+#include "graph/graph.hpp"
 #include "snapshot/bytes.hpp"
 #include "snapshot/snapshot_files.hpp"
 #include "storage/column.hpp"
@@ -17,14 +19,17 @@ class SnapshotReader {
   SnapshotReader(SnapshotFiles files, std::string_view manifest);
 
   void getBytes(void* data, uint64_t length);
-  void getColumn(Column& column, uint32_t rows, bool sealable);
+  void getColumn(Column& column, uint32_t rows, Rows kind);
   void getTexts(TextArena& texts);
+  /// A graph of at most `nodes` nodes.
+  std::unique_ptr<const Graph> getGraph(uint32_t nodes);
 
   ByteReader manifest;
 
  private:
+  Extent takeExtent();
   Extent takeExtent(uint64_t length);
-  void readInto(const Extent& extent, Slab& slab);
+  void readInto(const Extent& extent, Slab& slab, bool mapped);
 
   SnapshotFiles files_;
   File state_;

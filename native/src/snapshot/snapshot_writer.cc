@@ -26,19 +26,27 @@ File SnapshotWriter::createState() {
   return File::create(files.path(0));
 }
 
-void SnapshotWriter::addTask(const void* data, uint64_t length, Slab* sealed) {
-  tasks_.push_back({data, length, manifest.bytes().size(), sealed});
+void SnapshotWriter::addTask(std::function<Extent()> write) {
+  tasks_.push_back({std::move(write), manifest.bytes().size()});
   manifest.put(Extent{});
 }
 
-void SnapshotWriter::putBytes(const void* data, uint64_t length) { addTask(data, length, nullptr); }
+void SnapshotWriter::putBytes(const void* data, uint64_t length) {
+  addTask([=, this] { return writeBytes(data, length); });
+}
 
 void SnapshotWriter::putCopy(const void* data, uint64_t length) {
   copies_.emplace_back(static_cast<const char*>(data), length);
   putBytes(copies_.back().data(), length);
 }
 
-void SnapshotWriter::putSealed(Slab& slab, uint64_t length) { addTask(slab.data(), length, &slab); }
+void SnapshotWriter::putSealed(Slab& slab, uint64_t length, bool mapped) {
+  addTask([=, this, &slab] { return writeSealed(slab, length, mapped); });
+}
+
+void SnapshotWriter::putGraph(std::shared_ptr<const Graph> graph) {
+  addTask([this, graph = std::move(graph)] { return writeGraph(*graph); });
+}
 
 Extent SnapshotWriter::writeBytes(const void* data, uint64_t length) {
   if (length > 0) state_.write(data, length);
@@ -47,29 +55,49 @@ Extent SnapshotWriter::writeBytes(const void* data, uint64_t length) {
   return extent;
 }
 
-Extent SnapshotWriter::writeSealed(Slab& slab, uint64_t length) {
-  SlabFile& known = slab.file;
-  const bool reusable = known.directory == files.directory && known.length == length &&
-                        File::exists(files.directory + "/" + known.name, length);
-  if (!reusable) {
-    SlabFile fresh{files.directory, newName("slab"), length, checksum(slab.data(), length)};
-    File file = File::create(files.directory + "/" + fresh.name, File::READ_ONLY);
-    file.write(slab.data(), length);
-    file.sync();
-    known = fresh;
+bool SnapshotWriter::isWritten(const SnapshotFile& file) const {
+  return file.length > 0 && file.directory == files.directory &&
+         File::exists(files.directory + "/" + file.name, file.length);
+}
+
+SnapshotFile SnapshotWriter::writeFile(const char* kind, const void* data, uint64_t length) {
+  const SnapshotFile written{files.directory, newName(kind), length, checksum(data, length)};
+  File file = File::create(files.directory + "/" + written.name, File::READ_ONLY);
+  file.write(data, length);
+  file.sync();
+  return written;
+}
+
+Extent SnapshotWriter::nameFile(const SnapshotFile& file) {
+  files.names.push_back(file.name);
+  files.sizes.push_back(file.length);
+  return {files.names.size() - 1, 0, file.length, file.checksum};
+}
+
+Extent SnapshotWriter::writeSealed(Slab& slab, uint64_t length, bool mapped) {
+  if (slab.file.length != length || !isWritten(slab.file)) {
+    slab.file = writeFile("slab", slab.data(), length);
   }
-  files.names.push_back(known.name);
-  files.sizes.push_back(length);
-  if (!slab.mapped()) mappable.emplace_back(&slab, files.directory + "/" + known.name);
-  return {files.names.size() - 1, 0, length, known.checksum};
+  if (mapped && !slab.mapped()) {
+    mappable.emplace_back(&slab, files.directory + "/" + slab.file.name);
+  }
+  return nameFile(slab.file);
+}
+
+Extent SnapshotWriter::writeGraph(const Graph& graph) {
+  if (!isWritten(graph.file)) {
+    const std::string bytes = graph.serialized();
+    graph.file = writeFile("graph", bytes.data(), bytes.size());
+  }
+  return nameFile(graph.file);
 }
 
 void SnapshotWriter::putColumn(Column& column, uint32_t rows, Rows kind) {
   for (size_t slab = 0; slab < slabsOf(column, rows); slab++) {
     const uint32_t used = rowsOfSlab(column, rows, slab);
     const uint64_t length = uint64_t{used} * column.rowBytes();
-    if (kind == Rows::SEALABLE && used == column.slabRows()) {
-      putSealed(column.slab(slab), length);
+    if (isSealed(kind) && used == column.slabRows()) {
+      putSealed(column.slab(slab), length, kind == Rows::SEALED);
     } else if (kind == Rows::MUTABLE) {
       putCopy(column.slab(slab).data(), length);
     } else {
@@ -86,7 +114,7 @@ void SnapshotWriter::putTexts(TextArena& texts) {
     manifest.put(static_cast<uint64_t>(texts.used(slab)));
     manifest.put(static_cast<uint8_t>(sealed));
     if (sealed) {
-      putSealed(texts.slab(slab), texts.used(slab));
+      putSealed(texts.slab(slab), texts.used(slab), true);
     } else {
       putBytes(texts.slab(slab).data(), texts.used(slab));
     }
@@ -94,10 +122,7 @@ void SnapshotWriter::putTexts(TextArena& texts) {
 }
 
 void SnapshotWriter::finish() {
-  for (const Task& task : tasks_) {
-    manifest.replace(task.position, task.sealed ? writeSealed(*task.sealed, task.length)
-                                         : writeBytes(task.data, task.length));
-  }
+  for (const Task& task : tasks_) manifest.replace(task.position, task.write());
   files.sizes[0] = offset_;
   state_.sync();
 }

@@ -1,11 +1,13 @@
 // Writing the bytes of a snapshot.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/graph.hpp"
 #include "snapshot/bytes.hpp"
 #include "snapshot/snapshot_files.hpp"
 #include "storage/column.hpp"
@@ -13,14 +15,6 @@
 #include "storage/text_arena.hpp"
 
 namespace tessera {
-
-/// Whether the rows of a column change after they were written.
-enum class Rows {
-  IMMUTABLE,
-  /// Immutable and large: full slabs get files of their own.
-  SEALABLE,
-  MUTABLE,
-};
 
 /// First lists what a snapshot holds, which is quick, and writes it later. Meanwhile the project
 /// may grow, because rows never move and most never change.
@@ -32,9 +26,11 @@ class SnapshotWriter {
   void putBytes(const void* data, uint64_t length);
   /// Adds a copy of bytes.
   void putCopy(const void* data, uint64_t length);
-  /// Adds a slab that will not change. It gets a file of its own, which the slab can be mapped
-  /// from.
-  void putSealed(Slab& slab, uint64_t length);
+  /// Adds a slab that will not change. It gets a file of its own, which the slab is mapped from if
+  /// `mapped`.
+  void putSealed(Slab& slab, uint64_t length, bool mapped);
+  /// Adds a graph, in a file of its own.
+  void putGraph(std::shared_ptr<const Graph> graph);
   void putColumn(Column& column, uint32_t rows, Rows kind);
   void putTexts(TextArena& texts);
   /// Keeps the owner of added bytes alive until the writer is destroyed.
@@ -52,18 +48,21 @@ class SnapshotWriter {
  private:
   /// Bytes to be written, and the position of their `Extent` in the manifest.
   struct Task {
-    const void* data;
-    uint64_t length;
+    std::function<Extent()> write;
     size_t position;
-    /// The slab, if it gets a file of its own; otherwise null.
-    Slab* sealed;
   };
 
   std::string newName(const char* kind);
   File createState();
-  void addTask(const void* data, uint64_t length, Slab* sealed);
+  void addTask(std::function<Extent()> write);
   Extent writeBytes(const void* data, uint64_t length);
-  Extent writeSealed(Slab& slab, uint64_t length);
+  Extent writeSealed(Slab& slab, uint64_t length, bool mapped);
+  Extent writeGraph(const Graph& graph);
+  /// True when an earlier snapshot in this directory wrote the file.
+  bool isWritten(const SnapshotFile& file) const;
+  SnapshotFile writeFile(const char* kind, const void* data, uint64_t length);
+  /// Names a file in the manifest.
+  Extent nameFile(const SnapshotFile& file);
 
   File state_;
   uint64_t offset_ = 0;

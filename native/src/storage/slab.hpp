@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// The snapshot file that holds the final bytes of a slab.
-struct SlabFile {
+/// The snapshot file that holds bytes that will not change any more.
+struct SnapshotFile {
   std::string directory;
   std::string name;
   uint64_t length = 0;
@@ -38,7 +38,7 @@ class Slab {
   bool mapped() const { return mapped_; }
 
   /// Only for the thread that writes a snapshot, of which there is one at a time.
-  SlabFile file;
+  SnapshotFile file;
 
  private:
   uint8_t* data_;

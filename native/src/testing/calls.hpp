@@ -7,6 +7,8 @@ namespace tessera {
 Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);
 Napi::Value exactSearch(const Napi::CallbackInfo& info);
 Napi::Value searchRaw(const Napi::CallbackInfo& info);
+Napi::Value setShardNodes(const Napi::CallbackInfo& info);
+Napi::Value useHelpers(const Napi::CallbackInfo& info);
 
 Napi::Value kernelSets(const Napi::CallbackInfo& info);
 Napi::Value useKernels(const Napi::CallbackInfo& info);

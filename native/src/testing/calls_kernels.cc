@@ -89,6 +89,14 @@ struct Run {
         env, set.dot4Bit(code.as<uint8_t>(), query.as<int8_t>(), right.length));
   }
 
+  Napi::Value dotLevels() const {
+    require(left.length == right.length && left.length % 32 == 0 &&
+            left.length <= MAX_DIMENSION / 2);
+    Operand a(left), b(right);
+    return Napi::Number::New(
+        env, set.dotLevels(a.as<uint8_t>(), b.as<uint8_t>(), left.length * 2));
+  }
+
   Napi::Value dot1Bit() const {
     const size_t words = right.length / QUERY_PLANES / sizeof(uint64_t);
     const size_t codeBytes = words * sizeof(uint64_t);
@@ -114,6 +122,7 @@ Napi::Value runKernel(const Napi::CallbackInfo& info) {
   if (operation == "dot") return run.dot();
   if (operation == "hadamard") return run.hadamard();
   if (operation == "dot4Bit") return run.dot4Bit();
+  if (operation == "dotLevels") return run.dotLevels();
   if (operation == "dot1Bit") return run.dot1Bit();
   throw Napi::RangeError::New(info.Env(), "the kernel does not exist");
 }

@@ -29,15 +29,15 @@ static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   auto scores = Napi::Float64Array::New(env, count);
   for (size_t i = 0; i < count; i++) {
     const Hit& hit = answer.hits[i];
-    std::memcpy(ids.Data() + i * sizeof(ChunkId), &answer.index->id(hit.ordinal), sizeof(ChunkId));
-    ordinals.Data()[i] = hit.ordinal;
+    std::memcpy(ids.Data() + i * sizeof(ChunkId), &hit.shard->id(hit.row), sizeof(ChunkId));
+    ordinals.Data()[i] = hit.shard->ordinalOf(hit.row);
     scores.Data()[i] = hit.score;
   }
   const auto result = Napi::Object::New(env);
   result.Set("ids", ids);
   result.Set("ordinals", ordinals);
   result.Set("scores", scores);
-  result.Set("plan", Napi::String::New(env, answer.plan));
+  result.Set("plan", Napi::Number::New(env, static_cast<double>(answer.plan)));
   result.Set("milliseconds", Napi::Number::New(env, answer.milliseconds));
   const auto work = Napi::Object::New(env);
   const auto count64 = [&](const char* name, uint64_t value) {
@@ -63,6 +63,17 @@ static Napi::Value searchBy(Method method, const Napi::CallbackInfo& info) {
 }
 
 Napi::Value exactSearch(const Napi::CallbackInfo& info) { return searchBy(Method::EXACT, info); }
+
+Napi::Value setShardNodes(const Napi::CallbackInfo& info) {
+  const uint32_t before = Index::shardNodes();
+  Index::setShardNodes(integerArgument(info, 0, "nodes", 1, Shard::MAX_ROWS));
+  return Napi::Number::New(info.Env(), before);
+}
+
+Napi::Value useHelpers(const Napi::CallbackInfo& info) {
+  if (!info[0].IsBoolean()) throwTypeError(info.Env(), "allowed must be a boolean");
+  return Napi::Boolean::New(info.Env(), allowHelpers(info[0].As<Napi::Boolean>().Value()));
+}
 
 Napi::Value searchRaw(const Napi::CallbackInfo& info) {
   if (info[6].IsUndefined()) return searchBy(Method::PLANNED, info);

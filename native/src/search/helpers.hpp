@@ -1,0 +1,37 @@
+// Threads that take part in a search while the processor has nothing else to search.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tessera {
+
+class Helpers {
+ public:
+  /// The helpers of the process, one per further core. They are started by the first search that needs
+  /// them.
+  static Helpers& instance();
+
+  /// Calls `work` on this thread, and on the helpers unless another search has them. Returns when
+  /// all calls have returned.
+  void run(const std::function<void()>& work);
+
+ private:
+  explicit Helpers(size_t threads);
+  void serve();
+
+  /// Held by the search that has the helpers.
+  std::mutex owner_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  /// What a helper that wakes up does; null when it is too late.
+  const std::function<void()>* work_ = nullptr;
+  /// Counts the searches, so that a helper takes part once in each.
+  uint64_t turn_ = 0;
+  size_t working_ = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,148 @@
+#include "search/shard_search.hpp"
+
+#include <algorithm>
+
+#include "graph/walk.hpp"
+#include "index/code_scan.hpp"
+#include "index/rerank.hpp"
+#include "kernels/kernels.hpp"
+
+namespace tessera {
+
+/// Members in a shard up to which all full vectors are compared.
+static constexpr uint32_t EXACT_MAX_NODES = 64;
+/// The cost of an estimate in a walk, in estimates of a scan. A walk jumps about in memory.
+static constexpr double WALK_COST = 3;
+/// A walk for fewer neighbours would depend too much on the errors of single estimates.
+static constexpr size_t WALK_MIN_LIMIT = 10;
+
+namespace {
+
+struct Scratch {
+  GraphScratch graph;
+  QuantizedQuery query;
+  std::vector<Candidate> candidates;
+  std::vector<Candidate> pending;
+};
+
+Scratch& threadScratch() {
+  static thread_local Scratch scratch;
+  return scratch;
+}
+
+class ShardSearch {
+ public:
+  ShardSearch(const ScopePart& part, const PreparedQuery& prepared, BestHits& best,
+              SearchWork& work)
+      : part_(part),
+        vectors_(part.shard->vectors()),
+        prepared_(prepared),
+        query_(prepared.query),
+        best_(best),
+        work_(work) {}
+
+  Plan run() {
+    const uint32_t members = part_.nodes.count();
+    if (prepared_.method == Method::EXACT || members <= std::max(EXACT_MAX_NODES, query_.limit)) {
+      return exact();
+    }
+    const std::shared_ptr<const QuantizedIndex> quantized = part_.shard->quantized();
+    quantized->quantizer.encodeQuery(prepared_.rotated.data(), scratch_.query);
+    Plan plan = Plan::GRAPH;
+    if (prepared_.method == Method::SCAN || !walk(*quantized, prepared_.method == Method::GRAPH)) {
+      plan = Plan::SCAN;
+      scanFrom(0, *quantized, scratch_.candidates);
+    }
+    rerank(*quantized);
+    return plan;
+  }
+
+ private:
+  Plan exact() {
+    part_.nodes.forEach(0, [&](uint32_t node) {
+      const double dot = kernels().dot(query_.vector, vectors_.vector(node), query_.dimension);
+      best_.offerNode(part_, node, dot * prepared_.inverseNorm * vectors_.inverseNorm(node));
+    });
+    work_.vectors += part_.nodes.count();
+    return Plan::EXACT;
+  }
+
+  /// Fills `kept` with the candidates of a scan of the members from node `first` on.
+  void scanFrom(uint32_t first, const QuantizedIndex& quantized, std::vector<Candidate>& kept) {
+    CodeScan scan(quantized, scratch_.query, query_.limit, best_.minScore(), kept);
+    part_.nodes.forEach(first, [&](uint32_t node) {
+      scan.add(node);
+      work_.estimates++;
+    });
+    scan.finish();
+  }
+
+  /// Fills the candidates from the graph and a scan of the nodes that are not in it yet. Returns
+  /// false when a scan of all is cheaper, or turns out to be, unless the graph is forced.
+  bool walk(const QuantizedIndex& quantized, bool forced) {
+    const std::shared_ptr<const Graph> graph = quantized.graph();
+    const uint32_t graphed = graph ? graph->size() : 0;
+    if (graphed < GRAPH_MIN_NODES) return false;
+    const uint32_t members = part_.nodes.count();
+    const uint32_t pending = std::min(members, part_.shard->nodes() - graphed);
+    const SearchEffort effort = quantized.effort();
+    if (!forced && scanIsCheaper(effort, members, pending, graphed)) return false;
+
+    const bool all = members - pending == graphed;
+    const WalkParameters parameters{
+        .limit = std::max<size_t>(query_.limit, WALK_MIN_LIMIT),
+        .window = effort.windowFor(query_.limit, !all),
+        .maxEstimates = forced ? graphed : static_cast<uint64_t>(members / WALK_COST)};
+    const auto isMember = [&](uint32_t node) { return all || part_.nodes.has(node); };
+    WalkWork work;
+    const bool complete = graph->walk(quantized.codes(), scratch_.query, parameters, isMember,
+                                      scratch_.graph, scratch_.candidates, work);
+    work_.estimates += work.estimates;
+    work_.expansions += work.expansions;
+    if (!complete) return false;
+    if (pending > 0) {
+      scanFrom(graphed, quantized, scratch_.pending);
+      scratch_.candidates.insert(scratch_.candidates.end(), scratch_.pending.begin(),
+                                 scratch_.pending.end());
+    }
+    return true;
+  }
+
+  bool scanIsCheaper(const SearchEffort& effort, uint32_t members, uint32_t pending,
+                     uint32_t graphed) const {
+    if (!effort.isSufficientFor(query_.limit)) return true;
+    // A filtered walk must go on until it has met enough members among the others.
+    const double share = std::min(1.0, static_cast<double>(members) / graphed);
+    return effort.estimatesFor(query_.limit / share) * WALK_COST + pending > members;
+  }
+
+  void rerank(const QuantizedIndex& quantized) {
+    std::vector<Candidate>& candidates = scratch_.candidates;
+    work_.codes4Bit +=
+        rerankBy4BitCodes(quantized, scratch_.query, best_.minScore(), query_.limit, candidates);
+    rerankByVectors(
+        vectors_, quantized, scratch_.query, query_.vector, prepared_.inverseNorm, candidates,
+        [this](uint32_t node, double score) {
+          work_.vectors++;
+          best_.offerNode(part_, node, score);
+        },
+        [this] { return best_.minScore(); });
+  }
+
+  const ScopePart& part_;
+  const VectorTable& vectors_;
+  const PreparedQuery& prepared_;
+  const Query& query_;
+  BestHits& best_;
+  SearchWork& work_;
+  Scratch& scratch_ = threadScratch();
+};
+
+}  // namespace
+
+Plan searchShard(const ScopePart& part, const PreparedQuery& query, BestHits& best,
+                 SearchWork& work) {
+  return ShardSearch(part, query, best, work).run();
+}
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+// Searching one shard of a scope.
+#pragma once
+#include "search/best_hits.hpp"
+#include "search/search.hpp"
+
+namespace tessera {
+
+/// A query that is prepared for all shards.
+struct PreparedQuery {
+  Query query;
+  Method method;
+  /// One over the length of the vector.
+  double inverseNorm;
+  /// The vector, normalised and rotated.
+  std::vector<float> rotated;
+};
+
+/// Offers the hits of one shard to `best` by the cheapest plan, or by the given one, and returns it.
+/// Candidates that cannot be among the best are not ranked exactly, so a shard costs less if others were
+/// searched before. The walk over its graph knows nothing of them: on its way to the nearest nodes it
+/// passes others that are far below the best.
+Plan searchShard(const ScopePart& part, const PreparedQuery& query, BestHits& best,
+                 SearchWork& work);
+
+}  // namespace tessera

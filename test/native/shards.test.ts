@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import * as native from "../../native/index.ts";
+import * as testing from "../../native/testing.ts";
+import { makeVectors } from "../../support/vectors.ts";
+import {
+  appendAll,
+  buildGraph,
+  freshProject,
+  inFolder,
+  maintainInBackground,
+  recall,
+  setScope,
+  upTo,
+} from "./support.ts";
+
+const DIMENSION = 768;
+const wholeShard = testing.setShardNodes(1);
+testing.setShardNodes(wholeShard);
+
+const at = (vectors: Float32Array<ArrayBuffer>, i: number) =>
+  vectors.slice(i * DIMENSION, (i + 1) * DIMENSION);
+
+function opened(shardNodes: number): string {
+  testing.setShardNodes(shardNodes);
+  const project = freshProject();
+  native.openProject(project);
+  return project;
+}
+
+const part = (project: string) => native.stats(project)?.dimensions[0];
+
+/** Compacts as the service does when no version is on its way into a scope. */
+const compact = (project: string) =>
+  testing.maintainSync(project, DIMENSION, 2, new Uint32Array(0));
+
+afterEach(() => {
+  testing.setShardNodes(wholeShard);
+  for (const project of native.projects()) native.dropProject(project);
+});
+
+describe("an index of several shards", () => {
+  test("finds the same hits as an index of one shard, by exact search and as planned", () => {
+    const count = 3000;
+    const vectors = makeVectors("text", count + 20, DIMENSION, 71);
+    const projects = [400, 10_000].map((shardNodes) => {
+      const project = opened(shardNodes);
+      const ordinals = appendAll(project, DIMENSION, vectors.slice(0, count * DIMENSION), 0, true);
+      buildGraph(project, DIMENSION);
+      setScope(project, "all", DIMENSION, [...ordinals]);
+      setScope(
+        project,
+        "some",
+        DIMENSION,
+        [...ordinals].filter((_, i) => i % 7 === 0),
+      );
+      return project;
+    });
+    const [sharded = "", whole = ""] = projects;
+    expect(part(sharded)?.shards).toBe(8);
+    expect(part(whole)?.shards).toBe(1);
+    for (const scope of ["all", "some"]) {
+      for (let i = 0; i < 20; i++) {
+        const query = at(vectors, count + i);
+        for (const limit of [1, 10, 100]) {
+          const search = [scope, query, DIMENSION, limit, -1] as const;
+          const truth = testing.exactSearch(whole, ...search);
+          expect(testing.exactSearch(sharded, ...search).ids).toEqual(truth.ids);
+          // A scan of codes keeps all that may be among the best, so it is exact in practice.
+          expect(testing.searchRaw(sharded, ...search).ids).toEqual(truth.ids);
+        }
+      }
+    }
+  });
+
+  test("keeps its recall on graphs, in any scope, and is never short", () => {
+    const count = 20_000;
+    const project = opened(count / 2);
+    const vectors = makeVectors("text", count + 50, DIMENSION, 72);
+    const ordinals = appendAll(project, DIMENSION, vectors.slice(0, count * DIMENSION));
+    buildGraph(project, DIMENSION);
+    expect(part(project)).toMatchObject({ shards: 2, graphed: count });
+    const queries = upTo(50).map((i) => at(vectors, count + i));
+    for (const [scope, every] of [
+      ["all", 1],
+      ["half", 2],
+      ["tenth", 10],
+      ["two percent", 50],
+      ["half a percent", 200],
+    ] as const) {
+      const members = [...ordinals].filter((_, i) => i % every === 0);
+      setScope(project, scope, DIMENSION, members);
+      for (const limit of [10, 100]) {
+        const found = recall(project, scope, DIMENSION, queries, limit);
+        expect(found.short).toBe(0);
+        expect(found.recall).toBeGreaterThanOrEqual(0.98);
+      }
+    }
+  });
+
+  test("stores a vector once although its chunks arrive in the time of different shards", () => {
+    const project = opened(100);
+    const vectors = makeVectors("uniform", 350, DIMENSION, 73);
+    appendAll(project, DIMENSION, vectors);
+    const again = appendAll(project, DIMENSION, vectors.slice(0, 50 * DIMENSION), 350);
+    expect(part(project)).toMatchObject({ shards: 4, vectors: 400, distinct: 350 });
+    setScope(project, "again", DIMENSION, [...again]);
+    const answer = testing.searchRaw(project, "again", at(vectors, 7), DIMENSION, 1, 0.99);
+    expect([...answer.ordinals]).toEqual([again[7] as number]);
+  });
+
+  test("is the same after a snapshot, with its graphs", () => {
+    const project = opened(5000);
+    const vectors = makeVectors("clusters", 12_000, DIMENSION, 74);
+    const ordinals = appendAll(project, DIMENSION, vectors);
+    buildGraph(project, DIMENSION);
+    setScope(project, "all", DIMENSION, [...ordinals]);
+    const answers = () =>
+      upTo(10).map((i) =>
+        testing.searchRaw(project, "all", at(vectors, i * 1100), DIMENSION, 10, -1),
+      );
+    const strip = ({ milliseconds: _, ...answer }: ReturnType<typeof testing.searchRaw>) => answer;
+    const before = answers().map(strip);
+    const stats = native.stats(project);
+    inFolder((folder) => {
+      for (let round = 0; round < 2; round++) {
+        testing.snapshotSync(project, folder, new Uint8Array());
+        native.dropProject(project);
+        testing.restoreSync(project, folder);
+        expect(answers().map(strip)).toEqual(before);
+        expect(native.stats(project)).toEqual(stats);
+      }
+    });
+  });
+});
+
+describe("chunks that no scope names any more", () => {
+  const COUNT = 6000;
+
+  function halfDeleted() {
+    const project = opened(4500);
+    const vectors = makeVectors("text", COUNT, DIMENSION, 75);
+    const ordinals = appendAll(project, DIMENSION, vectors);
+    buildGraph(project, DIMENSION);
+    const kept = [...ordinals].filter((_, i) => i % 2 === 0);
+    setScope(project, "kept", DIMENSION, kept);
+    const search = () =>
+      upTo(20).map((i) =>
+        testing.exactSearch(project, "kept", at(vectors, i * 31), DIMENSION, 10, -1),
+      );
+    return { project, vectors, ordinals, search };
+  }
+
+  test("free their memory, and the rest is found as before", () => {
+    const { project, vectors, search } = halfDeleted();
+    const idsBefore = search().map(({ ids }) => ids);
+    const bytesBefore = part(project)?.bytes;
+    compact(project);
+    expect(search().map(({ ids }) => ids)).toEqual(idsBefore);
+    expect(part(project)).toMatchObject({ vectors: COUNT / 2, distinct: COUNT / 2 });
+    expect(part(project)?.bytes.vectors).toBe((bytesBefore?.vectors ?? 0) / 2);
+    // The shards have room again.
+    appendAll(project, DIMENSION, makeVectors("text", 1000, DIMENSION, 76), COUNT);
+    expect(part(project)).toMatchObject({ shards: 2, vectors: COUNT / 2 + 1000 });
+    const answer = testing.searchRaw(project, "kept", at(vectors, 0), DIMENSION, 1, 0.9);
+    expect(answer.ids[15]).toBe(0);
+  });
+
+  test("stay if they were appended after the work began, or are listed to be kept", async () => {
+    const { project, vectors, ordinals, search } = halfDeleted();
+    const before = search().map(({ ids }) => ids);
+    // The first thousand rows, half of which no scope names.
+    const kept = Uint32Array.of(ordinals[0] as number, 1000);
+    const step = native.maintain(project, DIMENSION, kept, 1);
+    const late = appendAll(project, DIMENSION, makeVectors("text", 10, DIMENSION, 77), COUNT);
+    setScope(project, "late", DIMENSION, [...late]);
+    expect(await step).toMatchObject({ compacted: true });
+    const compacted = native.commitCompaction(project);
+    const rows = compacted?.remaining ?? new Uint32Array(0);
+    expect([...rows.slice(0, 2)]).toEqual([0, 1001]);
+    expect(search().map(({ ids }) => ids)).toEqual(before);
+    const query = at(makeVectors("text", 10, DIMENSION, 77), 3);
+    expect(testing.searchRaw(project, "late", query, DIMENSION, 1, 0.9).ids[15]).toBe(
+      (COUNT + 3) % 256,
+    );
+    expect(vectors.length).toBe(COUNT * DIMENSION);
+  });
+
+  test("are not dropped when a scope is given them while the work goes on", async () => {
+    const { project, ordinals, search } = halfDeleted();
+    const before = search().map(({ ids }) => ids);
+    const step = await native.maintain(project, DIMENSION, new Uint32Array(0), 1);
+    expect(step.compacted).toBe(true);
+    setScope(project, "revived", DIMENSION, [ordinals[1] as number]);
+    expect(native.commitCompaction(project)).toBeNull();
+    expect(native.commitCompaction(project)).toBeNull();
+    expect(part(project)?.vectors).toBe(COUNT);
+    expect(search().map(({ ids }) => ids)).toEqual(before);
+    compact(project);
+    expect(part(project)?.vectors).toBe(COUNT / 2 + 1);
+  });
+
+  test("are freed in the background while searches, appends and snapshots go on", async () => {
+    const { project, vectors, search } = halfDeleted();
+    const truth = search().map(({ ids }) => ids);
+    const maintenance = maintainInBackground(project, DIMENSION, 2, new Uint32Array(0));
+    const until = performance.now() + 60_000;
+    while ((part(project)?.vectors ?? 0) > COUNT / 2 && performance.now() < until) {
+      expect(search().map(({ ids }) => ids)).toEqual(truth);
+      await Bun.sleep(5);
+    }
+    await maintenance.stop();
+    expect(part(project)?.vectors).toBe(COUNT / 2);
+    expect(search().map(({ ids }) => ids)).toEqual(truth);
+    expect(vectors.length).toBeGreaterThan(0);
+  });
+});
