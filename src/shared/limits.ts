@@ -199,13 +199,17 @@ export const INDEX_BULK_VERSIONS = 256;
 export const INDEX_ANNOUNCED_MAX = 200_000;
 /** Projects that may read more than a slice at a time; small changes use the other connections. */
 export const INDEX_BULK_READERS = 2;
-/** Graph work delays changes by about this much at a time. */
-export const INDEX_MAINTENANCE_SLICE_MS = 20;
-/** Vectors per slice of graph work at first; the number then adapts to the time limit. */
-export const INDEX_GRAPH_FIRST_SLICE_VECTORS = 64;
+/** How soon maintenance is looked for again. */
+export const INDEX_MAINTENANCE_POLL_MS = 50;
+/** Pause of an index whose maintenance has nothing to do for the moment. */
+export const INDEX_MAINTENANCE_PAUSE_MS = 500;
+/** The share of the processor's cores that build graphs; at least one does. */
+export const INDEX_BUILD_SHARE = 0.5;
+/** Vectors that no scope names are kept this long after the last ones came: a scope may be on its way. */
+export const INDEX_UNSCOPED_KEEP_MS = 600_000;
 /** File versions of a snapshot that are encoded or decoded at a time. */
 export const INDEX_META_SLICE_VERSIONS = 4_096;
-/** While changes are indexed, graph work pauses for this many times its running time. */
+/** While changes are indexed, maintenance on their thread pauses for this many times its running time. */
 export const INDEX_MAINTENANCE_REST = 3;
 /** Longer tasks of the indexing thread are logged at the level `debug`. */
 export const LONG_TASK_MS = 25;

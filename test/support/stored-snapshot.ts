@@ -186,7 +186,7 @@ async function generate(): Promise<void> {
   vector.setScope(PROJECT, "environment", VERSIONS);
   vector.setScope(PROJECT, "release", VERSIONS.slice(0, 30));
   vector.setScope(PROJECT, "tag", VERSIONS.slice(7, 8));
-  while (vector.maintain(PROJECT));
+  while (vector.maintain(PROJECT) !== "done") await Bun.sleep(10);
   const ids = DOCUMENTS.map(({ file_version_id: id }) => id);
   await text.add(PROJECT, ids, reader);
   text.setScope(PROJECT, "environment", ids);

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import type { ScopeRef } from "../../scopes/scope.ts";
 import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
+import type { MaintenanceState } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject } from "./loaded-project.ts";
 import type { ProjectIndexer } from "./project-indexer.ts";
@@ -108,19 +109,21 @@ export class LoadedProjects {
     if (wasLoaded) await this.load(projectId);
   }
 
-  /** Does one slice of maintenance of one project; true while more is left. */
-  maintain(): boolean {
+  /** Does one slice of maintenance of one project, and begins what goes on by itself. */
+  maintain(): MaintenanceState {
+    let left: MaintenanceState = "done";
     for (const project of this.#projects.values()) {
       if (!project.ready) continue;
       for (const index of this.context.indexes) {
-        const more = index.maintain(project.id);
-        if (more) project.maintaining.add(index.name);
+        const state = index.maintain(project.id);
         // Finished maintenance is saved, so that it is not repeated after a restart.
+        if (state !== "done") project.maintaining.add(index.name);
         else if (project.maintaining.delete(index.name)) project.indexer.unsavedChanges++;
-        if (more) return true;
+        if (state === "more") return state;
+        if (state === "busy") left = state;
       }
     }
-    return false;
+    return left;
   }
 
   /** Asks for the calibration of an index to be repeated, as part of its maintenance. */

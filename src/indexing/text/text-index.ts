@@ -9,6 +9,7 @@ import { openSegment, type SharedSegment, type TextMessage } from "../../text/in
 import type {
   DocumentRow,
   IndexPart,
+  MaintenanceState,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
@@ -123,11 +124,11 @@ export class TextIndex implements VersionIndex {
     return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
   }
 
-  maintain(projectId: string): boolean {
+  maintain(projectId: string): MaintenanceState {
     const project = this.#projects.get(projectId);
-    if (project === undefined) return false;
+    if (project === undefined) return "done";
     const merged = this.#maintenance.next(project);
-    if (merged === null) return false;
+    if (merged === null) return "done";
     const { added, removed, scopeIds } = merged;
     this.publish({
       type: "segments",
@@ -136,7 +137,7 @@ export class TextIndex implements VersionIndex {
       remove: removed,
       scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
     });
-    return true;
+    return "more";
   }
 
   snapshot(projectId: string, directory: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { INDEX_MAINTENANCE_REST, INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
+import { INDEX_MAINTENANCE_POLL_MS, INDEX_MAINTENANCE_REST } from "../../shared/limits.ts";
 import type { LoadedProjects } from "../projects/loaded-projects.ts";
 
 /**
@@ -12,9 +12,9 @@ export async function maintainWhile(
 ): Promise<void> {
   while (running()) {
     const startedAt = performance.now();
-    const more = projects.maintain();
+    const left = projects.maintain();
     const took = performance.now() - startedAt;
-    if (!more) await Bun.sleep(INDEX_RETRY_BASE_MS);
+    if (left !== "more") await Bun.sleep(INDEX_MAINTENANCE_POLL_MS);
     else if (projects.isIndexing()) await Bun.sleep(took * INDEX_MAINTENANCE_REST);
     else await new Promise((resolve) => setImmediate(resolve));
   }

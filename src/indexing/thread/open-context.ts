@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import * as native from "../../../native/index.ts";
 import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
+import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_BULK_READERS, INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
@@ -24,14 +25,20 @@ export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>
 }
 
 function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): VersionIndex[] {
+  const failures = new LogLimiter();
   const nativeName = (projectId: string) => nativeNameOf(instance, projectId);
   // A thread that crashed may have left projects behind whose versions are not known any more.
   for (const name of native.projects()) {
     if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
   }
   return [
-    new VectorIndex(nativeName, (chunk) =>
-      log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
+    new VectorIndex(
+      nativeName,
+      (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
+      (project, err) =>
+        failures.limited(project, () =>
+          log.warn({ err, project }, "cannot maintain an index; retrying"),
+        ),
     ),
     new TextIndex((message) => post({ type: "published", index: "text", message })),
   ];

@@ -1,51 +1,60 @@
+import { availableParallelism } from "node:os";
 import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
-import {
-  INDEX_GRAPH_FIRST_SLICE_VECTORS,
-  INDEX_MAINTENANCE_SLICE_MS,
-} from "../../shared/limits.ts";
+import { INDEX_BUILD_SHARE } from "../../shared/limits.ts";
 import type {
   ChunkRow,
   IndexPart,
+  MaintenanceState,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
 import { appendBatch, vectorOf } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
+import { VectorProject } from "./vector-project.ts";
 
 const FORMAT = DISK_FORMATS.vectorVersions;
 
-interface Project {
-  readonly versions: VersionSpans;
-  /** Dimensions whose graph may lack vectors. */
-  readonly incompleteGraphs: Set<number>;
+const BUILD_THREADS = Math.max(1, Math.floor(availableParallelism() * INDEX_BUILD_SHARE));
+
+/** Whose turn it is to be maintained. */
+interface MaintenanceTurns {
+  running: boolean;
+  /** The project that had the last turn. */
+  last: string;
+  readonly waiting: Set<string>;
 }
 
 /** The index for vector search, in native memory that all threads of the process search. */
 export class VectorIndex implements VersionIndex {
   readonly name = "vector";
-  readonly #projects = new Map<string, Project>();
-  /** How many vectors recently fitted into one slice of graph work. */
-  #sliceVectors = INDEX_GRAPH_FIRST_SLICE_VECTORS;
+  readonly #projects = new Map<string, VectorProject>();
+  /** One project is maintained at a time, each in turn. */
+  readonly #turns: MaintenanceTurns = { running: false, last: "", waiting: new Set() };
 
   /**
    * @param nativeName the name of a project in the native registry, which belongs to the process
    * @param onUnusable called with the id of a chunk whose embedding no search could score
+   * @param onFailed called when maintenance of a project failed; it is tried again
    */
   constructor(
     private readonly nativeName: (projectId: string) => string,
     private readonly onUnusable: (chunkId: string) => void = () => {},
+    private readonly onFailed: (projectId: string, error: unknown) => void = () => {},
   ) {}
 
   openProject(projectId: string): void {
     if (this.#projects.has(projectId)) return;
-    native.openProject(this.nativeName(projectId));
-    this.#projects.set(projectId, { versions: new VersionSpans(), incompleteGraphs: new Set() });
+    const name = this.nativeName(projectId);
+    native.openProject(name);
+    this.#projects.set(projectId, new VectorProject(name, new VersionSpans(), []));
   }
 
   dropProject(projectId: string): void {
+    this.#projects.get(projectId)?.close();
     this.#projects.delete(projectId);
+    this.#turns.waiting.delete(projectId);
     native.dropProject(this.nativeName(projectId));
   }
 
@@ -58,59 +67,58 @@ export class VectorIndex implements VersionIndex {
     versionIds: readonly string[],
     reader: VersionReader,
   ): Promise<void> {
-    const added = new Map<string, number[]>();
-    for await (const rows of reader.chunks(versionIds))
-      timed("append", () => this.#append(projectId, rows, added));
-    const { versions } = this.#project(projectId);
-    for (const id of versionIds) versions.set(id, added.get(id));
+    const project = this.#project(projectId);
+    await project.add(versionIds, async (added) => {
+      for await (const rows of reader.chunks(versionIds))
+        timed("append", () => this.#append(project, rows, added));
+    });
   }
 
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
-    const pairs = this.#project(projectId).versions.rangesOf(versionIds);
-    const ranges = [...pairs].map(([dimension, list]) => ({
-      dimension,
-      ranges: new Uint32Array(list),
-    }));
-    native.setScope(this.nativeName(projectId), scopeId, ranges);
+    this.#project(projectId).setScope(scopeId, versionIds);
   }
 
   dropScope(projectId: string, scopeId: string): void {
-    native.dropScope(this.nativeName(projectId), scopeId);
+    this.#projects.get(projectId)?.dropScope(scopeId);
   }
 
   hasScope(projectId: string, scopeId: string): boolean {
     return native.hasScope(this.nativeName(projectId), scopeId);
   }
 
-  maintain(projectId: string): boolean {
-    const incomplete = this.#projects.get(projectId)?.incompleteGraphs;
-    const dimension = incomplete?.values().next().value;
-    if (incomplete === undefined || dimension === undefined) return false;
-    const startedAt = performance.now();
-    const left = timed("extendGraph", () =>
-      native.extendGraph(this.nativeName(projectId), dimension, this.#sliceVectors),
-    );
-    const took = performance.now() - startedAt;
-    if (took > INDEX_MAINTENANCE_SLICE_MS)
-      this.#sliceVectors = Math.max(1, this.#sliceVectors >> 1);
-    else if (left >= this.#sliceVectors && took < INDEX_MAINTENANCE_SLICE_MS / 2)
-      this.#sliceVectors *= 2;
-    if (left === 0) incomplete.delete(dimension);
-    return incomplete.size > 0;
+  maintain(projectId: string): MaintenanceState {
+    const project = this.#projects.get(projectId);
+    const turns = this.#turns;
+    if (project === undefined || project.isMaintained) {
+      turns.waiting.delete(projectId);
+      return "done";
+    }
+    if (project.isResting) return "busy";
+    turns.waiting.add(projectId);
+    const isOthersTurn = turns.last === projectId && turns.waiting.size > 1;
+    if (turns.running || isOthersTurn) return "busy";
+    turns.waiting.delete(projectId);
+    turns.last = projectId;
+    turns.running = true;
+    void this.#maintain(projectId, project);
+    return "busy";
+  }
+
+  async #maintain(projectId: string, project: VectorProject): Promise<void> {
+    try {
+      await project.maintain(BUILD_THREADS);
+    } catch (error) {
+      if (!project.closed) this.onFailed(projectId, error);
+    }
+    this.#turns.running = false;
   }
 
   recalibrate(projectId: string, dimension: number): void {
-    native.recalibrate(this.nativeName(projectId), dimension);
-    this.#project(projectId).incompleteGraphs.add(dimension);
+    this.#project(projectId).recalibrate(dimension);
   }
 
   async snapshot(projectId: string, directory: string): Promise<void> {
-    // Encoded before the vectors are written: every version named here has its vectors there.
-    const lines = await this.#project(projectId).versions.encode();
-    const meta = new TextEncoder().encode(
-      [JSON.stringify({ format: FORMAT }), ...lines].join("\n"),
-    );
-    await native.snapshot(this.nativeName(projectId), directory, meta);
+    await this.#project(projectId).snapshot(directory, FORMAT);
   }
 
   async restore(projectId: string, directory: string): Promise<boolean> {
@@ -125,7 +133,7 @@ export class VectorIndex implements VersionIndex {
     }
     const versions = await VersionSpans.decode(lines);
     const dimensions = native.stats(name)?.dimensions.map((part) => part.dimension) ?? [];
-    this.#projects.set(projectId, { versions, incompleteGraphs: new Set(dimensions) });
+    this.#projects.set(projectId, new VectorProject(name, versions, dimensions));
     return true;
   }
 
@@ -136,7 +144,10 @@ export class VectorIndex implements VersionIndex {
       dimension,
       entries: vectors,
       // Small indexes have no graph, so none of their vectors waits for one.
-      maintained: this.#isComplete(projectId, dimension) ? vectors : vectors - (distinct - graphed),
+      maintained:
+        this.#projects.get(projectId)?.isComplete(dimension) === true
+          ? vectors
+          : vectors - (distinct - graphed),
       // Scopes span the dimensions, so their memory is counted once, with the first.
       bytes:
         bytes.codes +
@@ -148,17 +159,13 @@ export class VectorIndex implements VersionIndex {
     }));
   }
 
-  #isComplete(projectId: string, dimension: number): boolean {
-    return this.#projects.get(projectId)?.incompleteGraphs.has(dimension) !== true;
-  }
-
-  #project(projectId: string): Project {
+  #project(projectId: string): VectorProject {
     const project = this.#projects.get(projectId);
     if (project === undefined) throw new Error("the project is not open");
     return project;
   }
 
-  #append(projectId: string, rows: readonly ChunkRow[], added: Map<string, number[]>): void {
+  #append(project: VectorProject, rows: readonly ChunkRow[], added: Map<string, number[]>): void {
     const groups = new Map<number, { rows: ChunkRow[]; vectors: Float32Array[] }>();
     for (const row of rows) {
       const vector = vectorOf(row);
@@ -173,12 +180,11 @@ export class VectorIndex implements VersionIndex {
     }
     for (const [dimension, group] of groups) {
       const batch = appendBatch(group.rows, group.vectors, dimension);
-      const first = native.append(this.nativeName(projectId), dimension, batch);
-      this.#project(projectId).incompleteGraphs.add(dimension);
+      const ordinals = project.append(dimension, batch);
       for (const [i, row] of group.rows.entries()) {
         const spans = added.get(row.file_version_id) ?? [];
         if (spans.length === 0) added.set(row.file_version_id, spans);
-        extendSpans(spans, dimension, first + i);
+        extendSpans(spans, dimension, ordinals[i] as number);
       }
     }
   }

@@ -48,6 +48,12 @@ export class UnknownVersion extends Error {
 }
 
 /**
+ * What is left of an index's maintenance: `more` when the next slice can follow at once, `busy` when
+ * it goes on by itself or has to wait for a while, `done` when nothing is left.
+ */
+export type MaintenanceState = "more" | "busy" | "done";
+
+/**
  * A kind of index that follows the change log. File versions are immutable: each is read once and
  * is known from then on. A scope (an environment or a release) is a set of known versions and is
  * replaced as a whole. A single thread makes all calls, one at a time per project. Only calls that
@@ -67,8 +73,8 @@ export interface VersionIndex {
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
-  /** Does about INDEX_MAINTENANCE_SLICE_MS of background work; true while more is left. */
-  maintain(projectId: string): boolean;
+  /** Does a slice of background work on the calling thread, or begins some elsewhere. */
+  maintain(projectId: string): MaintenanceState;
   /** Lets maintenance measure again how far searches of a dimension have to look. */
   recalibrate?(projectId: string, dimension: number): void;
   /**

@@ -98,7 +98,7 @@ describe("TextIndex", () => {
           if (unknown.length > 0) await side.index.add(PROJECT, unknown, readerOf(documents));
           side.index.setScope(PROJECT, scope, versions);
           expected.set(scope, paths.map((path) => `${path}.md`).toSorted());
-          if (settle) while (side.index.maintain(PROJECT));
+          if (settle) while (side.index.maintain(PROJECT) === "more");
         }
         for (const [scope, paths] of expected) expect(pathsIn(side, scope)).toEqual(paths);
       }),
@@ -118,7 +118,7 @@ describe("TextIndex", () => {
         "s",
         Array.from({ length: Math.min(50, i + 1) }, (_, k) => `v${i - k}`),
       );
-      while (side.index.maintain(PROJECT));
+      while (side.index.maintain(PROJECT) === "more");
     }
     expect(pathsIn(side, "s")).toHaveLength(50);
     expect(side.views.view(PROJECT, "s")?.segments.length).toBeLessThan(16);
