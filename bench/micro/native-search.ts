@@ -69,7 +69,7 @@ for (let first = 0; first < count; first += BATCH) {
 }
 const appendSeconds = secondsSince(started);
 started = performance.now();
-while (native.extendGraph(PROJECT, dimension, 1000) > 0);
+testing.maintainSync(PROJECT, dimension);
 const graphSeconds = secondsSince(started);
 
 const shares = [1, 0.5, 0.1, 0.02, 0.005];

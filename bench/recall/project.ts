@@ -1,37 +1,18 @@
+import { availableParallelism } from "node:os";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import type { Matrix } from "../../support/vector-files.ts";
+import { appendRows, rangesOf } from "../support/append-rows.ts";
 
 /** Scores are sums in another order in each engine, so equal ones differ by a little. */
 const TOLERANCE = 1e-6;
-const APPEND_ROWS = 2_000;
-const GRAPH_ROWS = 1_000;
 /** Appends after each of which the graph is completed and calibrated, when they come in batches. */
 const BATCHES = 20;
 
 let opened = 0;
 
-function append(project: string, { values, dimension }: Matrix, rows: readonly number[]): void {
-  for (let first = 0; first < rows.length; first += APPEND_ROWS) {
-    const part = rows.slice(first, first + APPEND_ROWS);
-    const vectors = new Float32Array(part.length * dimension);
-    const ids = new Uint8Array(part.length * 16);
-    const view = new DataView(ids.buffer);
-    for (const [i, row] of part.entries()) {
-      vectors.set(values.subarray(row * dimension, (row + 1) * dimension), i * dimension);
-      view.setUint32(i * 16, row);
-    }
-    native.append(project, dimension, {
-      ids,
-      vectors,
-      rendered: new TextEncoder().encode("{}".repeat(part.length)),
-      renderedEnds: Uint32Array.from(part, (_, i) => (i + 1) * 2),
-    });
-  }
-}
-
 function finishGraph(project: string, dimension: number): void {
-  while (native.extendGraph(project, dimension, GRAPH_ROWS) > 0);
+  testing.maintainSync(project, dimension, availableParallelism());
 }
 
 /** The vectors of a data set in an index of their own. */
@@ -50,20 +31,18 @@ export class Project {
     arrival: string,
   ) {
     this.#ordinals = new Uint32Array(base.rows);
-    for (const [ordinal, row] of order.entries()) this.#ordinals[row] = ordinal;
     native.openProject(this.#name);
     const size = arrival === "batches" ? Math.ceil(order.length / BATCHES) : order.length;
     for (let first = 0; first < order.length; first += size) {
-      append(this.#name, base, order.slice(first, first + size));
+      const rows = order.slice(first, first + size);
+      const ordinals = appendRows(this.#name, base, rows);
+      for (const [i, row] of rows.entries()) this.#ordinals[row] = ordinals[i] as number;
       finishGraph(this.#name, base.dimension);
     }
   }
 
   setScope(scope: string, rows: readonly number[]): void {
-    const ordinals = Uint32Array.from(rows, (row) => this.#ordinals[row] as number).sort();
-    const ranges = Uint32Array.from({ length: ordinals.length * 2 }, (_, i) =>
-      i % 2 === 0 ? (ordinals[i >> 1] as number) : 1,
-    );
+    const ranges = rangesOf(Uint32Array.from(rows, (row) => this.#ordinals[row] as number));
     native.setScope(this.#name, scope, [{ dimension: this.base.dimension, ranges }]);
   }
 

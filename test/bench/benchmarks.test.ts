@@ -54,6 +54,19 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^ratios to it: search \d/m,
     ],
   },
+  "micro/shards": {
+    args: "--vectors 600 --shards 600,250 --queries 10",
+    lines: [
+      /^\| shards \| 3 \|$/m,
+      /^\| recall@10 \| [01]\.\d{4} \|$/m,
+      /^\| all cores to one, p50 \| \d/m,
+      /^\| snapshot written \/ restored, s \| \d/m,
+    ],
+  },
+  "micro/updates": {
+    args: "--files 500 --updates 2000 --transaction 100",
+    lines: [/^\| after 2,000 updates \| \d/m, /^memory after the updates .*: \d\.\d\d$/m],
+  },
   "overload/run": {
     args: "--tiny",
     lines: [
