@@ -1,5 +1,6 @@
 import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../shared/limits.ts";
 import { functionWords } from "../analysis/function-words.ts";
+import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { countDocuments, hasDocument } from "../segment/document-set.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
@@ -11,6 +12,8 @@ import {
   COMMON_WORD_SHARE,
   EXACT_FORM_SHARE,
   FUNCTION_WORD_SHARE,
+  IDENTIFIER_MAX_SHARE,
+  IDENTIFIER_SHARE,
   LONG_QUERY_WORDS,
 } from "./weights.ts";
 
@@ -72,21 +75,34 @@ export function planQuery(view: View, query: string): QueryPlan {
     return count;
   };
   const parsed = parseQuery(query);
-  const share = shareOf(parsed);
-  const words = parsed.map((word) =>
-    scale(planWord(view, word, documents, frequency), share(word) * word.count),
-  );
+  const share = shareOf(parsed, query, documents);
+  const words = parsed.map((word) => {
+    const planned = planWord(view, word, documents, frequency);
+    return scale(planned, share(word, planned) * word.count);
+  });
   const kept = keepRarest(words.filter((word) => word.frequency > 0));
   markSelective(kept, documents);
   const maxScore = kept.reduce((sum, word) => sum + word.weight, 0);
   return { words: kept, maxScore, averageLength: averageLength(view) };
 }
 
-/** What the words of a query count: function words hardly count in a long one. */
-function shareOf(words: readonly ParsedWord[]): (word: ParsedWord) => number {
+/**
+ * What the words of a query count. In a long one, function words hardly count, and a rare identifier
+ * counts more than the words around it: who writes `getStaticProps` means exactly that.
+ */
+function shareOf(
+  words: readonly ParsedWord[],
+  query: string,
+  documents: number,
+): (word: ParsedWord, planned: PlannedWord) => number {
   if (words.length <= LONG_QUERY_WORDS) return () => 1;
   const functional = functionWords(words.map((word) => word.text));
-  return ({ text }) => (functional.has(text) ? FUNCTION_WORD_SHARE : 1);
+  const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
+  const rare = Math.max(1, documents * IDENTIFIER_MAX_SHARE);
+  return ({ text }, { frequency }) => {
+    if (identifiers.has(text) && frequency <= rare) return IDENTIFIER_SHARE;
+    return functional.has(text) ? FUNCTION_WORD_SHARE : 1;
+  };
 }
 
 /** How many documents in scope hold a term of a segment. */

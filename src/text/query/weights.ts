@@ -36,6 +36,12 @@ export const FUZZY_COVERAGE = 0.9;
 export const LONG_QUERY_WORDS = 4;
 /** What a function word counts in a long query, as a share of its inverse document frequency. */
 export const FUNCTION_WORD_SHARE = 0.05;
+/**
+ * What an identifier in mixed case counts in a long query, if at most this share of the documents holds
+ * it. Names that many hold, such as GitHub, are words like others.
+ */
+export const IDENTIFIER_SHARE = 5;
+export const IDENTIFIER_MAX_SHARE = 0.01;
 /** A word is common when more than this share of the documents holds it. */
 export const COMMON_WORD_SHARE = 0.25;
 

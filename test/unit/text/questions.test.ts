@@ -47,3 +47,20 @@ test("all forms of a word together make a document more relevant", () => {
   };
   expect(ranking(contents, "indexing")[0]).toBe("often.md");
 });
+
+test("a rare identifier in a question counts more than the words around it", () => {
+  const contents = {
+    "api.md": `${FILLER} See hoistMainSail.`,
+    "guide.md": `How to use options of a site: use options in the site. ${FILLER}`,
+    "site.md": `A site and its options. ${FILLER}`,
+  };
+  expect(ranking(contents, "how do i use hoistMainSail options in my site")[0]).toBe("api.md");
+});
+
+test("a name in mixed case that many documents hold counts as a word like others", () => {
+  const contents: Record<string, string> = {
+    "rigging.md": `${FILLER} Rigging the mast with rope, rigging.`,
+  };
+  for (let i = 0; i < 9; i++) contents[`${i}.md`] = `${FILLER} GitHub.`;
+  expect(ranking(contents, "how do i find rigging for the mast on GitHub")[0]).toBe("rigging.md");
+});
