@@ -20,7 +20,12 @@ import { Readiness } from "./observability/readiness.ts";
 import { ScopeResolver } from "./scopes/resolver.ts";
 import { openEngine } from "./search/open.ts";
 import { Resources } from "./shared/lifecycle.ts";
-import { assertRelations, DRAIN_DEADLINE_MS, DRAIN_REQUESTS_MS } from "./shared/limits.ts";
+import {
+  assertRelations,
+  DRAIN_DEADLINE_MS,
+  DRAIN_MARGIN_MS,
+  DRAIN_REQUESTS_MS,
+} from "./shared/limits.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
 
 interface RunningServer {
@@ -94,8 +99,11 @@ async function openServices(
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    const deadline = performance.now() + DRAIN_DEADLINE_MS - DRAIN_MARGIN_MS;
     await listener.drain(DRAIN_REQUESTS_MS);
-    await resources.close((resource, err) => log.error({ err, resource }, "did not close cleanly"));
+    await resources.close(deadline - performance.now(), (resource, err) => {
+      log.error({ err, resource }, "did not close cleanly");
+    });
   };
   return () => {
     stopping ??= stop();

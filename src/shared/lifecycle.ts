@@ -1,3 +1,6 @@
+import pTimeout from "p-timeout";
+import { CLOSE_MIN_MS } from "./limits.ts";
+
 /** Open resources, which are closed in reverse order. Push each closer right after its opener. */
 export class Resources {
   readonly #closers: Array<{ name: string; close: () => Promise<unknown> | unknown }> = [];
@@ -6,13 +9,18 @@ export class Resources {
     this.#closers.push({ name, close });
   }
 
-  /** Closes everything. Reports a failing closer and continues with the others. */
-  async close(onError: (name: string, error: unknown) => void): Promise<void> {
+  /**
+   * Closes everything within `budgetMs`. Reports a closer that fails or takes too long, and continues
+   * with the others.
+   */
+  async close(budgetMs: number, onError: (name: string, error: unknown) => void): Promise<void> {
+    const deadline = performance.now() + budgetMs;
     for (;;) {
       const last = this.#closers.pop();
       if (last === undefined) return;
       try {
-        await last.close();
+        const milliseconds = Math.max(deadline - performance.now(), CLOSE_MIN_MS);
+        await pTimeout(Promise.resolve(last.close()), { milliseconds });
       } catch (error) {
         onError(last.name, error);
       }

@@ -501,6 +501,10 @@ export const PORT_MAX = 65_535;
 export const STARTING_RETRY_AFTER_SECONDS = 1;
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
+/** Resources are closed so long before the deadline. */
+export const DRAIN_MARGIN_MS = 1_000;
+/** Every resource has at least this time to close, even after others have used it up. */
+export const CLOSE_MIN_MS = 50;
 /** Requests that were sent before the signal are read for at most this long. */
 export const DRAIN_GRACE_MS = 200;
 /** Without a new request within this time, all of them have been read. */
@@ -571,7 +575,7 @@ const RELATIONS: readonly Relation[] = [
     "outcomes after a broken connection are known before a drain ends",
   ],
   [
-    DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS < DRAIN_DEADLINE_MS,
+    DRAIN_REQUESTS_MS + INDEX_STOP_TIMEOUT_MS <= DRAIN_DEADLINE_MS - DRAIN_MARGIN_MS,
     "the last snapshots are saved after the last requests",
   ],
   [

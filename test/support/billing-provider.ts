@@ -32,6 +32,8 @@ export interface BillingProviderOptions {
 }
 
 const SESSION_LIFE_SECONDS = 86_400;
+/** In minor units. */
+const AMOUNT_MAX = 99_999_999;
 
 /** An error response of the provider. */
 export function errorAnswer(status: number, error: Fields): Response {
@@ -41,6 +43,13 @@ export function errorAnswer(status: number, error: Fields): Response {
 export const declined = () =>
   errorAnswer(402, { type: "card_error", message: "Your card was declined." });
 export const failing = () => errorAnswer(500, { type: "api_error", message: "Something broke." });
+
+const amountTooLarge = () =>
+  errorAnswer(400, {
+    type: "invalid_request_error",
+    code: "amount_too_large",
+    message: "The Checkout Session's total amount must be at most 99,999,999 in minor units.",
+  });
 
 const missing = (what: string, id: string, param: string) =>
   errorAnswer(400, {
@@ -193,6 +202,7 @@ export class BillingProvider {
       total += price.amount * Number(form[`line_items[${index}][quantity]`]);
       currency = price.currency;
     }
+    if (total > AMOUNT_MAX) return amountTooLarge();
     const id = `cs_test_${randomBytes(12).toString("hex")}`;
     const created = Math.floor(Date.now() / 1_000);
     const session: ProviderSession = {

@@ -1,6 +1,7 @@
 import type { World } from "./world.ts";
 
 const EXIT_CLEAN = 0;
+const LOGS_MAX_CHARS = 4_000;
 
 interface Fault {
   /** Faults of the same kind do not overlap. */
@@ -26,9 +27,16 @@ function stopped(at: number): Fault {
     kind: `service ${at}`,
     async run(world) {
       const service = world.service(at);
+      const begun = performance.now();
       const status = await service.end("SIGTERM");
-      if (status !== EXIT_CLEAN) throw new Error(`a stopped service exits with ${status}`);
+      const milliseconds = Math.round(performance.now() - begun);
+      const logs = service.logs().slice(-LOGS_MAX_CHARS);
       await service.restart();
+      if (status !== EXIT_CLEAN) {
+        throw new Error(
+          `a stopped service exits with ${status} after ${milliseconds} ms:\n${logs}`,
+        );
+      }
     },
   };
 }
