@@ -112,11 +112,12 @@ function compareSources(a: Source, b: Source): number {
 function mergeTerms(parts: readonly Part[]) {
   const terms = new Interner();
   for (const { segment, numbers, terms: own } of parts) {
+    const strings = segment.terms();
+    const keepsAll = !numbers.includes(-1);
     for (let term = 0; term < segment.termCount; term++) {
-      const isKept = segment
-        .postingsOf(term)
-        .some((posting) => (numbers[posting >>> POSTING_DOCUMENT_SHIFT] as number) >= 0);
-      if (isKept) own[term] = terms.intern(segment.term(term));
+      if (keepsAll || isHeld(segment, term, numbers)) {
+        own[term] = terms.intern(strings[term] as string);
+      }
     }
   }
   const merged = sortTerms(terms.strings);
@@ -127,6 +128,14 @@ function mergeTerms(parts: readonly Part[]) {
     }
   }
   return merged;
+}
+
+/** True if a document that is kept holds the term. */
+function isHeld({ postings, postingStart }: SegmentReader, term: number, numbers: Int32Array) {
+  for (let i = postingStart[term] as number; i < (postingStart[term + 1] as number); i++) {
+    if ((numbers[(postings[i] as number) >>> POSTING_DOCUMENT_SHIFT] as number) >= 0) return true;
+  }
+  return false;
 }
 
 /** The postings of each part under the new numbers, those of a term in the order of documents. */

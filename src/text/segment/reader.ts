@@ -162,6 +162,18 @@ export class SegmentReader {
     return String.fromCharCode(...this.termChars.subarray(from, to));
   }
 
+  /** All terms by number, decoded at once, which takes a fraction of the time of one after another. */
+  terms(): string[] {
+    const { termChars, termStart } = this;
+    const isAscii = termChars.every((unit) => unit < 128);
+    const bytes = Buffer.from(termChars.buffer, termChars.byteOffset, termChars.byteLength);
+    // Buffer.from(array) keeps the low byte of each unit.
+    const all = isAscii ? Buffer.from(termChars).toString("latin1") : bytes.toString("utf16le");
+    return Array.from({ length: this.termCount }, (_, term) =>
+      all.slice(termStart[term], termStart[term + 1]),
+    );
+  }
+
   /** Postings of a term; a view, not a copy. */
   postingsOf(term: number): Uint32Array {
     return this.postings.subarray(this.postingStart[term], this.postingStart[term + 1]);
