@@ -11,6 +11,7 @@ import {
   type EmbedderOptions,
   embedderOptions,
   requireValidEmbedder,
+  usesHashing,
 } from "./embedder-options.ts";
 
 interface Options extends EmbedderOptions {
@@ -53,7 +54,7 @@ Examples:
     }
     if (text.trim() === "") throw new CommandError("the text is empty");
     const vector = await createEmbedder(options).embedQuery(text);
-    const hashed = options.embedUrl === undefined ? { threshold: EMBED_HASHING_THRESHOLD } : {};
+    const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
     process.stdout.write(`${JSON.stringify(searchBody(vector, { ...hashed, ...options }))}\n`);
   });
 }

@@ -8,7 +8,17 @@ import { isDimension } from "../shared/vector.ts";
 import { CommandError } from "./command-error.ts";
 import { url } from "./options.ts";
 
+/** Endpoints by name, with the model that they embed with unless another one is named. */
+const PRESETS = {
+  openai: {
+    embedUrl: "https://api.openai.com/v1/embeddings",
+    embedModel: "text-embedding-3-small",
+  },
+  ollama: { embedUrl: "http://127.0.0.1:11434/v1/embeddings", embedModel: "nomic-embed-text" },
+} as const;
+
 export interface EmbedderOptions {
+  readonly embed?: keyof typeof PRESETS;
   readonly embedUrl?: string;
   readonly embedModel?: string;
   readonly embedDimension?: number;
@@ -17,6 +27,10 @@ export interface EmbedderOptions {
 /** The options that select an embedder. */
 export function embedderOptions(): Option[] {
   return [
+    new Option(
+      "--embed <preset>",
+      "embed with OpenAI (EMBED_API_KEY has its key) or a local Ollama",
+    ).choices(Object.keys(PRESETS)),
     new Option("--embed-url <url>", "URL of an OpenAI-compatible embedding endpoint").argParser(
       url,
     ),
@@ -30,14 +44,26 @@ export function embedderOptions(): Option[] {
 
 /** Exits with a usage error if the options contradict each other. */
 export function requireValidEmbedder(command: Command, options: EmbedderOptions): void {
+  if (options.embed !== undefined) {
+    if (options.embedUrl !== undefined) {
+      command.error("error: --embed cannot be combined with --embed-url");
+    }
+    return;
+  }
   if ((options.embedUrl === undefined) !== (options.embedModel === undefined)) {
     command.error("error: --embed-url and --embed-model require each other");
   }
 }
 
+/** True if the options select feature hashing, whose scores are lower than a model's. */
+export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
+  return embed === undefined && embedUrl === undefined;
+}
+
 /** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */
 export function createEmbedder(options: EmbedderOptions): Embedder {
-  const { embedUrl, embedModel, embedDimension } = options;
+  const preset = options.embed === undefined ? {} : PRESETS[options.embed];
+  const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
   if (embedDimension !== undefined && !isDimension(embedDimension)) {
     throw new CommandError(`--embed-dimension must be one of ${DIMENSIONS.join(", ")}`);
   }

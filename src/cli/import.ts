@@ -2,11 +2,16 @@ import { stat } from "node:fs/promises";
 import { Command } from "commander";
 import { OPERATOR } from "../audit/actor.ts";
 import { loadConfig } from "../config/load.ts";
+import type { Sql } from "../db/client.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
+import { importTable } from "../import/import-table.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
+import type { ProjectFrame } from "../import/project-frame.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
+import type { ColumnMap } from "../import/tables/column-map.ts";
+import { isParquet } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import {
@@ -17,7 +22,7 @@ import {
 } from "./embedder-options.ts";
 import { projectBySlug } from "./find-project.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
-import { email } from "./options.ts";
+import { columnMap, email } from "./options.ts";
 import { Reporter } from "./reporter.ts";
 import { refuseTypo } from "./users.ts";
 
@@ -28,15 +33,21 @@ interface Options extends EmbedderOptions {
   readonly environment?: string;
   readonly owner?: string;
   readonly prune?: boolean;
+  readonly map?: ColumnMap;
+}
+
+/** The options of an import into a project that need not exist. */
+interface ProjectOptions extends Options {
+  readonly project: string;
 }
 
 const STANDARD_INPUT = "-";
 const DEFAULT_ENVIRONMENT = "production";
-const MARKDOWN_ONLY = [
+const NEEDS_PROJECT = [
   ["project", "--project"],
   ["environment", "--environment"],
   ["owner", "--owner"],
-  ["prune", "--prune"],
+  ["embed", "--embed"],
   ["embedUrl", "--embed-url"],
   ["embedModel", "--embed-model"],
   ["embedDimension", "--embed-dimension"],
@@ -48,7 +59,12 @@ export function importCommand(): Command {
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
     .option("--strict", "import nothing if a single line or file is rejected")
     .option("--markdown <dir>", "import the .md and .mdx files of this folder instead")
-    .option("--project <slug>", "project of the Markdown files; created if it does not exist")
+    .option(
+      "--map <columns>",
+      "import rows of Parquet or JSON lines, such as id=_id,text=text,embedding=emb",
+      columnMap,
+    )
+    .option("--project <slug>", "project of Markdown files or rows; created if it does not exist")
     .option(
       "--environment <name>",
       `environment to add them to (default: "${DEFAULT_ENVIRONMENT}")`,
@@ -66,44 +82,65 @@ Each line of an NDJSON file is one JSON object; docs/import-format.md describes 
 Rejected lines are reported as FILE:LINE: reason and the others are imported; the exit status is
 then 1. Importing the same records twice changes nothing, so an interrupted import can be run again.
 
-All options except --strict require --markdown. Without --embed-url, Markdown is embedded by feature
-hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a bearer token.
+With --map, rows become chunks: those in succession with the same id are one file, and columns that the
+map does not name are metadata. Without an embedding column the texts are embedded.
+
+All options except --strict require --markdown or --map. Without --embed and --embed-url, texts are
+embedded by feature hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a
+bearer token.
 
 Examples:
   ./tessera import project.ndjson files.ndjson.zst
   zcat export.ndjson.gz | ./tessera import --strict -
   ./tessera import --markdown ./docs --project handbook
+  ./tessera import --markdown ./docs --project handbook --embed ollama
+  ./tessera import points.parquet --map id=_id,text=text,embedding=emb --project handbook
   ./tessera import --markdown ./docs --project handbook --environment staging --prune \\
     --embed-url http://127.0.0.1:11434/v1/embeddings --embed-model nomic-embed-text`,
     );
   for (const option of embedderOptions()) command.addOption(option);
   return command.action(async (files: string[], options: Options) => {
     requireConsistency(command, files, options);
-    const { markdown, project } = options;
-    const summary =
-      markdown === undefined || project === undefined
-        ? await importFiles(files, options.strict === true)
-        : await importFolder(markdown, { ...options, project });
+    const summary = await runImport(files, options);
     if (summary.rejected > 0) process.exitCode = 1;
   });
 }
 
+async function runImport(files: readonly string[], options: Options): Promise<ImportSummary> {
+  const { markdown, map, project } = options;
+  if (project === undefined) return await importFiles(files, options.strict === true);
+  if (markdown !== undefined) return await importFolder(markdown, { ...options, project });
+  return await importRows(files, map as ColumnMap, { ...options, project });
+}
+
 /** Exits with a usage error if the arguments contradict each other. */
 function requireConsistency(command: Command, files: readonly string[], options: Options): void {
-  if (options.markdown === undefined) {
-    const misplaced = MARKDOWN_ONLY.find(([name]) => options[name] !== undefined);
-    if (misplaced !== undefined) command.error(`error: ${misplaced[1]} requires --markdown`);
-    if (files.length === 0) {
-      command.error("error: specify at least one file, or - for standard input");
-    }
-    if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
-      command.error("error: standard input can be read only once");
-    }
-    return;
+  const { markdown, map, project, prune } = options;
+  if (markdown !== undefined && (files.length > 0 || map !== undefined)) {
+    command.error("error: --markdown cannot be combined with files or --map");
   }
-  if (files.length > 0) command.error("error: --markdown cannot be combined with files");
-  if (options.project === undefined) command.error("error: --markdown requires --project");
-  requireValidEmbedder(command, options);
+  if (prune && markdown === undefined) command.error("error: --prune requires --markdown");
+  if (markdown !== undefined || map !== undefined) {
+    if (project === undefined) command.error("error: --markdown and --map require --project");
+    requireValidEmbedder(command, options);
+  } else {
+    const misplaced = NEEDS_PROJECT.find(([name]) => options[name] !== undefined);
+    if (misplaced !== undefined) {
+      command.error(`error: ${misplaced[1]} requires --markdown or --map`);
+    }
+    const parquet = files.find(isParquet);
+    if (parquet !== undefined) command.error(`error: ${parquet} requires --map`);
+  }
+  if (markdown === undefined) requireFiles(command, files);
+}
+
+function requireFiles(command: Command, files: readonly string[]): void {
+  if (files.length === 0) {
+    command.error("error: specify at least one file, or - for standard input");
+  }
+  if (files.filter((file) => file === STANDARD_INPUT).length > 1) {
+    command.error("error: standard input can be read only once");
+  }
 }
 
 async function importFiles(files: readonly string[], strict: boolean): Promise<ImportSummary> {
@@ -136,32 +173,54 @@ async function sourceOf(file: string): Promise<Source> {
   return await fileSource(file);
 }
 
-async function importFolder(
-  folder: string,
-  options: Options & { readonly project: string },
-): Promise<ImportSummary> {
+async function importFolder(folder: string, options: ProjectOptions): Promise<ImportSummary> {
   const { paths, rejected } = findMarkdown(folder);
   if (paths.length === 0) throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   const embedder = createEmbedder(options);
-  const environments = [options.environment ?? DEFAULT_ENVIRONMENT];
+  return await intoProject(options, new Reporter(paths.length, "files"), (sql, frame, reporter) => {
+    for (const { path, reason } of rejected) reporter.report(path, reason);
+    const work = { ...options, ...frame, folder, paths, embedder };
+    return importMarkdown(sql, work, {
+      onFile: () => reporter.advance(1),
+      onReport: (path, reason) => reporter.report(path, reason),
+      onBatch: (imported) => reporter.addRecords(imported),
+    });
+  });
+}
+
+async function importRows(
+  files: readonly string[],
+  columns: ColumnMap,
+  options: ProjectOptions,
+): Promise<ImportSummary> {
+  const embedder = createEmbedder(options);
+  const strict = options.strict === true;
+  return await intoProject(options, new Reporter(null, "bytes"), (sql, frame, reporter) =>
+    importTable(
+      sql,
+      { ...frame, files, columns, embedder, strict },
+      {
+        onReport: (where, reason) => reporter.report(where, reason),
+        onBatch: (imported) => reporter.addRecords(imported),
+      },
+    ),
+  );
+}
+
+/** Imports into a project. If it is new, what to do next is printed. */
+async function intoProject(
+  options: ProjectOptions,
+  reporter: Reporter,
+  work: (sql: Sql, frame: ProjectFrame, reporter: Reporter) => Promise<ImportSummary>,
+): Promise<ImportSummary> {
+  const { project, environment = DEFAULT_ENVIRONMENT, strict } = options;
   return await withDatabase(async (sql) => {
-    const isNew = (await projectBySlug(sql, options.project)) === undefined;
+    const isNew = (await projectBySlug(sql, project)) === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
-    const summary = await reported(
-      new Reporter(paths.length, "files"),
-      options.strict === true,
-      (reporter) => {
-        for (const { path, reason } of rejected) reporter.report(path, reason);
-        const work = { ...options, owner, folder, paths, embedder, environments };
-        return importMarkdown(sql, work, {
-          onFile: () => reporter.advance(1),
-          onReport: (path, reason) => reporter.report(path, reason),
-          onBatch: (imported) => reporter.addRecords(imported),
-        });
-      },
-    );
-    const created = isNew ? await projectBySlug(sql, options.project) : undefined;
+    const frame = { project, owner, environments: [environment] };
+    const summary = await reported(reporter, strict === true, () => work(sql, frame, reporter));
+    const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
       process.stderr.write(await nextSteps(sql, loadConfig(), { ...created, owner }));
     }

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { ImportError } from "../import/records/errors.ts";
+import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
 import { isDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
@@ -12,6 +14,15 @@ export function email(value: string): string {
     throw new InvalidArgumentError("It must be an email address.");
   }
   return value;
+}
+
+export function columnMap(value: string): ColumnMap {
+  try {
+    return parseColumnMap(value);
+  } catch (error) {
+    if (error instanceof ImportError) throw new InvalidArgumentError(`${error.message}.`);
+    throw error;
+  }
 }
 
 export function keyName(value: string): string {

@@ -11,6 +11,7 @@ import {
   type EmbedderOptions,
   embedderOptions,
   requireValidEmbedder,
+  usesHashing,
 } from "./embedder-options.ts";
 import { findProject } from "./find-project.ts";
 import { count, url } from "./options.ts";
@@ -91,7 +92,7 @@ Examples:
   return command.action(async (text: string, options: SearchOptions) => {
     requireValidEmbedder(command, options);
     const vector = await createEmbedder(options).embedQuery(text);
-    const hashed = options.embedUrl === undefined ? { threshold: EMBED_HASHING_THRESHOLD } : {};
+    const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
     const scope =
       options.release === undefined
         ? `environments/${encodeURIComponent(options.environment)}`

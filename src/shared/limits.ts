@@ -448,6 +448,9 @@ export const IMPORT_QUEUED_BYTES = 1_048_576;
 /** Refused lines that the answer lists. */
 export const IMPORT_REPORT_ERRORS_MAX = 100;
 
+/** Rows of a table that are read, and files that are embedded, at a time. */
+export const TABLE_ROWS_PER_READ = 512;
+
 // Import.
 /** Lines are held in memory as a whole, so this bounds the memory per record. */
 export const IMPORT_LINE_MAX_BYTES = 67_108_864;

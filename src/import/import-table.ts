@@ -1,0 +1,103 @@
+import { OPERATOR } from "../audit/actor.ts";
+import type { Sql } from "../db/client.ts";
+import { TABLE_ROWS_PER_READ } from "../shared/limits.ts";
+import type { Embedder } from "./embedders/embedder.ts";
+import { type ImportSummary, importRecords } from "./import-records.ts";
+import { missingRecords, type ProjectFrame } from "./project-frame.ts";
+import { BatchBuilder, type InputRecord } from "./records/batches.ts";
+import { RecordError } from "./records/errors.ts";
+import type { ColumnMap } from "./tables/column-map.ts";
+import { readRows } from "./tables/rows.ts";
+import { chunkOf, embedMissing, fileRecord, type TableFile } from "./tables/table-files.ts";
+
+interface TableImport extends ProjectFrame {
+  /** Parquet files, or JSON lines. */
+  readonly files: readonly string[];
+  readonly columns: ColumnMap;
+  /** Embeds the texts if the columns have no embedding. */
+  readonly embedder: Embedder;
+  readonly strict: boolean;
+}
+
+interface TableListener {
+  onReport(where: string, reason: string): void;
+  onBatch(imported: ReadonlyMap<string, number>): void;
+}
+
+/** Imports the rows of tables as chunks of files. Throws an ImportError or an EmbeddingError. */
+export async function importTable(
+  sql: Sql,
+  work: TableImport,
+  listener: TableListener,
+): Promise<ImportSummary> {
+  return await importRecords(sql, readBatches(sql, work), {
+    actor: OPERATOR,
+    strict: work.strict,
+    onRejected: listener.onReport,
+    onBatch: listener.onBatch,
+  });
+}
+
+async function* readBatches(sql: Sql, work: TableImport): AsyncGenerator<InputRecord[]> {
+  const { project, environments, embedder } = work;
+  const missing = await missingRecords(sql, work);
+  if (missing.length > 0) yield missing;
+  const batch = new BatchBuilder();
+  for await (const group of tableFiles(work)) {
+    await embedMissing(
+      group.filter((each): each is TableFile => "chunks" in each),
+      embedder,
+    );
+    for (const each of group) {
+      const size = "chunks" in each ? sizeOf(each) : 0;
+      batch.add("chunks" in each ? fileRecord(each, project, environments) : each, size);
+      if (batch.full) yield batch.take();
+    }
+  }
+  if (!batch.empty) yield batch.take();
+}
+
+function sizeOf({ chunks }: TableFile): number {
+  return chunks.reduce((sum, { content, embedding }) => {
+    const vector = typeof embedding === "string" ? embedding.length : 4 * (embedding as []).length;
+    return sum + content.length + vector;
+  }, 0);
+}
+
+/** Groups rows in succession to files. Rejected rows are passed on as they are. */
+async function* tableFiles({
+  files,
+  columns,
+}: TableImport): AsyncGenerator<(TableFile | InputRecord)[]> {
+  let group: (TableFile | InputRecord)[] = [];
+  let open: TableFile | undefined;
+  for (const name of files) {
+    for await (const rows of readRows(name)) {
+      for (const row of rows) {
+        try {
+          const { path, chunk } = chunkOf(row, columns);
+          if (open?.path === path) {
+            open.chunks.push(chunk);
+            continue;
+          }
+          // The last file of a group may go on, so the group ends before the next one.
+          if (group.length >= TABLE_ROWS_PER_READ) {
+            yield group;
+            group = [];
+          }
+          open = { where: row.where, path, chunks: [chunk] };
+          group.push(open);
+        } catch (error) {
+          if (!(error instanceof RecordError)) throw error;
+          group.push({ where: row.where, parsed: error });
+          if (group.length < 2 * TABLE_ROWS_PER_READ) continue;
+          // Rejected rows alone must not fill the memory.
+          yield group;
+          group = [];
+          open = undefined;
+        }
+      }
+    }
+  }
+  if (group.length > 0) yield group;
+}

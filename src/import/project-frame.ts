@@ -1,0 +1,46 @@
+import type { Sql } from "../db/client.ts";
+import type { InputRecord } from "./records/batches.ts";
+import { ImportError, RecordError } from "./records/errors.ts";
+import { parseRecord } from "./records/parse.ts";
+
+/** Where files without records of their own are imported. */
+export interface ProjectFrame {
+  /** The slug of the project, which is created if it does not exist. */
+  readonly project: string;
+  /** The environments whose working sets the files are added to. Missing ones are created. */
+  readonly environments: readonly string[];
+  /** The email address of the owner of a project that is created. */
+  readonly owner: string;
+}
+
+/** The records of the project, its owner and its environments, as far as they do not exist. */
+export async function missingRecords(
+  sql: Sql,
+  { project, environments, owner }: ProjectFrame,
+): Promise<InputRecord[]> {
+  const [found] = await sql<{ environments: string[] }[]>`
+    SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
+    FROM projects p WHERE p.slug = ${project}`;
+  const records: object[] = [];
+  if (found === undefined) {
+    const [user] = await sql`SELECT 1 FROM users WHERE lower(email) = lower(${owner})`;
+    const name = owner.slice(0, owner.indexOf("@"));
+    if (user === undefined) records.push({ record: "user", email: owner, name });
+    records.push({ record: "project", slug: project, name: project, owner });
+  }
+  for (const name of environments) {
+    if (found?.environments.includes(name)) continue;
+    records.push({ record: "environment", project, name });
+  }
+  return inputRecords(records, project);
+}
+
+/** No file can be imported without its project, so an invalid record ends the import. */
+export function inputRecords(records: readonly object[], project: string): InputRecord[] {
+  try {
+    return records.map((record) => ({ where: project, parsed: parseRecord(record) }));
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    throw new ImportError(`the project, environment or owner is not valid: ${error.message}`);
+  }
+}

@@ -1,0 +1,70 @@
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { IMPORT_LINE_MAX_BYTES, TABLE_ROWS_PER_READ } from "../../shared/limits.ts";
+import { ImportError } from "../records/errors.ts";
+import { readLines } from "../records/lines.ts";
+import { fileSource } from "../records/source.ts";
+
+/** A row of a table with its position in the input, or why it cannot be read. */
+export interface TableRow {
+  /** `FILE:LINE`, or `FILE:ROW` of a Parquet file; both count from 1. */
+  readonly where: string;
+  readonly values: Readonly<Record<string, unknown>> | { readonly reason: string };
+}
+
+const PARQUET = /\.parquet$/i;
+
+/** True for a file that only a column map can import. */
+export function isParquet(file: string): boolean {
+  return PARQUET.test(file);
+}
+
+/** The rows of a Parquet file or of JSON lines, in groups of bounded size. Throws an ImportError. */
+export async function* readRows(file: string): AsyncGenerator<TableRow[]> {
+  yield* isParquet(file) ? parquetRows(file) : jsonRows(file);
+}
+
+async function* parquetRows(name: string): AsyncGenerator<TableRow[]> {
+  try {
+    const file = await asyncBufferFromFile(name);
+    const metadata = await parquetMetadataAsync(file);
+    const rows = Number(metadata.num_rows);
+    for (let start = 0; start < rows; start += TABLE_ROWS_PER_READ) {
+      const rowEnd = Math.min(rows, start + TABLE_ROWS_PER_READ);
+      const options = { file, metadata, compressors, rowStart: start, rowEnd };
+      const read = await parquetReadObjects(options);
+      yield read.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));
+    }
+  } catch (error) {
+    throw new ImportError(`${name} cannot be read as Parquet: ${(error as Error).message}`);
+  }
+}
+
+async function* jsonRows(name: string): AsyncGenerator<TableRow[]> {
+  const source = await fileSource(name);
+  for await (const lines of readLines(
+    source.open(() => {}),
+    IMPORT_LINE_MAX_BYTES,
+  )) {
+    yield lines.flatMap(({ number, bytes }) => {
+      const where = `${name}:${number}`;
+      if (bytes === null) {
+        return [{ where, values: { reason: `is longer than ${IMPORT_LINE_MAX_BYTES} bytes` } }];
+      }
+      const text = Buffer.from(bytes).toString();
+      return text.trim() === "" ? [] : [{ where, values: parsedRow(text) }];
+    });
+  }
+}
+
+function parsedRow(text: string): TableRow["values"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+    return { reason: "must be a JSON object" };
+  } catch {
+    return { reason: "is not valid JSON" };
+  }
+}
