@@ -7,6 +7,7 @@ import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
+import { watchFolder } from "../import/markdown/watch.ts";
 import type { ProjectFrame } from "../import/project-frame.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
@@ -23,6 +24,7 @@ import {
 import { projectBySlug } from "./find-project.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { columnMap, email } from "./options.ts";
+import { notice } from "./output.ts";
 import { Reporter } from "./reporter.ts";
 import { refuseTypo } from "./users.ts";
 
@@ -33,6 +35,7 @@ interface Options extends EmbedderOptions {
   readonly environment?: string;
   readonly owner?: string;
   readonly prune?: boolean;
+  readonly watch?: boolean;
   readonly map?: ColumnMap;
 }
 
@@ -74,6 +77,7 @@ export function importCommand(): Command {
       "owner of a project that is created (default: the user of the first API key)",
       email,
     )
+    .option("--watch", "with --markdown: import again whenever something in the folder changes")
     .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addHelpText(
       "after",
@@ -115,11 +119,12 @@ async function runImport(files: readonly string[], options: Options): Promise<Im
 
 /** Exits with a usage error if the arguments contradict each other. */
 function requireConsistency(command: Command, files: readonly string[], options: Options): void {
-  const { markdown, map, project, prune } = options;
+  const { markdown, map, project } = options;
   if (markdown !== undefined && (files.length > 0 || map !== undefined)) {
     command.error("error: --markdown cannot be combined with files or --map");
   }
-  if (prune && markdown === undefined) command.error("error: --prune requires --markdown");
+  const only = options.prune ? "--prune" : options.watch ? "--watch" : undefined;
+  if (only && markdown === undefined) command.error(`error: ${only} requires --markdown`);
   if (markdown !== undefined || map !== undefined) {
     if (project === undefined) command.error("error: --markdown and --map require --project");
     requireValidEmbedder(command, options);
@@ -174,17 +179,28 @@ async function sourceOf(file: string): Promise<Source> {
 }
 
 async function importFolder(folder: string, options: ProjectOptions): Promise<ImportSummary> {
-  const { paths, rejected } = findMarkdown(folder);
-  if (paths.length === 0) throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   const embedder = createEmbedder(options);
-  return await intoProject(options, new Reporter(paths.length, "files"), (sql, frame, reporter) => {
-    for (const { path, reason } of rejected) reporter.report(path, reason);
-    const work = { ...options, ...frame, folder, paths, embedder };
-    return importMarkdown(sql, work, {
-      onFile: () => reporter.advance(1),
-      onReport: (path, reason) => reporter.report(path, reason),
-      onBatch: (imported) => reporter.addRecords(imported),
+  const once = async (sql: Sql, frame: ProjectFrame) => {
+    const { paths, rejected } = findMarkdown(folder);
+    return await reported(new Reporter(paths.length, "files"), options.strict, (reporter) => {
+      for (const { path, reason } of rejected) reporter.report(path, reason);
+      const work = { ...options, ...frame, folder, paths, embedder };
+      return importMarkdown(sql, work, {
+        onFile: () => reporter.advance(1),
+        onReport: (path, reason) => reporter.report(path, reason),
+        onBatch: (imported) => reporter.addRecords(imported),
+      });
     });
+  };
+  if (findMarkdown(folder).paths.length === 0 && options.watch !== true) {
+    throw new CommandError(`there is no .md or .mdx file in ${folder}`);
+  }
+  // Before the first import, so that no change is missed.
+  const changes = options.watch ? watchFolder(folder) : undefined;
+  return await intoProject(options, once, async (sql, frame) => {
+    if (changes === undefined) return;
+    notice(`watching ${folder}; interrupt to end`);
+    for await (const _ of changes) await once(sql, frame);
   });
 }
 
@@ -195,35 +211,38 @@ async function importRows(
 ): Promise<ImportSummary> {
   const embedder = createEmbedder(options);
   const strict = options.strict === true;
-  return await intoProject(options, new Reporter(null, "bytes"), (sql, frame, reporter) =>
-    importTable(
-      sql,
-      { ...frame, files, columns, embedder, strict },
-      {
-        onReport: (where, reason) => reporter.report(where, reason),
-        onBatch: (imported) => reporter.addRecords(imported),
-      },
+  return await intoProject(options, (sql, frame) =>
+    reported(new Reporter(null, "bytes"), strict, (reporter) =>
+      importTable(
+        sql,
+        { ...frame, files, columns, embedder, strict },
+        {
+          onReport: (where, reason) => reporter.report(where, reason),
+          onBatch: (imported) => reporter.addRecords(imported),
+        },
+      ),
     ),
   );
 }
 
-/** Imports into a project. If it is new, what to do next is printed. */
+/** Imports into a project. If it is new, what to do next is printed. Then `andThen` runs. */
 async function intoProject(
   options: ProjectOptions,
-  reporter: Reporter,
-  work: (sql: Sql, frame: ProjectFrame, reporter: Reporter) => Promise<ImportSummary>,
+  work: (sql: Sql, frame: ProjectFrame) => Promise<ImportSummary>,
+  andThen: (sql: Sql, frame: ProjectFrame) => Promise<void> = async () => {},
 ): Promise<ImportSummary> {
-  const { project, environment = DEFAULT_ENVIRONMENT, strict } = options;
+  const { project, environment = DEFAULT_ENVIRONMENT } = options;
   return await withDatabase(async (sql) => {
     const isNew = (await projectBySlug(sql, project)) === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
     const frame = { project, owner, environments: [environment] };
-    const summary = await reported(reporter, strict === true, () => work(sql, frame, reporter));
+    const summary = await work(sql, frame);
     const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
       process.stderr.write(await nextSteps(sql, loadConfig(), { ...created, owner }));
     }
+    await andThen(sql, frame);
     return summary;
   });
 }
@@ -231,13 +250,13 @@ async function intoProject(
 /** Runs an import and prints its summary. */
 async function reported(
   reporter: Reporter,
-  strict: boolean,
+  strict: boolean | undefined,
   work: (reporter: Reporter) => Promise<ImportSummary>,
 ): Promise<ImportSummary> {
   try {
     const summary = await work(reporter);
     reporter.stop();
-    process.stdout.write(reporter.summary(summary, strict));
+    process.stdout.write(reporter.summary(summary, strict === true));
     return summary;
   } finally {
     reporter.stop();
