@@ -50,7 +50,7 @@ bool QuantizedIndex::growGraph(uint32_t nodes, unsigned threads,
   std::shared_ptr<const Graph> next =
       Graph::extend(graph().get(), codes(), nodes, threads, cancelled);
   if (!next) return false;
-  graph_.store(std::move(next), std::memory_order_release);
+  graph_.store(std::move(next));
   return true;
 }
 

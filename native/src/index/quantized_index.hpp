@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "codes/rabitq_quantizer.hpp"
+#include "common/published.hpp"
 #include "graph/graph.hpp"
 #include "index/search_effort.hpp"
 #include "index/vector_table.hpp"
@@ -28,14 +29,14 @@ class QuantizedIndex {
   /// Publishes a generation of the graph that has the nodes [0, nodes). False when it was cancelled.
   bool growGraph(uint32_t nodes, unsigned threads, const std::atomic<bool>& cancelled);
   /// The current generation; null before the first.
-  std::shared_ptr<const Graph> graph() const { return graph_.load(std::memory_order_acquire); }
+  std::shared_ptr<const Graph> graph() const { return graph_.load(); }
   Codes codes() const { return {quantizer, codes1Bit, codes4Bit}; }
 
   /// Measures the effort if the graph has grown by a quarter since the last time, or if `forced`.
   /// Returns whether it did.
   bool calibrate(const VectorTable& vectors, bool forced, const std::atomic<bool>& cancelled);
   /// What searches use: the defaults until calibration has measured what the data needs.
-  SearchEffort effort() const { return *effort_.load(std::memory_order_acquire); }
+  SearchEffort effort() const { return *effort_.load(); }
 
   RabitqQuantizer quantizer;
   Column codes1Bit;
@@ -49,8 +50,8 @@ class QuantizedIndex {
   std::atomic<uint32_t> encoded_{0};
   /// Nodes when the effort was last measured; 0 before the first measurement.
   std::atomic<uint32_t> calibratedNodes_{0};
-  std::atomic<std::shared_ptr<const Graph>> graph_;
-  std::atomic<std::shared_ptr<const SearchEffort>> effort_{std::make_shared<const SearchEffort>()};
+  Published<const Graph> graph_;
+  Published<const SearchEffort> effort_{std::make_shared<const SearchEffort>()};
 };
 
 }  // namespace tessera

@@ -46,20 +46,20 @@ uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
 }
 
 void Shard::quantize() {
-  std::shared_ptr<QuantizedIndex> quantized = quantized_.load(std::memory_order_relaxed);
+  std::shared_ptr<QuantizedIndex> quantized = quantized_.load();
   if (nodes() == 0 || (quantized && quantized->encoded() == nodes())) return;
   if (!quantized) {
     quantized = std::make_shared<QuantizedIndex>(dimension());
     quantized->computeCentre(vectors_, nodes());
   }
   quantized->encode(vectors_, nodes());
-  quantized_.store(std::move(quantized), std::memory_order_release);
+  quantized_.store(std::move(quantized));
 }
 
 /// The first few vectors are a poor estimate of the mean, so a shard that has grown a lot gets a new
 /// centre, and with it new codes, as long as it has no graph.
 bool Shard::recentre(std::mutex& writer, const std::atomic<bool>& cancelled) {
-  const std::shared_ptr<QuantizedIndex> current = quantized_.load(std::memory_order_acquire);
+  const std::shared_ptr<QuantizedIndex> current = quantized_.load();
   if (!current || current->graph() || nodes() / RECENTRE_GROWTH < current->centreNodes) return false;
   auto next = std::make_shared<QuantizedIndex>(dimension());
   next->computeCentre(vectors_, nodes());
@@ -69,7 +69,7 @@ bool Shard::recentre(std::mutex& writer, const std::atomic<bool>& cancelled) {
   if (cancelled) return false;
   std::lock_guard lock(writer);
   next->encode(vectors_, nodes());
-  quantized_.store(std::move(next), std::memory_order_release);
+  quantized_.store(std::move(next));
   return true;
 }
 
@@ -89,7 +89,7 @@ uint32_t Shard::pendingNodes() const {
 bool Shard::growGraph(unsigned threads, const std::atomic<bool>& cancelled) {
   const uint32_t pending = pendingNodes();
   if (pending == 0) return false;
-  const std::shared_ptr<QuantizedIndex> current = quantized_.load(std::memory_order_acquire);
+  const std::shared_ptr<QuantizedIndex> current = quantized_.load();
   const std::shared_ptr<const Graph> graph = current->graph();
   const uint32_t graphed = graph ? graph->size() : 0;
   if (isGrowing(graphed, pending)) return false;
@@ -98,7 +98,7 @@ bool Shard::growGraph(unsigned threads, const std::atomic<bool>& cancelled) {
 }
 
 bool Shard::calibrate(const std::atomic<bool>& cancelled) {
-  const std::shared_ptr<QuantizedIndex> current = quantized_.load(std::memory_order_acquire);
+  const std::shared_ptr<QuantizedIndex> current = quantized_.load();
   if (!current || !current->graph()) return false;
   return current->calibrate(vectors_, recalibrate_.exchange(false), cancelled);
 }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "common/published.hpp"
 #include "index/quantized_index.hpp"
 #include "index/vector_table.hpp"
 #include "storage/column.hpp"
@@ -66,7 +67,7 @@ class Shard {
 
   /// The codes and the graph; null while the shard is empty.
   std::shared_ptr<const QuantizedIndex> quantized() const {
-    return quantized_.load(std::memory_order_acquire);
+    return quantized_.load();
   }
 
   // Maintenance. One thread at a time, which need not be the writer; each call does one step of work
@@ -110,7 +111,7 @@ class Shard {
   VectorTable vectors_;
   /// The newest chunk of each node.
   ColumnOf<std::atomic<uint32_t>> heads_;
-  std::atomic<std::shared_ptr<QuantizedIndex>> quantized_;
+  Published<QuantizedIndex> quantized_;
   std::atomic<bool> recalibrate_{false};
   /// When the last node was added, in ticks of the steady clock.
   std::atomic<std::chrono::steady_clock::rep> grownAt_{0};

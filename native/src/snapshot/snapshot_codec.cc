@@ -50,14 +50,14 @@ void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, 
   quantized.calibratedNodes_ = in.manifest.get<uint32_t>();
   const auto effort = in.manifest.get<SearchEffort>();
   if (!effort.isPlausible()) throw std::runtime_error("the search effort of an index is absurd");
-  quantized.effort_ = std::make_shared<const SearchEffort>(effort);
+  quantized.effort_.store(std::make_shared<const SearchEffort>(effort));
   std::vector<float>& centre = quantized.quantizer.centre();
   in.getBytes(centre.data(), centre.size() * sizeof(float));
   quantized.quantizer.centreChanged();
   in.getColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
   in.getColumn(quantized.codes4Bit, nodes, Rows::SEALED_IN_MEMORY);
   quantized.encoded_ = nodes;
-  if (in.manifest.get<uint8_t>() != 0) quantized.graph_ = in.getGraph(nodes);
+  if (in.manifest.get<uint8_t>() != 0) quantized.graph_.store(in.getGraph(nodes));
 }
 
 void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
