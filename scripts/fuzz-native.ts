@@ -9,6 +9,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Glob } from "bun";
 import { FUZZ_TARGETS, type FuzzTarget } from "../support/fuzz-targets.ts";
 
 const USAGE = `usage: npm run fuzz:native -- [options]
@@ -20,6 +21,8 @@ const USAGE = `usage: npm run fuzz:native -- [options]
   --help
 `;
 const MEMORY_MB = 2_048;
+/** No single allocation may be larger, whatever an input claims. */
+const ALLOCATION_MB = 1_024;
 const SANITIZERS = "fuzzer,address,undefined";
 
 const root = join(import.meta.dir, "..");
@@ -41,7 +44,8 @@ function run(command: readonly string[]): boolean {
 
 function compile({ name, sources, flags = [] }: FuzzTarget, folder: string): string {
   const program = join(folder, name);
-  const inputs = [`native/fuzz/${name}.cc`, ...sources.map((file) => `native/src/${file}`)];
+  const files = sources.flatMap((pattern) => [...new Glob(pattern).scanSync("native/src")]);
+  const inputs = [`native/fuzz/${name}.cc`, ...files.map((file) => `native/src/${file}`)];
   const options = ["-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fno-math-errno"];
   const sanitizers = [`-fsanitize=${SANITIZERS}`, "-fno-sanitize-recover=undefined"];
   const includes = ["-I", "native/src", "-I", "native/fuzz"];
@@ -69,6 +73,7 @@ function fuzz(target: FuzzTarget): boolean {
     `-max_total_time=${values.seconds}`,
     `-max_len=${target.maxBytes}`,
     `-rss_limit_mb=${MEMORY_MB}`,
+    `-malloc_limit_mb=${ALLOCATION_MB}`,
     `-artifact_prefix=${folder}/`,
     "-print_final_stats=1",
     "-verbosity=0",

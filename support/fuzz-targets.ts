@@ -2,7 +2,7 @@
 export interface FuzzTarget {
   /** Of its source, without the suffix. */
   readonly name: string;
-  /** What it needs of native/src. */
+  /** What it needs of native/src, as patterns. */
   readonly sources: readonly string[];
   readonly flags?: readonly string[];
   /** The longest input in bytes; short ones are enough where each byte does much. */
@@ -12,6 +12,7 @@ export interface FuzzTarget {
 }
 
 const DIMENSION = 768;
+const PORTABLE = ["-DTESSERA_CPU_HAS_AVX2=0", "-DTESSERA_CPU_HAS_AVX512=0"];
 /** The first byte of a body's input chooses how the rest is used. */
 const [WHOLE, ELEMENT, MEMBERS, SKIPPED] = ["\0", "\u0001", "\u0002", "\u0003"];
 
@@ -49,5 +50,17 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     sources: ["project/bitmap.cc", "common/checksum.cc"],
     maxBytes: 128,
     seeds: () => [Uint8Array.of(0, 1, 2, 3, 5, 9, 9), Uint8Array.of(15, 0, 255, 255, 15, 255)],
+  },
+  {
+    name: "snapshot",
+    sources: [
+      ...["snapshot/*.cc", "storage/*.cc", "common/*.cc", "project/*.cc", "index/*.cc"],
+      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "kernels/kernels.cc"],
+      ...["kernels/kernels_portable.cc"],
+    ],
+    // The kernels for instruction sets are tested against the portable ones elsewhere.
+    flags: ["-isystem", "node_modules/usearch/include", ...PORTABLE],
+    maxBytes: 129,
+    seeds: () => [Uint8Array.of(0), Uint8Array.of(1, 0, 0, 0, 40, 0, 5, 0, 0)],
   },
 ];

@@ -64,6 +64,8 @@ void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
   const auto rows = in.manifest.get<uint32_t>();
   const auto nodes = in.manifest.get<uint32_t>();
   if (rows > Shard::MAX_ROWS || nodes > rows) throw std::runtime_error("an index is too large");
+  in.requireBytes(uint64_t{rows} * sizeof(ChunkId) +
+                  uint64_t{nodes} * shard.dimension() * sizeof(float));
   in.getColumn(shard.ids_, rows, Rows::IMMUTABLE);
   in.getColumn(shard.textLocations_, rows, Rows::IMMUTABLE);
   in.getColumn(shard.nodeOf_, rows, Rows::IMMUTABLE);
@@ -180,11 +182,13 @@ void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
 void SnapshotCodec::getScopes(SnapshotReader& in, Project& project) {
   const auto pageCount = in.manifest.get<uint64_t>();
   if (pageCount > MAX_SCOPE_BYTES / sizeof(Page)) throw std::runtime_error("too many scope pages");
+  in.requireBytes(pageCount * sizeof(Page));
   std::vector<Page> pages(pageCount);
   in.getBytes(pages.data(), pageCount * sizeof(Page));
   const auto bodyLength = in.manifest.get<uint64_t>();
   const auto scopeCount = in.manifest.get<uint32_t>();
   if (bodyLength > MAX_SCOPE_BYTES) throw std::runtime_error("too many scopes");
+  in.requireBytes(bodyLength);
   std::string bytes(bodyLength, '\0');
   in.getBytes(bytes.data(), bodyLength);
   ByteReader body(bytes);

@@ -1,5 +1,6 @@
 #include "snapshot/snapshot_reader.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 #include "common/checksum.hpp"
@@ -28,6 +29,10 @@ Extent SnapshotReader::takeExtent(uint64_t length) {
   const Extent extent = takeExtent();
   if (extent.length != length) inconsistent();
   return extent;
+}
+
+void SnapshotReader::requireBytes(uint64_t length) const {
+  if (length > std::accumulate(files_.sizes.begin(), files_.sizes.end(), uint64_t{0})) inconsistent();
 }
 
 void SnapshotReader::getBytes(void* data, uint64_t length) {
