@@ -36,6 +36,7 @@ interface Options extends EmbedderOptions {
   readonly owner?: string;
   readonly prune?: boolean;
   readonly watch?: boolean;
+  readonly html?: boolean;
   readonly map?: ColumnMap;
 }
 
@@ -77,6 +78,7 @@ export function importCommand(): Command {
       "owner of a project that is created (default: the user of the first API key)",
       email,
     )
+    .option("--html", "with --markdown: also .html and .htm files, converted to Markdown")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")
     .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addHelpText(
@@ -123,7 +125,7 @@ function requireConsistency(command: Command, files: readonly string[], options:
   if (markdown !== undefined && (files.length > 0 || map !== undefined)) {
     command.error("error: --markdown cannot be combined with files or --map");
   }
-  const only = options.prune ? "--prune" : options.watch ? "--watch" : undefined;
+  const only = options.prune ? "--prune" : options.watch ? "--watch" : options.html && "--html";
   if (only && markdown === undefined) command.error(`error: ${only} requires --markdown`);
   if (markdown !== undefined || map !== undefined) {
     if (project === undefined) command.error("error: --markdown and --map require --project");
@@ -181,7 +183,7 @@ async function sourceOf(file: string): Promise<Source> {
 async function importFolder(folder: string, options: ProjectOptions): Promise<ImportSummary> {
   const embedder = createEmbedder(options);
   const once = async (sql: Sql, frame: ProjectFrame) => {
-    const { paths, rejected } = findMarkdown(folder);
+    const { paths, rejected } = findMarkdown(folder, options);
     return await reported(new Reporter(paths.length, "files"), options.strict, (reporter) => {
       for (const { path, reason } of rejected) reporter.report(path, reason);
       const work = { ...options, ...frame, folder, paths, embedder };
@@ -192,7 +194,7 @@ async function importFolder(folder: string, options: ProjectOptions): Promise<Im
       });
     });
   };
-  if (findMarkdown(folder).paths.length === 0 && options.watch !== true) {
+  if (findMarkdown(folder, options).paths.length === 0 && options.watch !== true) {
     throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   }
   // Before the first import, so that no change is missed.

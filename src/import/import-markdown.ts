@@ -9,6 +9,7 @@ import {
   type MarkdownDocument,
   readDocuments,
 } from "./markdown/documents.ts";
+import { storedPath } from "./markdown/html.ts";
 import { inputRecords, missingRecords, type ProjectFrame } from "./project-frame.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
@@ -58,8 +59,9 @@ async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
   const rows = await sql<{ id: string }[]>`
     SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
     WHERE p.slug = ${work.project} AND e.name = ANY (${work.environments as string[]})`;
+  const kept = work.paths.map(storedPath);
   let removed = 0;
-  for (const { id } of rows) removed += await pruneEnvironment(sql, id, work.paths);
+  for (const { id } of rows) removed += await pruneEnvironment(sql, id, kept);
   return removed;
 }
 

@@ -485,6 +485,9 @@ export const WEBHOOK_ID_MAX_CHARS = 128;
 // Markdown import and embedding.
 export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
 export const MARKDOWN_FILES_PER_STEP = 64;
+/** HTML pages that are converted to Markdown. */
+export const HTML_MAX_CHARS = 4_194_304;
+export const HTML_MAX_DEPTH = 128;
 /** A watched folder is imported again when nothing has changed in it for this long. */
 export const WATCH_SETTLE_MS = 300;
 export const EMBED_BATCH_INPUTS = 64;

@@ -57,6 +57,28 @@ describe("importing Markdown", () => {
     expect([...owners]).toEqual([{ email: "owner@localhost", role: "owner" }]);
   });
 
+  test("converts HTML pages with --html, without scripts and navigation", async () => {
+    write("guide.md", GUIDE);
+    write(
+      "page.html",
+      "<html><head><title>T</title><script>bad()</script></head><body><nav>menu</nav>" +
+        "<h1>Page</h1><p>Some <b>bold</b> text.</p><pre><code>x = 1</code></pre></body></html>",
+    );
+    await importFolder();
+    expect(await paths()).toEqual(["guide.md"]);
+    expect((await importFolder("--html", "--prune")).status).toBe(0);
+    expect(await paths()).toEqual(["guide.md", "page.html.md"]);
+    const [row] =
+      await cli.sql`SELECT v.content FROM file_versions v JOIN files f ON f.id = v.file_id
+      WHERE f.path = 'page.html.md'`;
+    expect(row?.["content"]).toBe("# Page\n\nSome **bold** text.\n\n```\nx = 1\n```");
+    expect((await importFolder("--html")).stdout).toContain("nothing changed");
+    write("deep.html", "<div>".repeat(200_000));
+    const deep = await importFolder("--html");
+    expect(deep.status).toBe(1);
+    expect(deep.stderr).toContain("deep.html.md: is nested too deeply");
+  });
+
   test("changes nothing when repeated", async () => {
     write("guide.md", GUIDE);
     await importFolder("--owner", "ada@example.com");

@@ -11,6 +11,7 @@ import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import { readMarkdown } from "./folder.ts";
+import { htmlToMarkdown, isHtml, storedPath } from "./html.ts";
 
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
 const CHUNKER = "markdown-1";
@@ -55,14 +56,16 @@ export function* readDocuments(
 
 function readDocument(
   folder: string,
-  path: string,
+  file: string,
   embedder: string,
 ): MarkdownDocument | RejectedDocument {
+  const path = storedPath(file);
   try {
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
     }
-    const text = readMarkdown(folder, path);
+    const raw = readMarkdown(folder, file);
+    const text = isHtml(file) ? htmlToMarkdown(raw) : raw;
     const hash = new Bun.CryptoHasher("sha256");
     hash.update(`${CHUNKER}\n${embedder}\n`);
     hash.update(text);
