@@ -44,12 +44,13 @@ MaintenancePlan::MaintenancePlan(std::shared_ptr<Project> owner, int slotNumber,
 
 MaintenanceResult maintain(const MaintenancePlan& plan, unsigned threads) {
   const auto& [project, slot, shards, rows, kept] = plan;
-  if (growGraphs(shards, *project, threads)) return {true, false, false};
+  // Compactions come first: under a stream of updates there is always a graph to grow.
   for (size_t i = 0; kept && i < shards.size(); i++) {
     project->prepared = Compaction::prepare(project, slot, shards[i], rows[i],
                                             rowsOf(*shards[i], *kept), threads);
     if (project->prepared) return {true, false, true};
   }
+  if (growGraphs(shards, *project, threads)) return {true, false, false};
   if (!isComplete(shards)) return {false, false, false};
   for (const auto& shard : shards) {
     if (shard->calibrate(project->closed())) return {true, false, false};
