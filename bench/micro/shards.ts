@@ -2,12 +2,13 @@
  * What shards cost and gain, in the native search core alone.
  *
  *   bun bench/micro/shards.ts [--vectors 200000] [--dimension 768] [--data text|clusters|uniform]
- *                             [--shards 524288,131072] [--threads 2] [--queries 200]
+ *                             [--shards 524288,131072] [--threads 2] [--queries 200] [--brief]
  *
  * For each size of a shard it prints the time to build the graphs, with one thread and with `--threads`;
  * recall and CPU time per query; the latency of a query that one thread answers, and one that all
  * cores answer; the latency while graphs are built, which takes one thread; bytes per vector, and
- * the time to write a snapshot and to restore it.
+ * the time to write a snapshot and to restore it. `--brief` builds once only, with `--threads`, and
+ * leaves out the latency meanwhile.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,6 +28,7 @@ const options = readOptions({
   shards: "524288,131072",
   threads: 2,
   queries: 200,
+  brief: false,
 });
 const { vectors: count, dimension, threads, queries: queryCount } = options;
 const NEIGHBOURS = 10;
@@ -141,14 +143,15 @@ async function measure(shardVectors: number): Promise<void> {
   testing.setShardNodes(shardVectors);
   process.stdout.write(`\nshards of ${shardVectors.toLocaleString("en")} vectors\n`);
   printHead("", "");
-  const times = [1, threads].map((builders) => {
+  const times = [...(options.brief ? [] : [1]), threads].map((builders) => {
     native.dropProject("built");
     open("built", rowsFrom(0, count));
     const startedAt = performance.now();
     testing.maintainSync("built", dimension, builders);
     return secondsSince(startedAt);
   });
-  const [alone = 0, together = 0] = times;
+  const together = times.at(-1) as number;
+  const alone = times[0] as number;
   const stats = statsOf("built");
   print("shards", `${stats.shards}`);
   print(`built by 1 / ${threads} threads, s`, `${alone.toFixed(1)} / ${together.toFixed(1)}`);
@@ -162,8 +165,13 @@ async function measure(shardVectors: number): Promise<void> {
   print("CPU per query, us", cpuMicroseconds("built").toFixed(0));
   const idle = latencies("built");
   print("p50 / p99 of a query by one thread, ms", describe(idle));
-  print("p50 / p99 while a graph is built, ms", describe(await latenciesWhileBuilding("growing")));
-  native.dropProject("growing");
+  if (!options.brief) {
+    print(
+      "p50 / p99 while a graph is built, ms",
+      describe(await latenciesWhileBuilding("growing")),
+    );
+    native.dropProject("growing");
+  }
   testing.useHelpers(true);
   const helped = latencies("built");
   print("p50 / p99 of a query by all cores, ms", describe(helped));
