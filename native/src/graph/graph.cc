@@ -54,20 +54,46 @@ Graph::Graph(Links&& links, std::unique_ptr<Slab> mapped)
   while (links_.level_of(entry_) < top) entry_++;
 }
 
-void Graph::insert(Links& links, const Codes& codes, uint32_t nodes, unsigned thread,
-                   const std::atomic<bool>& cancelled) {
-  uint32_t node = 0;
-  const auto noteSlot = [&](const auto& member) { node = member.slot; };
-  while (links.size() < nodes && !cancelled.load(std::memory_order_relaxed)) {
-    // USearch numbers the node, and only then compares it with others.
-    const auto result =
-        links.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codes},
-                  unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread}, noteSlot,
-                  PrefetchCodes{codes.codes4Bit});
-    // Another thread took the last place.
-    if (!result) return;
+/// The insertion of nodes into one graph by several threads.
+class Graph::Insertion {
+ public:
+  Insertion(Links& links, const Codes& codes, const std::atomic<bool>& cancelled)
+      : links_(links), codes_(codes), cancelled_(cancelled), inserted_(links.size()) {}
+
+  /// Inserts nodes until there are `nodes`, or there is no memory.
+  void run(uint32_t nodes, unsigned thread) {
+    while (!cancelled_.load(std::memory_order_relaxed) && !failed_ && take(nodes)) insertOne(thread);
   }
-}
+
+  bool failed() const { return failed_; }
+
+ private:
+  /// Reserves the place of a node. USearch must not be asked for more than it has places.
+  bool take(size_t nodes) {
+    size_t taken = inserted_;
+    while (taken < nodes) {
+      if (inserted_.compare_exchange_weak(taken, taken + 1)) return true;
+    }
+    return false;
+  }
+
+  void insertOne(unsigned thread) {
+    uint32_t node = 0;
+    // USearch numbers the node, and only then compares it with others.
+    const auto noteSlot = [&](const auto& member) { node = member.slot; };
+    auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codes_},
+                             unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread},
+                             noteSlot, PrefetchCodes{codes_.codes4Bit});
+    // An error that nobody takes is thrown by its destructor, which would end the process here.
+    if (!result && result.error.release() != nullptr) failed_ = true;
+  }
+
+  Links& links_;
+  const Codes& codes_;
+  const std::atomic<bool>& cancelled_;
+  std::atomic<size_t> inserted_;
+  std::atomic<bool> failed_{false};
+};
 
 std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& codes,
                                            uint32_t nodes, unsigned threads,
@@ -76,19 +102,20 @@ std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& c
   auto created = previous ? previous->links_.copy().index : Links::make(index_config_t{M, M0}).index;
   Links links = std::move(created);
   if (!links.try_reserve(index_limits_t{nodes, threads})) throw std::bad_alloc();
-  if (links.size() < SERIAL_NODES) {
-    insert(links, codes, std::min(nodes, SERIAL_NODES), 0, cancelled);
+  Insertion insertion(links, codes, cancelled);
+  insertion.run(std::min(nodes, SERIAL_NODES), 0);
+  {
+    std::vector<std::jthread> builders;
+    for (unsigned thread = 1; thread < threads; thread++) {
+      builders.emplace_back([&insertion, nodes, thread] {
+        setPriority(Priority::BUILD);
+        insertion.run(nodes, thread);
+      });
+    }
+    insertion.run(nodes, 0);
   }
-  std::vector<std::thread> builders;
-  for (unsigned thread = 1; thread < threads; thread++) {
-    builders.emplace_back([&, thread] {
-      setPriority(Priority::BUILD);
-      insert(links, codes, nodes, thread, cancelled);
-    });
-  }
-  insert(links, codes, nodes, 0, cancelled);
-  for (std::thread& builder : builders) builder.join();
   if (cancelled) return nullptr;
+  if (insertion.failed()) throw std::bad_alloc();
   return std::unique_ptr<const Graph>(new Graph(std::move(links), nullptr));
 }
 

@@ -106,8 +106,8 @@ class Graph {
   /// Throws unless every node has a level and every link leads to a node that exists on its level.
   void check() const;
 
-  static void insert(Links& links, const Codes& codes, uint32_t nodes, unsigned thread,
-                     const std::atomic<bool>& cancelled);
+  class Insertion;
+
   /// Searches the levels above level 0 and leaves entry points for it in the scratch.
   void descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const;
   /// Searches one level from the entry points.

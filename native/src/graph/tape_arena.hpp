@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "storage/slab.hpp"
@@ -20,12 +21,9 @@ class TapeArena {
   /// USearch copies an allocator to give the copy of a graph one of its own.
   TapeArena(const TapeArena&) {}
 
-  char* allocate(size_t bytes) {
-    if (slabs_.empty() || bytes > SLAB_BYTES - used_) {
-      slabs_.push_back(std::make_unique<Slab>(SLAB_BYTES));
-      if (slabs_.size() > 1) slabs_.back()->preferHugePages();
-      used_ = 0;
-    }
+  /// Returns null when there is no memory.
+  char* allocate(size_t bytes) noexcept {
+    if ((slabs_.empty() || bytes > SLAB_BYTES - used_) && !addSlab()) return nullptr;
     char* memory = reinterpret_cast<char*>(slabs_.back()->data()) + used_;
     used_ += bytes;
     return memory;
@@ -41,6 +39,18 @@ class TapeArena {
 
  private:
   static constexpr size_t SLAB_BYTES = size_t{8} << 20;
+
+  bool addSlab() noexcept {
+    try {
+      slabs_.push_back(std::make_unique<Slab>(SLAB_BYTES));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    if (slabs_.size() > 1) slabs_.back()->preferHugePages();
+    used_ = 0;
+    return true;
+  }
+
   std::vector<std::unique_ptr<Slab>> slabs_;
   size_t used_ = 0;
 };
