@@ -23,8 +23,7 @@ async function snapshotTaken(): Promise<{ service: Service; world: IndexWorld; f
   const folder = dataFolder();
   const service = await startApiProcess({ env: { DATA_DIR: folder, LOG_LEVEL: "info" } });
   const world = await IndexWorld.create(service);
-  await world.write(6);
-  await world.rewriteContents(BEFORE);
+  await world.write(6, "file", BEFORE);
   await world.agrees(service.url);
   await stop(service);
   // The change log has no entry for this, so only a rebuilt index can show it.

@@ -47,7 +47,7 @@ export class IndexWorld {
   }
 
   /** Writes new versions of this many files, in one transaction. */
-  async write(files: number, prefix = "file"): Promise<void> {
+  async write(files: number, prefix = "file", content?: string): Promise<void> {
     const versions = await this.sql.begin(async (tx) => {
       const written: TestVersion[] = [];
       for (let i = 0; i < files; i++) {
@@ -57,6 +57,8 @@ export class IndexWorld {
         written.push(await writeVersion(tx as never, this.project, `${prefix}-${i}.md`, chunks));
       }
       await attach(tx as never, this.project, this.environment.id, written);
+      // In the same transaction, because a service may index what is committed at once.
+      if (content !== undefined) await this.rewriteContents(content, tx as never);
       return written;
     });
     for (const version of versions) {
@@ -67,8 +69,8 @@ export class IndexWorld {
   }
 
   /** Overwrites the contents of all chunks without an entry in the change log. */
-  async rewriteContents(content: string): Promise<void> {
-    await this.sql`UPDATE chunks SET content = ${content} WHERE project_id = ${this.project.id}`;
+  async rewriteContents(content: string, sql = this.sql): Promise<void> {
+    await sql`UPDATE chunks SET content = ${content} WHERE project_id = ${this.project.id}`;
   }
 
   /** Searches for chunks near a vector. */
