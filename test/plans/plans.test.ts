@@ -24,6 +24,8 @@ import type { Json } from "../support/openapi.ts";
 
 /** A sequential scan of a smaller table is cheap. */
 const LARGE_ROWS = 1_000;
+/** An export reads whole tables on purpose. */
+const READS_ALL = "src/export/queries.ts";
 const FILL_TIMEOUT_MS = 120_000;
 /** PostgreSQL may use a generic plan from the sixth execution on, so both plans are checked. */
 const KINDS = ["", "GENERIC_PLAN, "] as const;
@@ -122,6 +124,10 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertApiKey: (tx) => apiKeys.insertApiKey(tx, newKey()),
     readApiKey: (tx) => apiKeys.readApiKey(tx, bound(), one("api_keys")),
     lockKeyInUse: (tx) => apiKeys.lockKeyInUse(tx, one("api_keys")),
+    revokeApiKey: async (tx) => {
+      await apiKeys.revokeApiKey(tx, caller(), one("api_keys"));
+      await apiKeys.revokeApiKey(tx, bound(), one("api_keys"));
+    },
   },
   "src/branches/queries.ts": {
     readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
@@ -147,6 +153,12 @@ const RUNS: Record<string, Record<string, Run>> = {
     storeResponse: answered,
   },
   "src/projects/queries.ts": {
+    readProjects: async (tx) => {
+      await projects.readProjects(tx, caller(), { limit: 51 });
+      await projects.readProjects(tx, caller(), { after: "a", limit: 51 });
+      await projects.readProjects(tx, bound(), { before: "z", limit: 51 });
+      await projects.readProjects(tx, caller(), { id: one("projects"), limit: 1 });
+    },
     readTemplates: (tx) => projects.readTemplates(tx, caller(), one("projects"), "p9"),
     insertProject: copied,
     copyEnvironments: copied,
@@ -250,6 +262,7 @@ describe("query plans on a filled database", () => {
   test("every exported query of every feature is checked", async () => {
     const files = await Array.fromAsync(new Glob("src/*/queries.ts").scan(PROJECT_ROOT));
     for (const file of files) {
+      if (file === READS_ALL) continue;
       const text = await Bun.file(`${PROJECT_ROOT}/${file}`).text();
       const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(
         ([, name]) => name,
