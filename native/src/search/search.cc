@@ -74,10 +74,13 @@ class FanOut {
   std::atomic<size_t> next_{0};
 };
 
-PreparedQuery prepare(const Query& query, Method method) {
+PreparedQuery prepare(const ScopeParts& parts, const Query& query, Method method) {
   const double squared = kernels().dot(query.vector, query.vector, query.dimension);
   PreparedQuery prepared{query, method, 1 / std::sqrt(squared), {}};
-  if (method == Method::EXACT) return prepared;
+  const bool exact = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
+    return isComparedExactly(*part, query, method);
+  });
+  if (exact) return prepared;
   prepared.rotated.resize(query.dimension);
   RabitqQuantizer::prepare(query.vector, prepared.inverseNorm, query.dimension,
                            prepared.rotated.data());
@@ -86,7 +89,7 @@ PreparedQuery prepare(const Query& query, Method method) {
 
 void searchParts(const ScopeParts& parts, const Query& query, Method method, Answer& answer) {
   const Running running;
-  const PreparedQuery prepared = prepare(query, method);
+  const PreparedQuery prepared = prepare(parts, query, method);
   if (parts.size() == 1) {
     BestHits best(query.limit, query.threshold, answer.hits);
     answer.plan = searchShard(*parts[0], prepared, best, answer.work);

@@ -42,10 +42,7 @@ class ShardSearch {
         work_(work) {}
 
   Plan run() {
-    const uint32_t members = part_.nodes.count();
-    if (prepared_.method == Method::EXACT || members <= std::max(EXACT_MAX_NODES, query_.limit)) {
-      return exact();
-    }
+    if (isComparedExactly(part_, query_, prepared_.method)) return exact();
     const std::shared_ptr<const QuantizedIndex> quantized = part_.shard->quantized();
     quantized->quantizer.encodeQuery(prepared_.rotated.data(), scratch_.query);
     Plan plan = Plan::GRAPH;
@@ -139,6 +136,10 @@ class ShardSearch {
 };
 
 }  // namespace
+
+bool isComparedExactly(const ScopePart& part, const Query& query, Method method) {
+  return method == Method::EXACT || part.nodes.count() <= std::max(EXACT_MAX_NODES, query.limit);
+}
 
 Plan searchShard(const ScopePart& part, const PreparedQuery& query, BestHits& best,
                  SearchWork& work) {

@@ -15,6 +15,9 @@ struct PreparedQuery {
   std::vector<float> rotated;
 };
 
+/// True when all members of a shard are compared exactly, which needs no rotated vector.
+bool isComparedExactly(const ScopePart& part, const Query& query, Method method);
+
 /// Offers the hits of one shard to `best` by the cheapest plan, or by the given one, and returns it.
 /// Candidates that cannot be among the best are not ranked exactly, so a shard costs less if others were
 /// searched before. The walk over its graph knows nothing of them: on its way to the nearest nodes it
