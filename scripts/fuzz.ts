@@ -4,7 +4,7 @@
  * whose answer is not as documented is made as small as possible; the seed repeats it.
  */
 import { parseArgs } from "node:util";
-import { cleanUp } from "../support/cleanup.ts";
+import { runProgram } from "../support/run-program.ts";
 import { SEED } from "../support/seed.ts";
 import { operationsOf } from "../test/fuzz/exchanges.ts";
 import { fuzzOperation, type Statuses } from "../test/fuzz/fuzz.ts";
@@ -63,15 +63,5 @@ async function run(): Promise<void> {
   }
 }
 
-if (values.help) {
-  process.stdout.write(USAGE);
-} else {
-  try {
-    await run();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-    process.exitCode = 1;
-  }
-  await cleanUp();
-  process.exit();
-}
+if (values.help) process.stdout.write(USAGE);
+else await runProgram(run);

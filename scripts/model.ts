@@ -7,7 +7,7 @@
  * path repeat it.
  */
 import { parseArgs } from "node:util";
-import { cleanUp } from "../support/cleanup.ts";
+import { runProgram } from "../support/run-program.ts";
 import { SEED } from "../support/seed.ts";
 import { runModel } from "../test/model/run.ts";
 import type { FaultName } from "../test/model/world/faults.ts";
@@ -96,15 +96,5 @@ async function run(): Promise<void> {
   }
 }
 
-if (values.help) {
-  process.stdout.write(USAGE);
-} else {
-  try {
-    await run();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-    process.exitCode = 1;
-  }
-  await cleanUp();
-  process.exit();
-}
+if (values.help) process.stdout.write(USAGE);
+else await runProgram(run);

@@ -1,7 +1,7 @@
-import { cleanUp } from "../../support/cleanup.ts";
+import { cleanUp } from "./cleanup.ts";
 
-/** Runs a benchmark, stops everything it started, and ends the process. */
-export async function runBenchmark(work: () => Promise<void>): Promise<never> {
+/** Runs a benchmark or a script, stops everything it started, and ends the process. */
+export async function runProgram(work: () => Promise<void>): Promise<never> {
   let failed = false;
   try {
     await work();

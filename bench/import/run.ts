@@ -13,7 +13,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/process.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { runBenchmark } from "../support/benchmark.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { type BenchDatabase, startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { mebibytes, secondsSince } from "../support/table.ts";
@@ -121,7 +121,7 @@ async function withDatabase<T>(
   }
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const server = await startDatabase();
   const bare = await withDatabase(server, "bare", bareInserts);
   const table: Record<string, string | number>[] = [

@@ -6,7 +6,7 @@
  * Prints the memory of the process after every tenth of the changes. The first tenth is the baseline.
  */
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { runBenchmark } from "../support/benchmark.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer } from "../support/server.ts";
@@ -17,7 +17,7 @@ import { writeFiles, writeProject } from "./world.ts";
 const { changes, files } = readOptions({ changes: 5_000, files: 500 });
 const PARAGRAPH = "Some words of a paragraph that is as long as they are in life. ".repeat(20);
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { dataDir, sql } = await startDatabase();
   const userId = await addUser(sql);
   const { key } = await addApiKey(sql, userId);

@@ -13,9 +13,9 @@ import { addApiKey, addUser } from "../../support/accounts.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { mean, median, quantile } from "../../support/statistics.ts";
 import { lookup } from "../../workers/lookup.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { startDatabase } from "../support/database.ts";
 import { LoadGenerator } from "../support/load.ts";
 import { readOptions } from "../support/options.ts";
@@ -233,7 +233,7 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
   );
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { dataDir, sql } = await startDatabase();
   const userId = await addUser(sql);
   const { key } = await addApiKey(sql, userId);

@@ -15,9 +15,9 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import { makeWorld, PROJECT_ID, searchPath, type World, writeWorld } from "../search/world.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer, postRequest } from "../support/server.ts";
@@ -151,7 +151,7 @@ async function fairness(load: Load, greedy: Uint8Array[], polite: Uint8Array[]):
   }
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const world = makeWorld(sizes.chunks, PAYLOADS, sizes.dimension);
   const database = await startDatabase();
   await writeWorld(database.sql, world);

@@ -9,8 +9,8 @@
 import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { median } from "../../support/statistics.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { getRequests, measureInTurns, type Throughput, throughputRatio } from "../support/load.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer, startBaseline } from "../support/server.ts";
@@ -22,7 +22,7 @@ const TREE_MESSAGES = 1_000;
 /** Characters of text per message, about a long paragraph. */
 const MESSAGE_CHARS = 300;
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { sql, url: databaseUrl } = await createTestDatabase();
   const userId = await addUser(sql);
   const conversation = await addConversation(sql, { userId }, await addProject(sql, userId));

@@ -5,7 +5,7 @@
  *
  * `--settle` is how many seconds a server gets to finish its graph and its snapshot.
  */
-import { runBenchmark } from "../support/benchmark.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer } from "../support/server.ts";
@@ -38,7 +38,7 @@ async function measure(dataDir: string): Promise<Memory> {
   return memory;
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { dataDir, sql } = await startDatabase();
   const world = makeWorld(chunks, 1, dimension);
   await writeWorld(sql, world);

@@ -12,8 +12,8 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { median } from "../../support/statistics.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { startDatabase } from "../support/database.ts";
 import { type Latencies, LoadGenerator } from "../support/load.ts";
 import { readOptions } from "../support/options.ts";
@@ -208,7 +208,7 @@ async function measureCosts(
   printRow("start from the snapshot, s", restarted.startSeconds.toFixed(2));
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { dataDir, sql } = await startDatabase(options.data || undefined);
   const { chunks, queries, dimension } = options;
   const world = makeWorld(chunks, queries, dimension);

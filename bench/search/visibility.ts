@@ -20,9 +20,9 @@ import {
   type Project,
 } from "../../support/accounts.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer } from "../support/server.ts";
@@ -102,7 +102,7 @@ function printTimes(name: string, times: readonly number[]): void {
   printRow(name, times.length, at(0.5), at(0.9), at(0.99), at(1), late);
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const averageLoad = () => loadavg()[0]?.toFixed(1);
   const loadBefore = averageLoad();
   const { dataDir, url, sql } = await startDatabase();

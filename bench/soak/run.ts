@@ -14,7 +14,7 @@
  * `--no-check` only reports.
  */
 import { writeFileSync } from "node:fs";
-import { runBenchmark } from "../support/benchmark.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer } from "../support/server.ts";
@@ -76,7 +76,7 @@ function report(samples: readonly Sample[], load: SoakLoad): boolean {
   return failures.length === 0 && trends.every(({ isFlat }) => isFlat);
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const { dataDir, sql } = await startDatabase();
   const world = await SoakWorld.create(sql, {
     ...{ projects: options.projects, files: options.files, variants: options.variants },

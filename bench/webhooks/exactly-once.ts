@@ -12,15 +12,15 @@ import { sendDeliveries } from "../../support/deliveries.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { startServer } from "../../support/process.ts";
 import { startRedis } from "../../support/redis.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { seedNotice } from "../../support/seed.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { readOptions } from "../support/options.ts";
 
 const { deliveries, repeats } = readOptions({ deliveries: 10_000, repeats: 0.2 });
 const CLIENTS = 24;
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   console.log(seedNotice);
   const redis = await startRedis();
   const { sql, url: databaseUrl } = await createTestDatabase();

@@ -10,9 +10,9 @@ import examples from "@octokit/webhooks-examples";
 import { addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
+import { runProgram } from "../../support/run-program.ts";
 import { median } from "../../support/statistics.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { runBenchmark } from "../support/benchmark.ts";
 import { measureInTurns, throughputRatio } from "../support/load.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer, startBaseline } from "../support/server.ts";
@@ -35,7 +35,7 @@ function deliveries(path: string, secret: string, body: string): () => string {
   return () => `${head}idempotency-key: ${crypto.randomUUID()}\r\n\r\n${body}`;
 }
 
-await runBenchmark(async () => {
+await runProgram(async () => {
   const redis = await startRedis();
   const { sql, url: databaseUrl } = await createTestDatabase();
   const project = await addProject(sql, await addUser(sql));

@@ -164,7 +164,7 @@ function noteUpgrade(tenant: Tenant, seats: number, reply: Reply, isCalm: boolea
   tenant.upgrades.set(seats, known);
 }
 
-/** The provider has opened one session per upgrade, whoever died meanwhile. */
+/** The provider has opened one session per upgrade, whichever process died meanwhile. */
 export function verifyUpgrades({ owner, upgrades }: Tenant, { world }: Scene): void {
   const sessions = [...world.provider.sessions.values()].filter(
     (session) => session["client_reference_id"] === owner.userId,
