@@ -11,7 +11,7 @@ const CREATED_EXAMPLE: CreatedApiKey = {
   name: "Handbook search",
   key: "tsr_<prefix>_<secret>",
   key_prefix: "tsr_<prefix>",
-  expires_at: "2027-01-01T00:00:00.000Z",
+  expires_at: "2096-01-01T00:00:00.000Z",
   created_at: "2026-01-05T09:30:00.000Z",
   scopes: ["search.query", "knowledge.lookup"],
 };
