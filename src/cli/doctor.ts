@@ -176,11 +176,14 @@ interface IndexRow {
 async function checkIndexes(sql: Sql): Promise<Finding[]> {
   const rows = await sql<IndexRow[]>`
     SELECT left(s.node_id::text, 8) AS node, min(s.recall) AS recall,
-      min(s.recall_samples)::integer AS samples,
-      max(extract(epoch FROM now() - s.updated_at))::integer AS age,
-      coalesce(sum((SELECT count(*) FROM change_log c
-        WHERE c.project_id = s.project_id AND c.seq > s.seq)), 0)::integer AS pending
-    FROM index_state s GROUP BY s.node_id ORDER BY 1`;
+      min(s.samples)::integer AS samples, max(s.age)::integer AS age,
+      sum((SELECT count(*) FROM change_log c
+        WHERE c.project_id = s.project_id AND c.seq > s.seq))::integer AS pending
+    FROM (
+      SELECT node_id, project_id, min(seq) AS seq, min(recall) AS recall,
+        min(recall_samples) AS samples, max(extract(epoch FROM now() - updated_at)) AS age
+      FROM index_state GROUP BY node_id, project_id
+    ) s GROUP BY s.node_id ORDER BY 1`;
   if (rows.length === 0)
     return [warning("indexes", "no running service reports any", "start the service")];
   return rows.map(({ node, age, pending, recall, samples }) => {

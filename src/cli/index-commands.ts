@@ -13,7 +13,8 @@ export function indexCommand(): Command {
     .addHelpText(
       "after",
       `
-Prints one row per server, project and dimension. "pending" is the number of change log entries
+Prints one row per server, project and dimension, and one for the text of each project, with its
+number of documents. "pending" is the number of change log entries
 that the server has not processed yet. "recall" is the share of the true best results that recent
 searches found, measured on a sample of them ("samples"); "-" before the first one. Servers report every few seconds, and only the projects that
 they have loaded.
@@ -52,6 +53,7 @@ interface StateRow {
   readonly dimension: number;
   readonly vectors: string;
   readonly graphed: string;
+  readonly documents: string;
   readonly memory: string;
   readonly seq: string;
   readonly pending: string;
@@ -65,7 +67,7 @@ async function statusText(sql: Sql): Promise<string> {
     SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
   const rows = await sql<StateRow[]>`
     SELECT left(s.node_id::text, 8) AS node, coalesce(p.slug, s.project_id::text) AS project,
-      s.dimension, s.vectors, s.graphed, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
+      s.dimension, s.vectors, s.graphed, s.documents, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
       (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)
         AS pending,
       s.recall, s.recall_samples AS samples,
@@ -76,13 +78,15 @@ async function statusText(sql: Sql): Promise<string> {
   const change = `change log: at ${head?.seq ?? 0}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
   const header =
-    "node project dimension vectors graphed memory seq pending recall samples seen".split(" ");
+    "node project dimension vectors graphed documents memory seq pending recall samples seen".split(
+      " ",
+    );
   const table = rows.map((row) => [
     row.node,
     row.project,
-    String(row.dimension),
-    row.vectors,
-    row.graphed,
+    ...(row.dimension === 0
+      ? ["text", "-", "-", row.documents]
+      : [String(row.dimension), row.vectors, row.graphed, "-"]),
     row.memory,
     row.seq,
     row.pending,

@@ -8,7 +8,8 @@ import {
 
 /**
  * Lets the indexes of running services keep up with an import. It pauses while one of them reports
- * that a change of the import's projects has been waiting for longer than changes may.
+ * that a change of the import's projects, or a file version that an import has announced, has been
+ * waiting for longer than changes may.
  */
 export class IndexPace {
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -38,9 +39,9 @@ export class IndexPace {
         SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
         WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
           AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-          AND EXISTS (
+          AND (s.waiting_ms > ${CHANGE_VISIBLE_BOUND_MS} OR EXISTS (
             SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq
-              AND c.at < s.updated_at - make_interval(secs => ${CHANGE_VISIBLE_BOUND_MS / 1_000}))
+              AND c.at < s.updated_at - make_interval(secs => ${CHANGE_VISIBLE_BOUND_MS / 1_000})))
       ) AS lags`;
     return row?.lags === true;
   }

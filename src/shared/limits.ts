@@ -389,6 +389,8 @@ export const TEXT_BUILD_THREADS_MAX = 3;
 export const TEXT_MERGE_INLINE_BYTES = 262_144;
 /** Merges yield to everything else: documents can be found before they are merged. */
 export const TEXT_MERGE_NICENESS = 10;
+/** Pause of a project after a merge of its segments has failed. */
+export const TEXT_MERGE_RETRY_MS = 5_000;
 /** A thread that builds or merges segments ends after this time without work. */
 export const TEXT_THREAD_IDLE_MS = 20_000;
 /** The largest segment that a merge may build: merging needs its memory twice. */

@@ -63,7 +63,8 @@ test("exact searches are not measured", async () => {
 
 test("the state of the indexes, for the command line, holds the recall and its samples", async () => {
   const rows = () => sql<{ recall: number | null; samples: number | null }[]>`
-    SELECT recall, recall_samples AS samples FROM index_state WHERE project_id = ${project.id}`;
+    SELECT recall, recall_samples AS samples FROM index_state
+    WHERE project_id = ${project.id} AND dimension > 0`;
   const reported = async () => (await rows()).some(({ recall }) => recall !== null);
   await searchUntil(reported, 4 * INDEX_HEARTBEAT_INTERVAL_MS);
   const [row] = await rows();

@@ -245,6 +245,16 @@ describe("index", () => {
     expect(measured.stdout).toMatch(/ {2}0\.9933 +64 +\d+ s ago/);
   });
 
+  test("status shows the documents of a project without vectors", async () => {
+    await cli.import(FRAME);
+    await cli.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, documents,
+        memory_bytes)
+      SELECT gen_random_uuid(), id, 0, 0, 0, 0, 1200, 4096 FROM projects`;
+    const { stdout } = await cli.run(["index", "status"]);
+    expect(stdout).toMatch(/ docs +text +- +- +1200 /);
+  });
+
   test("rebuild appends a request for each project to the change log", async () => {
     await cli.import([...FRAME, { ...FRAME[1], slug: "other" }]);
     expect((await cli.run(["index", "rebuild", "--project", "docs"])).status).toBe(0);

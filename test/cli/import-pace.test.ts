@@ -4,7 +4,7 @@ import { OPERATOR } from "../../src/audit/actor.ts";
 import { importRecords } from "../../src/import/import-records.ts";
 import type { InputRecord } from "../../src/import/records/batches.ts";
 import { parseRecord } from "../../src/import/records/parse.ts";
-import { IMPORT_INDEX_WAIT_MAX_MS } from "../../src/shared/limits.ts";
+import { CHANGE_VISIBLE_BOUND_MS, IMPORT_INDEX_WAIT_MAX_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 
@@ -37,6 +37,19 @@ async function report(projectId: string, isBehind: boolean, ageSeconds = 0) {
   return { update, stop: () => sql`DELETE FROM index_state WHERE node_id = ${node}` };
 }
 
+/** A report of a service where announced versions have been waiting for so long. */
+async function reportWaiting(projectId: string, waitingMs: number) {
+  const node = randomUUID();
+  await sql`
+    INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
+      waiting_ms)
+    VALUES (${node}, ${projectId}, 0, 0, 0, 0, 0, ${waitingMs})`;
+  return {
+    caughtUp: () => sql`UPDATE index_state SET waiting_ms = 0 WHERE node_id = ${node}`,
+    stop: () => sql`DELETE FROM index_state WHERE node_id = ${node}`,
+  };
+}
+
 /** Imports files of the project in batches; `written` counts those that are written. */
 function startImport(slug: string) {
   const progress = { written: 0 };
@@ -63,6 +76,18 @@ describe("an import while indexes lag", () => {
     await Bun.sleep(2_000);
     expect(progress.written).toBeLessThan(BATCHES);
     await reported.update(false);
+    await done;
+    expect(progress.written).toBe(BATCHES);
+    await reported.stop();
+  });
+
+  test("an import pauses while versions that it announced wait for too long to be indexed", async () => {
+    const project = await addProject(sql, await addUser(sql));
+    const reported = await reportWaiting(project.id, CHANGE_VISIBLE_BOUND_MS + 1);
+    const { progress, done } = startImport(project.slug);
+    await Bun.sleep(2_000);
+    expect(progress.written).toBeLessThan(BATCHES);
+    await reported.caughtUp();
     await done;
     expect(progress.written).toBe(BATCHES);
     await reported.stop();

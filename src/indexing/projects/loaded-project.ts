@@ -42,8 +42,7 @@ export class LoadedProject {
     }
     const all = await changes.scopesOf(this.id);
     if (all === null) return false;
-    this.indexer.load(this.#restored.scopes ?? all, seq);
-    await this.indexer.idle();
+    await this.indexer.load(this.#restored.scopes ?? all, seq);
     return true;
   }
 

@@ -3,6 +3,7 @@ import type { ScopeRef } from "../../scopes/scope.ts";
 import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
+import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject } from "./loaded-project.ts";
 import type { ProjectIndexer } from "./project-indexer.ts";
@@ -27,8 +28,8 @@ export class LoadedProjects {
   /** One snapshot is written at a time. */
   readonly #saving = pLimit(1);
   readonly #prefetches = pLimit(1);
-  /** Projects that wait to be loaded in the background. */
-  readonly #prefetching = new Set<string>();
+  /** Projects that wait to be loaded in the background, with the versions announced meanwhile. */
+  readonly #prefetching = new Map<string, AnnouncedVersions>();
 
   constructor(
     private readonly context: IndexingContext,
@@ -44,6 +45,11 @@ export class LoadedProjects {
     return [...this.#projects.values()].filter((p) => p.ready).map((p) => p.indexer);
   }
 
+  /** Projects in memory or on their way there. */
+  indexers(): ProjectIndexer[] {
+    return [...this.#projects.values()].map((project) => project.indexer);
+  }
+
   /** Queues a changed scope, if its project is in memory or being loaded. */
   mark(projectId: string, scope: ScopeRef, seq: number): void {
     this.#projects.get(projectId)?.indexer.mark(scope, seq);
@@ -52,17 +58,20 @@ export class LoadedProjects {
   /** Loads a project in the background, so that its first search does not wait for that. */
   prefetch(projectId: string, mayLoad: () => boolean): void {
     if (this.#projects.has(projectId) || this.#prefetching.has(projectId)) return;
-    this.#prefetching.add(projectId);
+    const announced = new AnnouncedVersions();
+    this.#prefetching.set(projectId, announced);
     void this.#prefetches(async () => {
-      this.#prefetching.delete(projectId);
       if (mayLoad()) await this.load(projectId);
+      this.#prefetching.delete(projectId);
+      this.announce(projectId, announced.take(announced.size));
     });
   }
 
-  /** Adds stored file versions to a loaded project before a scope holds them. */
+  /** Adds stored file versions to a project in memory, or soon to be, before a scope holds them. */
   announce(projectId: string, versions: readonly string[]): void {
     const project = this.#projects.get(projectId);
-    if (project?.ready) project.indexer.announce(versions);
+    if (project !== undefined) project.indexer.announce(versions);
+    else this.#prefetching.get(projectId)?.add(versions);
   }
 
   /** Notes that projects were searched recently. */

@@ -2,7 +2,6 @@ import { timed } from "../../observability/long-tasks.ts";
 import type { ScopeRef } from "../../scopes/scope.ts";
 import { Lanes } from "../../shared/lanes.ts";
 import {
-  INDEX_ANNOUNCED_MAX,
   INDEX_BULK_VERSIONS,
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
@@ -11,6 +10,7 @@ import {
 } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
+import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
 import { SliceSize } from "./slice-size.ts";
@@ -31,8 +31,7 @@ export class ProjectIndexer {
   /** The scope that is being indexed, and the one that preempts it, if any. */
   readonly #current = new Set<PendingScope>();
   readonly #slice = new SliceSize();
-  /** Stored versions that a scope may hold soon. */
-  #announced: string[] = [];
+  readonly #announced = new AnnouncedVersions();
   #running: Promise<void> | undefined;
   #opened = false;
   #closed = false;
@@ -50,10 +49,19 @@ export class ProjectIndexer {
     this.#run();
   }
 
-  /** Queues scopes in the given order. */
-  load(scopes: readonly ScopeRef[], seq: number): void {
-    for (const scope of scopes) this.#pending.add({ scope, seq, preempts: false, waiters: [] });
+  /**
+   * Queues scopes in the given order; resolves when each has been indexed once, or the project is
+   * closed. It does not wait for what changes meanwhile, because changes may never pause.
+   */
+  async load(scopes: readonly ScopeRef[], seq: number): Promise<void> {
+    if (this.#closed) return;
+    const indexed = scopes.map((scope) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#pending.add({ scope, seq, preempts: false, waiters: [resolve] });
+      return promise;
+    });
     this.#run();
+    await Promise.all(indexed);
   }
 
   /** Queues a scope that changed at this log entry. */
@@ -64,9 +72,13 @@ export class ProjectIndexer {
 
   /** Adds file versions before a scope holds them, while no scope waits to be indexed. */
   announce(versions: readonly string[]): void {
-    if (this.#announced.length + versions.length > INDEX_ANNOUNCED_MAX) return;
-    this.#announced.push(...versions);
+    this.#announced.add(versions);
     this.#run();
+  }
+
+  /** How long the oldest announced version has waited, in milliseconds; 0 when none waits. */
+  get announcedMs(): number {
+    return this.#announced.waitingMs;
   }
 
   /** Indexes a scope again; resolves when searches see it, or the project is closed. */
@@ -99,7 +111,7 @@ export class ProjectIndexer {
 
   #run(): void {
     if (!this.#opened || this.#closed || this.#running !== undefined) return;
-    if (this.#pending.size === 0 && this.#announced.length === 0) return;
+    if (this.#pending.size === 0 && this.#announced.size === 0) return;
     this.#running = this.#drain().finally(() => {
       this.#running = undefined;
       // A scope may have been marked after the last look at the queue.
@@ -200,8 +212,8 @@ export class ProjectIndexer {
   /** Adds announced versions until a scope waits. Those that fail are added with their scope. */
   async #addAnnounced(): Promise<void> {
     const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
-    while (this.#announced.length > 0 && this.#pending.size === 0) {
-      const slice = this.#announced.splice(0, this.#slice.versions);
+    while (this.#announced.size > 0 && this.#pending.size === 0) {
+      const slice = this.#announced.take(this.#slice.versions);
       const unknown = slice.filter((id) => !this.#isKnown(id));
       const add = () => this.#add(unknown);
       if (unknown.length > 0) await lanes.start(() => this.context.bulk(add));

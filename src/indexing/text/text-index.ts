@@ -17,7 +17,7 @@ import type { TextRow } from "./build-from-rows.ts";
 import { runSegmentTask, type SegmentTask } from "./segment-task.ts";
 import { SegmentThreads } from "./segment-threads.ts";
 import { TextMaintenance } from "./text-maintenance.ts";
-import { TextProject } from "./text-project.ts";
+import { type Merged, TextProject } from "./text-project.ts";
 import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 
@@ -44,7 +44,11 @@ export class TextIndex implements VersionIndex {
   );
   readonly #maintenance = new TextMaintenance();
 
-  constructor(private readonly publish: (message: TextMessage) => void) {}
+  /** @param onFailed called when a merge of a project's segments failed; it is tried again */
+  constructor(
+    private readonly publish: (message: TextMessage) => void,
+    private readonly onFailed: (projectId: string, error: unknown) => void = () => {},
+  ) {}
 
   openProject(projectId: string): void {
     if (!this.#projects.has(projectId)) this.#projects.set(projectId, new TextProject());
@@ -127,7 +131,7 @@ export class TextIndex implements VersionIndex {
   maintain(projectId: string): MaintenanceState {
     const project = this.#projects.get(projectId);
     if (project === undefined) return "done";
-    const merged = this.#maintenance.next(project);
+    const merged = this.#nextMerge(projectId, project);
     if (merged === null) return "done";
     const { added, removed, scopeIds } = merged;
     this.publish({
@@ -138,6 +142,15 @@ export class TextIndex implements VersionIndex {
       scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
     });
     return "more";
+  }
+
+  #nextMerge(projectId: string, project: TextProject): Merged | null {
+    try {
+      return this.#maintenance.next(project);
+    } catch (error) {
+      this.onFailed(projectId, error);
+      return null;
+    }
   }
 
   snapshot(projectId: string, directory: string): Promise<void> {

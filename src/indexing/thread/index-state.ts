@@ -3,35 +3,42 @@ import { INDEX_NODE_EXPIRY_SECONDS } from "../../shared/limits.ts";
 import type { VersionIndex } from "../versions/version-index.ts";
 import type { IndexRecall } from "./messages.ts";
 
+/** How far the indexes of a project have come. */
+interface ProjectProgress {
+  readonly projectId: string;
+  /** The last change that searches see. */
+  readonly seq: number;
+  /** How long the oldest announced version has been waiting to be indexed, in milliseconds. */
+  readonly waitingMs: number;
+}
+
 interface StateRow {
-  readonly project_id: string;
+  readonly progress: ProjectProgress;
+  /** 0 for the text index. */
   readonly dimension: number;
   readonly vectors: number;
   readonly graphed: number;
-  readonly memory_bytes: number;
+  readonly documents: number;
+  readonly bytes: number;
 }
 
 function keyOf(projectId: string, dimension: number): string {
   return `${projectId} ${dimension}`;
 }
 
-function rowsOf(projectIds: readonly string[], indexes: readonly VersionIndex[]): StateRow[] {
-  const rows: StateRow[] = [];
-  for (const project_id of projectIds) {
-    for (const index of indexes) {
-      for (const { dimension, entries, maintained, bytes } of index.stats(project_id)) {
-        if (dimension === 0) continue;
-        rows.push({
-          project_id,
-          dimension,
-          vectors: entries,
-          graphed: maintained,
-          memory_bytes: bytes,
-        });
-      }
-    }
-  }
-  return rows;
+function rowsOf(
+  projects: readonly ProjectProgress[],
+  indexes: readonly VersionIndex[],
+): StateRow[] {
+  return projects.flatMap((progress) =>
+    indexes
+      .flatMap((index) => index.stats(progress.projectId))
+      .map(({ dimension, entries, maintained, bytes }) =>
+        dimension === 0
+          ? { progress, dimension, vectors: 0, graphed: 0, documents: entries, bytes }
+          : { progress, dimension, vectors: entries, graphed: maintained, documents: 0, bytes },
+      ),
+  );
 }
 
 /** Publishes the state of this node's indexes to other processes in the table index_state. */
@@ -50,31 +57,28 @@ export class IndexState {
     this.#recalls.set(keyOf(recall.projectId, recall.dimension), recall);
   }
 
-  /**
-   * Replaces this node's rows, and deletes those of nodes that have stopped reporting. `seqs` has the
-   * last change of each project that searches see.
-   */
-  async write(seqs: ReadonlyMap<string, number>): Promise<void> {
-    const rows = rowsOf([...seqs.keys()], this.indexes);
-    const keys = new Set(rows.map((row) => keyOf(row.project_id, row.dimension)));
-    for (const key of this.#recalls.keys()) if (!keys.has(key)) this.#recalls.delete(key);
-    const recalls = rows.map((row) => this.#recalls.get(keyOf(row.project_id, row.dimension)));
+  /** Replaces this node's rows, and deletes those of nodes that have stopped reporting. */
+  async write(projects: readonly ProjectProgress[]): Promise<void> {
+    const rows = rowsOf(projects, this.indexes);
+    const keys = rows.map((row) => keyOf(row.progress.projectId, row.dimension));
+    const known = new Set(keys);
+    for (const key of this.#recalls.keys()) if (!known.has(key)) this.#recalls.delete(key);
+    const recalls = keys.map((key) => this.#recalls.get(key));
     await this.sql.begin(async (tx) => {
       await tx`
         DELETE FROM index_state WHERE node_id = ${this.#nodeId}
         OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
       await tx`
-        INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
-          recall, recall_samples)
-        SELECT ${this.#nodeId}, u.project_id, u.dimension, u.seq, u.vectors, u.graphed, u.bytes,
-          u.recall, u.samples
-        FROM unnest(${rows.map((r) => r.project_id)}::uuid[], ${rows.map((r) => r.dimension)}::int[],
-          ${rows.map((r) => seqs.get(r.project_id) as number)}::bigint[],
+        INSERT INTO index_state (node_id, project_id, dimension, seq, waiting_ms, vectors, graphed,
+          documents, memory_bytes, recall, recall_samples)
+        SELECT ${this.#nodeId}, u.*
+        FROM unnest(${rows.map((r) => r.progress.projectId)}::uuid[],
+          ${rows.map((r) => r.dimension)}::int[], ${rows.map((r) => r.progress.seq)}::bigint[],
+          ${rows.map((r) => r.progress.waitingMs)}::bigint[],
           ${rows.map((r) => r.vectors)}::bigint[], ${rows.map((r) => r.graphed)}::bigint[],
-          ${rows.map((r) => r.memory_bytes)}::bigint[],
+          ${rows.map((r) => r.documents)}::bigint[], ${rows.map((r) => r.bytes)}::bigint[],
           ${recalls.map((r) => r?.recall ?? null)}::real[],
-          ${recalls.map((r) => r?.samples ?? null)}::int[])
-          AS u (project_id, dimension, seq, vectors, graphed, bytes, recall, samples)`;
+          ${recalls.map((r) => r?.samples ?? null)}::int[]) AS u`;
     });
   }
 

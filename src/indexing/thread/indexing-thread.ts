@@ -167,11 +167,12 @@ export class IndexingThread {
     this.#beatAt = performance.now();
     this.#wasLagging = this.projects.isIndexing();
     const { seq } = this.follower.reached;
-    const seqs = new Map(this.projects.ids().map((id) => [id, seq]));
-    for (const { id, oldestPending } of this.projects.ready()) {
-      if (oldestPending !== undefined) seqs.set(id, Math.min(seq, oldestPending - 1));
-    }
-    await this.#state.write(seqs);
+    const progress = this.projects.indexers().map(({ id, oldestPending, announcedMs }) => ({
+      projectId: id,
+      seq: oldestPending === undefined ? seq : Math.min(seq, oldestPending - 1),
+      waitingMs: Math.round(announcedMs),
+    }));
+    await this.#state.write(progress);
   }
 
   /** Runs `work` periodically, never twice at once. A failure is logged once in a while; the next run follows. */

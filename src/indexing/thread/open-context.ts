@@ -24,8 +24,13 @@ export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>
   });
 }
 
-function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): VersionIndex[] {
+/** Logs what fails repeatedly in a project once in a while. */
+function reportFailures(log: Log, message: string): (project: string, err: unknown) => void {
   const failures = new LogLimiter();
+  return (project, err) => failures.limited(project, () => log.warn({ err, project }, message));
+}
+
+function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): VersionIndex[] {
   const nativeName = (projectId: string) => nativeNameOf(instance, projectId);
   // A thread that crashed may have left projects behind whose versions are not known any more.
   for (const name of native.projects()) {
@@ -35,12 +40,12 @@ function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): Vers
     new VectorIndex(
       nativeName,
       (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
-      (project, err) =>
-        failures.limited(project, () =>
-          log.warn({ err, project }, "cannot maintain an index; retrying"),
-        ),
+      reportFailures(log, "cannot maintain an index; retrying"),
     ),
-    new TextIndex((message) => post({ type: "published", index: "text", message })),
+    new TextIndex(
+      (message) => post({ type: "published", index: "text", message }),
+      reportFailures(log, "cannot merge text segments; retrying"),
+    ),
   ];
 }
 

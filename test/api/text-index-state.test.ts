@@ -1,0 +1,28 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { addEnvironment } from "../../support/accounts.ts";
+import { startApiProcess } from "../support/api.ts";
+import { untilReady } from "../support/index-world.ts";
+import { publishTexts } from "../support/knowledge.ts";
+
+setDefaultTimeout(120_000);
+
+const WAIT_MS = 60_000;
+
+test("a project without vectors reports its documents, and that no change waits", async () => {
+  const api = await startApiProcess();
+  await untilReady(api.url);
+  const { sql } = api;
+  const project = await api.project(await api.user());
+  const environment = await addEnvironment(sql, project);
+  await publishTexts(sql, project, environment, { "a.md": "lantern", "b.txt": "lantern" });
+  const reported = async () => {
+    const [row] = await sql<{ documents: number; pending: number }[]>`
+      SELECT s.documents::int AS documents, (SELECT count(*)::int FROM change_log c
+        WHERE c.project_id = s.project_id AND c.seq > s.seq) AS pending
+      FROM index_state s WHERE s.project_id = ${project.id} AND s.dimension = 0`;
+    return row;
+  };
+  const deadline = Date.now() + WAIT_MS;
+  while ((await reported())?.documents !== 1 && Date.now() < deadline) await Bun.sleep(50);
+  expect(await reported()).toEqual({ documents: 1, pending: 0 });
+});
