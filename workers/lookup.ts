@@ -78,10 +78,10 @@ function hashOf(path: string): string {
  * An item of the response in JSON. The frontmatter is stored as JSON and is copied, so a page of long
  * frontmatter costs no parsing.
  */
-function itemJson(view: View, at: DocumentAddress, hit?: TextHit): string {
+function itemJson(view: View, at: DocumentAddress, path: string, hit?: TextHit): string {
   const segment = segmentOf(view, at);
   const { document } = at;
-  const head = { path: segment.path(document), matched_fields: hit?.matchedFields ?? [] };
+  const head = { path, matched_fields: hit?.matchedFields ?? [] };
   const tail = {
     title: segment.title(document),
     snippet: hit?.snippet,
@@ -93,9 +93,10 @@ function itemJson(view: View, at: DocumentAddress, hit?: TextHit): string {
 
 const SCORE_SCALE = 10_000;
 
-/** The items as a page has them. */
-function itemsOf(view: View, found: readonly DocumentAddress[], items: readonly string[]) {
+/** The items of a page, and their paths. `hits` is empty when browsing. */
+function itemsOf(view: View, found: readonly DocumentAddress[], hits: readonly TextHit[]) {
   const paths = found.map((at) => segmentOf(view, at).path(at.document));
+  const items = found.map((at, i) => itemJson(view, at, paths[i] as string, hits[i]));
   return { json: `[${items.join()}]`, count: items.length, last: paths.at(-1) ?? null, paths };
 }
 
@@ -108,8 +109,7 @@ function searchPage(view: OpenView, task: LookupTask, query: string): Page {
   const { shardIndex, shardCount, limit } = task;
   const request = { query, shardIndex, shardCount, limit, without, snippets: true };
   const { total, hits, more } = search(view, request);
-  const items = hits.map((hit) => itemJson(view, hit, hit));
-  const { paths, ...page } = itemsOf(view, hits, items);
+  const { paths, ...page } = itemsOf(view, hits, hits);
   return { ...page, total, shardItems: shardItems(view, task), more, hashes: paths.map(hashOf) };
 }
 
@@ -118,8 +118,7 @@ function browsePage(view: OpenView, task: LookupTask): Page {
   const request = { shardIndex, shardCount, limit: task.limit + 1 };
   const found = browse(view, after === null ? request : { ...request, after });
   const shown = found.slice(0, task.limit);
-  const items = shown.map((at) => itemJson(view, at));
-  const { paths: _, ...page } = itemsOf(view, shown, items);
+  const { paths: _, ...page } = itemsOf(view, shown, []);
   const count = shardItems(view, task);
   const more = found.length > shown.length;
   return { ...page, total: count, shardItems: count, more, hashes: [] };

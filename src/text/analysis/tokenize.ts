@@ -126,10 +126,10 @@ interface WordSpan {
  * The words of a text, where they are, and the token that each has in the index. In unspaced scripts
  * every pair of neighbouring characters is a word.
  *
- * @param initials Most words of a text are of no interest: those in ASCII letters are only given if
- *   the code of their first letter in lower case is marked here.
+ * @param starts Most words of a text are of no interest: those in ASCII letters and digits are only
+ *   given if they start like one of the tokens that were given to `startsOf`.
  */
-export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
+export function wordSpans(text: string, starts: Uint8Array): WordSpan[] {
   const spans: WordSpan[] = [];
   const units = unitsOf(text);
   const { length } = text;
@@ -143,7 +143,9 @@ export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
     }
     if (i === start) i++;
     else if (!isPlain) pushOtherSpans(text, start, i, spans);
-    else if (initials[(units[start] as number) | LOWER_CASE_BIT]) {
+    else if (
+      starts[startCode(units[start] as number, i > start + 1 ? (units[start + 1] as number) : 0)]
+    ) {
       const token = truncate(text.slice(start, i).toLowerCase());
       spans.push({ start, end: i, token });
     }
@@ -151,8 +153,21 @@ export function wordSpans(text: string, initials: Uint8Array): WordSpan[] {
   return spans;
 }
 
-/** Set in lower-case ASCII letters and in digits. */
-const LOWER_CASE_BIT = 0x20;
+/** Marks how the tokens start, for `wordSpans`. */
+export function startsOf(tokens: Iterable<string>): Uint8Array {
+  const starts = new Uint8Array(START_CODES);
+  for (const token of tokens) {
+    starts[startCode(token.charCodeAt(0), token.length > 1 ? token.charCodeAt(1) : 0)] = 1;
+  }
+  return starts;
+}
+
+const START_CODES = 1 << 10;
+
+/** The same number for both cases of ASCII letters, whose lowest five bits differ from one another. */
+function startCode(first: number, second: number): number {
+  return ((first & 31) << 5) | (second & 31);
+}
 
 function pushOtherSpans(text: string, start: number, end: number, spans: WordSpan[]): void {
   for (const match of text.slice(start, end).matchAll(SPAN_RUNS)) {

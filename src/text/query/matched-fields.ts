@@ -1,4 +1,4 @@
-import { FIELD, MARK, SUBWORDS } from "../segment/format.ts";
+import { FIELD, fieldOfMark, SIGNED } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { MatchingTerms } from "./matching-terms.ts";
 
@@ -11,7 +11,7 @@ export function matchedFields(
   document: number,
   terms: MatchingTerms,
 ): string[] {
-  const { tokens, tokenStart } = segment;
+  const { signedTokens: tokens, tokenStart } = segment;
   const { wordOf } = terms;
   const end = tokenStart[document + 1] as number;
   const names: string[] = [];
@@ -19,10 +19,10 @@ export function matchedFields(
   let named = false;
   for (let i = tokenStart[document] as number; i < end; i++) {
     const token = tokens[i] as number;
-    if (token >= MARK) {
+    if (token < 0) {
       // BREAK and SUBWORDS are marks within a field.
-      if (token >= SUBWORDS) continue;
-      field = token - MARK;
+      if (token >= SIGNED.subwords) continue;
+      field = fieldOfMark(token);
       named = false;
     } else if (!named && wordOf[token] !== 0) {
       names.push(fieldName(segment, field));

@@ -34,12 +34,11 @@ export class MatchingTerms {
     });
   }
 
-  /** Marks the UTF-16 codes below 128 that a matching term starts with. */
-  initials(): Uint8Array {
-    const { termChars, termStart } = this.#segment;
-    const marks = new Uint8Array(128);
-    for (const term of this.#terms) marks[termChars[termStart[term] as number] as number] = 1;
-    return marks;
+  /** The matching terms as tokens, with the word that each matches, as in `wordOf`. */
+  byToken(): Map<string, number> {
+    return new Map(
+      this.#terms.map((term) => [this.#segment.term(term), this.wordOf[term] as number]),
+    );
   }
 
   clear(): void {

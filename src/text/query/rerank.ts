@@ -1,5 +1,5 @@
 import { RERANK_MAX_WORDS } from "../../shared/limits.ts";
-import { FIELD, MARK, SUBWORDS } from "../segment/format.ts";
+import { FIELD, fieldOfMark, SIGNED } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import { MatchingTerms } from "./matching-terms.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
@@ -70,7 +70,7 @@ export class Reranker {
 
   /** What to add to the score of the first pass. */
   bonus(document: number): number {
-    const { tokens, tokenStart } = this.#segment;
+    const { signedTokens: tokens, tokenStart } = this.#segment;
     const start = tokenStart[document] as number;
     const end = Math.min(tokenStart[document + 1] as number, start + RERANK_MAX_WORDS);
     this.#pairProximity.fill(0);
@@ -80,8 +80,8 @@ export class Reranker {
     let i = start;
     while (i < end) {
       const mark = tokens[i] as number;
-      if (mark >= MARK && mark < SUBWORDS) field = mark - MARK;
-      const from = mark >= MARK ? i + 1 : i;
+      if (mark < SIGNED.subwords) field = fieldOfMark(mark);
+      const from = mark < 0 ? i + 1 : i;
       i = this.#readPassage(from, end);
       const fit = this.#fit(i - from);
       if (field === FIELD.title) {
@@ -102,7 +102,7 @@ export class Reranker {
 
   /** Reads up to the next mark and returns its position. */
   #readPassage(from: number, end: number): number {
-    const { tokens } = this.#segment;
+    const { signedTokens: tokens } = this.#segment;
     const { wordOf } = this.#terms;
     this.#passage++;
     this.#coverage = 0;
@@ -112,7 +112,7 @@ export class Reranker {
     let i = from;
     for (; i < end; i++) {
       const term = tokens[i] as number;
-      if (term >= MARK) break;
+      if (term < 0) break;
       const word = wordOf[term] as number;
       // Most tokens do not match: they must cost next to nothing.
       if (word !== 0) this.#addMatch(word - 1, term, i);

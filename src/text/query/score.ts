@@ -1,72 +1,81 @@
-import { type DocumentSet, hasDocument } from "../segment/document-set.ts";
+import type { DocumentSet } from "../segment/document-set.ts";
 import { POSTING_CODE_MASK, POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
 import { CONTENT_FREQUENCIES, FIELD_FREQUENCIES } from "../segment/frequency-code.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import { inShard, type Shard } from "../segment/shard.ts";
+import type { Shard } from "../segment/shard.ts";
+import { Matches, type SegmentMatches, type Wanted } from "./matches.ts";
 import type { QueryPlan, QueryWord, TermMatch } from "./plan.ts";
 import { CONTENT_B, K1 } from "./weights.ts";
 
-/** The matches in one segment that are in scope and shard, in no particular order. */
-interface SegmentScores {
-  documents: Uint32Array;
-  /** Same length and order as `documents`; all positive. */
-  scores: Float32Array;
+/**
+ * Scratch space of this thread, all zero between calls unless stated otherwise. It is as long as the
+ * largest segment has documents.
+ */
+let scratch = allocate(0);
+
+function allocate(documents: number) {
+  return {
+    /** Weighted frequency of all forms of the current word in each document. */
+    frequencies: new Float32Array(documents),
+    /** What the current word has added to each document's score. */
+    wordScores: new Float32Array(documents),
+    /** The documents that hold the current word. Not cleared. */
+    touched: new Uint32Array(documents),
+  };
 }
 
-/**
- * Scratch space of this thread, all zero between calls. Each call clears only what it wrote, which
- * is far cheaper than clearing or allocating the whole array.
- */
-let scores = new Float32Array(0);
-/** Weighted frequency of all forms of the current word in each document. */
-let frequencies = new Float32Array(0);
-/** What the current word has added to each document's score. */
-let wordScores = new Float32Array(0);
-/** The documents that hold a form of the current word. Not cleared. */
-let touched = new Uint32Array(0);
+/** Common words that weigh less than this share of the query are not worth reading their postings. */
+const NEGLIGIBLE_SHARE = 0.001;
 
-/** First pass over one segment: adds up the scores of its documents, word by word. */
+/**
+ * First pass over one segment: adds up the scores of its documents, word by word, the weightiest word
+ * first.
+ */
 export function scoreSegment(
   segment: SegmentReader,
   index: number,
   set: DocumentSet,
   shard: Shard,
   plan: QueryPlan,
-): SegmentScores {
-  if (scores.length < segment.documentCount) {
-    scores = new Float32Array(segment.documentCount);
-    frequencies = new Float32Array(segment.documentCount);
-    wordScores = new Float32Array(segment.documentCount);
-    touched = new Uint32Array(segment.documentCount);
+  wanted: Wanted,
+): SegmentMatches {
+  if (scratch.touched.length < segment.documentCount) scratch = allocate(segment.documentCount);
+  const matches = new Matches(segment, set, shard);
+  const scorer = new SegmentScorer(segment, matches, plan.averageLength);
+  const words = inOrder(plan);
+  let left = words.reduce((sum, word) => sum + word.weight, 0);
+  let done = 0;
+  for (const word of words) {
+    // The best score so far is at most `done`: until that exceeds `left`, nothing can be ruled out.
+    if (left < Math.max(done, wanted.least)) matches.narrow(left, wanted);
+    scorer.add(word, index);
+    done += word.weight;
+    left -= word.weight;
   }
-  const scorer = new SegmentScorer(segment, set, shard, plan.averageLength);
-  // Selective words go first: they determine the matches that the others add to.
-  for (const word of plan.words) if (word.selective) scorer.add(word, index);
-  const negligible = NEGLIGIBLE_SHARE * plan.maxScore;
-  for (const word of plan.words) {
-    if (!word.selective && word.weight > negligible) scorer.add(word, index);
-  }
-  return scorer.finish();
+  return matches.finish();
 }
 
-/** Common words that weigh less than this share of the query are not worth reading their postings. */
-const NEGLIGIBLE_SHARE = 0.001;
+/** Selective words first, because they determine the matches that the others add to. */
+function inOrder({ words, maxScore }: QueryPlan): QueryWord[] {
+  const negligible = NEGLIGIBLE_SHARE * maxScore;
+  return words
+    .filter((word) => word.selective || word.weight > negligible)
+    .sort((a, b) => Number(b.selective) - Number(a.selective) || b.weight - a.weight);
+}
 
 /** BM25 over weighted frequencies: `weight * frequency / (frequency + K1)`. */
 class SegmentScorer {
-  readonly #matches: number[] = [];
   /** The content's length normalisation of a document is `1 - CONTENT_B + #slope * length`. */
   readonly #slope: number;
-  readonly #acceptsAll: boolean;
+  readonly #matches: Matches;
 
   constructor(
     private readonly segment: SegmentReader,
-    private readonly set: DocumentSet,
-    private readonly shard: Shard,
+    matches: Matches,
     averageLength: number,
   ) {
+    this.#matches = matches;
     this.#slope = CONTENT_B / averageLength;
-    this.#acceptsAll = set === null && shard.shardCount <= 1;
   }
 
   add(word: QueryWord, index: number): void {
@@ -81,31 +90,9 @@ class SegmentScorer {
     for (const form of forms) count = this.#addFrequencies(word, form, count);
     this.#scoreForms(word, count, others.length > 0);
     if (others.length === 0) return;
-    for (const other of others) this.#scoreOther(word, other);
+    for (const other of others) count = this.#scoreOther(word, other, count);
+    const { touched, wordScores } = scratch;
     for (let i = 0; i < count; i++) wordScores[touched[i] as number] = 0;
-    for (const other of others) this.#clearWordScores(other);
-  }
-
-  /** The scores of all matches; the scratch space is zero again. */
-  finish(): SegmentScores {
-    const documents = Uint32Array.from(this.#matches);
-    const result = new Float32Array(documents.length);
-    for (let i = 0; i < documents.length; i++) {
-      const document = documents[i] as number;
-      result[i] = scores[document] as number;
-      scores[document] = 0;
-    }
-    return { documents, scores: result };
-  }
-
-  #accepts(document: number, selective: boolean): boolean {
-    if (scores[document] !== 0) return true;
-    if (!selective) return false;
-    if (this.#acceptsAll) return true;
-    return (
-      hasDocument(this.set, document) &&
-      inShard(this.segment.pathHashes[document] as number, this.shard)
-    );
   }
 
   #frequency(posting: number, document: number): number {
@@ -116,37 +103,31 @@ class SegmentScorer {
 
   /** Scores a word of a single form at once. */
   #scoreOnly(word: QueryWord, { term, similarity }: TermMatch): void {
-    const { postings, postingStart } = this.segment;
     const { selective, formWeight } = word;
     const exactWeight = similarity === 1 ? word.exactWeight : 0;
-    const to = postingStart[term + 1] as number;
-    for (let i = postingStart[term] as number; i < to; i++) {
+    const postings = this.#matches.pick(term, selective);
+    for (let i = 0; i < postings.length; i++) {
       const posting = postings[i] as number;
       const document = posting >>> POSTING_DOCUMENT_SHIFT;
-      if (!this.#accepts(document, selective)) continue;
       const own = this.#frequency(posting, document);
       const frequency = similarity * own;
       const score = (formWeight * frequency) / (frequency + K1) + (exactWeight * own) / (own + K1);
-      if (scores[document] === 0) this.#matches.push(document);
-      scores[document] = (scores[document] as number) + score;
+      this.#matches.add(document, score);
     }
   }
 
   /** Adds what one form counts. Returns how many documents hold a form so far. */
   #addFrequencies(word: QueryWord, { term, similarity }: TermMatch, holders: number): number {
-    const { postings, postingStart } = this.segment;
+    const { frequencies, wordScores, touched } = scratch;
     const { selective, exactWeight } = word;
     const isExact = similarity === 1 && exactWeight > 0;
-    const to = postingStart[term + 1] as number;
+    const postings = this.#matches.pick(term, selective);
     let count = holders;
-    for (let i = postingStart[term] as number; i < to; i++) {
+    for (let i = 0; i < postings.length; i++) {
       const posting = postings[i] as number;
       const document = posting >>> POSTING_DOCUMENT_SHIFT;
       const before = frequencies[document] as number;
-      if (before === 0) {
-        if (!this.#accepts(document, selective)) continue;
-        touched[count++] = document;
-      }
+      if (before === 0) touched[count++] = document;
       const own = this.#frequency(posting, document);
       frequencies[document] = before + similarity * own;
       if (isExact) wordScores[document] = (exactWeight * own) / (own + K1);
@@ -156,41 +137,38 @@ class SegmentScorer {
 
   /** Turns the frequencies of all forms into scores, and clears them. */
   #scoreForms({ formWeight }: QueryWord, count: number, keepsWordScores: boolean): void {
+    const { frequencies, wordScores, touched } = scratch;
     for (let i = 0; i < count; i++) {
       const document = touched[i] as number;
       const frequency = frequencies[document] as number;
       const score = (wordScores[document] as number) + (formWeight * frequency) / (frequency + K1);
-      if (scores[document] === 0) this.#matches.push(document);
-      scores[document] = (scores[document] as number) + score;
+      this.#matches.add(document, score);
       frequencies[document] = 0;
       wordScores[document] = keepsWordScores ? score : 0;
     }
   }
 
-  /** Only the best counts: the word's own forms, or one longer or misspelt word. */
-  #scoreOther({ selective, otherWeight }: QueryWord, { term, similarity }: TermMatch): void {
-    const { postings, postingStart } = this.segment;
-    const weight = similarity * otherWeight;
-    const to = postingStart[term + 1] as number;
-    for (let i = postingStart[term] as number; i < to; i++) {
+  /**
+   * Only the best counts: the word's own forms, or one longer or misspelt word. Returns how many
+   * documents hold one of them so far.
+   */
+  #scoreOther(word: QueryWord, { term, similarity }: TermMatch, holders: number): number {
+    const { wordScores, touched } = scratch;
+    const { selective } = word;
+    const weight = similarity * word.otherWeight;
+    let count = holders;
+    const postings = this.#matches.pick(term, selective);
+    for (let i = 0; i < postings.length; i++) {
       const posting = postings[i] as number;
       const document = posting >>> POSTING_DOCUMENT_SHIFT;
-      if (!this.#accepts(document, selective)) continue;
       const frequency = this.#frequency(posting, document);
       const score = (weight * frequency) / (frequency + K1);
       const before = wordScores[document] as number;
       if (score <= before) continue;
-      if (scores[document] === 0) this.#matches.push(document);
-      scores[document] = (scores[document] as number) + score - before;
+      if (before === 0) touched[count++] = document;
+      this.#matches.add(document, score - before);
       wordScores[document] = score;
     }
-  }
-
-  #clearWordScores({ term }: TermMatch): void {
-    const { postings, postingStart } = this.segment;
-    const to = postingStart[term + 1] as number;
-    for (let i = postingStart[term] as number; i < to; i++) {
-      wordScores[(postings[i] as number) >>> POSTING_DOCUMENT_SHIFT] = 0;
-    }
+    return count;
   }
 }

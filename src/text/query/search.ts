@@ -39,10 +39,10 @@ function describeHits(
     const own = hits.filter((hit) => hit.segment === s);
     if (own.length === 0) return;
     const terms = new MatchingTerms(segment, s, plan);
-    const snippeter = new Snippeter(segment, terms, plan);
+    const snippeter = snippets ? new Snippeter(segment, terms, plan) : null;
     for (const hit of own) {
       hit.matchedFields = matchedFields(segment, hit.document, terms);
-      const snippet = snippets ? snippeter.snippet(hit.document) : null;
+      const snippet = snippeter?.snippet(hit.document) ?? null;
       if (snippet !== null) hit.snippet = snippet;
     }
     terms.clear();
@@ -53,11 +53,13 @@ function describeHits(
 /** The best `limit` matches in order, and the number of all matches. */
 function rank(view: View, plan: QueryPlan, shard: Shard, limit: number) {
   const order: MatchOrder = (a, b) => b.score - a.score || comparePaths(view, a, b);
-  const top = new TopK(Math.max(limit, RERANK_DOCUMENTS), order);
+  const best = Math.max(limit, RERANK_DOCUMENTS);
+  const top = new TopK(best, order);
   let total = 0;
   view.segments.forEach((segment, s) => {
-    const found = scoreSegment(segment, s, view.documentSets[s] ?? null, shard, plan);
-    total += found.documents.length;
+    const set = view.documentSets[s] ?? null;
+    const found = scoreSegment(segment, s, set, shard, plan, { best, least: top.least });
+    total += found.total;
     for (let i = 0; i < found.documents.length; i++) {
       const score = found.scores[i] as number;
       if (score >= top.least) top.offer(s, found.documents[i] as number, score);

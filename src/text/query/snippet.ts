@@ -1,15 +1,16 @@
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
-import { wordSpans } from "../analysis/tokenize.ts";
+import { startsOf, wordSpans } from "../analysis/tokenize.ts";
 import { bisect } from "../segment/bisect.ts";
 import { FIELD, MARK } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import { findTerm } from "../segment/term-dictionary.ts";
 import { decompressText } from "../segment/text-blocks.ts";
 import type { TextBlock } from "../segment/write-segment.ts";
 import type { MatchingTerms } from "./matching-terms.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import type { Snippet } from "./types.ts";
 
+/** Starts the content in `signedTokens`. */
+const CONTENT_MARK = (MARK + FIELD.content) | 0;
 /** About the number of words in a snippet. */
 const WINDOW_TOKENS = 30;
 /** Text that is searched for the words of the window: its place in a block is an estimate. */
@@ -29,10 +30,9 @@ export class Snippeter {
   readonly #segment: SegmentReader;
   readonly #terms: MatchingTerms;
   readonly #plan: QueryPlan;
-  /** The query word that a token matches plus 1; 0 for none. */
-  readonly #wordOfToken = new Map<string, number>();
-
-  readonly #initials: Uint8Array;
+  /** The query words of the tokens that match one, plus 1. */
+  readonly #wordOfToken: ReadonlyMap<string, number>;
+  readonly #starts: Uint8Array;
   /** Words of less weight are not marked. */
   readonly #minWeight: number;
 
@@ -40,7 +40,8 @@ export class Snippeter {
     this.#segment = segment;
     this.#terms = terms;
     this.#plan = plan;
-    this.#initials = terms.initials();
+    this.#wordOfToken = terms.byToken();
+    this.#starts = startsOf(this.#wordOfToken.keys());
     this.#minWeight = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
   }
 
@@ -72,17 +73,17 @@ export class Snippeter {
 
   /** The first token of the window of the content that holds most of the query; null if none. */
   #bestWindow(document: number): number | null {
-    const { tokens, tokenStart } = this.#segment;
+    const { signedTokens: tokens, tokenStart } = this.#segment;
     const { wordOf } = this.#terms;
     const end = tokenStart[document + 1] as number;
     let start = tokenStart[document] as number;
-    while (start < end && tokens[start] !== MARK + FIELD.content) start++;
+    while (start < end && tokens[start] !== CONTENT_MARK) start++;
     start++;
     const positions: number[] = [];
     const words: number[] = [];
     for (let i = start; i < Math.min(end, start + RERANK_MAX_WORDS); i++) {
       const token = tokens[i] as number;
-      if (token >= MARK) break;
+      if (token < 0) break;
       const word = wordOf[token] as number;
       if (word === 0) continue;
       positions.push(i - start);
@@ -130,21 +131,12 @@ export class Snippeter {
   /** The matching words of a part of the text. */
   #matchesIn(text: string, from: number, to: number): MatchedSpan[] {
     const spans: MatchedSpan[] = [];
-    for (const { start, end, token } of wordSpans(text.slice(from, to), this.#initials)) {
-      const word = this.#wordOf(token);
+    for (const { start, end, token } of wordSpans(text.slice(from, to), this.#starts)) {
+      const word = this.#wordOfToken.get(token) ?? 0;
       if (word === 0 || this.#weight(word - 1) < this.#minWeight) continue;
       spans.push({ start: from + start, end: from + end, word: word - 1 });
     }
     return spans;
-  }
-
-  #wordOf(token: string): number {
-    const known = this.#wordOfToken.get(token);
-    if (known !== undefined) return known;
-    const term = findTerm(this.#segment, token);
-    const word = term < 0 ? 0 : (this.#terms.wordOf[term] as number);
-    this.#wordOfToken.set(token, word);
-    return word;
   }
 
   /** Where a snippet should start to show most of the query. */

@@ -82,3 +82,35 @@ export class TopK {
     [heap[a], heap[b]] = [heap[b] as Match, heap[a] as Match];
   }
 }
+
+/**
+ * The `k`-th largest of the numbers `values[at]` for the first `count` of `places`; there must be at
+ * least `k`. A heap with the smallest of the largest on top rejects most numbers at once.
+ */
+export function kthLargest(
+  values: Float32Array,
+  places: Uint32Array,
+  count: number,
+  k: number,
+): number {
+  const heap = new Float32Array(k);
+  for (let i = 0; i < k; i++) heap[i] = values[places[i] as number] as number;
+  heap.sort();
+  for (let i = k; i < count; i++) {
+    const value = values[places[i] as number] as number;
+    if (value > (heap[0] as number)) replaceLeast(heap, value);
+  }
+  return heap[0] as number;
+}
+
+/** Replaces the top of a heap. */
+function replaceLeast(heap: Float32Array, value: number): void {
+  let at = 0;
+  for (let child = 1; child < heap.length; child = 2 * at + 1) {
+    if (child + 1 < heap.length && (heap[child + 1] as number) < (heap[child] as number)) child++;
+    if ((heap[child] as number) >= value) break;
+    heap[at] = heap[child] as number;
+    at = child;
+  }
+  heap[at] = value;
+}

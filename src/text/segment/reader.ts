@@ -54,6 +54,8 @@ export class SegmentReader {
   /** Frontmatter keys by their number. */
   readonly keys: readonly string[];
   readonly tokens: Uint32Array;
+  /** The same as signed integers: terms are at least 0 and marks are negative; see `SIGNED`. */
+  readonly signedTokens: Int32Array;
   readonly tokenStart: Uint32Array;
   readonly postings: Uint32Array;
   readonly postingStart: Uint32Array;
@@ -79,6 +81,7 @@ export class SegmentReader {
     const at = sectionRanges(header);
     const u32 = (name: SectionName) => new Uint32Array(buffer, at[name].offset, at[name].count);
     this.tokens = u32("tokens");
+    this.signedTokens = new Int32Array(buffer, at.tokens.offset, at.tokens.count);
     this.tokenStart = u32("tokenStart");
     this.postings = u32("postings");
     this.postingStart = u32("postingStart");
@@ -184,7 +187,7 @@ export class SegmentReader {
   }
 
   #string(index: number): string {
-    return this.#bytes(index).toString("utf8");
+    return this.#strings.toString("utf8", this.#stringStart[index], this.#stringStart[index + 1]);
   }
 }
 
