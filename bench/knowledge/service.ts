@@ -1,8 +1,8 @@
 /**
  * Knowledge lookup through the running service: HTTP, API key, PostgreSQL, worker threads.
  *
- *   bun bench/knowledge/service.ts [--folder FOLDER] [--documents 20000] [--items 100000]
- *                                  [--requests 2000]
+ *   bun bench/knowledge/service.ts [--folder FOLDER] [--documents 20000] [--imported 20000]
+ *                                  [--items 100000] [--requests 2000]
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -23,11 +23,13 @@ import { BenchServer, postRequest } from "../support/server.ts";
 import { mebibytes, secondsSince } from "../support/table.ts";
 import { baselines } from "./baseline.ts";
 import { Client, watchChanges, watchLag } from "./client.ts";
+import { importFiles } from "./importing.ts";
 import { type BenchProject, sourceOf, writeFiles, writeProject } from "./world.ts";
 
 const options = readOptions({
   folder: `${import.meta.dir}/../../fixtures/docs`,
   documents: 20_000,
+  imported: 20_000,
   items: 100_000,
   requests: 2_000,
 });
@@ -98,6 +100,15 @@ async function measureLoading(sql: Sql, client: Client, project: BenchProject, n
   row("CPU to build one segment of them in process", `${built.toFixed(1)} s`, "1.00");
   row("server CPU until all are searchable", `${spent.toFixed(1)} s`, (spent / built).toFixed(2));
   return { queries, baseline: cpuOfBaselines(documents, queries) };
+}
+
+async function measureImport(url: string, client: Client, project: BenchProject): Promise<void> {
+  const count = options.imported;
+  const sources = synthesise(readCorpus(options.folder), count, 2).map(sourceOf);
+  const { importSeconds, searchableSeconds } = await importFiles(url, client, project, sources);
+  const rate = (count / importSeconds).toFixed(0);
+  row(`${count} documents imported`, `${importSeconds.toFixed(1)} s, ${rate} per second`);
+  row("all searchable, after the import", `${searchableSeconds.toFixed(2)} s`);
 }
 
 /** CPU milliseconds per query of other systems over the same documents, in this process. */
@@ -234,20 +245,18 @@ async function measureBrowsing(sql: Sql, client: Client, project: BenchProject):
 }
 
 await runProgram(async () => {
-  const { dataDir, sql } = await startDatabase();
+  const { dataDir, url, sql } = await startDatabase();
   const userId = await addUser(sql);
   const { key } = await addApiKey(sql, userId);
   const big = await writeProject(sql, userId, "big");
   const tiny = await writeProject(sql, userId, "tiny");
   const note = await writeProject(sql, userId, "note");
+  const imported = await writeProject(sql, userId, "imported");
   const empty = await BenchServer.start({ DATA_DIR: dataDir });
   row("empty start until ready", `${empty.startSeconds.toFixed(2)} s`, "1.00");
-  const { queries, baseline: others } = await measureLoading(
-    sql,
-    new Client(empty, key),
-    big,
-    note,
-  );
+  const first = new Client(empty, key);
+  const { queries, baseline: others } = await measureLoading(sql, first, big, note);
+  await measureImport(url, first, imported);
 
   const stopping = performance.now();
   await empty.stop();

@@ -12,6 +12,7 @@ export interface Source {
 
 export interface BenchProject {
   readonly id: string;
+  readonly slug: string;
   readonly environmentId: string;
   /** Path of the lookup operation for this project. */
   readonly lookupPath: string;
@@ -22,7 +23,7 @@ export async function writeProject(sql: Sql, userId: string, slug: string): Prom
   const project = await addProject(sql, userId, slug);
   const environment = await addEnvironment(sql, project, "production");
   const lookupPath = `/projects/${slug}/knowledge/lookup`;
-  return { id: project.id, environmentId: environment.id, lookupPath };
+  return { id: project.id, slug, environmentId: environment.id, lookupPath };
 }
 
 /**

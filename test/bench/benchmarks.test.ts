@@ -36,9 +36,10 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
     ],
   },
   "knowledge/service": {
-    args: "--documents 50 --items 100 --requests 50",
+    args: "--documents 50 --imported 50 --items 100 --requests 50",
     lines: [
       /^all searchable, after the last commit: \d/m,
+      /^all searchable, after the import: \d/m,
       /^start from the snapshot until ready: \d/m,
       /^lookups, 16 clients: p50 \d.* CPU \d/m,
       /^a page of 12, last tenth of 9 pages: p50 \d/m,

@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../support/folders.ts";
+import { PROJECT_ROOT } from "../../support/process.ts";
+import { secondsSince } from "../support/table.ts";
+import type { Client } from "./client.ts";
+import type { BenchProject, Source } from "./world.ts";
+
+interface Imported {
+  /** From the start of the command to its end. */
+  readonly importSeconds: number;
+  /** From then on, until all documents are searchable. */
+  readonly searchableSeconds: number;
+}
+
+/** Imports files into the project's environment with the command line, while the server runs. */
+export async function importFiles(
+  databaseUrl: string,
+  client: Client,
+  project: BenchProject,
+  sources: readonly Source[],
+): Promise<Imported> {
+  const path = join(temporaryFolder("bench"), "files.ndjson");
+  const records = sources.map((source) => ({
+    record: "file",
+    project: project.slug,
+    path: source.path,
+    content: source.text,
+    environments: ["production"],
+  }));
+  writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  const started = performance.now();
+  const command = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
+    cwd: PROJECT_ROOT,
+    env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: databaseUrl },
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  if ((await command.exited) !== 0) throw new Error("the import failed");
+  const importSeconds = secondsSince(started);
+  const ended = performance.now();
+  await client.until(project, {}, (page) => page.shard.total_items === sources.length);
+  return { importSeconds, searchableSeconds: secondsSince(ended) };
+}
