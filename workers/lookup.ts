@@ -11,7 +11,7 @@ import {
   type TextHit,
   type View,
 } from "../src/text/index.ts";
-import type { LookupResult, LookupTask } from "./protocol.ts";
+import type { LookupReply, LookupResult, LookupTask } from "./protocol.ts";
 
 type Page = Omit<LookupResult, "took">;
 
@@ -130,4 +130,16 @@ export function lookup(task: LookupTask): LookupResult {
   const view = openView(task.view);
   const page = task.query === null ? browsePage(view, task) : searchPage(view, task, task.query);
   return { ...page, took: performance.now() - startedAt };
+}
+
+/** Answers a batch of lookups; one that fails does not affect the others. */
+export function lookUpAll(tasks: readonly LookupTask[]): LookupReply[] {
+  return tasks.map((task) => {
+    try {
+      return lookup(task);
+    } catch (error) {
+      const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      return { reason: "failed", message };
+    }
+  });
 }

@@ -36,7 +36,7 @@ interface Unanswered {
   readonly body: ArrayBuffer;
 }
 
-/** The search failed with an error that no request should be able to cause. */
+/** A search or lookup failed with an error that no request should be able to cause. */
 interface Failed {
   readonly reason: "failed";
   readonly message: string;
@@ -99,3 +99,6 @@ export interface LookupResult {
   /** How long the lookup took, in milliseconds. */
   readonly took: number;
 }
+
+/** The page, or why there is none. */
+export type LookupReply = LookupResult | Failed;

@@ -14,4 +14,4 @@ export default function searchAll({ requests }: SearchTask): SearchResult {
 }
 
 // The same threads answer lookups: Piscina calls an export of its file by name.
-export { lookup } from "./lookup.ts";
+export { lookUpAll } from "./lookup.ts";

@@ -1,5 +1,6 @@
 import { Piscina } from "piscina";
 import type {
+  LookupReply,
   LookupResult,
   LookupTask,
   SearchReply,
@@ -43,11 +44,12 @@ interface WaitingLookup extends Settled<LookupResult> {
 
 type Waiting = WaitingSearch | WaitingLookup;
 
-/** Runs batches of searches, and lookups one by one, on other threads. */
+/** Runs batches of searches and batches of lookups on other threads. */
 export interface SearchRunner {
   readonly workers: number;
   run(task: SearchTask, transfer: ArrayBuffer[]): Promise<SearchResult>;
-  lookup(task: LookupTask): Promise<LookupResult>;
+  /** One reply per task, in the same order. */
+  lookUpAll(tasks: readonly LookupTask[]): Promise<LookupReply[]>;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,7 @@ export function createWorkers(workers: number): SearchRunner {
     workers,
     // The DOM types require an options object where Node accepts the list itself.
     run: (task, transfer) => pool.run(task, { transferList: transfer as never }),
-    lookup: (task) => pool.run(task, { name: "lookup" }),
+    lookUpAll: (tasks) => pool.run(tasks, { name: "lookUpAll" }),
     close: () => pool.destroy(),
   };
 }
@@ -238,23 +240,30 @@ export class SearchPool {
   /** Takes the next of the queue, at most so many and no more than fill a batch. */
   #runBatch(max: number): void {
     const searches: WaitingSearch[] = [];
+    const lookups: WaitingLookup[] = [];
     const full = this.#queue.work - this.#batchMs;
-    while (searches.length < Math.min(max, SEARCH_BATCH_MAX)) {
+    while (searches.length + lookups.length < Math.min(max, SEARCH_BATCH_MAX)) {
       const next = this.#queue.shift();
       if (next === undefined) break;
       if ("request" in next) searches.push(next);
-      else void this.#runLookup(next);
-      if (this.#queue.work <= full || !("request" in next)) break;
+      else lookups.push(next);
+      if (this.#queue.work <= full) break;
     }
     if (searches.length > 0) void this.#runSearches(searches);
+    if (lookups.length > 0) void this.#runLookups(lookups);
   }
 
-  async #runLookup({ task, resolve, reject }: WaitingLookup): Promise<void> {
+  async #runLookups(batch: readonly WaitingLookup[]): Promise<void> {
     this.#busy++;
     try {
-      resolve(await this.runner.lookup(task));
+      const replies = await this.runner.lookUpAll(batch.map(({ task }) => task));
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const reply = replies[i] as LookupReply;
+        if ("reason" in reply) reject(new Error(`a lookup failed: ${reply.message}`));
+        else resolve(reply);
+      }
     } catch (error) {
-      reject(error);
+      for (const { reject } of batch) reject(error);
     } finally {
       this.#busy--;
       this.#flush();

@@ -7,7 +7,9 @@ import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
 import { RecallMonitor } from "../../../src/search/recall-monitor.ts";
 import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
 import type {
+  LookupReply,
   LookupResult,
+  LookupTask,
   SearchFound,
   SearchRequest,
   SearchResult,
@@ -33,6 +35,8 @@ const exact = (number: number): SearchRequest => ({ ...request(number), exact: t
 /** Workers that finish on command. The answer to each search is its own body. */
 class HeldWorkers implements SearchRunner {
   readonly tasks: SearchTask[] = [];
+  /** The sizes of the batches of lookups. */
+  readonly lookups: number[] = [];
   readonly #finish: Array<(error?: Error) => void> = [];
 
   constructor(readonly workers: number) {}
@@ -48,8 +52,12 @@ class HeldWorkers implements SearchRunner {
     return promise;
   }
 
-  lookup(): Promise<LookupResult> {
-    throw new Error("no test looks anything up");
+  /** Answers at once; the second lookup of a batch fails. */
+  async lookUpAll(tasks: readonly LookupTask[]): Promise<LookupReply[]> {
+    this.lookups.push(tasks.length);
+    return tasks.map((task, i) =>
+      i === 1 ? { reason: "failed", message: "broken" } : ({ json: task.query } as LookupResult),
+    );
   }
 
   finish(error?: Error): void {
@@ -63,7 +71,22 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const isExact = (task: SearchTask) => task.requests.some((search) => search.exact);
 const sizes = (workers: HeldWorkers) => workers.tasks.map((task) => task.requests.length);
 
+const lookupOf = (query: string): LookupTask => ({
+  view: { number: 1, segments: [], documentSets: [] },
+  ...{ query, limit: 12, shardIndex: 0, shardCount: 1, returned: [], after: null },
+});
+
 describe("the search pool", () => {
+  test("lookups of one turn share a hand-off, and one that fails fails alone", async () => {
+    const workers = new HeldWorkers(1);
+    const pool = new SearchPool(workers);
+    const answers = ["a", "b", "c"].map((query) => pool.lookup("tenant", lookupOf(query), 1));
+    const results = await Promise.allSettled(answers);
+    expect(workers.lookups).toEqual([3]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await answers[2]).toMatchObject({ json: "c" });
+  });
+
   test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
     const workers = new HeldWorkers(2);
     const pool = new SearchPool(workers);
