@@ -362,6 +362,8 @@ export const RERANK_MAX_WORDS = 16_384;
 export const STEMS_CACHED = 32_768;
 /** The text of a document is stored for snippets in blocks of at most this length. */
 export const TEXT_BLOCK_MAX_CHARS = 2_048;
+/** Counted terms that a thread remembers per segment of a view. */
+export const TERM_FREQUENCIES_CACHED = 4_096;
 /** Recently used blocks that a thread keeps uncompressed. */
 export const TEXT_BLOCKS_CACHED = 2_048;
 export const SNIPPET_MAX_CHARS = 240;

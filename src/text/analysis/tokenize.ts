@@ -127,9 +127,9 @@ interface WordSpan {
  * every pair of neighbouring characters is a word.
  *
  * @param starts Most words of a text are of no interest: those in ASCII letters and digits are only
- *   given if they start like one of the tokens that were given to `startsOf`.
+ *   given if they start like one of these.
  */
-export function wordSpans(text: string, starts: Uint8Array): WordSpan[] {
+export function wordSpans(text: string, starts: WordStarts): WordSpan[] {
   const spans: WordSpan[] = [];
   const units = unitsOf(text);
   const { length } = text;
@@ -143,9 +143,7 @@ export function wordSpans(text: string, starts: Uint8Array): WordSpan[] {
     }
     if (i === start) i++;
     else if (!isPlain) pushOtherSpans(text, start, i, spans);
-    else if (
-      starts[startCode(units[start] as number, i > start + 1 ? (units[start + 1] as number) : 0)]
-    ) {
+    else if (starts.has(units[start] as number, i > start + 1 ? (units[start + 1] as number) : 0)) {
       const token = truncate(text.slice(start, i).toLowerCase());
       spans.push({ start, end: i, token });
     }
@@ -153,20 +151,28 @@ export function wordSpans(text: string, starts: Uint8Array): WordSpan[] {
   return spans;
 }
 
-/** Marks how the tokens start, for `wordSpans`. */
-export function startsOf(tokens: Iterable<string>): Uint8Array {
-  const starts = new Uint8Array(START_CODES);
-  for (const token of tokens) {
-    starts[startCode(token.charCodeAt(0), token.length > 1 ? token.charCodeAt(1) : 0)] = 1;
+/** The first two UTF-16 code units of words, to tell most other words apart from them. */
+export class WordStarts {
+  /** Both cases of ASCII letters have the same mark, and so have some other units. */
+  readonly #marks = new Uint8Array(1 << (2 * START_BITS));
+
+  /** `second` is 0 for a word of one unit. */
+  add(first: number, second: number): void {
+    this.#marks[startCode(first, second)] = 1;
   }
-  return starts;
+
+  /** False only if no such word was added, in whatever case. */
+  has(first: number, second: number): boolean {
+    return this.#marks[startCode(first, second)] === 1;
+  }
 }
 
-const START_CODES = 1 << 10;
+/** The lowest bits of a unit that tell letters apart. */
+const START_BITS = 5;
+const START_MASK = (1 << START_BITS) - 1;
 
-/** The same number for both cases of ASCII letters, whose lowest five bits differ from one another. */
 function startCode(first: number, second: number): number {
-  return ((first & 31) << 5) | (second & 31);
+  return ((first & START_MASK) << START_BITS) | (second & START_MASK);
 }
 
 function pushOtherSpans(text: string, start: number, end: number, spans: WordSpan[]): void {

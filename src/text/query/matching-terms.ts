@@ -1,3 +1,4 @@
+import { WordStarts } from "../analysis/tokenize.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { QueryPlan } from "./plan.ts";
 
@@ -34,11 +35,16 @@ export class MatchingTerms {
     });
   }
 
-  /** The matching terms as tokens, with the word that each matches, as in `wordOf`. */
-  byToken(): Map<string, number> {
-    return new Map(
-      this.#terms.map((term) => [this.#segment.term(term), this.wordOf[term] as number]),
-    );
+  /** How the matching terms start. */
+  starts(): WordStarts {
+    const { termChars, termStart } = this.#segment;
+    const starts = new WordStarts();
+    for (const term of this.#terms) {
+      const from = termStart[term] as number;
+      const isSingle = from + 1 === termStart[term + 1];
+      starts.add(termChars[from] as number, isSingle ? 0 : (termChars[from + 1] as number));
+    }
+    return starts;
   }
 
   clear(): void {

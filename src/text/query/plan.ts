@@ -1,10 +1,8 @@
 import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../shared/limits.ts";
 import { functionWords } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
-import { countDocuments, hasDocument } from "../segment/document-set.ts";
-import { POSTING_DOCUMENT_SHIFT } from "../segment/format.ts";
-import type { SegmentReader } from "../segment/reader.ts";
 import { averageLength } from "./average-length.ts";
+import { termFrequencies } from "./document-frequency.ts";
 import { type Expansion, expandFuzzy, expandPrefix, expandStem } from "./expansion.ts";
 import { type ParsedWord, parseQuery } from "./parse.ts";
 import type { View } from "./types.ts";
@@ -58,22 +56,9 @@ export interface QueryPlan {
  * the shard, nor on how documents are spread over segments.
  */
 export function planQuery(view: View, query: string): QueryPlan {
-  const sizes = view.segments.map((segment, s) =>
-    countDocuments(view.documentSets[s] ?? null, segment.documentCount),
-  );
-  const documents = sizes.reduce((sum, size) => sum + size, 0);
-  const frequency: DocumentFrequency = (segment, term) => {
-    const { postings, postingStart, documentCount } = view.segments[segment] as SegmentReader;
-    const from = postingStart[term] as number;
-    const to = postingStart[term + 1] as number;
-    if (sizes[segment] === documentCount) return to - from;
-    const set = view.documentSets[segment] ?? null;
-    let count = 0;
-    for (let i = from; i < to; i++) {
-      if (hasDocument(set, (postings[i] as number) >>> POSTING_DOCUMENT_SHIFT)) count++;
-    }
-    return count;
-  };
+  const frequencies = termFrequencies(view);
+  const documents = frequencies.reduce((sum, each) => sum + each.documents, 0);
+  const frequency: DocumentFrequency = (segment, term) => frequencies[segment]?.of(term) ?? 0;
   const parsed = parseQuery(query);
   const share = shareOf(parsed, query, documents);
   const words = parsed.map((word) => {

@@ -81,6 +81,8 @@ export class Reranker {
     while (i < end) {
       const mark = tokens[i] as number;
       if (mark < SIGNED.subwords) field = fieldOfMark(mark);
+      // The content, which is the last field, earns nothing but proximity and phrases.
+      if (field === FIELD.content && this.#totalPairWeight === 0) break;
       const from = mark < 0 ? i + 1 : i;
       i = this.#readPassage(from, end);
       const fit = this.#fit(i - from);

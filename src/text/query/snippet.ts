@@ -1,8 +1,9 @@
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
-import { startsOf, wordSpans } from "../analysis/tokenize.ts";
+import { type WordStarts, wordSpans } from "../analysis/tokenize.ts";
 import { bisect } from "../segment/bisect.ts";
 import { FIELD, MARK } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
+import { findTerm } from "../segment/term-dictionary.ts";
 import { decompressText } from "../segment/text-blocks.ts";
 import type { TextBlock } from "../segment/write-segment.ts";
 import type { MatchingTerms } from "./matching-terms.ts";
@@ -30,9 +31,9 @@ export class Snippeter {
   readonly #segment: SegmentReader;
   readonly #terms: MatchingTerms;
   readonly #plan: QueryPlan;
-  /** The query words of the tokens that match one, plus 1. */
-  readonly #wordOfToken: ReadonlyMap<string, number>;
-  readonly #starts: Uint8Array;
+  /** The query word that a token matches plus 1; 0 for none. */
+  readonly #wordOfToken = new Map<string, number>();
+  readonly #starts: WordStarts;
   /** Words of less weight are not marked. */
   readonly #minWeight: number;
 
@@ -40,8 +41,7 @@ export class Snippeter {
     this.#segment = segment;
     this.#terms = terms;
     this.#plan = plan;
-    this.#wordOfToken = terms.byToken();
-    this.#starts = startsOf(this.#wordOfToken.keys());
+    this.#starts = terms.starts();
     this.#minWeight = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
   }
 
@@ -132,11 +132,20 @@ export class Snippeter {
   #matchesIn(text: string, from: number, to: number): MatchedSpan[] {
     const spans: MatchedSpan[] = [];
     for (const { start, end, token } of wordSpans(text.slice(from, to), this.#starts)) {
-      const word = this.#wordOfToken.get(token) ?? 0;
+      const word = this.#wordOf(token);
       if (word === 0 || this.#weight(word - 1) < this.#minWeight) continue;
       spans.push({ start: from + start, end: from + end, word: word - 1 });
     }
     return spans;
+  }
+
+  #wordOf(token: string): number {
+    const known = this.#wordOfToken.get(token);
+    if (known !== undefined) return known;
+    const term = findTerm(this.#segment, token);
+    const word = term < 0 ? 0 : (this.#terms.wordOf[term] as number);
+    this.#wordOfToken.set(token, word);
+    return word;
   }
 
   /** Where a snippet should start to show most of the query. */
