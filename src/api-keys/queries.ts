@@ -59,19 +59,25 @@ export async function lockKeyInUse(sql: Queryable, id: string) {
 
 /**
  * Revokes an API key of the caller, or one that is bound to a project of which the caller is an owner.
- * A key bound to a project revokes only keys of that project. False when there is no such key.
+ * A key bound to a project revokes only keys of that project. A revoked key stays as it is. False when
+ * there is no such key.
  */
 export async function revokeApiKey(
   sql: Queryable,
   { userId, projectId }: Principal,
   id: string,
 ): Promise<boolean> {
-  const result = await sql`
-    UPDATE api_keys k SET revoked_at = now(), updated_at = now()
-    WHERE k.id = ${id} AND k.revoked_at IS NULL
-      AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
-      AND (k.user_id = ${userId} OR EXISTS (
-        SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
-          AND m.role = ${OWNER}))`;
-  return result.count > 0;
+  const rows = await sql`
+    WITH found AS (
+      SELECT k.id FROM api_keys k
+      WHERE k.id = ${id} AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
+        AND (k.user_id = ${userId} OR EXISTS (
+          SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
+            AND m.role = ${OWNER}))
+    ), revoked AS (
+      UPDATE api_keys k SET revoked_at = now(), updated_at = now()
+      FROM found WHERE k.id = found.id AND k.revoked_at IS NULL
+    )
+    SELECT id FROM found`;
+  return rows.length > 0;
 }

@@ -72,7 +72,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       tag: "API keys",
       summary: "Read an API key",
       description:
-        "Users read their own keys. A key bound to a project reads only keys of that project.",
+        "Users read their own keys that are not revoked. A key bound to a project reads only keys of " +
+        "that project.",
       permission: "api_keys.read",
       params: ApiKeyParams,
       response: ApiKey,
@@ -88,7 +89,8 @@ export function apiKeyOperations({ sql }: { sql: Sql }): Operation[] {
       summary: "Revoke an API key",
       description:
         "Users revoke their own keys, and owners of a project those that are bound to it. The key " +
-        "stops working within a second. A key bound to a project revokes only keys of that project.",
+        "stops working within a second, and is not found by reading it any more. Revoking it again " +
+        "changes nothing and succeeds. A key bound to a project revokes only keys of that project.",
       extension: true,
       permission: "api_keys.revoke",
       params: ApiKeyParams,

@@ -121,7 +121,8 @@ export async function getApiKey(sql: Queryable, principal: Principal, id: string
 
 /**
  * Revokes an API key of the caller, or one of a project that the caller owns, within
- * REVOCATION_BOUND_MS in every process. Throws `api-key-not-found`, also for a revoked key.
+ * REVOCATION_BOUND_MS in every process. A key that is revoked already stays as it is. Throws
+ * `api-key-not-found`.
  */
 export async function deleteApiKey(
   sql: Sql,

@@ -25,7 +25,21 @@ describe("DELETE /api-keys/{id}", () => {
     await Bun.sleep(REVOCATION_BOUND_MS);
     expect((await api.get("/projects", key)).status).toBe(401);
     expect((await api.get(`/api-keys/${key.id}`, user)).status).toBe(404);
-    expect((await revoke(key, user)).status).toBe(404);
+  });
+
+  test("revoking a key again succeeds and changes nothing, so a lost answer can be retried", async () => {
+    const key = await api.key(user);
+    const both = await Promise.all([revoke(key, user), revoke(key, user)]);
+    expect(both.map(({ status }) => status)).toEqual([204, 204]);
+    const state = async () => [
+      await api.sql`SELECT * FROM api_keys WHERE id = ${key.id}`,
+      await api.sql`SELECT id FROM audit_log WHERE action = 'key.revoked' AND details ->> 'key' = ${key.id}`,
+    ];
+    const before = await state();
+    expect(before[1]).toHaveLength(1);
+    expect((await revoke(key, user)).status).toBe(204);
+    expect(await state()).toEqual(before);
+    expect((await revoke(key, await api.user())).status).toBe(404);
   });
 
   test("users revoke their keys by an id in either case, and with a key itself", async () => {
