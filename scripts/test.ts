@@ -3,6 +3,7 @@
  * prints is `N passed, N failed`, and the exit status is 0 only if nothing failed. With paths as
  * arguments only the tests below them run.
  */
+import { existsSync } from "node:fs";
 import { Glob } from "bun";
 import { cleanUp, onCleanup } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
@@ -12,6 +13,9 @@ import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
 const PARALLEL = 2;
 /** Test files per process: more files need fewer start-ups, fewer files balance the load. */
 const FILES_PER_PROCESS = 8;
+/** Folders below test/ whose files take ten seconds or more on average. */
+const SLOW_FOLDERS: readonly string[] = ["bench", "cli", "faults", "model", "native"];
+const SLOW_FILES_PER_PROCESS = 4;
 /** Milliseconds per test. Tests do not measure speed, so only a test that hangs takes this long. */
 const TEST_TIMEOUT_MS = 120_000;
 /** Milliseconds per test process. A process that does not end is killed and counts as a failure. */
@@ -28,7 +32,7 @@ async function main(paths: readonly string[]): Promise<number> {
   const reports = temporaryFolder("reports");
   const files = await testFiles(paths);
   if (files.length === 0) throw new Error(`no tests are below ${paths.join(", ")}`);
-  await ensureRedis();
+  await ensurePrograms();
   const env = { ...process.env, [SERVER_VARIABLE]: await startPostgres() };
 
   const checks =
@@ -74,11 +78,17 @@ async function testFiles(paths: readonly string[]): Promise<string[]> {
   return files.filter(below).sort();
 }
 
-/** Groups of files from one folder, so that the slow start of a folder happens few times. */
+/**
+ * Groups of files from one folder, so that the slow start of a folder happens few times. Those that take
+ * long come first, so that all processes end at about the same time.
+ */
 function groups(files: readonly string[]): string[][] {
   const folders = Map.groupBy(files, (file) => file.split("/")[1] ?? file);
-  return [...folders.values()].flatMap((folder) => {
-    const count = Math.ceil(folder.length / FILES_PER_PROCESS);
+  const isSlow = (name: string): boolean => SLOW_FOLDERS.includes(name);
+  const sorted = [...folders].sort(([a], [b]) => Number(isSlow(b)) - Number(isSlow(a)));
+  return sorted.flatMap(([name, folder]) => {
+    const size = isSlow(name) ? SLOW_FILES_PER_PROCESS : FILES_PER_PROCESS;
+    const count = Math.ceil(folder.length / size);
     return Array.from({ length: count }, (_, index) =>
       folder.filter((_, position) => position % count === index),
     );
@@ -158,13 +168,27 @@ async function countsOf(report: string): Promise<Counts> {
   return { passed: attribute("tests") - failed - skipped, failed, skipped };
 }
 
-/** The tests of coordination need a real Redis, which no npm package contains. */
-async function ensureRedis(): Promise<void> {
-  if (Bun.which("redis-server")) return;
-  if (process.getuid?.() === 0 && Bun.which("apt-get")) {
-    process.stdout.write("installing redis-server for the tests\n");
+/** Programs that the tests need and no npm package contains. */
+const PROGRAMS = [
+  { package: "redis-server", brew: "redis", isThere: () => Bun.which("redis-server") !== null },
+  {
+    package: "postgresql",
+    brew: "postgresql",
+    // The embedded PostgreSQL has no pg_dump. Debian keeps the server's programs off the PATH.
+    isThere: () =>
+      Bun.which("pg_dump") !== null &&
+      (Bun.which("initdb") !== null || existsSync("/usr/lib/postgresql")),
+  },
+];
+
+/** Installs what is missing where that is possible, and else says what to install. */
+async function ensurePrograms(): Promise<void> {
+  const missing = () => PROGRAMS.filter(({ isThere }) => !isThere());
+  const packages = missing().map((each) => each.package);
+  if (packages.length > 0 && process.getuid?.() === 0 && Bun.which("apt-get")) {
+    process.stdout.write(`installing ${packages.join(" and ")} for the tests\n`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const install = ["install", "-y", "--no-install-recommends", "redis-server"];
+    const install = ["install", "-y", "--no-install-recommends", ...packages];
     for (const args of [["update"], install]) {
       const program = Bun.spawn(["apt-get", ...args], {
         env,
@@ -174,10 +198,11 @@ async function ensureRedis(): Promise<void> {
       });
       await program.exited;
     }
-    if (Bun.which("redis-server")) return;
   }
+  const [first] = missing();
+  if (first === undefined) return;
   throw new Error(
-    "redis-server is missing and the tests need a real one: install it (Debian: apt-get install redis-server, macOS: brew install redis)",
+    `${first.package} is missing and the tests need a real one: install it (Debian: apt-get install ${first.package}, macOS: brew install ${first.brew})`,
   );
 }
 

@@ -11,6 +11,8 @@ const START_TIMEOUT_MS = 120_000;
 export type ServerOptions = {
   /** Environment variables over the defaults; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The clone of the project that is run; this one by default. */
+  readonly root?: string;
 };
 
 export type TestServer = {
@@ -36,7 +38,7 @@ export type CommandResult = { status: number; stdout: string; stderr: string };
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
   const program = Bun.spawn([process.execPath, "src/main.ts"], {
-    cwd: PROJECT_ROOT,
+    cwd: options.root ?? PROJECT_ROOT,
     env,
     stdin: "ignore",
     stdout: "pipe",

@@ -1,8 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import pLimit from "p-limit";
 import { parseKey } from "../../src/auth/key-format.ts";
 import { createEmptyDatabase } from "../../support/postgres.ts";
-import { runCommand } from "../../support/process.ts";
+import { type CommandResult, runCommand } from "../../support/process.ts";
 import { dump, FRAME, openCli, type TestCli } from "./support.ts";
+
+/** Runs commands that do not depend on each other side by side, but not all at once. */
+const atOnce = pLimit(4);
 
 let cli: TestCli;
 beforeEach(async () => {
@@ -51,8 +55,11 @@ describe("the command line", () => {
   const GROUPS = ["", "keys", "members", "projects", "releases", "environments", "files", "index"];
 
   test("prints help for every command, with examples", async () => {
-    for (const command of COMMANDS) {
-      const result = await cli.run([...command, "--help"]);
+    const results = await Promise.all(
+      COMMANDS.map((command) => atOnce(() => cli.run([...command, "--help"]))),
+    );
+    for (const [i, command] of COMMANDS.entries()) {
+      const result = results[i] as CommandResult;
       expect(result, command.join(" ")).toMatchObject({ status: 0, stderr: "" });
       expect(result.stdout).toContain("Usage: tessera");
       const group = GROUPS.includes(command.join(" "));
@@ -96,8 +103,9 @@ describe("the command line", () => {
       ["embed", "text", "--limit", "1000"],
       ["embed", "text", "--threshold", "x"],
     ];
-    for (const args of wrong) {
-      const result = await cli.run(args);
+    const results = await Promise.all(wrong.map((args) => atOnce(() => cli.run(args))));
+    for (const [i, args] of wrong.entries()) {
+      const result = results[i] as CommandResult;
       expect(result, args.join(" ")).toMatchObject({ status: 2, stdout: "" });
       expect(result.stderr, args.join(" ")).not.toBe("");
     }

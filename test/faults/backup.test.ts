@@ -3,8 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../../support/embedded.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { runCommand, startServer, type TestServer } from "../../support/process.ts";
+import { PROJECT_ROOT, runCommand, startServer, type TestServer } from "../../support/process.ts";
 import { untilReady } from "../support/index-world.ts";
+import { startSystemPostgres } from "../support/system-postgres.ts";
+
+const PATIENCE_MS = 60_000;
 
 /** Where the embedded PostgreSQL of a data folder is, as docs/operations.md explains. */
 function clusterOf(dataDir: string): string {
@@ -22,65 +25,122 @@ async function stop(server: TestServer): Promise<void> {
   expect(await server.exited).toBe(0);
 }
 
+type Environment = Readonly<Record<string, string>>;
+
+/** Imports a folder of the handbook and returns a key for its project. */
+async function importHandbook(env: Environment): Promise<string> {
+  const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook"];
+  const { stderr } = await runCommand(["import", ...folder], { env });
+  return /shown only once: (\S+)/.exec(stderr)?.[1] as string;
+}
+
+/** The paths of all files of the handbook, as a lookup lists them once the service is ready. */
+async function listed(server: TestServer, key: string): Promise<string[]> {
+  await untilReady(server.url);
+  const paths: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const response = await fetch(`${server.url}/projects/handbook/knowledge/lookup`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify(cursor === undefined ? {} : { cursor }),
+    });
+    expect(response.status).toBe(200);
+    const { data, page_info } = (await response.json()) as {
+      data: { path: string }[];
+      page_info: { next: string | null };
+    };
+    paths.push(...data.map(({ path }) => path));
+    cursor = page_info.next;
+  }
+  return paths;
+}
+
+/** The ids of the best chunks for a question. */
+async function search(server: TestServer, key: string, env: Environment): Promise<string[]> {
+  const args = ["search", "a release is frozen", "--project", "handbook", "--key", key];
+  const { stdout } = await runCommand([...args, "--url", server.url, "--json"], { env });
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).chunk.id);
+}
+
+/** Adds a file and removes another one, and waits until the service has indexed both. */
+async function changeHandbook(server: TestServer, key: string, env: Environment): Promise<void> {
+  const later = { record: "file", project: "handbook", path: "later.md", content: "# Later" };
+  const line = JSON.stringify({ ...later, environments: ["production"] });
+  expect((await runCommand(["import", "-"], { env, stdin: line })).status).toBe(0);
+  const removed = ["files", "remove", "releases.md", "--project", "handbook", "--yes"];
+  expect((await runCommand(removed, { env })).status).toBe(0);
+  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
+    const paths = await listed(server, key);
+    if (paths.includes("later.md") && !paths.includes("releases.md")) return;
+    expect(Date.now(), paths.join()).toBeLessThan(end);
+  }
+}
+
 test("a restored copy of the database is what is searched, even under newer indexes", async () => {
   const env = { DATA_DIR: dataFolder() };
   const first = await startServer({ env });
-  const imported = await runCommand(
-    ["import", "--markdown", "fixtures/docs/concepts", "--project", "handbook"],
-    { env },
-  );
-  const key = /shown only once: (\S+)/.exec(imported.stderr)?.[1] as string;
-  const listed = async (server: TestServer): Promise<string[]> => {
-    await untilReady(server.url);
-    const paths: string[] = [];
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const response = await fetch(`${server.url}/projects/handbook/knowledge/lookup`, {
-        method: "POST",
-        headers: { "x-api-key": key, "content-type": "application/json" },
-        body: JSON.stringify(cursor === undefined ? {} : { cursor }),
-      });
-      expect(response.status).toBe(200);
-      const { data, page_info } = (await response.json()) as {
-        data: { path: string }[];
-        page_info: { next: string | null };
-      };
-      paths.push(...data.map(({ path }) => path));
-      cursor = page_info.next;
-    }
-    return paths;
-  };
-  const search = async (server: TestServer) => {
-    const args = ["search", "a release is frozen", "--project", "handbook", "--key", key];
-    const { stdout } = await runCommand([...args, "--url", server.url, "--json"], { env });
-    return stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).chunk.id);
-  };
-  const paths = await listed(first);
+  const key = await importHandbook(env);
+  const paths = await listed(first, key);
   expect(paths).toContain("releases.md");
-  const hits = await search(first);
+  const hits = await search(first, key, env);
   await stop(first);
 
   const backup = join(temporaryFolder("backup"), "postgres");
   copy(clusterOf(env.DATA_DIR), backup);
 
   const second = await startServer({ env });
-  const later = { record: "file", project: "handbook", path: "later.md", content: "# Later" };
-  const line = JSON.stringify({ ...later, environments: ["production"] });
-  expect((await runCommand(["import", "-"], { env, stdin: line })).status).toBe(0);
-  const removed = ["files", "remove", "releases.md", "--project", "handbook", "--yes"];
-  expect((await runCommand(removed, { env })).status).toBe(0);
-  await Bun.sleep(1_000);
-  const changed = await listed(second);
-  expect(changed).toContain("later.md");
-  expect(changed).not.toContain("releases.md");
+  await changeHandbook(second, key, env);
   await stop(second);
 
   Bun.spawnSync(["rm", "-rf", clusterOf(env.DATA_DIR)]);
   copy(backup, clusterOf(env.DATA_DIR));
   const restored = await startServer({ env });
-  expect(await listed(restored)).toEqual(paths);
-  expect(await search(restored)).toEqual(hits);
+  expect(await listed(restored, key)).toEqual(paths);
+  expect(await search(restored, key, env)).toEqual(hits);
   await stop(restored);
+});
+
+/** The commands of docs/operations.md that back up and restore an external database. */
+function documentedCommands(): [dump: string, restore: string] {
+  const text = readFileSync(join(PROJECT_ROOT, "docs", "operations.md"), "utf8");
+  const lines = /^pg_dump .*$\n^pg_restore .*$/m.exec(text)?.[0].split("\n") ?? [];
+  return [lines[0] as string, lines[1] as string];
+}
+
+test("the documented dump brings back the database and its indexes, in place and on a new machine", async () => {
+  const postgres = await startSystemPostgres();
+  const folder = temporaryFolder("dump");
+  const sh = async (command: string, url: string) => {
+    const env = { PATH: `${postgres.bin}:/usr/bin:/bin`, DATABASE_URL: url };
+    const shell = Bun.spawn(["sh", "-ec", command], { cwd: folder, env, stderr: "pipe" });
+    expect(await shell.exited, await shell.stderr.text()).toBe(0);
+  };
+  const [dump, restore] = documentedCommands();
+  const env = { DATABASE_URL: await postgres.createDatabase("first"), DATA_DIR: dataFolder() };
+  const first = await startServer({ env });
+  const key = await importHandbook(env);
+  const paths = await listed(first, key);
+  expect(paths).toContain("releases.md");
+  const hits = await search(first, key, env);
+  // A dump needs no stop.
+  await sh(dump, env.DATABASE_URL);
+  await changeHandbook(first, key, env);
+  await stop(first);
+
+  await sh(restore, env.DATABASE_URL);
+  const elsewhere = {
+    DATABASE_URL: await postgres.createDatabase("other"),
+    DATA_DIR: dataFolder(),
+  };
+  await sh(restore, elsewhere.DATABASE_URL);
+  for (const place of [env, elsewhere]) {
+    const restored = await startServer({ env: place });
+    expect(await listed(restored, key)).toEqual(paths);
+    expect(await search(restored, key, place)).toEqual(hits);
+    await changeHandbook(restored, key, place);
+    await stop(restored);
+  }
 });
