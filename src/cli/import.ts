@@ -12,7 +12,7 @@ import type { ProjectFrame } from "../import/project-frame.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
 import type { ColumnMap } from "../import/tables/column-map.ts";
-import { isParquet } from "../import/tables/rows.ts";
+import { isParquet, sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import {
@@ -26,6 +26,7 @@ import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { columnMap, email } from "./options.ts";
 import { notice } from "./output.ts";
 import { Reporter } from "./reporter.ts";
+import { untilEmbedded } from "./until-embedded.ts";
 import { refuseTypo } from "./users.ts";
 
 interface Options extends EmbedderOptions {
@@ -37,6 +38,7 @@ interface Options extends EmbedderOptions {
   readonly prune?: boolean;
   readonly watch?: boolean;
   readonly html?: boolean;
+  readonly asciidoc?: boolean;
   readonly map?: ColumnMap;
 }
 
@@ -47,6 +49,7 @@ interface ProjectOptions extends Options {
 
 const STANDARD_INPUT = "-";
 const DEFAULT_ENVIRONMENT = "production";
+const NEEDS_MARKDOWN = ["prune", "watch", "html", "asciidoc"] as const;
 const NEEDS_PROJECT = [
   ["project", "--project"],
   ["environment", "--environment"],
@@ -79,6 +82,7 @@ export function importCommand(): Command {
       email,
     )
     .option("--html", "with --markdown: also .html and .htm files, converted to Markdown")
+    .option("--asciidoc", "with --markdown: also .adoc and .asciidoc files, converted to Markdown")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")
     .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addHelpText(
@@ -125,8 +129,10 @@ function requireConsistency(command: Command, files: readonly string[], options:
   if (markdown !== undefined && (files.length > 0 || map !== undefined)) {
     command.error("error: --markdown cannot be combined with files or --map");
   }
-  const only = options.prune ? "--prune" : options.watch ? "--watch" : options.html && "--html";
-  if (only && markdown === undefined) command.error(`error: ${only} requires --markdown`);
+  const only = NEEDS_MARKDOWN.find((name) => options[name] === true);
+  if (only !== undefined && markdown === undefined) {
+    command.error(`error: --${only} requires --markdown`);
+  }
   if (markdown !== undefined || map !== undefined) {
     if (project === undefined) command.error("error: --markdown and --map require --project");
     requireValidEmbedder(command, options);
@@ -198,11 +204,11 @@ async function importFolder(folder: string, options: ProjectOptions): Promise<Im
     throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   }
   // Before the first import, so that no change is missed.
-  const changes = options.watch ? watchFolder(folder) : undefined;
+  const changes = options.watch ? await watchFolder(folder) : undefined;
   return await intoProject(options, once, async (sql, frame) => {
     if (changes === undefined) return;
     notice(`watching ${folder}; interrupt to end`);
-    for await (const _ of changes) await once(sql, frame);
+    for await (const _ of changes) await untilEmbedded(() => once(sql, frame));
   });
 }
 
@@ -213,12 +219,14 @@ async function importRows(
 ): Promise<ImportSummary> {
   const embedder = createEmbedder(options);
   const strict = options.strict === true;
+  const total = await sizeOfTables(files);
   return await intoProject(options, (sql, frame) =>
-    reported(new Reporter(null, "bytes"), strict, (reporter) =>
+    reported(new Reporter(total, "bytes"), strict, (reporter) =>
       importTable(
         sql,
         { ...frame, files, columns, embedder, strict },
         {
+          onRead: (bytes) => reporter.advance(bytes),
           onReport: (where, reason) => reporter.report(where, reason),
           onBatch: (imported) => reporter.addRecords(imported),
         },

@@ -9,7 +9,7 @@ import {
   type MarkdownDocument,
   readDocuments,
 } from "./markdown/documents.ts";
-import { storedPath } from "./markdown/html.ts";
+import { storedPath } from "./markdown/formats.ts";
 import { inputRecords, missingRecords, type ProjectFrame } from "./project-frame.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
@@ -74,7 +74,7 @@ async function* readBatches(
   const missing = await missingRecords(sql, work);
   if (missing.length > 0) yield missing;
   const batch = new BatchBuilder();
-  for (const documents of readDocuments(folder, paths, embedder.name)) {
+  for await (const documents of readDocuments(folder, paths, embedder.name)) {
     const readable = documents.filter((each): each is MarkdownDocument => !("reason" in each));
     const stored = await findStoredPaths(sql, project, readable);
     const changed = readable.filter(({ path }) => !stored.has(path));

@@ -20,6 +20,8 @@ interface TableImport extends ProjectFrame {
 }
 
 interface TableListener {
+  /** Called with the number of bytes of the files that were read, before decompression. */
+  onRead(bytes: number): void;
   onReport(where: string, reason: string): void;
   onBatch(imported: ReadonlyMap<string, number>): void;
 }
@@ -30,7 +32,7 @@ export async function importTable(
   work: TableImport,
   listener: TableListener,
 ): Promise<ImportSummary> {
-  return await importRecords(sql, readBatches(sql, work), {
+  return await importRecords(sql, readBatches(sql, work, listener), {
     actor: OPERATOR,
     strict: work.strict,
     onRejected: listener.onReport,
@@ -38,12 +40,16 @@ export async function importTable(
   });
 }
 
-async function* readBatches(sql: Sql, work: TableImport): AsyncGenerator<InputRecord[]> {
+async function* readBatches(
+  sql: Sql,
+  work: TableImport,
+  listener: TableListener,
+): AsyncGenerator<InputRecord[]> {
   const { project, environments, embedder } = work;
   const missing = await missingRecords(sql, work);
   if (missing.length > 0) yield missing;
   const batch = new BatchBuilder();
-  for await (const group of tableFiles(work)) {
+  for await (const group of tableFiles(work, listener)) {
     await embedMissing(
       group.filter((each): each is TableFile => "chunks" in each),
       embedder,
@@ -65,14 +71,14 @@ function sizeOf({ chunks }: TableFile): number {
 }
 
 /** Groups rows in succession to files. Rejected rows are passed on as they are. */
-async function* tableFiles({
-  files,
-  columns,
-}: TableImport): AsyncGenerator<(TableFile | InputRecord)[]> {
+async function* tableFiles(
+  { files, columns }: TableImport,
+  { onRead }: TableListener,
+): AsyncGenerator<(TableFile | InputRecord)[]> {
   let group: (TableFile | InputRecord)[] = [];
   let open: TableFile | undefined;
   for (const name of files) {
-    for await (const rows of readRows(name)) {
+    for await (const rows of readRows(name, onRead)) {
       for (const row of rows) {
         try {
           const { path, chunk } = chunkOf(row, columns);

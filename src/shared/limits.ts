@@ -489,11 +489,14 @@ export const WEBHOOK_ID_MAX_CHARS = 128;
 // Markdown import and embedding.
 export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
 export const MARKDOWN_FILES_PER_STEP = 64;
-/** HTML pages that are converted to Markdown. */
-export const HTML_MAX_CHARS = 4_194_304;
+/** HTML pages and AsciiDoc documents that are converted to Markdown. */
+export const CONVERTED_MAX_CHARS = 4_194_304;
 export const HTML_MAX_DEPTH = 128;
 /** A watched folder is imported again when nothing has changed in it for this long. */
 export const WATCH_SETTLE_MS = 300;
+/** The wait before its import is repeated because embedding failed. It doubles with each failure. */
+export const WATCH_RETRY_BASE_MS = 1_000;
+export const WATCH_RETRY_MAX_MS = 60_000;
 export const EMBED_BATCH_INPUTS = 64;
 export const EMBED_BATCH_CHARS = 200_000;
 export const EMBED_ATTEMPTS = 6;

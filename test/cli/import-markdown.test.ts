@@ -79,6 +79,23 @@ describe("importing Markdown", () => {
     expect(deep.stderr).toContain("deep.html.md: is nested too deeply");
   });
 
+  test("converts AsciiDoc with --asciidoc, and reads no other file for it", async () => {
+    write("secret.txt", "do not read this");
+    write(
+      "guide.adoc",
+      "= Guide\n:toc:\n\nWith *bold*.\n\n== Setup\n\ninclude::secret.txt[]\n\n" +
+        "[source,sh]\n----\n# install\n----\n\n----\n# no heading\n----\n",
+    );
+    expect((await importFolder("--asciidoc")).status).toBe(0);
+    expect(await paths()).toEqual(["guide.adoc.md"]);
+    const [row] = await cli.sql`SELECT content FROM file_versions`;
+    expect(row?.["content"]).toBe(
+      "# Guide\n\nWith **bold**.\n\n## Setup\n\n[secret.txt](secret.txt)\n\n" +
+        "```sh\n# install\n```\n\n```\n# no heading\n```",
+    );
+    expect((await importFolder("--asciidoc")).stdout).toContain("nothing changed");
+  });
+
   test("changes nothing when repeated", async () => {
     write("guide.md", GUIDE);
     await importFolder("--owner", "ada@example.com");

@@ -4,44 +4,43 @@ import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/process.ts";
+import { startEmbeddingEndpoint } from "./embedding-endpoint.ts";
 import { contentsOf, openCli } from "./support.ts";
 
 const PATIENCE_MS = 60_000;
 
-test("import --watch follows new, changed and removed files until it is interrupted", async () => {
+/** Starts `import --watch --prune` on a new folder with one file. */
+async function startWatch(...options: string[]) {
   const cli = await openCli();
   const folder = temporaryFolder("watched");
   writeFileSync(join(folder, "a.md"), "# A");
-  const program = Bun.spawn(
-    [
-      ...[
-        process.execPath,
-        "src/cli/main.ts",
-        "import",
-        "--markdown",
-        folder,
-        "--prune",
-        "--watch",
-      ],
-      ...["--project", "handbook"],
-    ],
-    {
-      cwd: PROJECT_ROOT,
-      env: { PATH: process.env["PATH"], DATABASE_URL: cli.database.url },
-      ...{ stdout: "ignore", stderr: "ignore" },
-    },
-  );
+  const args = ["--markdown", folder, "--prune", "--watch", "--project", "handbook", ...options];
+  const program = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
+    cwd: PROJECT_ROOT,
+    env: { PATH: process.env["PATH"], DATABASE_URL: cli.database.url },
+    ...{ stdout: "ignore", stderr: "pipe" },
+  });
   onCleanup(() => program.kill("SIGKILL"));
   let last: Record<string, string> = {};
   const until = async (wanted: (contents: Record<string, string>) => boolean) => {
     for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(100)) {
       last = await contentsOf(cli.sql, "environment", "production");
-      if (wanted(last)) return;
+      if (wanted(last)) return last;
       expect(Date.now(), JSON.stringify(last)).toBeLessThan(end);
     }
   };
-  await until((contents) => "a.md" in contents);
-  const before = last["a.md"];
+  /** Interrupts the command and returns what it has printed on standard error. */
+  const interrupt = async () => {
+    program.kill("SIGINT");
+    expect(await program.exited).toBe(130);
+    return await program.stderr.text();
+  };
+  return { folder, until, interrupt };
+}
+
+test("import --watch follows new, changed and removed files until it is interrupted", async () => {
+  const { folder, until, interrupt } = await startWatch();
+  const { "a.md": before } = await until((contents) => "a.md" in contents);
   mkdirSync(join(folder, "new"));
   writeFileSync(join(folder, "new", "b.md"), "# B");
   await until((contents) => "new/b.md" in contents);
@@ -49,6 +48,20 @@ test("import --watch follows new, changed and removed files until it is interrup
   await until((contents) => contents["a.md"] !== before);
   rmSync(join(folder, "new", "b.md"));
   await until((contents) => !("new/b.md" in contents));
-  program.kill("SIGINT");
-  expect(await program.exited).toBe(130);
+  await interrupt();
+});
+
+test("import --watch goes on after embedding has failed, and says so in a line per attempt", async () => {
+  const endpoint = startEmbeddingEndpoint();
+  const embedder = ["--embed-url", endpoint.url, "--embed-model", "m"];
+  const { folder, until, interrupt } = await startWatch(...embedder);
+  await until((contents) => "a.md" in contents);
+  const refuse = () => new Response("no credit", { status: 402 });
+  endpoint.next.push(refuse, refuse);
+  writeFileSync(join(folder, "b.md"), "# B");
+  await until((contents) => "b.md" in contents);
+  const lines = (await interrupt()).split("\n").filter((line) => line.includes("402"));
+  expect(lines.map((line) => line.replace(/\d+ s$/, "N s"))).toEqual(
+    Array(2).fill("tessera: the embedding endpoint answered 402 (no credit); trying again in N s"),
+  );
 });

@@ -11,7 +11,7 @@ import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import { readMarkdown } from "./folder.ts";
-import { htmlToMarkdown, isHtml, storedPath } from "./html.ts";
+import { storedPath, toMarkdown } from "./formats.ts";
 
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
 const CHUNKER = "markdown-1";
@@ -34,15 +34,15 @@ interface RejectedDocument {
 }
 
 /** Reads the files in groups, none of which has much more text than one batch. */
-export function* readDocuments(
+export async function* readDocuments(
   folder: string,
   paths: readonly string[],
   embedder: string,
-): Generator<(MarkdownDocument | RejectedDocument)[]> {
+): AsyncGenerator<(MarkdownDocument | RejectedDocument)[]> {
   let documents: (MarkdownDocument | RejectedDocument)[] = [];
   let chars = 0;
   for (const path of paths) {
-    const document = readDocument(folder, path, embedder);
+    const document = await readDocument(folder, path, embedder);
     documents.push(document);
     chars += "reason" in document ? 0 : document.text.length;
     if (documents.length >= MARKDOWN_FILES_PER_STEP || chars >= IMPORT_BATCH_BYTES) {
@@ -54,18 +54,17 @@ export function* readDocuments(
   if (documents.length > 0) yield documents;
 }
 
-function readDocument(
+async function readDocument(
   folder: string,
   file: string,
   embedder: string,
-): MarkdownDocument | RejectedDocument {
+): Promise<MarkdownDocument | RejectedDocument> {
   const path = storedPath(file);
   try {
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
     }
-    const raw = readMarkdown(folder, file);
-    const text = isHtml(file) ? htmlToMarkdown(raw) : raw;
+    const text = await toMarkdown(file, readMarkdown(folder, file));
     const hash = new Bun.CryptoHasher("sha256");
     hash.update(`${CHUNKER}\n${embedder}\n`);
     hash.update(text);

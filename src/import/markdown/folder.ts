@@ -2,9 +2,8 @@ import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "no
 import { join } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
-import { isHtml } from "./html.ts";
+import { type FormatOptions, isWanted } from "./formats.ts";
 
-const MARKDOWN = /\.mdx?$/i;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 interface MarkdownFolder {
@@ -19,20 +18,18 @@ const LINK = "is a symbolic link, which is not followed";
 const NAME = "has a name that is not valid UTF-8";
 
 /**
- * Finds the Markdown files below a folder, and HTML files if wanted. Names that begin with a dot and `node_modules` are skipped.
+ * Finds the Markdown files below a folder, and those of other formats on request. Names that begin with
+ * a dot and `node_modules` are skipped.
  * Throws an ImportError if a folder cannot be read.
  */
-export function findMarkdown(
-  folder: string,
-  { html = false }: { readonly html?: boolean | undefined } = {},
-): MarkdownFolder {
+export function findMarkdown(folder: string, formats: FormatOptions = {}): MarkdownFolder {
   const paths: string[] = [];
   const rejected: Array<{ path: string; reason: string }> = [];
   const visit = (relative: string) => {
     for (const entry of entriesOf(join(folder, relative))) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
-      const named = MARKDOWN.test(entry.name) || (html && isHtml(entry.name));
+      const named = isWanted(entry.name, formats);
       if (entry.isSymbolicLink()) {
         if (named || pointsToFolder(join(folder, path))) rejected.push({ path, reason: LINK });
       } else if (entry.isDirectory() || named) {

@@ -1,11 +1,11 @@
-import { watch } from "chokidar";
 import { WATCH_SETTLE_MS } from "../../shared/limits.ts";
 
 /**
  * Yields whenever something below a folder has changed and nothing more has for WATCH_SETTLE_MS. The
- * watch begins when the generator is created, so no change is missed before it is first read.
+ * watch begins before the generator is returned, so no change is missed before it is first read.
  */
-export function watchFolder(folder: string): AsyncGenerator<void> {
+export async function watchFolder(folder: string): Promise<AsyncGenerator<void>> {
+  const { watch } = await import("chokidar");
   let changed = false;
   let wake = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;

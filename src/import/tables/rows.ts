@@ -1,5 +1,3 @@
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
 import { IMPORT_LINE_MAX_BYTES, TABLE_ROWS_PER_READ } from "../../shared/limits.ts";
 import { ImportError } from "../records/errors.ts";
 import { readLines } from "../records/lines.ts";
@@ -19,12 +17,41 @@ export function isParquet(file: string): boolean {
   return PARQUET.test(file);
 }
 
-/** The rows of a Parquet file or of JSON lines, in groups of bounded size. Throws an ImportError. */
-export async function* readRows(file: string): AsyncGenerator<TableRow[]> {
-  yield* isParquet(file) ? parquetRows(file) : jsonRows(file);
+/**
+ * The size of the files in bytes, before decompression; null if it is unknown. Throws an ImportError if
+ * one cannot be read.
+ */
+export async function sizeOfTables(files: readonly string[]): Promise<number | null> {
+  let total = 0;
+  for (const file of files) {
+    const { size } = await fileSource(file);
+    if (size === null) return null;
+    total += size;
+  }
+  return total;
 }
 
-async function* parquetRows(name: string): AsyncGenerator<TableRow[]> {
+/**
+ * The rows of a Parquet file or of JSON lines, in groups of bounded size. `onRead` receives the bytes
+ * that were read, before decompression; those of a Parquet file are in proportion to its rows. Throws an
+ * ImportError.
+ */
+export async function* readRows(
+  file: string,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<TableRow[]> {
+  yield* isParquet(file) ? parquetRows(file, onRead) : jsonRows(file, onRead);
+}
+
+async function* parquetRows(
+  name: string,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<TableRow[]> {
+  // Loaded when they are needed, because most imports read no Parquet.
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
+    "hyparquet"
+  );
+  const { compressors } = await import("hyparquet-compressors");
   try {
     const file = await asyncBufferFromFile(name);
     const metadata = await parquetMetadataAsync(file);
@@ -33,6 +60,7 @@ async function* parquetRows(name: string): AsyncGenerator<TableRow[]> {
       const rowEnd = Math.min(rows, start + TABLE_ROWS_PER_READ);
       const options = { file, metadata, compressors, rowStart: start, rowEnd };
       const read = await parquetReadObjects(options);
+      onRead((file.byteLength * (rowEnd - start)) / rows);
       yield read.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));
     }
   } catch (error) {
@@ -40,12 +68,12 @@ async function* parquetRows(name: string): AsyncGenerator<TableRow[]> {
   }
 }
 
-async function* jsonRows(name: string): AsyncGenerator<TableRow[]> {
+async function* jsonRows(
+  name: string,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<TableRow[]> {
   const source = await fileSource(name);
-  for await (const lines of readLines(
-    source.open(() => {}),
-    IMPORT_LINE_MAX_BYTES,
-  )) {
+  for await (const lines of readLines(source.open(onRead), IMPORT_LINE_MAX_BYTES)) {
     yield lines.flatMap(({ number, bytes }) => {
       const where = `${name}:${number}`;
       if (bytes === null) {

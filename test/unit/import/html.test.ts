@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { createRequire } from "node:module";
+import fc from "fast-check";
+import { htmlToMarkdown } from "../../../src/import/markdown/html.ts";
+import { depthOf } from "../../../src/import/markdown/html-depth.ts";
+import { CONVERTED_MAX_CHARS } from "../../../src/shared/limits.ts";
+
+/** The parser of the converter. */
+const { createDocument } = createRequire(require.resolve("turndown"))("@mixmark-io/domino");
+
+interface Tree {
+  readonly firstChild: Tree | null;
+  readonly nextSibling: Tree | null;
+}
+
+function nesting(root: Tree): number {
+  let deepest = 0;
+  const pending: [Tree, number][] = [[root, 0]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [node, depth] = next;
+    deepest = Math.max(deepest, depth);
+    for (let child = node.firstChild; child !== null; child = child.nextSibling) {
+      pending.push([child, depth + 1]);
+    }
+  }
+  return deepest;
+}
+
+describe("converting HTML", () => {
+  test("lists, code, emphasis and whitespace become Markdown", () => {
+    const page =
+      "<ol start=3><li>a<!-- c --></li>\n<li>b <ul><li>c</li></ul></li></ol>" +
+      "<p>x<b> y </b>z <code> `` ` </code> <i> </i>\u00a0 <em>\u00a0e</em></p><div> <span></span> </div>";
+    expect(htmlToMarkdown(page)).toBe(
+      "3.  a\n4.  b\n    *   c\n\nx **y** z ``` `` ` ``` \u00a0 \u00a0_e_",
+    );
+  });
+
+  test("lines of code without a language are no headings", () => {
+    const markdown = htmlToMarkdown("<pre># one\n```\n  two\n</pre><p>text</p>");
+    expect(markdown).toBe("````\n# one\n```\n  two\n````\n\ntext");
+  });
+
+  const fill = (piece: string) => piece.repeat(Math.floor(CONVERTED_MAX_CHARS / piece.length) - 32);
+  const nested = (piece: string, end: string) => fill(piece.repeat(100) + end.repeat(100));
+  // With a time that grows with the square of the size, each of these would take hours.
+  test.each([
+    ["blank lines of code", () => `<pre><code>${fill("\n")}x</code></pre>`],
+    ["items of a numbered list", () => `<ol>${fill("<li>x</li>")}</ol>`],
+    ["spaces in code", () => `<p><code> ${fill("x")}</code></p>`],
+    ["empty elements in each other", () => nested("<div>", "</div>")],
+  ])("a page of the largest size is converted: %s", (_, page) => {
+    expect(() => htmlToMarkdown(page())).not.toThrow();
+  });
+
+  test("pages that are too large or nested too deeply are refused", () => {
+    expect(() => htmlToMarkdown("x".repeat(CONVERTED_MAX_CHARS + 1))).toThrow("characters of HTML");
+    for (const page of ["<div>", "<font></x>", "<span><div></span>", "<div><b></div>"]) {
+      expect(() => htmlToMarkdown(page.repeat(100_000)), page).toThrow("nested too deeply");
+    }
+    const sloppy = "<ul><li><p>a<li><b>b</b></ul><table><tr><td>c<td>d</table><br></p></i>";
+    expect(() => htmlToMarkdown(sloppy.repeat(1_000))).not.toThrow();
+  });
+
+  test("the estimated depth is at least a part of what the parser nests, whatever the tags", () => {
+    const names = "div span b i table td tr ul li p a font section button svg label nobr code x";
+    const tag = fc
+      .tuple(fc.constantFrom("", "", "/"), fc.constantFrom(...names.split(" ")), fc.nat(3))
+      .map(([end, name, value]) => `<${end}${name}${end === "" ? ` a=${value}` : ""}>`);
+    const pieces = fc.array(fc.oneof(tag, tag, fc.constant("text")), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(pieces, fc.integer({ min: 1, max: 30 }), (parts, times) => {
+        const page = parts.join("").repeat(times);
+        // Elements with an optional end tag come between: table, tbody, tr, td.
+        expect(nesting(createDocument(page))).toBeLessThanOrEqual(6 * depthOf(page, Infinity) + 16);
+      }),
+    );
+  });
+});
