@@ -26,7 +26,7 @@ function load(): unknown {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `the native search core does not load (${reason}); rebuild it with: bun native/build.ts`,
+      `the native search core does not load (${reason}); rebuild it with: bun native/build.ts --force`,
     );
   }
 }

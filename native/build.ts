@@ -1,6 +1,7 @@
 /**
  * Compiles the native search core: `bun native/build.ts [--asan] [--force]`. Does nothing when the
- * addon is up to date with its sources.
+ * addon is up to date with its sources. Without a compiler it takes the prebuilt addon of these sources,
+ * if there is one.
  *
  * It calls the C++ compiler directly. The addon runs on any processor of its architecture: files
  * written for an instruction set are compiled for it, and the code picks among them at run time.
@@ -16,11 +17,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, parse } from "node:path";
+import { join } from "node:path";
 import { isRunning, locked } from "./lock.ts";
+import { nameOf, type Target, takePrebuilt } from "./prebuilt.ts";
+import { AVX2, AVX512, sourceFiles, sources, unitsFor } from "./units.ts";
 
 const root = import.meta.dir;
-const sources = join(root, "src");
 const output = join(root, "build");
 const modules = join(root, "..", "node_modules");
 
@@ -32,38 +34,13 @@ class BuildError extends Error {
 interface BuildOptions {
   /** Instrument with AddressSanitizer and UndefinedBehaviorSanitizer. */
   asan?: boolean;
+  /** The machines that the addon is for; this one by default. */
+  target?: Target;
+  /** Link what differs between distributions, the C++ library, into the addon. */
+  portable?: boolean;
 }
 
-/** Sources that are compiled as one translation unit. */
-interface Unit {
-  name: string;
-  /** Relative to `native/src`. */
-  files: readonly string[];
-  /** Instruction set extensions that the compiler may use. */
-  extensions: readonly string[];
-}
-
-const AVX2 = ["avx2", "fma", "popcnt", "bmi"];
-const AVX512 = [...AVX2, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq"];
-
-/** Files with these suffixes are for one architecture and are compiled alone, with its extensions. */
-const INSTRUCTION_SETS: Readonly<
-  Record<string, { arch: NodeJS.Architecture; extensions: readonly string[] }>
-> = {
-  _avx512: { arch: "x64", extensions: AVX512 },
-  _avx2: { arch: "x64", extensions: AVX2 },
-  _neon: { arch: "arm64", extensions: [] },
-};
-
-/**
- * Folders below `native/src` that share most of their headers, which take most of the time to compile:
- * each group is one unit. A folder that is not listed is a unit of its own; "" is `native/src` itself.
- */
-const FOLDER_GROUPS: readonly (readonly string[])[] = [
-  ["codes", "graph", "index", "search", "json"],
-  ["", "binding", "testing"],
-  ["common", "storage", "project", "snapshot"],
-];
+const HERE: Target = { platform: process.platform, arch: process.arch };
 
 /** A C++ condition: the processor has all of the extensions. */
 const processorHas = (extensions: readonly string[]) =>
@@ -81,14 +58,6 @@ function flags(options: BuildOptions): string[] {
     "-DNODE_ADDON_API_CPP_EXCEPTIONS",
     `-DTESSERA_CPU_HAS_AVX2=(${processorHas(AVX2)})`,
     `-DTESSERA_CPU_HAS_AVX512=(${processorHas(AVX512)})`,
-    "-I",
-    sources,
-    "-isystem",
-    join(modules, "node-addon-api"),
-    "-isystem",
-    join(modules, "node-api-headers", "include"),
-    "-isystem",
-    join(modules, "usearch", "include"),
     ...(options.asan
       ? [
           "-O1",
@@ -102,50 +71,49 @@ function flags(options: BuildOptions): string[] {
   ];
 }
 
-const linkFlags =
-  process.platform === "darwin" ? ["-bundle", "-undefined", "dynamic_lookup"] : ["-shared"];
+/** Where headers are. Not part of the fingerprint, because it differs between machines. */
+const includes = [
+  ...["-I", sources],
+  ...["-isystem", join(modules, "node-addon-api")],
+  ...["-isystem", join(modules, "node-api-headers", "include")],
+  ...["-isystem", join(modules, "usearch", "include")],
+];
 
-function compiler(): string {
-  const candidates = [process.env.CXX, "g++", "clang++", "c++"];
-  for (const candidate of candidates) {
-    if (candidate && Bun.which(candidate)) return candidate;
-  }
-  const remedy = process.platform === "darwin" ? "xcode-select --install" : "apt-get install g++";
-  throw new BuildError(`no C++ compiler found; install one with: ${remedy}`);
+function linkFlags({ target = HERE, portable }: BuildOptions): string[] {
+  if (target.platform === "darwin") return ["-bundle", "-undefined", "dynamic_lookup"];
+  return portable ? ["-shared", "-static-libstdc++", "-static-libgcc"] : ["-shared"];
 }
 
-/** Every C++ file below `native/src`, relative to it, sorted. */
-function sourceFiles(): string[] {
-  return readdirSync(sources, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(cc|hpp)$/.test(name))
-    .sort();
+/** Compilers of Debian for other machines; there is none for macOS. */
+const CROSS_COMPILERS: Readonly<Record<string, { command: string; package: string }>> = {
+  "linux-arm64": { command: "aarch64-linux-gnu-g++", package: "g++-aarch64-linux-gnu" },
+  "linux-x64": { command: "x86_64-linux-gnu-g++", package: "g++-x86-64-linux-gnu" },
+};
+
+const isHere = (target: Target): boolean => nameOf(target) === nameOf(HERE);
+
+function compiler(target: Target): string | undefined {
+  const candidates = isHere(target)
+    ? [process.env.CXX, "g++", "clang++", "c++"]
+    : [CROSS_COMPILERS[nameOf(target)]?.command];
+  return candidates.find((candidate) => candidate && Bun.which(candidate));
 }
 
-/** The units for this architecture: groups of folders, and each file for an instruction set. */
-function unitsHere(): Unit[] {
-  const folders = new Map<string, string[]>();
-  const units: Unit[] = [];
-  for (const file of sourceFiles().filter((name) => name.endsWith(".cc"))) {
-    const { dir, name } = parse(file);
-    const suffix = Object.keys(INSTRUCTION_SETS).find((ending) => name.endsWith(ending));
-    const set = suffix === undefined ? undefined : INSTRUCTION_SETS[suffix];
-    if (set === undefined) folders.set(dir, [...(folders.get(dir) ?? []), file]);
-    else if (set.arch === process.arch) units.push({ name, files: [file], ...set });
-  }
-  const alone = [...folders.keys()].filter((dir) => !FOLDER_GROUPS.flat().includes(dir));
-  const groups = [...FOLDER_GROUPS, ...alone.map((dir) => [dir])].map((dirs) => ({
-    name: `folder-${dirs.at(-1)}`,
-    files: dirs.flatMap((dir) => folders.get(dir) ?? []),
-    extensions: [],
-  }));
-  return [...groups, ...units];
+/** The error of a missing compiler. `found` tells what is wrong with the prebuilt addon, if anything. */
+function compilerMissing(target: Target, found?: string): BuildError {
+  const cross = isHere(target) ? "g++" : CROSS_COMPILERS[nameOf(target)]?.package;
+  const remedy =
+    target.platform === "darwin" ? "xcode-select --install" : `apt-get install ${cross}`;
+  const detail = found === undefined ? "" : ` (${found})`;
+  return new BuildError(`no C++ compiler found${detail}; install one with: ${remedy}`);
 }
 
-/** A hash of everything that the addon depends on. */
+/** A hash of everything that the addon depends on, the same on all machines. */
 function fingerprint(options: BuildOptions): string {
+  const { target = HERE } = options;
   const hash = createHash("sha256");
-  hash.update(JSON.stringify([process.platform, process.arch, flags(options), linkFlags]));
-  hash.update(readFileSync(import.meta.path));
+  hash.update(JSON.stringify([nameOf(target), flags(options), linkFlags({ target })]));
+  for (const name of ["build.ts", "units.ts"]) hash.update(readFileSync(join(root, name)));
   for (const name of sourceFiles()) {
     hash.update(name);
     hash.update(readFileSync(join(sources, name)));
@@ -181,13 +149,14 @@ async function run(command: string[], input = ""): Promise<{ ok: boolean; output
 }
 
 async function compileAll(cxx: string, folder: string, options: BuildOptions): Promise<string[]> {
-  const pending = unitsHere();
+  const pending = unitsFor((options.target ?? HERE).arch);
   const objects: string[] = [];
   async function worker() {
     for (let unit = pending.shift(); unit; unit = pending.shift()) {
       const object = join(folder, `${unit.name}.o`);
       const extra = unit.extensions.map((extension) => `-m${extension}`);
-      const command = [cxx, ...flags(options), ...extra, "-x", "c++", "-c", "-", "-o", object];
+      const compile = [cxx, ...flags(options), ...includes, ...extra];
+      const command = [...compile, "-x", "c++", "-c", "-", "-o", object];
       const text = unit.files.map((file) => `#include "${file}"\n`).join("");
       const { ok, output } = await run(command, text);
       if (!ok) {
@@ -211,10 +180,14 @@ function cleanLeftovers(): void {
   }
 }
 
-/** Compiles in a temporary folder and renames, so that a concurrent load sees a complete addon. */
-async function compile(options: BuildOptions): Promise<void> {
-  const cxx = compiler();
-  const stamp = fingerprint(options);
+/**
+ * Compiles to a path, in a temporary folder that is renamed, so that a concurrent load sees a complete
+ * addon. Throws a BuildError.
+ */
+async function compile(path: string, options: BuildOptions): Promise<void> {
+  const { target = HERE } = options;
+  const cxx = compiler(target);
+  if (cxx === undefined) throw compilerMissing(target);
   const folder = join(output, `${OBJECTS}${process.pid}`);
   cleanLeftovers();
   mkdirSync(folder, { recursive: true });
@@ -222,18 +195,36 @@ async function compile(options: BuildOptions): Promise<void> {
     const objects = await compileAll(cxx, folder, options);
     const linked = join(folder, "addon.node");
     const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
-    const link = [cxx, ...linkFlags, ...sanitize, ...objects, "-lpthread", "-o", linked];
+    const link = [cxx, ...linkFlags(options), ...sanitize, ...objects, "-lpthread", "-o", linked];
     const { ok, output } = await run(link);
     if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
-    renameSync(linked, addonPath(options));
-    writeFileSync(stampPath(options), stamp);
+    renameSync(linked, path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Compiles the addon of this machine or, without a compiler, takes the prebuilt one. */
+async function compileOrTake(options: BuildOptions): Promise<void> {
+  const stamp = fingerprint(options);
+  if (compiler(HERE) !== undefined || options.asan) {
+    await compile(addonPath(options), options);
+  } else {
+    const taken = takePrebuilt(HERE, stamp, addonPath());
+    if (!taken.ok) throw compilerMissing(HERE, taken.reason);
+  }
+  writeFileSync(stampPath(options), stamp);
+}
+
+/** Compiles an addon for a release to a path, and returns the hash of its sources. Throws a BuildError. */
+export async function compileForRelease(target: Target, path: string): Promise<string> {
+  mkdirSync(output, { recursive: true });
+  await compile(path, { target, portable: true });
+  return fingerprint({ target });
+}
+
 /**
- * Builds the addon unless it is up to date, and returns whether it did. Of processes that find it
+ * Builds the addon unless it is up to date, or takes the prebuilt one, and returns whether it did. Of processes that find it
  * stale at the same time, one builds and the others wait.
  */
 export async function build(options: BuildOptions & { force?: boolean } = {}): Promise<boolean> {
@@ -243,7 +234,7 @@ export async function build(options: BuildOptions & { force?: boolean } = {}): P
   mkdirSync(output, { recursive: true });
   await locked(join(output, "lock"), async () => {
     built = needed();
-    if (built) await compile(options);
+    if (built) await compileOrTake(options);
   });
   return built;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -179,6 +179,10 @@ fuzz:native)
   setup
   exec "$bun" scripts/fuzz-native.ts "$@"
   ;;
+release:native)
+  setup
+  exec "$bun" scripts/release-native.ts "$@"
+  ;;
 check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
@@ -194,7 +198,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

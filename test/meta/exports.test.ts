@@ -4,7 +4,14 @@ import { filesOf } from "./sources.ts";
 
 /** Exports that only tests and benchmarks import, by file, with the reason. */
 const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: string }>> = {
-  "native/build.ts": { names: ["build"], reason: "the sanitizer's build" },
+  "native/build.ts": {
+    names: ["build", "compileForRelease"],
+    reason: "the builds of the sanitizer and of a release",
+  },
+  "native/prebuilt.ts": {
+    names: ["prebuiltPath", "sealPrebuilt"],
+    reason: "the build of a release",
+  },
   "native/index.ts": {
     names: ["measureRecall", "recalibrate"],
     reason: "recall is measured and restored on demand only",

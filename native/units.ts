@@ -1,0 +1,63 @@
+/** What the addon is compiled from: C++ files below `native/src`, and how they are grouped. */
+import { readdirSync } from "node:fs";
+import { join, parse } from "node:path";
+
+export const sources = join(import.meta.dir, "src");
+
+/** Sources that are compiled as one translation unit. */
+interface Unit {
+  name: string;
+  /** Relative to `native/src`. */
+  files: readonly string[];
+  /** Instruction set extensions that the compiler may use. */
+  extensions: readonly string[];
+}
+
+export const AVX2 = ["avx2", "fma", "popcnt", "bmi"];
+export const AVX512 = [...AVX2, "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq"];
+
+/** Files with these suffixes are for one architecture and are compiled alone, with its extensions. */
+const INSTRUCTION_SETS: Readonly<
+  Record<string, { arch: NodeJS.Architecture; extensions: readonly string[] }>
+> = {
+  _avx512: { arch: "x64", extensions: AVX512 },
+  _avx2: { arch: "x64", extensions: AVX2 },
+  _neon: { arch: "arm64", extensions: [] },
+};
+
+/**
+ * Folders below `native/src` that share most of their headers, which take most of the time to compile:
+ * each group is one unit. A folder that is not listed is a unit of its own; "" is `native/src` itself.
+ */
+const FOLDER_GROUPS: readonly (readonly string[])[] = [
+  ["codes", "graph", "index", "search", "json"],
+  ["", "binding", "testing"],
+  ["common", "storage", "project", "snapshot"],
+];
+
+/** Every C++ file below `native/src`, relative to it, sorted. */
+export function sourceFiles(): string[] {
+  return readdirSync(sources, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(cc|hpp)$/.test(name))
+    .sort();
+}
+
+/** The units for an architecture: groups of folders, and each file for an instruction set. */
+export function unitsFor(arch: NodeJS.Architecture): Unit[] {
+  const folders = new Map<string, string[]>();
+  const units: Unit[] = [];
+  for (const file of sourceFiles().filter((name) => name.endsWith(".cc"))) {
+    const { dir, name } = parse(file);
+    const suffix = Object.keys(INSTRUCTION_SETS).find((ending) => name.endsWith(ending));
+    const set = suffix === undefined ? undefined : INSTRUCTION_SETS[suffix];
+    if (set === undefined) folders.set(dir, [...(folders.get(dir) ?? []), file]);
+    else if (set.arch === arch) units.push({ name, files: [file], ...set });
+  }
+  const alone = [...folders.keys()].filter((dir) => !FOLDER_GROUPS.flat().includes(dir));
+  const groups = [...FOLDER_GROUPS, ...alone.map((dir) => [dir])].map((dirs) => ({
+    name: `folder-${dirs.at(-1)}`,
+    files: dirs.flatMap((dir) => folders.get(dir) ?? []),
+    extensions: [],
+  }));
+  return [...groups, ...units];
+}
