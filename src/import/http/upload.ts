@@ -42,7 +42,9 @@ export async function* readUpload(
   try {
     for (;;) {
       const startedAt = performance.now();
-      const milliseconds = Math.max(0, Math.min(pace.left, totalLeft));
+      const milliseconds = Math.min(pace.left, totalLeft);
+      // A piece that arrived while the thread was busy may have used up more than the time that was left.
+      if (milliseconds <= 0) throw timeout();
       const { done, value } = await pTimeout(reader.read(), { milliseconds, message: timeout() });
       if (done) return;
       bytes += value.byteLength;

@@ -35,6 +35,18 @@ describe("an upload of an import", () => {
     expect(drips.bytes).toBeGreaterThan(0);
   });
 
+  test("that arrives late because the thread was busy is ended by the time limit, too", async () => {
+    const busy = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const end = performance.now() + 60;
+        while (performance.now() < end);
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+    const { slug } = await outcome(busy, { maxBytes: 10, paceMs: 50 });
+    expect(slug).toBe("request-timeout");
+  });
+
   test("that keeps its pace goes on, up to the limit of the whole", async () => {
     const bounds = { maxBytes: Number.MAX_SAFE_INTEGER, paceMs: 500, totalMs: 1_500 };
     const { bytes, slug } = await outcome(dripping(IMPORT_PACE_BYTES, 20), bounds);
