@@ -25,6 +25,7 @@ import type { Indexer } from "./indexing/indexer.ts";
 import { inputRequestOperations } from "./input-requests/routes.ts";
 import type { KnowledgeEngine } from "./knowledge/engine.ts";
 import { knowledgeOperations } from "./knowledge/routes.ts";
+import { mcpOperation } from "./mcp/routes.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import type { Readiness } from "./observability/readiness.ts";
@@ -107,16 +108,17 @@ function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
 
 /** The application: probes, documentation and every operation. */
 export function buildApp(services: Services): Elysia {
-  const operations = operationsOf(services);
-  const app = new Elysia({ normalize: false });
-  // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
-  const document = openApiDocument(operations, services.baseUrl) as any;
-  app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
-  // In place of the plugin's page, which loads its scripts from another host.
-  mountDocs(app, DOCS_PATH, document.info.title, services.baseUrl);
-  mountProbes(app, services);
   const { config, baseUrl, log } = services;
   const refusals = new Refusals(baseUrl, log);
   const context = { ...services, refusals, maxBodyBytes: config.maxBodyBytes };
+  const features = operationsOf(services);
+  const operations = [...features, mcpOperation(features, context)];
+  const app = new Elysia({ normalize: false });
+  // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
+  const document = openApiDocument(operations, baseUrl) as any;
+  app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
+  // In place of the plugin's page, which loads its scripts from another host.
+  mountDocs(app, DOCS_PATH, document.info.title, baseUrl);
+  mountProbes(app, services);
   return mountOperations(app, operations, context, PROBE_PATHS);
 }

@@ -15,8 +15,8 @@ import {
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
 } from "../shared/limits.ts";
+import { VERSION } from "../shared/version.ts";
 import { type Column, jsonOption, printList } from "./output.ts";
-import { VERSION } from "./version.ts";
 
 /** What was checked, and what to do if it is not well. */
 interface Finding {

@@ -2,9 +2,9 @@ import { Command, CommanderError } from "commander";
 import { explain } from "../failure.ts";
 import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { ImportError } from "../import/records/errors.ts";
+import { VERSION } from "../shared/version.ts";
 import { CommandError } from "./command-error.ts";
 import { explainEmbeddingError } from "./embedder-options.ts";
-import { VERSION } from "./version.ts";
 
 const USAGE_STATUS = 2;
 const SUCCESSES: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);

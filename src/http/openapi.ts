@@ -170,6 +170,9 @@ function successResponses(operation: Operation): Json {
       headers,
     };
   }
+  for (const [code, meaning] of Object.entries(operation.emptyStatuses ?? {})) {
+    responses[code] = { description: meaning, headers };
+  }
   return responses;
 }
 

@@ -42,6 +42,8 @@ interface Common<P extends TObject, Q extends TObject> {
   /** Absent exactly with the status 204. */
   readonly response?: TSchema;
   readonly responseExample?: Example;
+  /** Further statuses of success, which have no body, with their descriptions. */
+  readonly emptyStatuses?: Readonly<Record<number, string>>;
   /** The successful response's headers by name. */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
   /**

@@ -19,6 +19,7 @@ const LAYERS = {
     "errors",
     "search",
     "knowledge",
+    "mcp",
     "indexing",
     "scopes",
     "import",

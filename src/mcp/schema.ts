@@ -1,0 +1,75 @@
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { type Static, Type } from "@sinclair/typebox";
+
+const jsonrpc = Type.Literal("2.0", { description: "The version of JSON-RPC." });
+const id = Type.Union(
+  [
+    Type.String(),
+    Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  ],
+  { description: "Identifies the request; the response repeats it." },
+);
+const method = Type.String({ description: "What to do, such as `tools/call`." });
+const params = Type.Optional(
+  Type.Object({}, { additionalProperties: true, description: "The parameters of the method." }),
+);
+
+/** One message of a client. A server without sessions asks nothing, so it expects no responses. */
+export const McpMessage = Type.Union(
+  [
+    Type.Object(
+      { jsonrpc, id, method, params },
+      { additionalProperties: false, description: "A request." },
+    ),
+    Type.Object(
+      { jsonrpc, method, params },
+      { additionalProperties: false, description: "A notification, which has no response." },
+    ),
+  ],
+  {
+    description: "One message of the Model Context Protocol; batches are not accepted.",
+    errorMessage: "must be one JSON-RPC 2.0 request or notification",
+  },
+);
+export type McpMessage = Static<typeof McpMessage>;
+
+export const McpAnswer = Type.Union(
+  [
+    Type.Object(
+      {
+        jsonrpc,
+        id,
+        result: Type.Object(
+          {},
+          { additionalProperties: true, description: "The result, as the method defines it." },
+        ),
+      },
+      { description: "The request was carried out, although a tool may report an error." },
+    ),
+    Type.Object(
+      {
+        jsonrpc,
+        id,
+        error: Type.Object(
+          {
+            code: Type.Integer({ description: "The code of JSON-RPC." }),
+            message: Type.String({ description: "What is wrong with the request." }),
+            data: Type.Optional(Type.Unknown({ description: "Details." })),
+          },
+          { description: "Why there is no result." },
+        ),
+      },
+      { description: "The request is not one that the service can carry out." },
+    ),
+  ],
+  { description: "The response to a request." },
+);
+
+export const McpHeaders = Type.Object({
+  "MCP-Protocol-Version": Type.Optional(
+    Type.Union(
+      SUPPORTED_PROTOCOL_VERSIONS.map((version) => Type.Literal(version)),
+      { description: "The version that `initialize` agreed on." },
+    ),
+  ),
+});

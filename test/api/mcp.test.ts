@@ -1,0 +1,216 @@
+import { describe, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { type Caller, startApi } from "../support/api.ts";
+import { refusesBadCredentials } from "../support/guards.ts";
+import { publishTexts } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  randomVector,
+  release,
+  writeVersion,
+} from "../support/vectors.ts";
+
+const DIMENSION = 768;
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const environment = await addEnvironment(sql, project);
+const query = randomVector(DIMENSION, 1);
+const version = await sql.begin((tx) =>
+  writeVersion(tx as never, project, "a.md", [chunkOf(query)]),
+);
+await attach(sql, project, environment.id, [version]);
+const v1 = await addRelease(sql, project, "v1.0.0");
+await release(sql, project, v1.id, [version]);
+await publishTexts(sql, project, environment, {
+  "guide/snapshots.md": "# Snapshots\n\nHow the index is written to disk.",
+  "guide/webhooks.md": "# Webhooks\n\nDeliveries arrive over HTTP.",
+});
+
+/** An assistant: the client of the protocol's own library, over HTTP. */
+async function assistant(as: Caller): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const transport = new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
+    requestInit: { headers: as.headers },
+  });
+  await client.connect(transport as never);
+  onCleanup(() => client.close());
+  return client;
+}
+
+const client = await assistant(member);
+// The client then checks each result against the tool's output schema.
+const { tools } = await client.listTools();
+
+const run = async (name: string, args: Record<string, unknown>, by = client): Promise<Json> =>
+  await by.callTool({ name, arguments: { project_reference: project.slug, ...args } });
+const errorOf = (result: Json): string => {
+  expect(result.isError).toBe(true);
+  return result.content[0].text;
+};
+
+/** Calls a tool until it finds something, within the time in which changes become visible. */
+async function found(name: string, args: Record<string, unknown>): Promise<Json> {
+  const deadline = performance.now() + 10 * CHANGE_VISIBLE_BOUND_MS;
+  for (;;) {
+    const result = await run(name, args);
+    const isFound = result.structuredContent?.data.length > 0;
+    if (isFound || performance.now() > deadline) return result;
+    await Bun.sleep(20);
+  }
+}
+
+const LIST = { jsonrpc: "2.0", id: "a", method: "tools/list" };
+const send = (json: unknown, headers: Record<string, string> = {}) =>
+  api.send("POST", "/mcp", { as: member, json, headers });
+
+describe("POST /mcp", () => {
+  test("a client learns the server's name and what its tools are for", () => {
+    expect(client.getServerVersion()?.name).toBe("tessera");
+    expect(client.getServerCapabilities()).toEqual({ tools: {} });
+    expect(client.getInstructions()).toContain("project_reference");
+  });
+
+  test("the tools take the parameters and the body of their operations", async () => {
+    expect(tools.map(({ name }) => name)).toEqual(["lookup", "search"]);
+    const { document } = await api.contract();
+    const bodyOf = (path: string): string[] => {
+      const { schema } = document.paths[path].post.requestBody.content["application/json"];
+      return Object.keys(schema.properties);
+    };
+    const [lookup, search] = tools.map((tool) => Object.keys(tool.inputSchema.properties ?? {}));
+    const reference = "/projects/{project_reference}";
+    expect(lookup).toEqual(["project_reference", ...bodyOf(`${reference}/knowledge/lookup`)]);
+    expect(search).toContainAllValues([
+      ...["project_reference", "environment", "release", "effort"],
+      ...bodyOf(`${reference}/environments/{environmentName}/search`),
+    ]);
+    for (const tool of tools) expect(tool.annotations?.readOnlyHint).toBe(true);
+  });
+
+  test("lookup finds what the operation finds, as text and as structure", async () => {
+    const result = await found("lookup", { query: "snapshots", limit: 1 });
+    const path = `/projects/${project.slug}/knowledge/lookup`;
+    const { body } = await api.post(path, { query: "snapshots", limit: 1 }, member);
+    expect(result.structuredContent).toEqual(body);
+    expect(JSON.parse(result.content[0].text)).toEqual(body);
+    expect(result.structuredContent.data[0].path).toBe("guide/snapshots.md");
+  });
+
+  test("lookup continues after a page with its cursor", async () => {
+    await found("lookup", {});
+    const { structuredContent: first } = await run("lookup", { limit: 1 });
+    const { structuredContent: next } = await run("lookup", { cursor: first.page_info.next });
+    expect([...first.data, ...next.data].map(({ path }: Json) => path)).toEqual([
+      "a.md",
+      "guide/snapshots.md",
+    ]);
+  });
+
+  test("search finds chunks of an environment and of a release", async () => {
+    const vector = base64Of(query);
+    const targets = [{}, { environment: environment.name }, { release: "v1.0.0" }];
+    for (const target of targets) {
+      const result = await found("search", { vector, dimension: DIMENSION, ...target });
+      const [hit] = result.structuredContent.data;
+      expect(hit.chunk.id).toBe(version.chunks[0]?.id);
+    }
+    const array = { vector: Array.from(query), dimension: DIMENSION, effort: "exact", limit: 1 };
+    expect((await run("search", array)).structuredContent.data).toHaveLength(1);
+  });
+
+  test("invalid arguments are a tool error that names the problem and each field", async () => {
+    const lookup = errorOf(await run("lookup", { limit: 0, shard_count: "x" }));
+    expect(lookup).toStartWith("validation-failed: limit: ");
+    expect(lookup).toContain("- shard_count: ");
+    const search = errorOf(await run("search", { vector: [1, 2], dimension: DIMENSION }));
+    expect(search).toStartWith("validation-failed: vector: ");
+    const both = { environment: "production", release: "v1.0.0" };
+    expect(errorOf(await run("search", both))).toStartWith("validation-failed: release: ");
+    expect(errorOf(await run("search", { effort: "much" }))).toStartWith(
+      "validation-failed: effort: ",
+    );
+    for (const name of ["lookup", "search"]) {
+      const result = await client.callTool({ name, arguments: { query: "x" } });
+      expect(errorOf(result)).toStartWith("validation-failed: project_reference: is required");
+    }
+    expect(errorOf(await run("lookup", { cursor: "nonsense" }))).toStartWith("invalid-cursor: ");
+  });
+
+  test("a missing scope is a tool error with its slug", async () => {
+    const lookup = await run("lookup", { query: "x", lookup_target: { release: "v9" } });
+    expect(errorOf(lookup)).toStartWith("release-not-found: ");
+    const vector = { vector: base64Of(query), dimension: DIMENSION, environment: "a/b\ud800" };
+    expect(errorOf(await run("search", vector))).toStartWith("environment-not-found: ");
+  });
+
+  test("a caller without the permission gets a tool error, and the tools are still listed", async () => {
+    const by = await assistant(await api.unpermitted(project));
+    expect((await by.listTools()).tools).toHaveLength(2);
+    const lookup = errorOf(await run("lookup", { query: "x" }, by));
+    expect(lookup).toStartWith("permission-denied: ");
+    expect(lookup).toContain("knowledge.lookup");
+    expect(errorOf(await run("search", {}, by))).toContain("search.query");
+  });
+
+  test("a foreign caller cannot distinguish a project from one that does not exist", async () => {
+    const withoutId = (text: string) => text.replace(/urn:request:\S+/, "");
+    for (const { why, caller } of await api.foreigners(project)) {
+      const by = await assistant(caller);
+      const [there, missing] = [
+        await run("lookup", { query: "x" }, by),
+        await run("lookup", { query: "x", project_reference: "no-such-project" }, by),
+      ].map(errorOf);
+      expect(there, why).toStartWith("project-not-found: ");
+      expect(withoutId(there as string), why).toBe(withoutId(missing as string));
+      const vector = { vector: base64Of(query), dimension: DIMENSION };
+      expect(errorOf(await run("search", vector, by)), why).toStartWith("project-not-found: ");
+    }
+  });
+
+  test("one message is answered in JSON, without a session; a notification is answered 202", async () => {
+    const answer = await send(LIST);
+    expect(answer.status).toBe(200);
+    expect(answer.body.id).toBe("a");
+    expect(answer.body.result.tools).toHaveLength(2);
+    expect(answer.headers.get("mcp-session-id")).toBeNull();
+    const { status, text } = await send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    expect([status, text]).toEqual([202, ""]);
+  });
+
+  test("an unknown method or tool is answered with an error of the protocol", async () => {
+    expect((await send({ ...LIST, method: "nonsense" })).body.error.code).toBe(-32_601);
+    const unknown = await send({ ...LIST, method: "tools/call", params: { name: "delete" } });
+    expect(unknown.body.error.code).toBe(-32_602);
+    expect(unknown.body.error.message).toContain("lookup, search");
+  });
+
+  test("what is not a message of the protocol is answered 400", async () => {
+    for (const json of [[LIST], [], {}, { ...LIST, id: null }, { ...LIST, x: 1 }]) {
+      const answer = await send(json);
+      expect(answer.status).toBe(400);
+      expect(answer.body.slug).toBe("validation-failed");
+    }
+    const old = await send(LIST, { "mcp-protocol-version": "1999-01-01" });
+    expect(old.status).toBe(400);
+    expect(old.body.detail).toContain("protocol version");
+  });
+
+  test("GET and DELETE are answered 405: there is neither a stream nor a session", async () => {
+    for (const method of ["GET", "DELETE"]) {
+      const answer = await api.send(method, "/mcp", { as: member });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe("POST");
+    }
+  });
+
+  refusesBadCredentials({ api, method: "POST", path: "/mcp", json: LIST });
+});
