@@ -19,7 +19,11 @@ const CREATED = "When the key was created.";
 const SCOPES = "The key's permissions. Empty: all permissions of its user except `account.*`.";
 
 export const ApiKeyParams = Type.Object({
-  id: Type.String({ format: "uuid", description: ID }),
+  id: Type.String({
+    format: "uuid",
+    description: ID,
+    examples: ["0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55"],
+  }),
 });
 
 export const NewApiKey = Type.Object(
@@ -58,7 +62,7 @@ export const NewApiKey = Type.Object(
       }),
     ),
   },
-  { description: "An API key to create." },
+  { title: "NewApiKey", description: "An API key to create." },
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
@@ -78,7 +82,7 @@ export const CreatedApiKey = Type.Object(
     created_at: Type.String({ format: "date-time", description: CREATED }),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
-  { description: "A new API key, with its secret." },
+  { title: "CreatedApiKey", description: "A new API key, with its secret." },
 );
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
@@ -101,6 +105,6 @@ export const ApiKey = Type.Object(
     updated_at: Type.String({ format: "date-time", description: "When the key last changed." }),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
-  { description: "An API key, without its secret." },
+  { title: "ApiKey", description: "An API key, without its secret." },
 );
 export type ApiKey = Static<typeof ApiKey>;

@@ -23,25 +23,28 @@ const redirect = (when: string) =>
     }),
   );
 
-export const UpgradeBody = Type.Object({
-  type: Type.Union([Type.Literal("free"), Type.Literal("pro"), Type.Literal("enterprise")], {
-    description: "The tier to upgrade to. `free` needs no checkout.",
-  }),
-  cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")], {
-    description: "The billing period.",
-  }),
-  quantity: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: BILLING_QUANTITY_MAX,
-      description: "The number of seats. Default: 1.",
+export const UpgradeBody = Type.Object(
+  {
+    type: Type.Union([Type.Literal("free"), Type.Literal("pro"), Type.Literal("enterprise")], {
+      description: "The tier to upgrade to. `free` needs no checkout.",
     }),
-  ),
-  server_quantity: addOn("server"),
-  sandbox_quantity: addOn("sandbox"),
-  success_url: redirect("after the payment"),
-  cancel_url: redirect("when they leave without paying"),
-});
+    cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")], {
+      description: "The billing period.",
+    }),
+    quantity: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: BILLING_QUANTITY_MAX,
+        description: "The number of seats. Default: 1.",
+      }),
+    ),
+    server_quantity: addOn("server"),
+    sandbox_quantity: addOn("sandbox"),
+    success_url: redirect("after the payment"),
+    cancel_url: redirect("when they leave without paying"),
+  },
+  { title: "UpgradeRequest" },
+);
 export type Upgrade = Static<typeof UpgradeBody>;
 
 export const UpgradeHeaders = Type.Object({
@@ -50,6 +53,7 @@ export const UpgradeHeaders = Type.Object({
       description:
         "Where the upgrade was started. It must be an allowed billing origin. Without this header, " +
         "the origins of `success_url` and `cancel_url` must be allowed.",
+      examples: ["https://app.example.com"],
     }),
   ),
 });
@@ -57,20 +61,23 @@ export const UpgradeHeaders = Type.Object({
 const orNull = (description: string, options: { format?: "uri"; pattern?: string } = {}) =>
   Type.Union([Type.String(options), Type.Null()], { description });
 
-export const UpgradeResult = Type.Object({
-  status: Type.Union([Type.Literal("ok"), Type.Literal("pending"), Type.Literal("error")], {
-    description:
-      "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
-      "`error`: the provider refused the upgrade; `error` has the reason.",
-  }),
-  checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
-    format: "uri",
-  }),
-  amount_decimal: orNull("The exact amount due. Null when the provider does not report it.", {
-    pattern: "^-?\\d+(?:\\.\\d+)?$",
-  }),
-  currency: orNull("The currency of the amount, as the provider spells it."),
-  amount: orNull("The amount due, formatted for display."),
-  error: orNull("Why the provider refused the upgrade."),
-});
+export const UpgradeResult = Type.Object(
+  {
+    status: Type.Union([Type.Literal("ok"), Type.Literal("pending"), Type.Literal("error")], {
+      description:
+        "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
+        "`error`: the provider refused the upgrade; `error` has the reason.",
+    }),
+    checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
+      format: "uri",
+    }),
+    amount_decimal: orNull("The exact amount due. Null when the provider does not report it.", {
+      pattern: "^-?\\d+(?:\\.\\d+)?$",
+    }),
+    currency: orNull("The currency of the amount, as the provider spells it."),
+    amount: orNull("The amount due, formatted for display."),
+    error: orNull("Why the provider refused the upgrade."),
+  },
+  { title: "UpgradeResult" },
+);
 export type UpgradeResult = Static<typeof UpgradeResult>;

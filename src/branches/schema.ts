@@ -5,8 +5,15 @@ const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 
 export const EligibilityParams = Type.Object({
-  project_reference: text("The project's id or slug."),
-  branchId: uuid("The branch's id."),
+  project_reference: Type.String({
+    description: "The project's id or slug.",
+    examples: ["handbook"],
+  }),
+  branchId: Type.String({
+    format: "uuid",
+    description: "The branch's id.",
+    examples: ["0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55"],
+  }),
 });
 
 const Approval = Type.Object(
@@ -22,7 +29,7 @@ const Approval = Type.Object(
     dismissed_by: Type.Optional(uuid("The user who dismissed the approval.")),
     dismissed_reason: Type.Optional(text("Why the approval was dismissed.")),
   },
-  { description: "An approval of a branch." },
+  { title: "Approval", description: "An approval of a branch." },
 );
 export type Approval = Static<typeof Approval>;
 
@@ -42,7 +49,7 @@ const StatusCheck = Type.Object(
     created_at: dateTime("When the check was created."),
     updated_at: dateTime("When the check last changed."),
   },
-  { description: "The result of an external check of a branch." },
+  { title: "StatusCheck", description: "The result of an external check of a branch." },
 );
 export type StatusCheck = Static<typeof StatusCheck>;
 
@@ -65,7 +72,7 @@ const Blocker = Type.Object(
       { additionalProperties: true, description: "The numbers and names in the message." },
     ),
   },
-  { description: "A reason why the branch cannot be merged." },
+  { title: "Blocker", description: "A reason why the branch cannot be merged." },
 );
 export type Blocker = Static<typeof Blocker>;
 
@@ -78,6 +85,6 @@ export const Eligibility = Type.Object(
     status_checks: Type.Array(StatusCheck, { description: "All checks in order of name." }),
     blockers: Type.Array(Blocker, { description: "Everything that prevents the merge." }),
   },
-  { description: "Whether a branch can be merged, and why not." },
+  { title: "Eligibility", description: "Whether a branch can be merged, and why not." },
 );
 export type Eligibility = Static<typeof Eligibility>;

@@ -12,10 +12,18 @@ const nullableObject = (description: string) =>
 
 const CONVERSATION_ID = "The conversation's id.";
 
-export const ConversationParams = Type.Object({ id: text(CONVERSATION_ID) });
+const conversationId = Type.String({
+  description: CONVERSATION_ID,
+  examples: ["9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a"],
+});
+
+export const ConversationParams = Type.Object({ id: conversationId });
 export const MessageParams = Type.Object({
-  conversation_id: text(CONVERSATION_ID),
-  message_id: text("The message's id."),
+  conversation_id: conversationId,
+  message_id: Type.String({
+    description: "The message's id.",
+    examples: ["0198c0de-0000-7000-8000-000000000003"],
+  }),
 });
 
 export const Conversation = Type.Object(
@@ -41,7 +49,7 @@ export const Conversation = Type.Object(
     last_message_at: optionalDateTime("When the last message was added."),
     archived_at: optionalDateTime("When the conversation was archived."),
   },
-  { description: "A conversation, without its messages." },
+  { title: "Conversation", description: "A conversation, without its messages." },
 );
 export type Conversation = Static<typeof Conversation>;
 
@@ -69,7 +77,7 @@ export const Message = Type.Object(
     updated_at: optionalDateTime("When the message last changed."),
     edited_at: optionalDateTime("When the author last edited the message."),
   },
-  { description: "A message. Messages form a tree through `parent_id`." },
+  { title: "Message", description: "A message. Messages form a tree through `parent_id`." },
 );
 export type Message = Static<typeof Message>;
 
@@ -82,6 +90,6 @@ export const MessageTree = Type.Object(
       description: "True when the conversation has more messages than `items`.",
     }),
   },
-  { description: "The messages of a conversation, including branches." },
+  { title: "MessageTree", description: "The messages of a conversation, including branches." },
 );
 export type MessageTree = Static<typeof MessageTree>;

@@ -1,7 +1,10 @@
 import { Type } from "@sinclair/typebox";
 
 export const ErrorTypeParams = Type.Object({
-  slug: Type.String({ description: "The error type's slug, as in a problem's `slug`." }),
+  slug: Type.String({
+    description: "The error type's slug, as in a problem's `slug`.",
+    examples: ["project-not-found"],
+  }),
 });
 
 const Solution = Type.Object(
@@ -14,7 +17,7 @@ const Solution = Type.Object(
       Type.Array(Type.String(), { description: "Slugs of related error types." }),
     ),
   },
-  { description: "How to solve the error." },
+  { title: "ErrorSolution", description: "How to solve the error." },
 );
 
 export const ErrorTypeBody = Type.Object(
@@ -29,5 +32,5 @@ export const ErrorTypeBody = Type.Object(
       Type.String({ format: "uri", description: "The URL of the API documentation." }),
     ),
   },
-  { description: "An error type and how to solve it." },
+  { title: "ErrorType", description: "An error type and how to solve it." },
 );

@@ -1,5 +1,4 @@
-import { ProblemBody } from "../problem/problem.ts";
-import { type Json, plainSchema } from "./json-schema.ts";
+import type { Json } from "./json-schema.ts";
 import { REQUEST_ID_PATTERN } from "./request-id.ts";
 
 export const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
@@ -74,7 +73,6 @@ const HEADERS = {
 /** The components that operations refer to. */
 export function openApiComponents(): Json {
   return {
-    schemas: { Problem: plainSchema(ProblemBody) },
     parameters: PARAMETERS,
     headers: HEADERS,
     securitySchemes: {

@@ -1,10 +1,12 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../problem/catalogue.ts";
-import { Problem, problemBody } from "../problem/problem.ts";
+import { Problem, ProblemBody, problemBody } from "../problem/problem.ts";
 import { type Json, plainSchema } from "./json-schema.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./openapi-components.ts";
+import { withNamedSchemas } from "./openapi-schemas.ts";
 import type { MediaType, Operation } from "./operation.ts";
 import { PROBLEM_TYPE } from "./respond.ts";
+import { TAGS } from "./tags.ts";
 
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
@@ -18,6 +20,8 @@ const EXTENSION_KEYWORD = "x-tessera-extension";
 const EXTENSION = { [EXTENSION_KEYWORD]: true };
 /** The version of the API, which is not that of the product. */
 const API_VERSION = "1.0.0";
+/** An SPDX expression. */
+const LICENSE = "Apache-2.0";
 
 /** The problems of an operation: its own, and those that follow from its inputs. */
 function problemsOf(operation: Operation): Slug[] {
@@ -46,6 +50,7 @@ function parametersOf(operation: Operation): Json[] {
       const {
         description,
         documentedAs,
+        examples,
         [EXTENSION_KEYWORD]: extension,
         ...rest
       } = plainSchema(property as TSchema);
@@ -59,6 +64,7 @@ function parametersOf(operation: Operation): Json[] {
         ...(description ? { description } : {}),
         ...(extension === true ? EXTENSION : {}),
         schema: documented,
+        ...(Array.isArray(examples) ? { example: examples[0] } : {}),
       };
     });
   return [
@@ -124,7 +130,7 @@ function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
 function problemResponses(operation: Operation): Json {
   const byStatus = Map.groupBy(problemsOf(operation), (slug) => CATALOGUE[slug].status);
   const own = operation.kind === "raw" ? operation.problemSchema : undefined;
-  const schema = own ? plainSchema(own) : { $ref: "#/components/schemas/Problem" };
+  const schema = plainSchema(own ?? ProblemBody);
   const responses: Json = {};
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {
@@ -212,17 +218,20 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
   const info = {
     title: "Tessera",
     version: API_VERSION,
+    license: { name: LICENSE, identifier: LICENSE },
     description:
       "Vector and knowledge search over project files, and the platform around it. " +
       `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
   };
-  const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
+  const used = new Set(operations.map((operation) => operation.tag));
+  const tags = [...used].map((name) => ({ name, description: TAGS[name] }));
+  const { value: paths, schemas } = withNamedSchemas(pathsOf(operations));
   return {
     openapi: "3.1.0",
     info,
     servers: [{ url: baseUrl }],
     tags,
-    paths: pathsOf(operations),
-    components: openApiComponents(),
+    paths,
+    components: { schemas, ...openApiComponents() },
   };
 }

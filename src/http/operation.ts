@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
+import type { Tag } from "./tags.ts";
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -27,7 +28,7 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly method: Method;
   /** In OpenAPI form, e.g. `/conversations/{id}`. */
   readonly path: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   /** True for an operation that is this service's own addition to the API. */

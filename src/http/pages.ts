@@ -12,12 +12,14 @@ export const PageQuery = Type.Object({
       description: `The page size. Default: that of the cursor, else ${PAGE_DEFAULT}.`,
       errorMessage: `must be a whole number from 1 to ${PAGE_MAX}`,
       documentedAs: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
+      examples: [PAGE_DEFAULT],
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       description:
         "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
+      examples: ["4mUv0Zx7q1rPd9tYkLwB3nGh"],
     }),
   ),
 });

@@ -1,15 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 export const AnswerParams = Type.Object({
-  conversation_id: Type.String({ description: "The conversation's id." }),
-  input_request_id: Type.String({ description: "The input request's id." }),
-});
-
-export const AnswerBody = Type.Object({
-  values: Type.Record(Type.String(), Type.Unknown(), {
-    description: "The values by field name. Null counts as absent.",
+  conversation_id: Type.String({
+    description: "The conversation's id.",
+    examples: ["9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a"],
+  }),
+  input_request_id: Type.String({
+    description: "The input request's id.",
+    examples: ["3f0a9b1c-6f7d-4f0e-9b51-2d2f4a7c8e10"],
   }),
 });
+
+export const AnswerBody = Type.Object(
+  {
+    values: Type.Record(Type.String(), Type.Unknown(), {
+      description: "The values by field name. Null counts as absent.",
+    }),
+  },
+  { title: "NewInputResponse" },
+);
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
@@ -28,7 +37,7 @@ export const InputResponse = Type.Object(
     values: document("The values by field name."),
     created_at: dateTime("When the answer was stored."),
   },
-  { description: "The answer to an input request." },
+  { title: "InputResponse", description: "The answer to an input request." },
 );
 export type InputResponse = Static<typeof InputResponse>;
 
@@ -55,7 +64,7 @@ export const InputRequest = Type.Object(
     expired_at: Type.Optional(dateTime("When the request was marked as expired.")),
     latest_response: Type.Optional(InputResponse),
   },
-  { description: "A request for input by a run, in a conversation." },
+  { title: "InputRequest", description: "A request for input by a run, in a conversation." },
 );
 export type InputRequest = Static<typeof InputRequest>;
 
@@ -67,7 +76,7 @@ export const AnswerResult = Type.Object(
     accepted: Type.Boolean({ description: "Always true: the stored answer has these values." }),
     duplicate: Type.Boolean({ description: "True when the answer was already stored." }),
   },
-  { description: "The result of an answer." },
+  { title: "InputResponseResult", description: "The result of an answer." },
 );
 export type AnswerResult = Static<typeof AnswerResult>;
 

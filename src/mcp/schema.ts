@@ -27,6 +27,7 @@ export const McpMessage = Type.Union(
     ),
   ],
   {
+    title: "McpMessage",
     description: "One message of the Model Context Protocol; batches are not accepted.",
     errorMessage: "must be one JSON-RPC 2.0 request or notification",
   },
@@ -62,14 +63,14 @@ export const McpAnswer = Type.Union(
       { description: "The request is not one that the service can carry out." },
     ),
   ],
-  { description: "The response to a request." },
+  { title: "McpAnswer", description: "The response to a request." },
 );
 
 export const McpHeaders = Type.Object({
   "MCP-Protocol-Version": Type.Optional(
     Type.Union(
       SUPPORTED_PROTOCOL_VERSIONS.map((version) => Type.Literal(version)),
-      { description: "The version that `initialize` agreed on." },
+      { description: "The version that `initialize` agreed on.", examples: ["2025-06-18"] },
     ),
   ),
 });

@@ -8,7 +8,7 @@ export const FieldError = Type.Object(
     message: Type.String({ description: "What is wrong with it." }),
     code: Type.Optional(Type.String({ description: "A stable code for the fault." })),
   },
-  { description: "One invalid field." },
+  { title: "FieldError", description: "One invalid field." },
 );
 export type FieldError = Static<typeof FieldError>;
 
@@ -41,7 +41,10 @@ export const Idempotency = Type.Object(
       ),
     ),
   },
-  { description: "Why a repeated request could not be answered, and whether to retry it." },
+  {
+    title: "Idempotency",
+    description: "Why a repeated request could not be answered, and whether to retry it.",
+  },
 );
 export type Idempotency = Static<typeof Idempotency>;
 
@@ -98,7 +101,7 @@ export const ProblemBody = Type.Object(
     ),
     idempotency: Type.Optional(Idempotency),
   },
-  { description: "An error according to RFC 9457." },
+  { title: "Problem", description: "An error according to RFC 9457." },
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 

@@ -40,7 +40,7 @@ export const NewProject = Type.Object(
       uuid("The id of a project to copy from. It must match `templateSlug` when both are given."),
     ),
   },
-  { description: "A project to create." },
+  { title: "NewProject", description: "A project to create." },
 );
 export type NewProject = Static<typeof NewProject>;
 
@@ -60,7 +60,7 @@ const EnvironmentSummary = Type.Object(
     ),
     server_hostname: Type.Optional(text("The host that the environment runs on.")),
   },
-  { description: "A summary of an environment." },
+  { title: "Environment", description: "A summary of an environment." },
 );
 
 const ReleaseSummary = Type.Object(
@@ -71,7 +71,7 @@ const ReleaseSummary = Type.Object(
     build_status: text("The status of the build."),
     deploy_status: text("The status of the deployment."),
   },
-  { description: "A summary of a release." },
+  { title: "Release", description: "A summary of a release." },
 );
 
 const UserSummary = Type.Object(
@@ -82,7 +82,7 @@ const UserSummary = Type.Object(
     role: text("The user's role in the project."),
     avatar_src: text("The URL of the user's picture; empty when there is none."),
   },
-  { description: "A summary of a member." },
+  { title: "Member", description: "A summary of a member." },
 );
 
 export const Project = Type.Object(
@@ -118,16 +118,22 @@ export const Project = Type.Object(
       }),
     ),
   },
-  { description: "A project." },
+  { title: "Project", description: "A project." },
 );
 export type Project = Static<typeof Project>;
 
 export const ProjectParams = Type.Object({
-  project_reference: Type.String({ description: "The project's id or slug." }),
+  project_reference: Type.String({
+    description: "The project's id or slug.",
+    examples: ["handbook"],
+  }),
 });
 
-export const ProjectPage = Type.Object({
-  data: Type.Array(Project, { description: "The caller's projects in order of slug." }),
-  page_info: PageInfo,
-});
+export const ProjectPage = Type.Object(
+  {
+    data: Type.Array(Project, { description: "The caller's projects in order of slug." }),
+    page_info: PageInfo,
+  },
+  { title: "ProjectPage" },
+);
 export type ProjectPage = Static<typeof ProjectPage>;

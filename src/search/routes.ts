@@ -17,6 +17,7 @@ import { searchHeaders, setSearchHeaders } from "./headers.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
+  exampleOctets,
   exampleResponse,
   ReleaseSearchParams,
   SearchBody,
@@ -155,7 +156,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     query: SearchQueryParameters,
     bodies: {
       [JSON_TYPE]: { schema: SearchBody, example: exampleBody },
-      [OCTETS_TYPE]: { schema: SearchOctets },
+      [OCTETS_TYPE]: { schema: SearchOctets, example: exampleOctets },
     },
     bodyRequired: true,
     response: SearchResponse,

@@ -7,16 +7,24 @@ import {
   SEARCH_THRESHOLD_DEFAULT,
 } from "../shared/limits.ts";
 
-const project_reference = Type.String({ description: "The project's id or slug." });
+const EXAMPLE_DIMENSION = 768;
+
+const project_reference = Type.String({
+  description: "The project's id or slug.",
+  examples: ["handbook"],
+});
 
 export const EnvironmentSearchParams = Type.Object({
   project_reference,
-  environmentName: Type.String({ description: "The environment's name." }),
+  environmentName: Type.String({
+    description: "The environment's name.",
+    examples: ["production"],
+  }),
 });
 
 export const ReleaseSearchParams = Type.Object({
   project_reference,
-  version: Type.String({ description: "The release's name, such as `v1.4.0`, or its id." }),
+  version: Type.String({ description: "The release's name or its id.", examples: ["v1.4.0"] }),
 });
 
 const Dimension = Type.Union(
@@ -63,7 +71,7 @@ export const SearchBody = Type.Object(
     vector: Type.Union([VectorArray, VectorBase64], { description: "The query embedding." }),
     ...SearchOptions.properties,
   },
-  { description: "A search by vector." },
+  { title: "SearchRequest", description: "A search by vector." },
 );
 
 export const SearchOctets = Type.String({
@@ -81,6 +89,7 @@ export const SearchQueryParameters = Type.Object({
     Type.Literal("exact", {
       type: "string",
       errorMessage: "must be exact, or absent",
+      examples: ["exact"],
       description:
         "`exact` compares every chunk in full precision instead of finding candidates first. The " +
         "time grows with the number of chunks; few exact searches run at once, and other searches " +
@@ -93,18 +102,21 @@ export const SearchQueryParameters = Type.Object({
       type: "integer",
       enum: [...DIMENSIONS],
       description: "Required with a binary body, ignored otherwise.",
+      examples: [EXAMPLE_DIMENSION],
     }),
   ),
   limit: Type.Optional(
     Type.Any({
       ...documentedOnly(Limit),
       description: "With a binary body: the maximum number of results.",
+      examples: [10],
     }),
   ),
   threshold: Type.Optional(
     Type.Any({
       ...documentedOnly(Threshold),
       description: "With a binary body: the minimum score.",
+      examples: [0.7],
     }),
   ),
 });
@@ -122,7 +134,7 @@ const FoundChunk = Type.Object(
       { additionalProperties: true, description: "The metadata it was imported with." },
     ),
   },
-  { description: "A chunk of a file version, as indexed." },
+  { title: "FoundChunk", description: "A chunk of a file version, as indexed." },
 );
 
 const never = Type.Null({ description: "Null: a search has one page." });
@@ -136,7 +148,7 @@ export const SearchResponse = Type.Object(
           score: Type.Number({ description: "Cosine similarity, calculated in full precision." }),
           match_type: Type.String({ description: "`semantic`." }),
         },
-        { description: "A chunk that was found." },
+        { title: "SearchHit", description: "A chunk that was found." },
       ),
       { description: "Best first; equal scores in the order of the chunks' ids." },
     ),
@@ -155,10 +167,8 @@ export const SearchResponse = Type.Object(
         "Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`.",
     }),
   },
-  { description: "The chunks nearest to the vector." },
+  { title: "SearchResponse", description: "The chunks nearest to the vector." },
 );
-
-const EXAMPLE_DIMENSION = 768;
 
 export const exampleBody = {
   vector: Array.from({ length: EXAMPLE_DIMENSION }, (_, i) => Number(Math.sin(i + 1).toFixed(2))),
@@ -166,6 +176,9 @@ export const exampleBody = {
   limit: 10,
   threshold: 0.7,
 };
+
+/** Four bytes of ASCII are a float32 as well: these are about 0.046, 0.19 and 0.75. */
+export const exampleOctets = ["====", ">>>>", "????"].join("").repeat(EXAMPLE_DIMENSION / 3);
 
 export const exampleResponse: Static<typeof SearchResponse> = {
   data: [

@@ -13,5 +13,5 @@ export const Chunk = Type.Object(
     end_offset: Type.Number({ description: "Where it ends in the file." }),
     token_count: Type.Number({ description: "Its number of tokens." }),
   },
-  { description: "A piece of a file version, as indexed." },
+  { title: "Chunk", description: "A piece of a file version, as indexed." },
 );

@@ -10,6 +10,6 @@ export const PageInfo = Type.Object(
     next: Link("The next page; null on the last page."),
     prev: Link("The previous page; null on the first page."),
   },
-  { description: "Links to this page and its neighbours." },
+  { title: "PageInfo", description: "Links to this page and its neighbours." },
 );
 export type PageInfo = Static<typeof PageInfo>;

@@ -7,6 +7,7 @@ export const WebhookParams = Type.Object({
     minLength: 1,
     maxLength: WEBHOOK_ID_MAX_CHARS,
     description: "The id of an enabled webhook definition.",
+    examples: ["github-deploys"],
   }),
 });
 
@@ -15,16 +16,26 @@ export const WebhookQuery = Type.Object({
     Type.String({
       description:
         "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
+      examples: ["a-long-random-secret"],
     }),
   ),
 });
 
 const keyHeader = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_CHARS, description }));
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: IDEMPOTENCY_KEY_MAX_CHARS,
+      description,
+      examples: ["72d3162e-cc78-11e3-81ab-4c9367dc0958"],
+    }),
+  );
 
 /** The idempotency key is the first present of all headers but the secret. */
 export const WebhookHeaders = Type.Object({
-  "X-Service-Webhook-Secret": Type.Optional(Type.String({ description: "The webhook's secret." })),
+  "X-Service-Webhook-Secret": Type.Optional(
+    Type.String({ description: "The webhook's secret.", examples: ["a-long-random-secret"] }),
+  ),
   "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
   "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
   "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
@@ -65,7 +76,7 @@ export const WebhookEventResult = Type.Object(
       description: "The payload as it was sent. A string when it is not JSON.",
     }),
   },
-  { description: "The result of a delivery." },
+  { title: "WebhookEventResult", description: "The result of a delivery." },
 );
 export type WebhookEventResult = Static<typeof WebhookEventResult>;
 
@@ -78,6 +89,7 @@ export const WebhookProblemBody = Type.Object(
     message: Type.String({ description: "The same text as `detail`." }),
   },
   {
+    title: "WebhookProblem",
     description:
       "An RFC 9457 problem, with the members `error` and `message` that webhook senders display.",
   },
@@ -110,5 +122,8 @@ export const REQUEST_BODIES = {
     }),
     example: { payload: '{"action":"opened","number":7}' },
   },
-  "*/*": { schema: Type.String() },
+  "*/*": {
+    schema: Type.String({ description: "Anything else, which is stored as text." }),
+    example: "deployed",
+  },
 };

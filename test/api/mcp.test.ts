@@ -84,7 +84,7 @@ describe("POST /mcp", () => {
     const { document } = await api.contract();
     const bodyOf = (path: string): string[] => {
       const { schema } = document.paths[path].post.requestBody.content["application/json"];
-      return Object.keys(schema.properties);
+      return Object.keys(document.components.schemas[schema.$ref.split("/").at(-1)].properties);
     };
     const [lookup, search] = tools.map((tool) => Object.keys(tool.inputSchema.properties ?? {}));
     const reference = "/projects/{project_reference}";

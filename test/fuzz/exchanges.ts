@@ -159,7 +159,8 @@ function damagedJson(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   );
 }
 
-function jsonBody({ schema, example }: Json, values: Values, valid: Values) {
+function jsonBody({ schema: given, example }: Json, values: Values, valid: Values) {
+  const schema = valid.resolved(given);
   const replaced = valid.of(schema);
   // The example with some fields replaced reaches checks that few random values would.
   const fields = Object.entries<Json>(schema.properties ?? {}).map(

@@ -49,7 +49,7 @@ export class Values {
   }
 
   #proper(schema: Json, depth: number): fc.Arbitrary<unknown> {
-    if (schema.$ref !== undefined) return this.#proper(this.#resolved(schema.$ref), depth);
+    if (schema.$ref !== undefined) return this.#proper(this.resolved(schema), depth);
     if ("const" in schema) return fc.constant(schema.const);
     if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
     const choices = schema.anyOf ?? schema.oneOf;
@@ -95,11 +95,13 @@ export class Values {
     });
   }
 
-  #resolved(reference: string): Json {
-    return reference
+  /** The schema that a reference names; any other schema itself. */
+  resolved(schema: Json): Json {
+    if (schema.$ref === undefined) return schema;
+    return schema.$ref
       .slice(2)
       .split("/")
-      .reduce((at: Json, part) => at[part], this.document);
+      .reduce((at: Json, part: string) => at[part], this.document);
   }
 }
 

@@ -89,7 +89,7 @@ describe("versions", () => {
   test("every dependency is pinned to one exact version", () => {
     const versions = { ...manifest.dependencies, ...manifest.devDependencies };
     const loose = Object.entries(versions).filter(([, version]) => {
-      return !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version);
+      return !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version);
     });
     expect(loose).toEqual([]);
   });

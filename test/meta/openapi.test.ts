@@ -34,7 +34,7 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect(document.openapi).toBe("3.1.0");
 });
 
-test("every operation has a summary and examples of its response and its JSON body", () => {
+test("every operation has a summary and examples of its response and its bodies", () => {
   for (const { name, operation } of operations) {
     expect(operation.summary, name).toBeString();
     const [status] = Object.keys(operation.responses).filter((code) => /^20[01]$/.test(code));
@@ -42,7 +42,7 @@ test("every operation has a summary and examples of its response and its JSON bo
     const answer = operation.responses[status as string].content["application/json"];
     expect(answer.example, `${name}: example of the answer`).toBeDefined();
     for (const media of Object.values<Json>(operation.requestBody?.content ?? {})) {
-      if (media.schema.type === "object") expect(media.example, `${name}: body`).toBeDefined();
+      expect(media.example, `${name}: body`).toBeDefined();
     }
   }
 });
@@ -68,6 +68,51 @@ test("the examples in the document are valid against their schemas", async () =>
     const faults = contract.exampleFaults(operation);
     expect(faults, name).toEqual([]);
   }
+});
+
+test("every parameter has an example that its schema allows", async () => {
+  const contract = await api.contract();
+  for (const { name, operation } of operations) {
+    for (const parameter of operation.parameters.map((given: Json) => contract.resolved(given))) {
+      expect(parameter.example, `${name}: ${parameter.name}`).toBeDefined();
+      const media = { example: parameter.example, schema: parameter.schema };
+      const faults = contract.exampleFaults({ requestBody: { content: { media } }, responses: {} });
+      expect(faults, `${name}: ${parameter.name}`).toEqual([]);
+    }
+  }
+});
+
+test("objects of requests and answers are components with names, and no operation repeats them", () => {
+  const { schemas } = document.components;
+  expect(Object.keys(schemas)).toEqual(
+    expect.arrayContaining([
+      ...[
+        "ApiKey",
+        "Chunk",
+        "Conversation",
+        "Environment",
+        "ErrorType",
+        "InputRequest",
+        "LookupPage",
+      ],
+      ...[
+        "Message",
+        "PageInfo",
+        "Problem",
+        "Project",
+        "Release",
+        "SearchRequest",
+        "SearchResponse",
+      ],
+    ]),
+  );
+  const inline = operations.flatMap(({ name, operation }) =>
+    [operation.requestBody, ...Object.values<Json>(operation.responses)]
+      .flatMap((body) => Object.entries<Json>(body?.content ?? {}))
+      .filter(([type, { schema }]) => /[/+]json$/.test(type) && !schema.$ref && schema.type)
+      .map(([type]) => `${name} ${type}`),
+  );
+  expect(inline).toEqual([]);
 });
 
 test("every operation documents its authentication and the 401", () => {

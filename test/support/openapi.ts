@@ -82,8 +82,8 @@ export class Contract {
     return media.flatMap(({ schema, example, examples = {} }) => {
       const values = Object.values<Json>(examples).map(({ value }) => value);
       if (example !== undefined) values.push(example);
-      const wanted = schema.$ref ? { $ref: `document${schema.$ref}` } : closed(schema);
-      const validate = this.#answers.compile(wanted);
+      const inside = JSON.stringify(closed(schema)).replaceAll('"$ref":"#', '"$ref":"document#');
+      const validate = this.#answers.compile(JSON.parse(inside));
       return values.flatMap((value) =>
         (validate(value) ? [] : (validate.errors ?? [])).map(
           ({ instancePath, message, params }) =>
@@ -139,7 +139,7 @@ export class Contract {
       .filter((name) => !names.has(name) && !TRANSPORT_HEADERS.has(name))
       .map((name) => `header ${name} is not documented`);
     for (const [name, reference] of Object.entries<Json>(documented)) {
-      const header = this.#resolved(reference);
+      const header = this.resolved(reference);
       const value = given.get(name);
       if (value === null) {
         if (header.required === true) faults.push(`header ${name} is missing`);
@@ -159,7 +159,7 @@ export class Contract {
     const query = new URL(requested, "http://localhost").searchParams;
     const documented = new Set(
       (operation.parameters ?? [])
-        .map((parameter: Json) => this.#resolved(parameter))
+        .map((parameter: Json) => this.resolved(parameter))
         .filter((parameter: Json) => parameter.in === "query")
         .map((parameter: Json) => parameter.name),
     );
@@ -173,7 +173,8 @@ export class Contract {
     return [...faults, ...this.#valid(this.#requests, schema, JSON.stringify(sent), "request")];
   }
 
-  #resolved(value: Json): Json {
+  /** What a reference within the document names; any other value itself. */
+  resolved(value: Json): Json {
     if (value.$ref === undefined) return value;
     const parts = (value.$ref as string).slice(2).split("/");
     return parts.reduce((at: Json, part) => at[part], this.document);

@@ -2,7 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
 
 export const ImportParams = Type.Object({
-  project_reference: Type.String({ description: "The project's id or slug." }),
+  project_reference: Type.String({
+    description: "The project's id or slug.",
+    examples: ["handbook"],
+  }),
 });
 
 export const ImportQuery = Type.Object({
@@ -10,6 +13,7 @@ export const ImportQuery = Type.Object({
     Type.Union([Type.Literal("true"), Type.Literal("false")], {
       description: "True to keep nothing if a single line is refused. Default: false.",
       documentedAs: Type.Boolean({ default: false }),
+      examples: [true],
     }),
   ),
 });
@@ -19,6 +23,7 @@ export const ImportHeaders = Type.Object({
     Type.String({
       enum: ["identity", "gzip", "zstd"],
       description: "How the body is compressed. Default: identity.",
+      examples: ["gzip"],
     }),
   ),
 });
@@ -43,12 +48,12 @@ export const ImportResult = Type.Object(
           line: Type.Integer({ minimum: 1, description: "The line, counted from 1." }),
           message: Type.String({ description: "Why it was refused." }),
         },
-        { description: "A refused line." },
+        { title: "ImportError", description: "A refused line." },
       ),
       { description: `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.` },
     ),
     truncated: Type.Boolean({ description: "True when more lines were refused than are listed." }),
   },
-  { description: "What an import has done." },
+  { title: "ImportResult", description: "What an import has done." },
 );
 export type ImportResult = Static<typeof ImportResult>;

@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onCleanup } from "../../support/cleanup.ts";
+import { openApiTypes } from "../../support/openapi-types.ts";
+import { startApi } from "../support/api.ts";
+import { ROOT } from "./sources.ts";
+
+const api = await startApi();
+const { document } = await api.contract();
+const folder = mkdtempSync(join(tmpdir(), "tessera-openapi-"));
+onCleanup(async () => rmSync(folder, { recursive: true }));
+await Bun.write(join(folder, "openapi.json"), JSON.stringify(document));
+
+/** Runs a tool of the development dependencies; returns its output. */
+async function run(script: string, args: readonly string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, join(ROOT, "node_modules", script), ...args], {
+    cwd: folder,
+    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const texts = [new Response(child.stdout).text(), new Response(child.stderr).text()];
+  const [out, log] = await Promise.all(texts);
+  await child.exited;
+  return out === "" ? (log as string) : (out as string);
+}
+
+test("a linter finds no fault in the document", async () => {
+  const options = ["lint", "openapi.json", "--extends=recommended", "--format=json"];
+  const report = JSON.parse(await run("@redocly/cli/bin/cli.js", options));
+  expect(report.problems).toEqual([]);
+  expect(report.totals).toMatchObject({ errors: 0, warnings: 0 });
+});
+
+const CALLS = `
+import createClient from "openapi-fetch";
+import type { components, paths } from "./api.ts";
+
+type Schemas = components["schemas"];
+const client = createClient<paths>({ baseUrl: "https://api.example.com" });
+const path = { project_reference: "handbook" };
+
+export async function calls(vector: number[]): Promise<void> {
+  const found = await client.POST("/projects/{project_reference}/environments/{environmentName}/search", {
+    params: { path: { ...path, environmentName: "production" }, query: { effort: "exact" } },
+    body: { vector, dimension: 768, limit: 3 },
+  });
+  const chunk: Schemas["FoundChunk"] | undefined = found.data?.data[0]?.chunk;
+  const problem: Schemas["Problem"] | undefined = found.error;
+  void [chunk?.content.length, problem?.slug?.length];
+
+  const page = await client.GET("/projects/{project_reference}/chunks", {
+    params: { path, query: { limit: 10 } },
+  });
+  const next: string | null | undefined = page.data?.page_info.next;
+  void next;
+
+  const created = await client.POST("/projects", { body: { name: "Handbook", slug: "handbook" } });
+  const project: Schemas["Project"] | undefined = created.data;
+  void project?.releases?.map(({ name }) => name);
+
+  const looked = await client.POST("/projects/{project_reference}/knowledge/lookup", {
+    params: { path },
+    body: { query: "snapshots", lookup_target: { release: "v1" } },
+  });
+  const mode: "search" | "browse" | undefined = looked.data?.mode;
+  void mode;
+
+  await client.POST("/projects/{project_reference}/import", { params: { path }, body: "{}" });
+  await client.POST("/webhooks/{webhook_id}", {
+    params: { path: { webhook_id: "w" }, header: { "Idempotency-Key": "k" } },
+    body: { action: "opened" },
+  });
+  await client.DELETE("/api-keys/{id}", { params: { path: { id: "k" } } });
+
+  // @ts-expect-error: there is no such path
+  await client.GET("/nothing");
+  await client.POST("/projects/{project_reference}/environments/{environmentName}/search", {
+    params: { path: { ...path, environmentName: "production" } },
+    // @ts-expect-error: a dimension is required
+    body: { vector },
+  });
+}
+`;
+
+const STRICT = {
+  compilerOptions: {
+    ...{ target: "ESNext", module: "Preserve", moduleResolution: "bundler", noEmit: true },
+    ...{ lib: ["ESNext", "DOM", "DOM.Iterable"], types: [], allowImportingTsExtensions: true },
+    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    paths: { "openapi-fetch": [join(ROOT, "node_modules/openapi-fetch/dist/index.d.mts")] },
+  },
+  files: ["calls.ts"],
+};
+
+test("calls through openapi-fetch compile against the generated types", async () => {
+  await Bun.write(join(folder, "api.ts"), await openApiTypes(document));
+  await Bun.write(join(folder, "calls.ts"), CALLS);
+  await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(STRICT));
+  expect(await run("typescript/bin/tsc", ["--project", folder])).toBe("");
+});
