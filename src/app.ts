@@ -17,7 +17,7 @@ import type { CursorSigner } from "./http/cursor.ts";
 import { docsPaths, mountDocs } from "./http/docs-page.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
-import { Refusals } from "./http/refusals.ts";
+import type { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
 import { importOperations } from "./import/http/routes.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
@@ -55,6 +55,7 @@ export interface Services {
   readonly indexer: Indexer;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
+  readonly refusals: Refusals;
   /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyIntake;
   readonly imports: ImportThreads;
@@ -108,9 +109,8 @@ function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
 
 /** The application: probes, documentation and every operation. */
 export function buildApp(services: Services): Elysia {
-  const { config, baseUrl, log } = services;
-  const refusals = new Refusals(baseUrl, log);
-  const context = { ...services, refusals, maxBodyBytes: config.maxBodyBytes };
+  const { config, baseUrl } = services;
+  const context = { ...services, maxBodyBytes: config.maxBodyBytes };
   const features = operationsOf(services);
   const operations = [...features, mcpOperation(features, context)];
   const app = new Elysia({ normalize: false });

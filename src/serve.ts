@@ -9,8 +9,10 @@ import { openConfiguredDatabase } from "./db/open.ts";
 import { type Demo, demoBanner, prepareDemo } from "./demo/demo.ts";
 import { BodyIntake } from "./http/body-intake.ts";
 import { openCursorSigner } from "./http/cursor.ts";
+import { withDoor } from "./http/door.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { Refusals } from "./http/refusals.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { LookupPool } from "./knowledge/lookup-pool.ts";
@@ -91,6 +93,7 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
+    refusals: new Refusals(baseUrl, log),
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
   return { services, demo };
@@ -129,7 +132,9 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const address = { baseUrl, listener };
     const { services, demo } = await openServices(config, address, log, { resources, signal });
     const app = buildApp(services);
-    listener.use(withCheckedHost(services, (request) => app.fetch(request)));
+    const gate = services.engine.gate;
+    const inside = withDoor(gate, services, (request) => app.fetch(request));
+    listener.use(withCheckedHost(services, inside));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
   } catch (error) {
     await stop();

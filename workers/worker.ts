@@ -1,5 +1,10 @@
+import { SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
+import { setThreadNiceness } from "../src/shared/thread-priority.ts";
 import type { SearchReply, SearchResult, SearchTask } from "./protocol.ts";
 import { search } from "./search.ts";
+
+// Under overload the main thread must not wait for a core: it refuses, and accepted searches wait for it.
+setThreadNiceness(SEARCH_WORKER_NICENESS);
 
 /** The entry point of a search worker: answers a batch of searches. */
 export default function searchAll({ requests }: SearchTask): SearchResult {

@@ -2,22 +2,30 @@
  * Searches under overload: what is still answered, how soon, and whether one user harms another.
  *
  *   bun bench/overload/run.ts [--chunks 20000] [--dimension 1536] [--seconds 20] [--clients 2500]
- *                             [--rounds 1] [--tiny]
+ *                             [--rounds 1] [--apart] [--tiny]
  *
  * The real server on an embedded PostgreSQL. The capacity is measured with 16 clients just before
  * each overload, which is then compared with it: goodput is the number of searches answered with 200
  * per second. Open loops send at multiples of the capacity whether or not they are answered; the
  * closed loop has many clients that retry at once. Latencies are those of answered searches, compared
- * with the p99 at 80% of the capacity. At last one user floods the service with ten times its
+ * with the p99 at 80% of the capacity. `--apart` gives the clients a core of their own and the service
+ * the others, as if they ran on two machines (Linux only). At last one user floods the service with ten times its
  * capacity while another sends a tenth of it.
  */
-import { loadavg } from "node:os";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { runProgram } from "../../support/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
-import { makeWorld, PROJECT_ID, searchPath, type World, writeWorld } from "../search/world.ts";
+import {
+  makeWorld,
+  PROJECT_ID,
+  searchPath,
+  untilGraphed,
+  type World,
+  writeWorld,
+} from "../search/world.ts";
 import { startDatabase } from "../support/database.ts";
 import { readOptions } from "../support/options.ts";
 import { BenchServer, postRequest } from "../support/server.ts";
@@ -30,6 +38,7 @@ const options = readOptions({
   seconds: 20,
   clients: 2_500,
   rounds: 1,
+  apart: false,
   tiny: false,
 });
 const sizes = options.tiny
@@ -39,9 +48,24 @@ const CAPACITY_CLIENTS = 16;
 const PAYLOADS = 200;
 const WARM_UP_SECONDS = options.tiny ? 0.2 : 2;
 
+/** The last core is that of the clients. */
+const CLIENT_CORE = availableParallelism() - 1;
+
+/** Keeps this process, and those that it starts from now on, off the core of the clients. */
+function leaveClientCore(): void {
+  const { exitCode, stderr } = Bun.spawnSync([
+    ...["taskset", "--all-tasks", "--cpu-list", "--pid"],
+    ...[`0-${CLIENT_CORE - 1}`, String(process.pid)],
+  ]);
+  if (exitCode !== 0) throw new Error(`--apart needs taskset and two cores: ${stderr}`);
+}
+
+const PINNED = options.apart ? ["taskset", "--cpu-list", String(CLIENT_CORE)] : [];
+
 class Load {
   #resolve: (results: StreamResult[]) => void = () => {};
-  readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, "load-process.ts")], {
+  readonly #program = [...PINNED, process.execPath, join(import.meta.dir, "load-process.ts")];
+  readonly #child = Bun.spawn(this.#program, {
     ipc: (message) => this.#resolve(message as StreamResult[]),
     serialization: "advanced",
     stdio: ["ignore", "inherit", "inherit"],
@@ -67,22 +91,6 @@ function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Arr
     const body = JSON.stringify({ vector: value, dimension: world.dimension, threshold: 0 });
     return postRequest(server, searchPath(1), apiKey, body);
   });
-}
-
-async function untilSearchable(server: BenchServer, world: World): Promise<void> {
-  for (;;) {
-    const vectors = await server.metric("tessera_index_vectors");
-    if (vectors >= world.chunks) return;
-    await fetch(new URL(searchPath(1), server.url), {
-      method: "POST",
-      headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
-      body: JSON.stringify({
-        vector: Array.from(world.queries[0] as Float32Array),
-        dimension: world.dimension,
-      }),
-    });
-    await Bun.sleep(200);
-  }
 }
 
 const p99 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.99) : 0);
@@ -152,6 +160,7 @@ async function fairness(load: Load, greedy: Uint8Array[], polite: Uint8Array[]):
 }
 
 await runProgram(async () => {
+  if (options.apart) leaveClientCore();
   const world = makeWorld(sizes.chunks, PAYLOADS, sizes.dimension);
   const database = await startDatabase();
   await writeWorld(database.sql, world);
@@ -159,7 +168,7 @@ await runProgram(async () => {
   await addMember(database.sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
   const { key } = await addApiKey(database.sql, userId);
   const server = await BenchServer.start({ DATA_DIR: database.dataDir, LOG_LEVEL: "fatal" });
-  await untilSearchable(server, world);
+  await untilGraphed(database.sql, world.chunks);
   const load = new Load(server.url);
   const greedy = payloadsOf(server, world, world.apiKey);
   await load.run([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);

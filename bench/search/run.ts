@@ -11,7 +11,6 @@
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Sql } from "../../src/db/client.ts";
 import { runProgram } from "../../support/run-program.ts";
 import { median } from "../../support/statistics.ts";
 import { startDatabase } from "../support/database.ts";
@@ -21,7 +20,15 @@ import { BenchServer, postRequest } from "../support/server.ts";
 import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
 import { type Baseline, openBaselines } from "./baseline.ts";
 import { trueNeighbours } from "./truth.ts";
-import { chunkId, makeWorld, SHARES, searchPath, type World, writeWorld } from "./world.ts";
+import {
+  chunkId,
+  makeWorld,
+  SHARES,
+  searchPath,
+  untilGraphed,
+  type World,
+  writeWorld,
+} from "./world.ts";
 
 const options = readOptions({
   chunks: 50_000,
@@ -82,17 +89,6 @@ async function httpRecall(server: BenchServer, world: World, share: number, trut
   }
   const wanted = truth.reduce((sum, near) => sum + near.size, 0);
   return { recall: found / wanted, short };
-}
-
-/** Waits until the graph holds every vector. */
-async function untilGraphed(sql: Sql, chunks: number): Promise<void> {
-  for (;;) {
-    const [state] = await sql`
-      SELECT sum(vectors)::int AS vectors, sum(graphed)::int AS graphed FROM index_state
-      WHERE updated_at > now() - interval '10 seconds'`;
-    if (state?.["vectors"] === chunks && state["graphed"] === chunks) return;
-    await Bun.sleep(250);
-  }
 }
 
 /** Measurements by the name of their row. */

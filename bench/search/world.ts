@@ -138,3 +138,14 @@ export function searchPath(share: number): string {
   const scope = share === 1 ? "environments/production" : `releases/${releaseName(share)}`;
   return `/projects/${SLUG}/${scope}/search`;
 }
+
+/** Waits until the graph holds every vector. */
+export async function untilGraphed(sql: Sql, chunks: number): Promise<void> {
+  for (;;) {
+    const [state] = await sql`
+      SELECT sum(vectors)::int AS vectors, sum(graphed)::int AS graphed FROM index_state
+      WHERE updated_at > now() - interval '10 seconds'`;
+    if (state?.["vectors"] === chunks && state["graphed"] === chunks) return;
+    await Bun.sleep(250);
+  }
+}

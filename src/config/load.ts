@@ -1,4 +1,4 @@
-import { cpus, totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { resolve } from "node:path";
 import {
   BODY_TRANSPORT_MAX_BYTES,
@@ -133,7 +133,7 @@ export function loadConfig(env: Environment = process.env): Config {
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
     apiKey: reader.text("TESSERA_API_KEY"),
-    searchWorkers: reader.integer("SEARCH_WORKERS", cpus().length, 1, SEARCH_WORKERS_MAX),
+    searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
     indexMemoryBytes:
       BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),
     maxBodyBytes: reader.integer(

@@ -29,6 +29,10 @@ export class EmbeddedEngine implements SearchEngine {
     this.#places = new FairPlaces(places);
   }
 
+  get gate(): SearchPool {
+    return this.pool;
+  }
+
   admit(tenant: string): void {
     if (!this.#places.take(tenant)) throw OVERLOADED;
   }

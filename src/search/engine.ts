@@ -1,4 +1,5 @@
 import type { SearchFound, VectorOptions } from "../../workers/protocol.ts";
+import type { Gatekeeper } from "../http/door.ts";
 import type { Scope } from "../scopes/scope.ts";
 
 export interface SearchQuery {
@@ -40,6 +41,8 @@ export interface EngineState {
  * interface only, so that an engine could span several machines.
  */
 export interface SearchEngine {
+  /** Tells which searches would be refused now. */
+  readonly gate: Gatekeeper;
   /**
    * Admits one more request of a tenant, until `release` is called. Throws `overloaded` when the
    * tenant has its share of the requests that may be under way.

@@ -56,10 +56,22 @@ export class FairQueue<T> {
     return this.#work;
   }
 
+  /** True when an entry of such a cost drops entries of another tenant, or is not added. */
+  isFull(cost: number): boolean {
+    return this.#exceeds(Math.min(cost, this.options.maxCost));
+  }
+
+  /** True when an entry of the tenant would be added now. */
+  hasRoom(tenant: string, cost: number): boolean {
+    const bounded = Math.min(cost, this.options.maxCost);
+    const own = this.#tenants.get(tenant)?.work ?? 0;
+    return !this.#exceeds(bounded) || this.#heaviest().work > own + bounded;
+  }
+
   /** Adds an entry. False when its tenant has the most work in a full queue. */
   push(tenant: string, item: T, cost: number): boolean {
     const bounded = Math.min(cost, this.options.maxCost);
-    while (this.#isFull(bounded)) {
+    while (this.#exceeds(bounded)) {
       const heaviest = this.#heaviest();
       const own = this.#tenants.get(tenant)?.work ?? 0;
       if (heaviest.work <= own + bounded) return false;
@@ -100,7 +112,7 @@ export class FairQueue<T> {
     }
   }
 
-  #isFull(more: number): boolean {
+  #exceeds(more: number): boolean {
     return this.#length >= this.options.minLength && this.#work + more > this.options.maxWork;
   }
 

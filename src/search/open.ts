@@ -5,8 +5,9 @@ import { Indexer } from "../indexing/indexer.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
-import { createWorkers, SearchPool } from "./pool.ts";
+import { SearchPool } from "./pool.ts";
 import { RecallMonitor } from "./recall-monitor.ts";
+import { createWorkers } from "./search-runner.ts";
 
 interface OpenedEngine {
   readonly engine: EmbeddedEngine;

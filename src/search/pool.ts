@@ -1,12 +1,9 @@
-import { Piscina } from "piscina";
 import type {
   LookupReply,
   LookupResult,
   LookupTask,
   SearchReply,
   SearchRequest,
-  SearchResult,
-  SearchTask,
 } from "../../workers/protocol.ts";
 import { search } from "../../workers/search.ts";
 import { OVERLOADED } from "../problem/problem.ts";
@@ -25,9 +22,7 @@ import {
   SEARCH_WAIT_MAX_MS,
 } from "../shared/limits.ts";
 import { FairQueue } from "./fair-queue.ts";
-
-/** One that runs, and one that follows it without a pause. */
-const TASKS_PER_WORKER = 2;
+import { type SearchRunner, TASKS_PER_WORKER } from "./search-runner.ts";
 
 interface Settled<Reply> {
   readonly resolve: (reply: Reply) => void;
@@ -43,36 +38,6 @@ interface WaitingLookup extends Settled<LookupResult> {
 }
 
 type Waiting = WaitingSearch | WaitingLookup;
-
-/** Runs batches of searches and batches of lookups on other threads. */
-export interface SearchRunner {
-  readonly workers: number;
-  run(task: SearchTask, transfer: ArrayBuffer[]): Promise<SearchResult>;
-  /** One reply per task, in the same order. */
-  lookUpAll(tasks: readonly LookupTask[]): Promise<LookupReply[]>;
-  close(): Promise<void>;
-}
-
-/** Starts the worker threads, which load the native module at once. */
-export function createWorkers(workers: number): SearchRunner {
-  const pool = new Piscina({
-    filename: new URL("../../workers/worker.ts", import.meta.url).href,
-    minThreads: workers,
-    maxThreads: workers,
-    concurrentTasksPerWorker: TASKS_PER_WORKER,
-    idleTimeout: Number.POSITIVE_INFINITY,
-    recordTiming: false,
-    // A worker blocks between tasks instead of polling its event loop, at a third of the latency.
-    atomics: "sync",
-  });
-  return {
-    workers,
-    // The DOM types require an options object where Node accepts the list itself.
-    run: (task, transfer) => pool.run(task, { transferList: transfer as never }),
-    lookUpAll: (tasks) => pool.run(tasks, { name: "lookUpAll" }),
-    close: () => pool.destroy(),
-  };
-}
 
 /** A search of a scope that has not been measured. */
 const UNKNOWN_COST_MS = 1;
@@ -99,6 +64,8 @@ export class SearchPool {
   #lastExactAt = Number.NEGATIVE_INFINITY;
   /** Average cost of recent searches in milliseconds, by scope. */
   readonly #costs = new Map<string, number>();
+  /** The cost of the last search that was refused for lack of room. */
+  #refusedCost = 0;
   /** Tasks that the workers have. */
   #busy = 0;
   /** Milliseconds that searches have taken in this turn of the event loop. */
@@ -140,6 +107,16 @@ export class SearchPool {
     return this.#busy === 0 && this.queued === 0;
   }
 
+  /** True while another search like the last that was refused would not find room. */
+  get isFull(): boolean {
+    return this.#queue.isFull(this.#refusedCost);
+  }
+
+  /** True when another search of the tenant, like the last that was refused, would be refused. */
+  refuses(tenant: string): boolean {
+    return !this.#queue.hasRoom(tenant, this.#refusedCost);
+  }
+
   /** Searches for a tenant. Throws `overloaded`, or rejects with it later. */
   search(tenant: string, request: SearchRequest): SearchReply | Promise<SearchReply> {
     this.#flushAfterTurn();
@@ -151,7 +128,10 @@ export class SearchPool {
     const cost = this.#costs.get(request.scopeId);
     if (cost !== undefined && this.#mayRunInline(cost)) return this.#runInline(request);
     const waiting = { request, resolve, reject };
-    if (!this.#queue.push(tenant, waiting, cost ?? UNKNOWN_COST_MS)) throw OVERLOADED;
+    if (!this.#queue.push(tenant, waiting, cost ?? UNKNOWN_COST_MS)) {
+      this.#refusedCost = cost ?? UNKNOWN_COST_MS;
+      throw OVERLOADED;
+    }
     this.#flushLongQueue();
     return promise;
   }

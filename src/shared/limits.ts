@@ -105,6 +105,8 @@ export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 // Vector search.
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
 export const SEARCH_WORKERS_MAX = 256;
+/** How far search workers step back behind the main thread, where it knows priorities of threads. */
+export const SEARCH_WORKER_NICENESS = 2;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
@@ -114,9 +116,9 @@ export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Searches and lookups that may be under way; tenants share these places. */
 export const SEARCH_PLACES_MAX = 4_096;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
-export const SEARCH_QUEUE_MS = 100;
+export const SEARCH_QUEUE_MS = 25;
 /** So many may always wait: a few dozen clients are not refused for slow searches. */
-export const SEARCH_QUEUE_MIN = 64;
+export const SEARCH_QUEUE_MIN = 128;
 /** A search that has waited longer is answered with 503 if its tenant has more than its share. */
 export const SEARCH_WAIT_MAX_MS = 250;
 /** The work that a tenant may hand to the workers before it is the next tenant's turn. */
@@ -124,7 +126,7 @@ export const SEARCH_QUANTUM_MS = 1;
 /** A worker gets so many searches at a time, and no more than take so long. */
 export const SEARCH_BATCH_MAX = 64;
 export const SEARCH_BATCH_MIN_MS = 4;
-export const SEARCH_BATCH_MAX_MS = 20;
+export const SEARCH_BATCH_MAX_MS = 8;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /** While other searches wait, one exact search starts at most this often. */

@@ -48,7 +48,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
   },
   "src/indexing/text/text-merge-policy.ts": { names: ["Sized"], reason: "type of its input" },
   "src/markdown/index.ts": { names: ["countTokens"], reason: "the estimate is checked" },
-  "src/search/pool.ts": { names: ["SearchRunner"], reason: "type of a test double" },
+
   "src/serve.ts": { names: ["serve"], reason: "the service inside a test process" },
   "src/shared/failpoints.ts": { names: ["FAILPOINTS"], reason: "every failpoint is tested" },
   "src/shared/limits.ts": {

@@ -46,7 +46,12 @@ type Layer = keyof typeof LAYERS;
 const ORDER = Object.keys(LAYERS) as Layer[];
 
 /** Code that worker threads share with the main thread. It does not depend on the service. */
-const PURE_CORES = ["src/shared/limits.ts", "src/shared/disk-formats.ts", "src/text/"];
+const PURE_CORES = [
+  "src/shared/limits.ts",
+  "src/shared/disk-formats.ts",
+  "src/shared/thread-priority.ts",
+  "src/text/",
+];
 
 /** Programs; every other file must be reachable from here. */
 const ENTRY_POINTS = ["src/main.ts", "src/cli/main.ts", "native/build.ts"];

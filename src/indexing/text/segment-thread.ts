@@ -1,6 +1,5 @@
-import { readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { runSegmentTask, type SegmentReply, type SegmentRequest } from "./segment-task.ts";
 
 /**
@@ -8,16 +7,6 @@ import { runSegmentTask, type SegmentReply, type SegmentRequest } from "./segmen
  * `workerData` is its niceness.
  */
 const port = parentPort as NonNullable<typeof parentPort>;
-
-/** On Linux a thread id is a valid argument of setpriority, and niceness belongs to the thread. */
-function setNiceness(niceness: number): void {
-  try {
-    const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
-    setPriority(thread, niceness);
-  } catch {
-    // Elsewhere the thread runs like the others.
-  }
-}
 
 function reply({ ticket, task }: SegmentRequest): SegmentReply {
   try {
@@ -27,6 +16,5 @@ function reply({ ticket, task }: SegmentRequest): SegmentReply {
   }
 }
 
-const niceness = workerData as number;
-if (niceness !== 0) setNiceness(niceness);
+setThreadNiceness(workerData as number);
 port.on("message", (request: SegmentRequest) => port.postMessage(reply(request)));

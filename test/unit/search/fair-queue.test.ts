@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { FairQueue } from "../../../src/search/fair-queue.ts";
 import { FairPlaces } from "../../../src/shared/fair-places.ts";
+import { SEED } from "../../../support/seed.ts";
 
 interface Item {
   readonly tenant: string;
@@ -78,6 +80,30 @@ describe("the fair queue", () => {
     expect(queue.push("b", { tenant: "b", number: 0 }, 1)).toBeTrue();
     expect(dropped).toEqual([{ tenant: "a", number: MAX_WORK - 1 }]);
     expect(drain(queue).slice(0, 2)).toEqual(["a0", "b0"]);
+  });
+
+  test("tells beforehand whom it would refuse, whatever has come and gone", () => {
+    const step = fc.record({
+      tenant: fc.constantFrom("a", "b", "c"),
+      cost: fc.integer({ min: 1, max: MAX_WORK }),
+      taken: fc.nat(3),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { queue, dropped } = world();
+        for (const [number, { tenant, cost, taken }] of steps.entries()) {
+          const [full, room, before] = [
+            queue.isFull(cost),
+            queue.hasRoom(tenant, cost),
+            dropped.length,
+          ];
+          expect(queue.push(tenant, { tenant, number }, cost)).toBe(room);
+          expect(dropped.length > before).toBe(full && room);
+          for (let i = 0; i < taken; i++) queue.shift();
+        }
+      }),
+      { seed: SEED },
+    );
   });
 
   test("an entry of any cost fits into an empty queue", () => {

@@ -3,8 +3,9 @@ import type { Indexer } from "../../../src/indexing/indexer.ts";
 import { OVERLOADED } from "../../../src/problem/problem.ts";
 import { EmbeddedEngine } from "../../../src/search/embedded-engine.ts";
 import type { SearchQuery } from "../../../src/search/engine.ts";
-import { SearchPool, type SearchRunner } from "../../../src/search/pool.ts";
+import { SearchPool } from "../../../src/search/pool.ts";
 import { RecallMonitor } from "../../../src/search/recall-monitor.ts";
+import type { SearchRunner } from "../../../src/search/search-runner.ts";
 import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
 import type {
   LookupReply,

@@ -1,0 +1,74 @@
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { AUTH_CACHE_MAX_ENTRIES } from "../shared/limits.ts";
+import type { Refusals } from "./refusals.ts";
+import { requestIdOf } from "./request-id.ts";
+import { targetOf } from "./target.ts";
+
+/** Knows which requests would be refused as overloaded, before they are read. */
+export interface Gatekeeper {
+  /** False as long as nobody has to be refused. */
+  readonly isFull: boolean;
+  /** True when a request of the tenant would be refused now. */
+  refuses(tenant: string): boolean;
+}
+
+interface DoorContext {
+  readonly authenticator: Authenticator;
+  readonly refusals: Refusals;
+  readonly metrics: Metrics;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+/** True for a vector search, but not for one that compares everything: these have their own queue. */
+function isSearch({ method, url }: Request): boolean {
+  if (method !== "POST") return false;
+  const { path, target } = targetOf(url);
+  return path.endsWith("/search") && !target.includes("effort=", path.length);
+}
+
+/** The tenants of credentials that were valid once. */
+class KnownTenants {
+  readonly #tenants = new Map<string, string>();
+
+  constructor(private readonly authenticator: Authenticator) {}
+
+  /** The tenant of a request; undefined until its credential was found to be valid. */
+  of({ headers }: Request): string | undefined {
+    const credential = headers.get("authorization") ?? headers.get("x-api-key");
+    if (credential === null) return undefined;
+    const known = this.#tenants.get(credential);
+    if (known === undefined) void this.#learn(credential, headers);
+    return known;
+  }
+
+  async #learn(credential: string, headers: Headers): Promise<void> {
+    try {
+      const { userId } = await this.authenticator.authenticate(headers);
+      if (this.#tenants.size >= AUTH_CACHE_MAX_ENTRIES) this.#tenants.clear();
+      this.#tenants.set(credential, userId);
+    } catch {
+      // The operation authenticates the caller itself, and reports the failure.
+    }
+  }
+}
+
+/**
+ * Refuses searches at the door while the queue of searches is full. A search that is refused behind
+ * the router, after its body was read, costs two to three times as much, and under overload most of
+ * the work is refusing. A refusal reveals nothing, so it is enough that the credential was valid once:
+ * in turns of the event loop that last longer than credentials are cached, all of them would have to be
+ * looked up again.
+ */
+export function withDoor(gate: Gatekeeper, context: DoorContext, handler: Handler): Handler {
+  const { authenticator, refusals, metrics } = context;
+  const tenants = new KnownTenants(authenticator);
+  return (request) => {
+    if (!gate.isFull || !isSearch(request)) return handler(request);
+    const tenant = tenants.of(request);
+    if (tenant === undefined || !gate.refuses(tenant)) return handler(request);
+    metrics.overloaded.inc();
+    return refusals.respond(requestIdOf(request));
+  };
+}

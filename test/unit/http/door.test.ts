@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import type { Authenticator } from "../../../src/auth/authenticator.ts";
+import type { Principal } from "../../../src/auth/principal.ts";
+import { withDoor } from "../../../src/http/door.ts";
+import { Refusals } from "../../../src/http/refusals.ts";
+import type { Log } from "../../../src/observability/log.ts";
+import { createMetrics } from "../../../src/observability/metrics.ts";
+import { Problem } from "../../../src/problem/problem.ts";
+
+const PATH = "/projects/handbook/environments/production/search";
+const GREEDY = "greedy";
+
+/** A service whose queue is full of the searches of one tenant. Keys are the names of their tenants. */
+function world() {
+  const full = { value: true };
+  const valid = new Set([GREEDY, "polite"]);
+  const authenticator = {
+    authenticate(headers: Headers) {
+      const userId = headers.get("x-api-key") as string;
+      if (!valid.has(userId)) throw new Problem("unauthorized");
+      return { userId } as Principal;
+    },
+  } as unknown as Authenticator;
+  const gate = {
+    get isFull() {
+      return full.value;
+    },
+    refuses: (tenant: string) => tenant === GREEDY,
+  };
+  const metrics = createMetrics();
+  const refusals = new Refusals("http://base", { warn() {} } as unknown as Log);
+  const door = withDoor(gate, { authenticator, refusals, metrics }, () => new Response("inside"));
+  const ask = async (key: string | undefined, target = PATH, method = "POST") => {
+    const headers: Record<string, string> = key === undefined ? {} : { "x-api-key": key };
+    return await door(new Request(`http://host${target}`, { method, headers }));
+  };
+  return { ask, full, valid, metrics };
+}
+
+test("a full queue refuses the searches of the tenant that filled it, once the tenant is known", async () => {
+  const { ask, metrics } = world();
+  expect((await ask(GREEDY)).status).toBe(200);
+  const refused = await ask(GREEDY);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect((await refused.json()) as object).toMatchObject({ slug: "overloaded" });
+  expect(await metrics.registry.metrics()).toContain("tessera_overloaded_total 1");
+});
+
+test("a full queue refuses no other tenant and no other operation", async () => {
+  const { ask } = world();
+  await ask(GREEDY);
+  await ask("polite");
+  for (const [key, target, method] of [
+    ["polite", PATH, "POST"],
+    [undefined, PATH, "POST"],
+    ["nobody's", PATH, "POST"],
+    [GREEDY, `${PATH}?effort=exact`, "POST"],
+    [GREEDY, PATH, "GET"],
+    [GREEDY, "/projects/handbook/import", "POST"],
+    [GREEDY, "/projects/search/import?x=/search", "POST"],
+  ] as const) {
+    expect((await ask(key, target, method)).status, `${key} ${target}`).toBe(200);
+  }
+});
+
+test("searches with a query are refused like those without one", async () => {
+  const { ask } = world();
+  await ask(GREEDY);
+  expect((await ask(GREEDY, `${PATH}?dimension=768`)).status).toBe(503);
+});
+
+test("when the queue has room again, everybody enters", async () => {
+  const { ask, full } = world();
+  await ask(GREEDY);
+  expect((await ask(GREEDY)).status).toBe(503);
+  full.value = false;
+  expect((await ask(GREEDY)).status).toBe(200);
+});
+
+test("a credential that was valid a moment ago is not looked up to be refused", async () => {
+  const { ask, valid } = world();
+  await ask(GREEDY);
+  valid.clear();
+  expect((await ask(GREEDY)).status).toBe(503);
+});
