@@ -10,7 +10,7 @@
 namespace tessera {
 
 /// Candidates of an insertion.
-static constexpr size_t EF_CONSTRUCTION = 128;
+static constexpr size_t EF_CONSTRUCTION = 176;
 /// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster.
 static constexpr size_t EF_DESCENT = 16;
 /// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
