@@ -1,0 +1,261 @@
+import { type CallOptions, type TesseraOptions, Transport } from "./transport.ts";
+import type { components } from "./types.ts";
+import { encodeVector } from "./vector.ts";
+
+export { type Problem, TesseraError } from "./problem.ts";
+export type { CallOptions, TesseraOptions } from "./transport.ts";
+
+/** The schemas of the API by name, such as `Schemas["Chunk"]`. */
+export type Schemas = components["schemas"];
+
+export interface SearchOptions extends CallOptions {
+  readonly limit?: number;
+  readonly threshold?: number;
+  /** `exact` compares every chunk in full precision. */
+  readonly effort?: "exact";
+}
+
+export interface PageOptions extends CallOptions {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ImportOptions extends CallOptions {
+  /** True to keep nothing if a line is refused. */
+  readonly strict?: boolean;
+  readonly encoding?: "gzip" | "zstd";
+}
+
+export interface DeliveryOptions extends CallOptions {
+  /** The webhook's secret; without one, the client's credential counts. */
+  readonly secret?: string;
+  /** Default: a new random key, which is the same in all retries of this call. */
+  readonly idempotencyKey?: string;
+}
+
+/** One method for each operation of the API, named by its operation id, and iterators of lists. */
+export class Tessera {
+  readonly #transport: Transport;
+
+  constructor(options: TesseraOptions) {
+    this.#transport = new Transport(options);
+  }
+
+  /** Searches an environment. The number of elements of the vector is the dimension. */
+  searchEnvironment(
+    project: string,
+    environment: string,
+    vector: ArrayLike<number>,
+    options: SearchOptions = {},
+  ): Promise<Schemas["SearchResponse"]> {
+    return this.#search(["projects", project, "environments", environment], vector, options);
+  }
+
+  searchRelease(
+    project: string,
+    release: string,
+    vector: ArrayLike<number>,
+    options: SearchOptions = {},
+  ): Promise<Schemas["SearchResponse"]> {
+    return this.#search(["projects", project, "releases", release], vector, options);
+  }
+
+  lookUpKnowledge(
+    project: string,
+    json: Schemas["LookupRequest"] = {},
+    options: CallOptions = {},
+  ): Promise<Schemas["LookupPage"]> {
+    const path = ["projects", project, "knowledge", "lookup"];
+    return this.#transport.send({ method: "POST", path, json, repeatable: true, ...options });
+  }
+
+  /** All items of a lookup, page by page as they are needed. */
+  async *allKnowledge(
+    project: string,
+    question: Schemas["LookupRequest"] = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<Schemas["LookupItem"], void, undefined> {
+    let page = await this.lookUpKnowledge(project, question, options);
+    for (;;) {
+      yield* page.data;
+      const cursor = page.page_info.next;
+      if (cursor === null) return;
+      page = await this.lookUpKnowledge(project, { cursor }, options);
+    }
+  }
+
+  listProjects(options: PageOptions = {}): Promise<Schemas["ProjectPage"]> {
+    return this.#page(["projects"], options);
+  }
+
+  allProjects(options: PageOptions = {}): AsyncGenerator<Schemas["Project"], void, undefined> {
+    return items((page) => this.listProjects(page), options);
+  }
+
+  listChunks(project: string, options: PageOptions = {}): Promise<Schemas["ChunkPage"]> {
+    return this.#page(["projects", project, "chunks"], options);
+  }
+
+  allChunks(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["Chunk"], void, undefined> {
+    return items((page) => this.listChunks(project, page), options);
+  }
+
+  getProject(project: string, options: CallOptions = {}): Promise<Schemas["Project"]> {
+    return this.#get(["projects", project], options);
+  }
+
+  createProject(
+    json: Schemas["NewProject"],
+    options: CallOptions = {},
+  ): Promise<Schemas["Project"]> {
+    return this.#change(["projects"], json, options);
+  }
+
+  /** Imports NDJSON. A stream is sent as it is read, and cannot be retried. */
+  importRecords(
+    project: string,
+    body: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>,
+    { strict, encoding, ...options }: ImportOptions = {},
+  ): Promise<Schemas["ImportResult"]> {
+    const headers = {
+      "content-type": "application/x-ndjson",
+      ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+    };
+    const path = ["projects", project, "import"];
+    const query = { strict };
+    const call = { method: "POST", path, query, body, headers, repeatable: true } as const;
+    return this.#transport.send({ ...call, ...options });
+  }
+
+  getBranchEligibility(
+    project: string,
+    branch: string,
+    options: CallOptions = {},
+  ): Promise<Schemas["Eligibility"]> {
+    return this.#get(["projects", project, "branches", branch, "eligibility"], options);
+  }
+
+  createApiKey(
+    json: Schemas["NewApiKey"],
+    options: CallOptions = {},
+  ): Promise<Schemas["CreatedApiKey"]> {
+    return this.#change(["api-keys"], json, options);
+  }
+
+  getApiKey(id: string, options: CallOptions = {}): Promise<Schemas["ApiKey"]> {
+    return this.#get(["api-keys", id], options);
+  }
+
+  revokeApiKey(id: string, options: CallOptions = {}): Promise<void> {
+    const path = ["api-keys", id];
+    return this.#transport.send({ method: "DELETE", path, repeatable: true, ...options });
+  }
+
+  getConversation(id: string, options: CallOptions = {}): Promise<Schemas["Conversation"]> {
+    return this.#get(["conversations", id], options);
+  }
+
+  getConversationTree(id: string, options: CallOptions = {}): Promise<Schemas["MessageTree"]> {
+    return this.#get(["conversations", id, "tree"], options);
+  }
+
+  getMessage(
+    conversation: string,
+    id: string,
+    options: CallOptions = {},
+  ): Promise<Schemas["Message"]> {
+    return this.#get(["conversations", conversation, "messages", id], options);
+  }
+
+  /** Answers an input request. The same values again are the same answer, so it can be retried. */
+  answerInputRequest(
+    conversation: string,
+    id: string,
+    values: Record<string, unknown>,
+    options: CallOptions = {},
+  ): Promise<Schemas["InputResponseResult"]> {
+    const path = ["conversations", conversation, "input-requests", id, "responses"];
+    const json = { values };
+    return this.#transport.send({ method: "POST", path, json, repeatable: true, ...options });
+  }
+
+  deliverWebhook(
+    id: string,
+    payload: unknown,
+    { secret, idempotencyKey = crypto.randomUUID(), ...options }: DeliveryOptions = {},
+  ): Promise<Schemas["WebhookEventResult"]> {
+    const headers = {
+      "idempotency-key": idempotencyKey,
+      ...(secret === undefined ? {} : { "x-service-webhook-secret": secret }),
+    };
+    const call = { method: "POST", path: ["webhooks", id], json: payload, headers } as const;
+    return this.#transport.send({ ...call, repeatable: true, ...options });
+  }
+
+  upgradeSubscription(
+    json: Schemas["UpgradeRequest"],
+    options: CallOptions = {},
+  ): Promise<Schemas["UpgradeResult"]> {
+    return this.#change(["account", "subscription", "upgrade"], json, options);
+  }
+
+  getErrorType(slug: string, options: CallOptions = {}): Promise<Schemas["ErrorType"]> {
+    return this.#get(["errors", slug], options);
+  }
+
+  /** One message of the Model Context Protocol; undefined for a notification. */
+  callMcp(
+    json: Schemas["McpMessage"],
+    options: CallOptions = {},
+  ): Promise<Schemas["McpAnswer"] | undefined> {
+    return this.#transport.send({
+      ...{ method: "POST", path: ["mcp"], json, repeatable: true },
+      ...options,
+    });
+  }
+
+  #get<T>(path: readonly string[], options: CallOptions): Promise<T> {
+    return this.#transport.send({ method: "GET", path, repeatable: true, ...options });
+  }
+
+  #change<T>(path: readonly string[], json: unknown, options: CallOptions): Promise<T> {
+    return this.#transport.send({ method: "POST", path, json, repeatable: false, ...options });
+  }
+
+  #page<T>(path: readonly string[], { limit, cursor, ...options }: PageOptions): Promise<T> {
+    const query = { limit, cursor };
+    return this.#transport.send({ method: "GET", path, query, repeatable: true, ...options });
+  }
+
+  #search(
+    scope: readonly string[],
+    vector: ArrayLike<number>,
+    { limit, threshold, effort, ...options }: SearchOptions,
+  ): Promise<Schemas["SearchResponse"]> {
+    const json = { vector: encodeVector(vector), dimension: vector.length, limit, threshold };
+    const path = [...scope, "search"];
+    const call = { method: "POST", path, query: { effort }, json, repeatable: true } as const;
+    return this.#transport.send({ ...call, ...options });
+  }
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly page_info: { readonly next: string | null };
+}
+
+/** The items of all pages of a list. */
+async function* items<T>(
+  read: (options: PageOptions) => Promise<Page<T>>,
+  options: PageOptions,
+): AsyncGenerator<T, void, undefined> {
+  for (let page = await read(options); ; ) {
+    yield* page.data;
+    if (page.page_info.next === null) return;
+    const next = new URLSearchParams(page.page_info.next.split("?")[1]);
+    page = await read({ ...options, cursor: next.get("cursor") ?? "" });
+  }
+}

@@ -1,0 +1,109 @@
+import { errorOf, TesseraError } from "./problem.ts";
+
+export interface TesseraOptions {
+  /** The address of the service, such as `https://search.example.com`. */
+  readonly baseUrl: string;
+  /** An API key, or a function that returns a JWT for each request. */
+  readonly credential: string | (() => string | Promise<string>);
+  /** How often a request is repeated at most. Default: 3. */
+  readonly retries?: number;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export interface CallOptions {
+  /** Ends the call, also while it waits for a retry. */
+  readonly signal?: AbortSignal;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Call extends CallOptions {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** The segments of the path, not encoded. */
+  readonly path: readonly string[];
+  readonly query?: Query;
+  readonly json?: unknown;
+  readonly body?: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True when a repetition changes nothing, so that a lost answer can be asked for again. */
+  readonly repeatable: boolean;
+}
+
+const RETRIES_DEFAULT = 3;
+const BACKOFF_MS = 200;
+const BACKOFF_MAX_MS = 5_000;
+
+function addressOf(baseUrl: string, path: readonly string[], query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams();
+  for (const [name, value] of given) search.set(name, String(value));
+  const address = `${baseUrl.replace(/\/+$/, "")}/${path.map(encodeURIComponent).join("/")}`;
+  return given.length === 0 ? address : `${address}?${search}`;
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** Whether a failed call may be sent again: a lost answer only if a repetition changes nothing. */
+function mayRepeat(error: unknown, { repeatable, body, signal }: Call): boolean {
+  if (signal?.aborted || body instanceof ReadableStream) return false;
+  if (!(error instanceof TesseraError)) return repeatable && error instanceof TypeError;
+  return error.isRetryable || (repeatable && error.status === 503);
+}
+
+/** Sends calls and repeats those that may succeed later. */
+export class Transport {
+  constructor(private readonly options: TesseraOptions) {}
+
+  /** The body of a successful answer; undefined when there is none. */
+  async send<T>(call: Call): Promise<T> {
+    const retries = this.options.retries ?? RETRIES_DEFAULT;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#sendOnce<T>(call);
+      } catch (error) {
+        if (attempt >= retries || !mayRepeat(error, call)) throw error;
+        const wanted = error instanceof TesseraError ? error.retryAfterMs : undefined;
+        const backoff = Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS);
+        // Half of the wait is random, so that clients do not come back at the same time.
+        const own = backoff * (0.5 + Math.random() / 2);
+        await pause(Math.max(wanted ?? 0, own), call.signal);
+      }
+    }
+  }
+
+  async #sendOnce<T>({ method, path, query, json, body, headers, signal }: Call): Promise<T> {
+    const { baseUrl, credential, fetch = globalThis.fetch } = this.options;
+    const token = typeof credential === "string" ? credential : await credential();
+    const content = json === undefined ? body : JSON.stringify(json);
+    const init = {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(json === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content }),
+      ...(signal === undefined ? {} : { signal }),
+      // Node.js and browsers want to be told that the answer comes after the whole body.
+      ...(content instanceof ReadableStream ? { duplex: "half" } : {}),
+    };
+    const response = await fetch(addressOf(baseUrl, path, query), init as RequestInit);
+    if (!response.ok) throw await errorOf(response);
+    const text = await response.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+}

@@ -1,0 +1,13 @@
+const PIECE_BYTES = 8_192;
+
+/** A vector as base64 of little-endian float32, a quarter of its size as a JSON array. */
+export function encodeVector(vector: ArrayLike<number>): string {
+  const view = new DataView(new ArrayBuffer(vector.length * 4));
+  for (let i = 0; i < vector.length; i++) view.setFloat32(i * 4, vector[i] as number, true);
+  const bytes = new Uint8Array(view.buffer);
+  let text = "";
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    text += String.fromCharCode(...bytes.subarray(from, from + PIECE_BYTES));
+  }
+  return btoa(text);
+}

@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TesseraRetriever } from "../../client/examples/langchain-retriever.ts";
+import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
+import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
+import { addEnvironment } from "../../support/accounts.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { clientTypes } from "../../support/openapi-types.ts";
+import { startApi } from "../support/api.ts";
+import { publishTexts } from "../support/knowledge.ts";
+import type { Json } from "../support/openapi.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+
+const DIMENSION = 768;
+const ROOT = join(import.meta.dir, "../..");
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member, { slug: "handbook" });
+const environment = await addEnvironment(sql, project, "production");
+const { key } = await api.key(member);
+const client = new Tessera({ baseUrl: api.url, credential: key });
+const query = randomVector(DIMENSION, 1);
+const version = await sql.begin((tx) =>
+  writeVersion(tx as never, project, "chunks.txt", [chunkOf(query), chunkOf(query)]),
+);
+await attach(sql, project, environment.id, [version]);
+await publishTexts(sql, project, environment, { "a.md": "# Snapshots", "b.md": "# Webhooks" });
+const deadline = performance.now() + 10 * CHANGE_VISIBLE_BOUND_MS;
+while (performance.now() < deadline) {
+  if ((await client.lookUpKnowledge("handbook")).total_matches === 2) break;
+  await Bun.sleep(20);
+}
+
+/** A client whose service answers as scripted, and the requests that it has received. */
+function scripted(answers: Array<Response | Error>, options: Partial<TesseraOptions> = {}) {
+  const requests: RequestInit[] = [];
+  const fetch = async (_: string, init: RequestInit): Promise<Response> => {
+    requests.push(init);
+    const answer = answers.shift() ?? Response.json({});
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const made = new Tessera({ baseUrl: "http://x", credential: "k", fetch, ...options });
+  return { client: made, requests };
+}
+
+const problem = (status: number, slug: string, retryAfter = "0") =>
+  new Response(JSON.stringify({ type: slug, title: slug, status, slug }), {
+    status,
+    headers: { "content-type": "application/problem+json", "retry-after": retryAfter },
+  });
+
+test("every operation of the document has a method", async () => {
+  const { document } = await api.contract();
+  const ids = Object.values<Json>(document.paths).flatMap((methods) =>
+    Object.values<Json>(methods).map(({ operationId }) => operationId),
+  );
+  expect(ids.filter((id) => !(id in client))).toEqual([]);
+});
+
+test("the types are those of the document", async () => {
+  const { document } = await api.contract();
+  const types = await Bun.file(join(ROOT, "client/src/types.ts")).text();
+  expect(types).toBe(await clientTypes(document));
+});
+
+test("a search finds the chunks, and a retriever makes documents of them", async () => {
+  const found = await client.searchEnvironment("handbook", "production", query, { limit: 1 });
+  expect(found.data[0]?.score).toBeCloseTo(1, 5);
+  const embeddings = { embedQuery: async () => Array.from(query) };
+  const where = { client, embeddings, project: "handbook", environment: "production" };
+  const documents = await new TesseraRetriever(where).invoke("anything");
+  expect(documents.map(({ pageContent }) => pageContent).sort()).toEqual(
+    version.chunks.map(({ content }) => content).sort(),
+  );
+});
+
+test("an iterator reads all pages of a list", async () => {
+  const paths = await Array.fromAsync(client.allKnowledge("handbook", { limit: 1 }));
+  expect(paths.map(({ path }) => path)).toEqual(["a.md", "b.md"]);
+  expect(await Array.fromAsync(client.allChunks("handbook", { limit: 1 }))).toHaveLength(2);
+  expect(await Array.fromAsync(client.allProjects())).toHaveLength(1);
+});
+
+test("an import, a new key and its end are carried out", async () => {
+  const line = JSON.stringify({ record: "environment", name: "staging" });
+  expect((await client.importRecords("handbook", line)).changed).toBe(1);
+  const made = await client.createApiKey({ name: "laptop" });
+  expect((await client.getApiKey(made.id)).name).toBe("laptop");
+  expect(await client.revokeApiKey(made.id)).toBeUndefined();
+});
+
+test("a problem is an error with its status and slug", async () => {
+  const error = await client.getProject("a/b").catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(TesseraError);
+  expect([error.status, error.slug]).toEqual([404, "project-not-found"]);
+});
+
+test("an overloaded service is asked again, not before Retry-After", async () => {
+  const { client: retried, requests } = scripted([problem(503, "overloaded", "1")]);
+  const startedAt = performance.now();
+  await retried.createProject({ name: "A", slug: "a" });
+  expect(requests).toHaveLength(2);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
+});
+
+test("what may have created something is not repeated when the answer is lost", async () => {
+  const lost = scripted([new TypeError("connection lost")]);
+  await expect(lost.client.createProject({ name: "A", slug: "a" })).rejects.toThrow("lost");
+  expect(lost.requests).toHaveLength(1);
+  const away = scripted([problem(503, "dependency-unavailable")]);
+  await expect(away.client.createApiKey({ name: "a" })).rejects.toThrow(TesseraError);
+  expect(away.requests).toHaveLength(1);
+});
+
+test("all retries of a delivery have one idempotency key", async () => {
+  const { client: retried, requests } = scripted([
+    new TypeError("lost"),
+    problem(503, "overloaded"),
+  ]);
+  await retried.deliverWebhook("w", { a: 1 });
+  const keys = requests.map(({ headers }) => new Headers(headers).get("idempotency-key"));
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test("the examples of the README run under Node.js", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tessera-client-"));
+  onCleanup(async () => rmSync(folder, { recursive: true }));
+  const built = await Bun.build({
+    entrypoints: [join(ROOT, "client/src/index.ts")],
+    target: "browser",
+    outdir: folder,
+    naming: "client.mjs",
+  });
+  expect(built.success).toBe(true);
+  const readme = await Bun.file(join(ROOT, "client/README.md")).text();
+  const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  await Bun.write(join(folder, "example.mjs"), example.replace("tessera-client", "./client.mjs"));
+  const child = Bun.spawn(["node", join(folder, "example.mjs")], {
+    env: { ...process.env, TESSERA_URL: api.url, TESSERA_KEY: key },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  expect(lines[0]).toStartWith("a.md ");
+  expect(lines.slice(1)).toEqual(["a.md", "b.md", "404 project-not-found"]);
+});
