@@ -186,7 +186,8 @@ release:native)
 check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
-  exec "$bun" node_modules/.bin/tsc
+  "$bun" node_modules/.bin/tsc
+  exec "$bun" node_modules/.bin/tsc -p src/console/page
   ;;
 setup)
   setup

@@ -38,7 +38,12 @@ async function main(paths: readonly string[]): Promise<number> {
   const checks =
     paths.length > 0
       ? []
-      : [command("biome", ["check", "--error-on-warnings"]), command("tsc", [])];
+      : [
+          command("biome", ["check", "--error-on-warnings"]),
+          command("tsc", []),
+          // The scripts of the console, which run in browsers.
+          command("tsc", ["-p", "src/console/page"]),
+        ];
   const tests = groups(files).map((group, index) =>
     testProcess(group, `${reports}/${index}.xml`, env),
   );
@@ -170,6 +175,11 @@ async function countsOf(report: string): Promise<Counts> {
 
 /** Programs that the tests need and no npm package contains. */
 const PROGRAMS = [
+  {
+    package: "chromium",
+    brew: "chromium",
+    isThere: () => Bun.which("chromium") !== null || Bun.which("google-chrome") !== null,
+  },
   { package: "redis-server", brew: "redis", isThere: () => Bun.which("redis-server") !== null },
   {
     package: "postgresql",
@@ -186,7 +196,7 @@ async function ensurePrograms(): Promise<void> {
   const missing = () => PROGRAMS.filter(({ isThere }) => !isThere());
   const packages = missing().map((each) => each.package);
   if (packages.length > 0 && process.getuid?.() === 0 && Bun.which("apt-get")) {
-    process.stdout.write(`installing ${packages.join(" and ")} for the tests\n`);
+    process.stdout.write(`installing ${packages.join(", ")} for the tests\n`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     const install = ["install", "-y", "--no-install-recommends", ...packages];
     for (const args of [["update"], install]) {

@@ -8,6 +8,7 @@ import { billingOperations } from "./billing/routes.ts";
 import { branchOperations } from "./branches/routes.ts";
 import { chunkOperations } from "./chunks/routes.ts";
 import type { Config } from "./config/schema.ts";
+import { consolePaths, mountConsole } from "./console/pages.ts";
 import { conversationOperations } from "./conversations/routes.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
@@ -64,7 +65,12 @@ export interface Services {
 }
 
 const DOCS_PATH = "/docs";
-const PROBE_PATHS = ["/livez", "/readyz", "/metrics", ...docsPaths(DOCS_PATH)];
+const CONSOLE_PATH = "/console";
+const PROBE_PATHS = [
+  ...["/livez", "/readyz", "/metrics"],
+  ...docsPaths(DOCS_PATH),
+  ...consolePaths(CONSOLE_PATH),
+];
 
 /** Every operation of the API, feature by feature. */
 function operationsOf(services: Services): Operation[] {
@@ -107,7 +113,7 @@ function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
     ) as unknown as Elysia;
 }
 
-/** The application: probes, documentation and every operation. */
+/** The application: probes, documentation, console and every operation. */
 export function buildApp(services: Services): Elysia {
   const { config, baseUrl } = services;
   const context = { ...services, maxBodyBytes: config.maxBodyBytes };
@@ -119,6 +125,7 @@ export function buildApp(services: Services): Elysia {
   app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
   // In place of the plugin's page, which loads its scripts from another host.
   mountDocs(app, DOCS_PATH, document.info.title, baseUrl);
+  mountConsole(app, CONSOLE_PATH, baseUrl);
   mountProbes(app, services);
   return mountOperations(app, operations, context, PROBE_PATHS);
 }

@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import { OWNER } from "../auth/roles.ts";
 import type { Queryable } from "../db/client.ts";
 
-interface ApiKeyRow {
+export interface ApiKeyRow {
   id: string;
   project_id: string | null;
   user_id: string;
@@ -44,6 +44,36 @@ export async function readApiKey(sql: Queryable, { userId, projectId }: Principa
     FROM api_keys WHERE id = ${id} AND user_id = ${userId} AND revoked_at IS NULL
       AND (${projectId}::uuid IS NULL OR project_id = ${projectId})`;
   return rows[0];
+}
+
+/** The position of a key in the listing, which is unique. */
+type KeyPosition = readonly [name: string, id: string];
+
+interface KeySelection {
+  /** Only keys after or before this one. */
+  readonly after?: KeyPosition;
+  readonly before?: KeyPosition;
+  readonly limit: number;
+}
+
+/**
+ * The caller's keys that are not revoked, in order of name, or in reverse order before one. A key
+ * bound to a project finds only keys of that project.
+ */
+export async function readApiKeys(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  { after, before, limit }: KeySelection,
+): Promise<ApiKeyRow[]> {
+  const order = before === undefined ? sql`ASC` : sql`DESC`;
+  return await sql<ApiKeyRow[]>`
+    SELECT id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
+      updated_at, scopes
+    FROM api_keys WHERE user_id = ${userId} AND revoked_at IS NULL
+      AND (${projectId}::uuid IS NULL OR project_id = ${projectId})
+      ${after === undefined ? sql`` : sql`AND (name COLLATE "C", id) > (${after[0]}, ${after[1]}::uuid)`}
+      ${before === undefined ? sql`` : sql`AND (name COLLATE "C", id) < (${before[0]}, ${before[1]}::uuid)`}
+    ORDER BY name COLLATE "C" ${order}, id ${order} LIMIT ${limit}`;
 }
 
 /**

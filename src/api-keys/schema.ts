@@ -5,6 +5,7 @@ import {
   API_KEY_SCOPE_MAX_CHARS,
   API_KEY_SCOPES_MAX,
 } from "../shared/limits.ts";
+import { PageInfo } from "../shared/page-info.ts";
 
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -108,3 +109,12 @@ export const ApiKey = Type.Object(
   { title: "ApiKey", description: "An API key, without its secret." },
 );
 export type ApiKey = Static<typeof ApiKey>;
+
+export const ApiKeyPage = Type.Object(
+  {
+    data: Type.Array(ApiKey, { description: "The keys in order of name (byte order)." }),
+    page_info: PageInfo,
+  },
+  { title: "ApiKeyPage" },
+);
+export type ApiKeyPage = Static<typeof ApiKeyPage>;

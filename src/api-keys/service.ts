@@ -6,12 +6,21 @@ import { findProject } from "../auth/project-access.ts";
 import { ensureUser } from "../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
+import type { CursorSigner } from "../http/cursor.ts";
+import { type PageRequest, readListing } from "../http/pages.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { parseDateTime, timestamp } from "../shared/formats.ts";
 import { omitNulls } from "../shared/omit-nulls.ts";
-import { insertApiKey, lockKeyInUse, readApiKey, revokeApiKey } from "./queries.ts";
-import type { ApiKey, CreatedApiKey, NewApiKey } from "./schema.ts";
+import {
+  type ApiKeyRow,
+  insertApiKey,
+  lockKeyInUse,
+  readApiKey,
+  readApiKeys,
+  revokeApiKey,
+} from "./queries.ts";
+import type { ApiKey, ApiKeyPage, CreatedApiKey, NewApiKey } from "./schema.ts";
 
 /** The scopes of the new key: the requested ones, or else those of the caller. Throws if the caller lacks one. */
 function scopesOf(principal: Principal, requested: readonly string[] = []): string[] {
@@ -110,6 +119,10 @@ export async function createApiKey(
 export async function getApiKey(sql: Queryable, principal: Principal, id: string): Promise<ApiKey> {
   const row = await readApiKey(sql, principal, id);
   if (row === undefined) throw new Problem("api-key-not-found");
+  return keyOf(row);
+}
+
+function keyOf(row: ApiKeyRow): ApiKey {
   return {
     ...row,
     last_used_at: timestamp(row.last_used_at),
@@ -117,6 +130,26 @@ export async function getApiKey(sql: Queryable, principal: Principal, id: string
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
   };
+}
+
+/** One page of the caller's API keys in order of name, without secrets. Throws `invalid-cursor`. */
+export async function listApiKeys(
+  sql: Queryable,
+  cursors: CursorSigner,
+  principal: Principal,
+  page: PageRequest,
+): Promise<ApiKeyPage> {
+  const { rows, pageInfo } = await readListing<ApiKeyRow, [name: string, id: string]>(
+    cursors,
+    page,
+    {
+      binding: `api-keys:${principal.userId}:${principal.projectId ?? ""}`,
+      keyOf: ({ name, id }) => [name, id],
+      after: (after, limit) => readApiKeys(sql, principal, { ...(after && { after }), limit }),
+      before: (before, limit) => readApiKeys(sql, principal, { before, limit }),
+    },
+  );
+  return { data: rows.map(keyOf), page_info: pageInfo };
 }
 
 /**

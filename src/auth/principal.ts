@@ -5,7 +5,7 @@ export const PERMISSIONS = {
   "api_keys.read": "Read API keys.",
   "api_keys.revoke": "Revoke API keys.",
   "branches.read": "Check whether a branch can be merged.",
-  "chunks.read": "List the chunks of a project.",
+  "chunks.read": "List the chunks of a project and read their embeddings.",
   "conversations.read": "Read conversations and their messages.",
   "input_requests.respond": "Answer input requests.",
   "knowledge.lookup": "Look up project knowledge by text.",

@@ -2,6 +2,7 @@ import type { Sql } from "../db/client.ts";
 import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../http/pages.ts";
+import { embeddingOperation } from "./embedding.ts";
 import { ChunkListParams, ChunkPage } from "./schema.ts";
 import { listChunks } from "./service.ts";
 
@@ -27,7 +28,7 @@ const EXAMPLE: ChunkPage = {
   },
 };
 
-/** GET /projects/{project_reference}/chunks, for administration and debugging. */
+/** Operations that read chunks, for administration and debugging. */
 export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
   const { sql, cursors } = services;
   return [
@@ -48,5 +49,6 @@ export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): 
         return listChunks(sql, cursors, call.principal, { reference, page: pageRequestOf(call) });
       },
     }),
+    embeddingOperation(sql),
   ];
 }

@@ -1,28 +1,10 @@
 import { fileURLToPath } from "node:url";
 import type { Elysia } from "elysia";
+import { pageHeaders } from "./page-headers.ts";
 import { basePathOf } from "./target.ts";
 
-/** What the page may load: its own files only. The styles of Swagger UI are partly inline. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-/** Headers of every HTML page and of its files. */
-const PAGE_HEADERS = {
-  "content-security-policy": PAGE_POLICY,
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-};
+/** The styles of Swagger UI are partly inline. */
+const PAGE_HEADERS = pageHeaders("'self' 'unsafe-inline'");
 
 /** The files of the page, which a package brings along: nothing comes from another host. */
 const ASSETS = {

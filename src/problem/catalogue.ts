@@ -114,6 +114,7 @@ export const CATALOGUE = {
   "conversation-not-found": notFound("Conversation", "conversation ID"),
   "message-not-found": notFound("Message", "message ID"),
   "input-request-not-found": notFound("Input request", "input request ID"),
+  "chunk-not-found": notFound("Chunk", "chunk ID"),
   "api-key-not-found": notFound("API key", "API key ID"),
   "webhook-not-found": notFound("Webhook", "webhook ID"),
   "error-type-not-found": notFound("Error type", "slug"),

@@ -3,6 +3,7 @@ import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
+import { indexStateOperation } from "./index-state.ts";
 import { NewProject, Project, ProjectPage, ProjectParams } from "./schema.ts";
 import { createProject, getProject, listProjects } from "./service.ts";
 
@@ -86,6 +87,7 @@ export function projectOperations(services: { sql: Sql; cursors: CursorSigner })
       problems: ["project-not-found"],
       handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
     }),
+    indexStateOperation(sql),
   ];
 }
 

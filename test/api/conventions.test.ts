@@ -63,7 +63,7 @@ describe("a request without an operation", () => {
     for (const [method, path, allow] of [
       ["PUT", `/api-keys/${key.id}`, "DELETE, GET, HEAD"],
       ["DELETE", "/projects", "GET, HEAD, POST"],
-      ["PUT", "/api-keys", "POST"],
+      ["PUT", "/api-keys", "GET, HEAD, POST"],
       ["PATCH", PATH, "GET, HEAD"],
     ] as const) {
       const answer = await api.send(method, path, { as: user });

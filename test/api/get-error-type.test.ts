@@ -16,6 +16,7 @@ const SLUGS: readonly Slug[] = [
   "environment-not-found",
   "release-not-found",
   "branch-not-found",
+  "chunk-not-found",
   "conversation-not-found",
   "message-not-found",
   "input-request-not-found",

@@ -39,6 +39,8 @@ async function fill(api: TestApi, owner: Awaited<ReturnType<TestApi["user"]>>) {
   const release = await addRelease(sql, project, "v1");
   const chunks = [1, 2, 3].map((seed) => chunkOf(randomVector(DIMENSION, seed)));
   await attach(sql, project, production.id, [await writeVersion(sql, project, "a.md", chunks)]);
+  const embedded = await sql<{ id: string }[]>`
+    SELECT id FROM chunks WHERE project_id = ${project.id} AND embedding IS NOT NULL`;
   await publishTexts(sql, project, production, { "b.md": "# Guide\n\nsome text", "c.md": "more" });
   const conversation = await addConversation(sql, owner, project);
   const messages = await addMessages(sql, conversation, 3);
@@ -51,6 +53,7 @@ async function fill(api: TestApi, owner: Awaited<ReturnType<TestApi["user"]>>) {
   return {
     ...{ project, production, release, conversation, messages, webhook },
     branch: await addBranch(sql, project),
+    chunks: embedded.map((chunk) => chunk.id),
     requests: await Promise.all(requests),
     keys: await Promise.all(keys),
   };
@@ -71,6 +74,7 @@ export async function startTarget(): Promise<Target> {
       environmentName: [has.production.name],
       version: [has.release.name, has.release.id],
       branchId: [has.branch],
+      chunk_id: has.chunks,
       conversation_id: [has.conversation],
       message_id: has.messages,
       input_request_id: has.requests.map((request) => request.id),

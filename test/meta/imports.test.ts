@@ -25,6 +25,7 @@ const LAYERS = {
     "import",
     "export",
     "demo",
+    "console",
   ],
   shared: [
     "http",

@@ -1,0 +1,115 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
+import { findProject } from "../auth/project-access.ts";
+import type { Queryable, Sql } from "../db/client.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import { timestamp } from "../shared/formats.ts";
+import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
+import { ProjectParams } from "./schema.ts";
+
+const nullable = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const IndexState = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          server: Type.String({
+            format: "uuid",
+            description: "The server's id, new at each start.",
+          }),
+          dimension: nullable(
+            Type.Integer(),
+            "The dimension of the vectors; null for the index of texts.",
+          ),
+          vectors: count("Vectors in the index; 0 for texts."),
+          graph_backlog: count(
+            "Vectors that are not in the graph yet, which searches find by scanning. 0: the graph is " +
+              "complete, or the index is too small to need one.",
+          ),
+          documents: count("Documents in the index of texts; 0 for vectors."),
+          memory_bytes: count("Memory of the index, in bytes."),
+          pending_changes: count("Changes of the project that searches do not see yet."),
+          recall: nullable(
+            Type.Number({ minimum: 0, maximum: 1 }),
+            "Share of the true best results that recent searches found; null before it was measured.",
+          ),
+          recall_samples: count("Searches that `recall` was measured on."),
+          updated_at: Type.String({
+            format: "date-time",
+            description: "When the server reported this, which it does every few seconds.",
+          }),
+        },
+        { title: "ServerIndex", description: "An index of the project on one server." },
+      ),
+      { description: "By server and dimension, texts first. Empty: no server has it loaded." },
+    ),
+  },
+  { title: "IndexState", description: "The state of a project's indexes." },
+);
+type IndexState = Static<typeof IndexState>;
+
+const EXAMPLE: IndexState = {
+  data: [
+    {
+      server: "5b2f4c1e-7d3a-4e6b-9c8d-1f0a2b3c4d5e",
+      dimension: 768,
+      vectors: 81_920,
+      graph_backlog: 16_384,
+      documents: 0,
+      memory_bytes: 60_817_408,
+      pending_changes: 0,
+      recall: 0.9971,
+      recall_samples: 412,
+      updated_at: "2026-01-06T12:00:00.000Z",
+    },
+  ],
+};
+
+interface StateRow extends Omit<IndexState["data"][number], "updated_at"> {
+  readonly updated_at: Date;
+}
+
+/** What running servers report of a project's indexes. Throws `project-not-found`. */
+async function getIndexState(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<IndexState> {
+  const projectId = await findProject(sql, principal, reference);
+  // Counts are below 2^53, which JSON and JavaScript represent exactly.
+  const rows = await sql<StateRow[]>`
+    SELECT s.node_id AS server, nullif(s.dimension, 0) AS dimension,
+      s.vectors::float8 AS vectors, (s.vectors - s.graphed)::float8 AS graph_backlog,
+      s.documents::float8 AS documents, s.memory_bytes::float8 AS memory_bytes,
+      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)::float8
+        AS pending_changes,
+      s.recall::float8 AS recall, coalesce(s.recall_samples, 0) AS recall_samples, s.updated_at
+    FROM index_state s WHERE s.project_id = ${projectId}
+      AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+    ORDER BY s.node_id, s.dimension`;
+  return { data: rows.map((row) => ({ ...row, updated_at: timestamp(row.updated_at) })) };
+}
+
+/** GET /projects/{project_reference}/index-state. */
+export function indexStateOperation(sql: Sql): Operation {
+  return operation({
+    id: "getIndexState",
+    method: "GET",
+    path: "/projects/{project_reference}/index-state",
+    tag: "Projects",
+    summary: "Read the state of a project's indexes",
+    description:
+      "Every running server that has loaded the project reports its indexes: their size, recall, and " +
+      "the changes that are not searchable yet. Servers that stopped reporting are left out.",
+    extension: true,
+    permission: "projects.read",
+    params: ProjectParams,
+    response: IndexState,
+    responseExample: EXAMPLE,
+    problems: ["project-not-found"],
+    handle: ({ params, principal }) => getIndexState(sql, principal, params.project_reference),
+  });
+}

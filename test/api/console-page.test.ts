@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { startApi } from "../support/api.ts";
+
+const BASE_PATH = "/search/v1";
+const api = await startApi({ env: { BASE_URL: `https://api.example.com${BASE_PATH}` } });
+
+/** The addresses that the page refers to, without the path that the proxy removes. */
+async function files(): Promise<string[]> {
+  const html = await (await fetch(`${api.url}/console`)).text();
+  const links = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link]) => link as string);
+  for (const link of links) expect(link).toStartWith(`${BASE_PATH}/console/`);
+  expect(links).toHaveLength(3);
+  return links.map((link) => link.slice(BASE_PATH.length));
+}
+
+describe("GET /console", () => {
+  test("the console and its files need no credential and are sent under a strict policy", async () => {
+    for (const path of ["/console", ...(await files())]) {
+      const { status, headers } = await fetch(`${api.url}${path}`);
+      expect(status, path).toBe(200);
+      const policy = headers.get("content-security-policy") ?? "";
+      for (const directive of ["default-src 'none'", "script-src 'self'", "style-src 'self'"]) {
+        expect(policy.split("; "), path).toContain(directive);
+      }
+      expect(policy).not.toMatch(/unsafe|http|\*/);
+      expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+      expect(headers.get("x-frame-options"), path).toBe("DENY");
+      expect(headers.get("referrer-policy"), path).toBe("no-referrer");
+    }
+  });
+
+  test("every module that a file imports is served as a script", async () => {
+    const seen = new Set<string>();
+    const visit = async (path: string): Promise<void> => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const response = await fetch(`${api.url}${path}`);
+      expect(response.headers.get("content-type"), path).toStartWith("text/javascript");
+      for (const [, name] of (await response.text()).matchAll(/from "\.\/([^"]+)"/g)) {
+        await visit(`/console/${name}`);
+      }
+    };
+    await visit("/console/main.js");
+    expect(seen.size).toBeGreaterThan(5);
+  });
+
+  test("an unchanged file is answered 304 to its tag", async () => {
+    for (const path of ["/console", "/console/main.js"]) {
+      const etag = (await fetch(`${api.url}${path}`)).headers.get("etag") as string;
+      const again = await fetch(`${api.url}${path}`, { headers: { "if-none-match": etag } });
+      expect([again.status, await again.text()], path).toEqual([304, ""]);
+    }
+  });
+
+  test("no file of the console lets text become markup", async () => {
+    for (const path of ["/console/dom.js", "/console/results.js", "/console/main.js"]) {
+      const text = await (await fetch(`${api.url}${path}`)).text();
+      expect(text, path).not.toMatch(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(/,
+      );
+    }
+  });
+
+  test("another method is answered 405, and an unknown file 404", async () => {
+    expect((await api.send("POST", "/console")).status).toBe(405);
+    expect((await api.get("/console/none.js")).status).toBe(404);
+    expect((await api.get("/console/..%2fpages.ts")).status).toBe(404);
+  });
+});
