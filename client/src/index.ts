@@ -103,6 +103,18 @@ export class Tessera {
     return items((page) => this.listChunks(project, page), options);
   }
 
+  getChunkEmbedding(
+    project: string,
+    id: string,
+    options: CallOptions = {},
+  ): Promise<Schemas["ChunkEmbedding"]> {
+    return this.#get(["projects", project, "chunks", id, "embedding"], options);
+  }
+
+  getIndexState(project: string, options: CallOptions = {}): Promise<Schemas["IndexState"]> {
+    return this.#get(["projects", project, "index-state"], options);
+  }
+
   getProject(project: string, options: CallOptions = {}): Promise<Schemas["Project"]> {
     return this.#get(["projects", project], options);
   }
@@ -143,6 +155,14 @@ export class Tessera {
     options: CallOptions = {},
   ): Promise<Schemas["CreatedApiKey"]> {
     return this.#change(["api-keys"], json, options);
+  }
+
+  listApiKeys(options: PageOptions = {}): Promise<Schemas["ApiKeyPage"]> {
+    return this.#page(["api-keys"], options);
+  }
+
+  allApiKeys(options: PageOptions = {}): AsyncGenerator<Schemas["ApiKey"], void, undefined> {
+    return items((page) => this.listApiKeys(page), options);
   }
 
   getApiKey(id: string, options: CallOptions = {}): Promise<Schemas["ApiKey"]> {

@@ -39,6 +39,11 @@ export interface components {
             /** @description The key's permissions. Empty: all permissions of its user except `account.*`. */
             scopes: string[];
         };
+        ApiKeyPage: {
+            /** @description The keys in order of name (byte order). */
+            data: components["schemas"]["ApiKey"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
         /** @description An approval of a branch. */
         Approval: {
             /**
@@ -116,6 +121,18 @@ export interface components {
             end_offset: number;
             /** @description Its number of tokens. */
             token_count: number;
+        };
+        /** @description The embedding of a chunk. */
+        ChunkEmbedding: {
+            /**
+             * Format: uuid
+             * @description The id of the chunk.
+             */
+            chunk_id: string;
+            /** @description The number of elements of the vector. */
+            dimension: number;
+            /** @description The vector as base64 of little-endian float32, as a search accepts it. */
+            vector: string;
         };
         ChunkPage: {
             /** @description The chunks in order of file path (byte order), file version and index. */
@@ -369,6 +386,11 @@ export interface components {
             errors: components["schemas"]["ImportError"][];
             /** @description True when more lines were refused than are listed. */
             truncated: boolean;
+        };
+        /** @description The state of a project's indexes. */
+        IndexState: {
+            /** @description By server and dimension, texts first. Empty: no server has it loaded. */
+            data: components["schemas"]["ServerIndex"][];
         };
         /** @description A request for input by a run, in a conversation. */
         InputRequest: {
@@ -857,6 +879,35 @@ export interface components {
             search_time_ms: number;
             /** @description Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`. */
             total_matches: number;
+        };
+        /** @description An index of the project on one server. */
+        ServerIndex: {
+            /**
+             * Format: uuid
+             * @description The server's id, new at each start.
+             */
+            server: string;
+            /** @description The dimension of the vectors; null for the index of texts. */
+            dimension: number | null;
+            /** @description Vectors in the index; 0 for texts. */
+            vectors: number;
+            /** @description Vectors that are not in the graph yet, which searches find by scanning. 0: the graph is complete, or the index is too small to need one. */
+            graph_backlog: number;
+            /** @description Documents in the index of texts; 0 for vectors. */
+            documents: number;
+            /** @description Memory of the index, in bytes. */
+            memory_bytes: number;
+            /** @description Changes of the project that searches do not see yet. */
+            pending_changes: number;
+            /** @description Share of the true best results that recent searches found; null before it was measured. */
+            recall: number | null;
+            /** @description Searches that `recall` was measured on. */
+            recall_samples: number;
+            /**
+             * Format: date-time
+             * @description When the server reported this, which it does every few seconds.
+             */
+            updated_at: string;
         };
         /** @description The passage of the content that holds most of the query, as plain text without markup. Escape `text` before it becomes HTML, one piece between offsets at a time. Absent when browsing. */
         Snippet: {

@@ -123,6 +123,11 @@ const RUNS: Record<string, Record<string, Run>> = {
   "src/api-keys/queries.ts": {
     insertApiKey: (tx) => apiKeys.insertApiKey(tx, newKey()),
     readApiKey: (tx) => apiKeys.readApiKey(tx, bound(), one("api_keys")),
+    readApiKeys: async (tx) => {
+      await apiKeys.readApiKeys(tx, caller(), { limit: 51 });
+      await apiKeys.readApiKeys(tx, caller(), { after: ["name", one("api_keys")], limit: 51 });
+      await apiKeys.readApiKeys(tx, bound(), { before: ["name", one("api_keys")], limit: 51 });
+    },
     lockKeyInUse: (tx) => apiKeys.lockKeyInUse(tx, one("api_keys")),
     revokeApiKey: async (tx) => {
       await apiKeys.revokeApiKey(tx, caller(), one("api_keys"));
