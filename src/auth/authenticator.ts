@@ -22,8 +22,8 @@ export function requirePermission(principal: Principal, permission: Permission):
   });
 }
 
-/** The bearer token, or else the key in X-API-Key. */
-function credentialOf(headers: Headers): string | undefined {
+/** The bearer token, or else the key in X-API-Key: all that tells callers apart. */
+export function credentialOf(headers: Headers): string | undefined {
   const bearer = BEARER.exec(headers.get("authorization") ?? "")?.[1];
   return bearer ?? headers.get("x-api-key")?.trim() ?? undefined;
 }

@@ -1,4 +1,4 @@
-import type { Authenticator } from "../auth/authenticator.ts";
+import { type Authenticator, credentialOf } from "../auth/authenticator.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { AUTH_CACHE_MAX_ENTRIES } from "../shared/limits.ts";
 import type { Refusals } from "./refusals.ts";
@@ -36,8 +36,8 @@ class KnownTenants {
 
   /** The tenant of a request; undefined until its credential was found to be valid. */
   of({ headers }: Request): string | undefined {
-    const credential = headers.get("authorization") ?? headers.get("x-api-key");
-    if (credential === null) return undefined;
+    const credential = credentialOf(headers);
+    if (credential === undefined) return undefined;
     const known = this.#tenants.get(credential);
     if (known === undefined) void this.#learn(credential, headers);
     return known;

@@ -30,8 +30,8 @@ function world() {
   const metrics = createMetrics();
   const refusals = new Refusals("http://base", { warn() {} } as unknown as Log);
   const door = withDoor(gate, { authenticator, refusals, metrics }, () => new Response("inside"));
-  const ask = async (key: string | undefined, target = PATH, method = "POST") => {
-    const headers: Record<string, string> = key === undefined ? {} : { "x-api-key": key };
+  const ask = async (key: string | undefined, target = PATH, method = "POST", others = {}) => {
+    const headers = { ...others, ...(key === undefined ? {} : { "x-api-key": key }) };
     return await door(new Request(`http://host${target}`, { method, headers }));
   };
   return { ask, full, valid, metrics };
@@ -62,6 +62,15 @@ test("a full queue refuses no other tenant and no other operation", async () => 
   ] as const) {
     expect((await ask(key, target, method)).status, `${key} ${target}`).toBe(200);
   }
+});
+
+test("an Authorization header of another scheme, as a proxy adds it, does not mix up tenants", async () => {
+  const { ask } = world();
+  const proxied = { authorization: "Basic shared" };
+  await ask(GREEDY, PATH, "POST", proxied);
+  await ask("polite", PATH, "POST", proxied);
+  expect((await ask(GREEDY, PATH, "POST", proxied)).status).toBe(503);
+  expect((await ask("polite", PATH, "POST", proxied)).status).toBe(200);
 });
 
 test("searches with a query are refused like those without one", async () => {
