@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { runProgram } from "../../support/run-program.ts";
 import { type BenchDatabase, startDatabase } from "../support/database.ts";
+import { importFile } from "../support/import-file.ts";
 import { readOptions } from "../support/options.ts";
 import { mebibytes, secondsSince } from "../support/table.ts";
 
@@ -84,21 +84,6 @@ async function bareInserts(sql: Sql): Promise<number> {
     seconds += secondsSince(started);
   }
   return seconds;
-}
-
-async function importFile(path: string, url: string) {
-  const started = performance.now();
-  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
-    cwd: PROJECT_ROOT,
-    env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: url },
-    stdout: "ignore",
-    stderr: "inherit",
-  });
-  if ((await child.exited) !== 0) throw new Error("the import failed");
-  const seconds = secondsSince(started);
-  const usage = child.resourceUsage();
-  const cpu = Number(usage?.cpuTime.total ?? 0) / 1e6;
-  return { seconds, cpu, memory: usage?.maxRSS ?? 0 };
 }
 
 /** Runs `work` on a database of its own. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { importFile } from "../support/import-file.ts";
 import { secondsSince } from "../support/table.ts";
 import type { Client } from "./client.ts";
 import type { BenchProject, Source } from "./world.ts";
@@ -29,15 +29,7 @@ export async function importFiles(
     environments: ["production"],
   }));
   writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-  const started = performance.now();
-  const command = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
-    cwd: PROJECT_ROOT,
-    env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: databaseUrl },
-    stdout: "ignore",
-    stderr: "inherit",
-  });
-  if ((await command.exited) !== 0) throw new Error("the import failed");
-  const importSeconds = secondsSince(started);
+  const { seconds: importSeconds } = await importFile(path, databaseUrl);
   const ended = performance.now();
   await client.until(project, {}, (page) => page.shard.total_items === sources.length);
   return { importSeconds, searchableSeconds: secondsSince(ended) };
