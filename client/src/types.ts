@@ -389,6 +389,12 @@ export interface components {
         };
         /** @description The state of a project's indexes. */
         IndexState: {
+            /** @description True when every server in `data` has applied all changes of the project, and its graphs are built and calibrated. False while no server has loaded the project: a search loads it. Load tests begin when it is true. */
+            complete: boolean;
+            /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it. */
+            applied_sequence: number | null;
+            /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
+            last_sequence: number | null;
             /** @description By server and dimension, texts first. Empty: no server has it loaded. */
             data: components["schemas"]["ServerIndex"][];
         };
@@ -903,6 +909,8 @@ export interface components {
             recall: number | null;
             /** @description Searches that `recall` was measured on. */
             recall_samples: number;
+            /** @description True when the server has applied all changes, and the graph is built and calibrated. */
+            complete: boolean;
             /**
              * Format: date-time
              * @description When the server reported this, which it does every few seconds.

@@ -1,29 +1,64 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
-import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
+import {
+  INDEX_STATE_FRESH_SECONDS,
+  INDEX_WAIT_DEFAULT_SECONDS,
+  REBUILD_POLL_MS,
+} from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
+import { waitUntilComplete } from "./index-wait.ts";
+import { durationSeconds } from "./options.ts";
 import { formatTable } from "./table.ts";
+
+interface StatusOptions {
+  readonly project?: string;
+  readonly wait?: boolean;
+  readonly timeout: number;
+}
+
+function requireProject({ wait, project }: StatusOptions): void {
+  if (wait === true && project === undefined) {
+    throw new CommandError("--wait needs --project <slug>: `./tessera projects list` lists them");
+  }
+}
 
 export function indexCommand(): Command {
   const status = new Command("status")
     .description("Show the indexes of the running servers and their progress.")
+    .option("--project <slug>", "show only the indexes of this project")
+    .option("--wait", "wait until the indexes of the project are complete")
+    .option(
+      "--timeout <duration>",
+      "how long to wait, such as 90s or 30m",
+      durationSeconds,
+      INDEX_WAIT_DEFAULT_SECONDS,
+    )
     .addHelpText(
       "after",
       `
 Prints one row per server, project and dimension, and one for the text of each project, with its
 number of documents. "pending" is the number of change log entries
-that the server has not processed yet. "recall" is the share of the true best results that recent
+that the server has not processed yet. "complete" means that there are none, and that the graph is
+built and calibrated. "recall" is the share of the true best results that recent
 searches found, measured on a sample of them ("samples"); "-" before the first one. Servers report every few seconds, and only the projects that
 they have loaded.
 
-Example:
-  ./tessera index status`,
+Examples:
+  ./tessera index status
+  ./tessera index status --project handbook --wait --timeout 30m`,
     )
-    .action(async () => {
-      process.stdout.write(await withDatabase((sql) => statusText(sql)));
+    .action(async (options: StatusOptions) => {
+      requireProject(options);
+      const text = await withDatabase(async (sql) => {
+        const { project, wait, timeout } = options;
+        if (wait === true) await waitUntilComplete(sql, project as string, timeout);
+        const found = project === undefined ? undefined : await findProject(sql, project);
+        return await statusText(sql, found?.id);
+      });
+      process.stdout.write(text);
     });
   const rebuild = new Command("rebuild")
     .description("Rebuild the indexes from the database.")
@@ -57,12 +92,13 @@ interface StateRow {
   readonly memory: string;
   readonly seq: string;
   readonly pending: string;
+  readonly complete: boolean;
   readonly age: number;
   readonly recall: number | null;
   readonly samples: number | null;
 }
 
-async function statusText(sql: Sql): Promise<string> {
+async function statusText(sql: Sql, projectId: string | undefined): Promise<string> {
   const [head] = await sql<{ seq: string; at: Date | null }[]>`
     SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
   const rows = await sql<StateRow[]>`
@@ -70,15 +106,18 @@ async function statusText(sql: Sql): Promise<string> {
       s.dimension, s.vectors, s.graphed, s.documents, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
       (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)
         AS pending,
+      s.settled AND s.vectors = s.graphed AND NOT EXISTS (
+        SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq) AS complete,
       s.recall, s.recall_samples AS samples,
       extract(epoch FROM now() - s.updated_at)::integer AS age
     FROM index_state s LEFT JOIN projects p ON p.id = s.project_id
+    ${projectId === undefined ? sql`` : sql`WHERE s.project_id = ${projectId}`}
     ORDER BY s.node_id, project, s.dimension`;
   const since = head?.at ? `, ${head.at.toISOString()}` : "";
   const change = `change log: at ${head?.seq ?? 0}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
   const header =
-    "node project dimension vectors graphed documents memory seq pending recall samples seen".split(
+    "node project dimension vectors graphed documents memory seq pending complete recall samples seen".split(
       " ",
     );
   const table = rows.map((row) => [
@@ -90,6 +129,7 @@ async function statusText(sql: Sql): Promise<string> {
     row.memory,
     row.seq,
     row.pending,
+    row.complete ? "yes" : "no",
     row.recall?.toFixed(4) ?? "-",
     String(row.samples ?? "-"),
     `${row.age} s ago${row.age > INDEX_STATE_FRESH_SECONDS ? " (stopped?)" : ""}`,

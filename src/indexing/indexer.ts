@@ -23,7 +23,9 @@ const STARTING: IndexerReport = {
   lag: 0,
   projects: 0,
   vectors: 0,
+  backlog: 0,
   bytes: 0,
+  complete: false,
 };
 
 /** Numbers of the indexers in this process. */

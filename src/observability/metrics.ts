@@ -8,8 +8,10 @@ const SECONDS_BUCKETS = [
 interface EngineFigures {
   readonly queued: number;
   readonly vectors: number;
+  readonly backlog: number;
   readonly bytes: number;
   readonly lag: number;
+  readonly complete: boolean;
   readonly recall: number | null;
 }
 
@@ -26,6 +28,16 @@ const ENGINE_GAUGES: ReadonlyArray<
   ["tessera_index_vectors", "Vectors in this process's indexes.", ({ vectors }) => vectors],
   ["tessera_index_memory_bytes", "Native memory of this process's indexes.", ({ bytes }) => bytes],
   ["tessera_index_change_lag", "Change log entries that are not indexed yet.", ({ lag }) => lag],
+  [
+    "tessera_index_graph_backlog",
+    "Vectors that are not in a graph yet, which searches find by scanning.",
+    ({ backlog }) => backlog,
+  ],
+  [
+    "tessera_index_complete",
+    "1 when all changes are indexed and all graphs are built and calibrated, else 0.",
+    ({ complete }) => Number(complete),
+  ],
 ];
 
 function addEngineGauges(registry: Registry, read: () => EngineFigures): void {

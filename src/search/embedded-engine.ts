@@ -53,8 +53,7 @@ export class EmbeddedEngine implements SearchEngine {
   }
 
   state(): EngineState {
-    const { behind, lag, vectors, bytes } = this.indexer.report;
-    return { behind, lag, vectors, bytes, queued: this.pool.queued, recall: this.recall.recall };
+    return { ...this.indexer.report, queued: this.pool.queued, recall: this.recall.recall };
   }
 
   async close(): Promise<void> {

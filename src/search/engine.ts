@@ -29,7 +29,11 @@ export interface EngineState {
   /** Changes that are not searchable yet. */
   readonly lag: number;
   readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
+  readonly backlog: number;
   readonly bytes: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
+  readonly complete: boolean;
   /** Searches that wait for a thread. */
   readonly queued: number;
   /** The recall of recent live searches, 0 to 1; null before one was measured. */

@@ -510,6 +510,10 @@ export const EMBED_ERROR_MAX_CHARS = 200;
 
 // Index rebuild by command.
 export const REBUILD_POLL_MS = 250;
+/** Between two looks of a command that waits until an index is complete. */
+export const INDEX_WAIT_POLL_MS = 500;
+/** How long such a command waits when the user does not say. */
+export const INDEX_WAIT_DEFAULT_SECONDS = 600;
 /** A server without a report for this long counts as stopped. */
 export const INDEX_STATE_FRESH_SECONDS = 15;
 

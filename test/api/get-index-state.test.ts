@@ -30,7 +30,10 @@ describe("GET /projects/{project_reference}/index-state", () => {
   test("a project that no server has loaded has no indexes", async () => {
     const idle = await api.project(member);
     const { status, body } = await api.get(`/projects/${idle.id}/index-state`, member);
-    expect([status, body]).toEqual([200, { data: [] }]);
+    expect([status, body]).toEqual([
+      200,
+      { complete: false, applied_sequence: null, last_sequence: null, data: [] },
+    ]);
   });
 
   test("every index of every server is reported with its size, lag and recall", async () => {
@@ -46,6 +49,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
       pending_changes: 0,
       recall: 0.5,
       recall_samples: 3,
+      complete: false,
       updated_at: expect.stringMatching(/Z$/),
     });
   });
@@ -68,6 +72,57 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const deadline = Date.now() + WAIT_MS;
     while ((await read())?.documents !== 1 && Date.now() < deadline) await Bun.sleep(50);
     expect(await read()).toMatchObject({ dimension: null, documents: 1, pending_changes: 0 });
+  });
+
+  test("an index is complete when all changes are applied, and nothing is left to build", async () => {
+    const own = await api.project(member);
+    const environment = await addEnvironment(api.sql, own);
+    await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
+    const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
+    const deadline = Date.now() + WAIT_MS;
+    while (!(await read()).complete && Date.now() < deadline) await Bun.sleep(50);
+    const whole = await read();
+    expect(whole).toMatchObject({ complete: true, data: [{ complete: true, documents: 1 }] });
+    expect(whole.applied_sequence).toBeGreaterThanOrEqual(whole.last_sequence);
+    const add = (graphed: number, settled: boolean) => api.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
+        settled)
+      VALUES (${randomUUID()}, ${own.id}, 768, 9000000000, 7, ${graphed}, 1, ${settled})`;
+    await add(7, true);
+    expect((await read()).complete).toBe(true);
+    for (const incomplete of [() => add(6, true), () => add(7, false)]) {
+      await incomplete();
+      expect((await read()).complete).toBe(false);
+      await api.sql`DELETE FROM index_state WHERE project_id = ${own.id} AND seq = 9000000000`;
+    }
+  });
+
+  test("an index is not complete between a change and its report", async () => {
+    const own = await api.project(member);
+    const environment = await addEnvironment(api.sql, own);
+    await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
+    const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
+    const deadline = Date.now() + WAIT_MS;
+    while (!(await read()).complete && Date.now() < deadline) await Bun.sleep(50);
+    const before = (await read()).last_sequence;
+    await publishTexts(api.sql, own, environment, { "b.md": "compass" });
+    let state = await read();
+    expect(state.last_sequence).toBeGreaterThan(before);
+    while (!state.complete && Date.now() < deadline) {
+      await Bun.sleep(20);
+      state = await read();
+    }
+    expect(state.data[0].documents).toBe(2);
+  });
+
+  test("/metrics says whether the indexes of the process are complete", async () => {
+    const read = async () => await (await fetch(`${api.url}/metrics`)).text();
+    const deadline = Date.now() + WAIT_MS;
+    while (!/^tessera_index_complete 1$/m.test(await read()) && Date.now() < deadline) {
+      await Bun.sleep(50);
+    }
+    expect(await read()).toMatch(/^tessera_index_complete 1$/m);
+    expect(await read()).toMatch(/^tessera_index_graph_backlog 0$/m);
   });
 
   needsPermission({ api, path, project });

@@ -245,6 +245,7 @@ describe("index", () => {
       dimension: "768",
       vectors: "120",
       pending: "1",
+      complete: "no",
       recall: "-",
       samples: "-",
     });
@@ -261,6 +262,47 @@ describe("index", () => {
       SELECT gen_random_uuid(), id, 0, 0, 0, 0, 1200, 4096 FROM projects`;
     const { stdout } = await cli.run(["index", "status"]);
     expect(stdout).toMatch(/ docs +text +- +- +1200 /);
+  });
+
+  test("status --wait ends when the indexes of the project are complete", async () => {
+    await cli.import([
+      ...FRAME,
+      { record: "file", project: "docs", path: "a.md", environments: ["production"] },
+    ]);
+    const wait = (...options: string[]) =>
+      cli.run(["index", "status", "--wait", "--project", "docs", ...options]);
+    const report = (node: string, settled: boolean) => cli.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes,
+        settled)
+      SELECT ${node}, id, 768, (SELECT max(seq) FROM change_log), 9, 9, 1, ${settled}
+      FROM projects`;
+    const unloaded = await wait("--timeout", "0");
+    expect(unloaded).toMatchObject({ status: 1, stdout: "" });
+    expect(unloaded.stderr).toContain("docs: not complete after 0 s: no running server has loaded");
+    const nodes = [crypto.randomUUID(), crypto.randomUUID()] as const;
+    await report(nodes[0], true);
+    await report(nodes[1], false);
+    const building = await wait("--timeout", "0");
+    expect(building.stderr).toContain("indexes being built or calibrated");
+    let ended = false;
+    const waiting = wait().then((result) => {
+      ended = true;
+      return result;
+    });
+    await Bun.sleep(1_000);
+    expect(ended).toBe(false);
+    await cli.sql`UPDATE index_state SET settled = true, updated_at = now()`;
+    const { status, stdout } = await waiting;
+    expect(status).toBe(0);
+    expect(stdout.split("\n").filter((line) => / docs .* yes /.test(line))).toHaveLength(2);
+  });
+
+  test("status --wait without a project, and a project that does not exist, name the remedy", async () => {
+    const unnamed = await cli.run(["index", "status", "--wait"]);
+    expect(unnamed).toMatchObject({ status: 1, stdout: "" });
+    expect(unnamed.stderr).toContain("--wait needs --project <slug>");
+    const missing = await cli.run(["index", "status", "--wait", "--project", "nope"]);
+    expect(missing.stderr).toBe('tessera: there is no project "nope"\n');
   });
 
   test("rebuild appends a request for each project to the change log", async () => {

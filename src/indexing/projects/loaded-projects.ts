@@ -162,17 +162,19 @@ export class LoadedProjects {
     return false;
   }
 
-  /** Vectors and memory of all projects. */
-  totals(): { vectors: number; bytes: number } {
-    let vectors = 0;
-    let bytes = 0;
+  /** Vectors, those without a graph, and memory of all projects; whether all maintenance is done. */
+  totals(): { vectors: number; backlog: number; bytes: number; settled: boolean } {
+    const totals = { vectors: 0, backlog: 0, bytes: 0, settled: true };
     for (const id of this.#projects.keys()) {
       for (const part of this.context.indexes.flatMap((index) => index.stats(id))) {
-        bytes += part.bytes;
-        if (part.dimension > 0) vectors += part.entries;
+        totals.bytes += part.bytes;
+        totals.settled &&= part.settled;
+        if (part.dimension === 0) continue;
+        totals.vectors += part.entries;
+        totals.backlog += part.entries - part.maintained;
       }
     }
-    return { vectors, bytes };
+    return totals;
   }
 
   /** Saves and drops the project that was idle for longest; false when none is idle. */

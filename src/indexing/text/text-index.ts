@@ -181,7 +181,7 @@ export class TextIndex implements VersionIndex {
       entries += segment.documentCount;
       bytes += segment.buffer.byteLength;
     }
-    return [{ dimension: 0, entries, maintained: entries, bytes }];
+    return [{ dimension: 0, entries, maintained: entries, settled: true, bytes }];
   }
 
   #addSegment(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {

@@ -10,6 +10,8 @@ interface ProjectProgress {
   readonly seq: number;
   /** How long the oldest announced version has been waiting to be indexed, in milliseconds. */
   readonly waitingMs: number;
+  /** True when it is loaded and nothing is being added. */
+  readonly idle: boolean;
 }
 
 interface StateRow {
@@ -20,6 +22,7 @@ interface StateRow {
   readonly graphed: number;
   readonly documents: number;
   readonly bytes: number;
+  readonly settled: boolean;
 }
 
 function keyOf(projectId: string, dimension: number): string {
@@ -33,11 +36,12 @@ function rowsOf(
   return projects.flatMap((progress) =>
     indexes
       .flatMap((index) => index.stats(progress.projectId))
-      .map(({ dimension, entries, maintained, bytes }) =>
-        dimension === 0
-          ? { progress, dimension, vectors: 0, graphed: 0, documents: entries, bytes }
-          : { progress, dimension, vectors: entries, graphed: maintained, documents: 0, bytes },
-      ),
+      .map(({ dimension, entries, maintained, bytes, settled }) => {
+        const rest = { progress, dimension, bytes, settled: settled && progress.idle };
+        return dimension === 0
+          ? { ...rest, vectors: 0, graphed: 0, documents: entries }
+          : { ...rest, vectors: entries, graphed: maintained, documents: 0 };
+      }),
   );
 }
 
@@ -70,13 +74,14 @@ export class IndexState {
         OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
       await tx`
         INSERT INTO index_state (node_id, project_id, dimension, seq, waiting_ms, vectors, graphed,
-          documents, memory_bytes, recall, recall_samples)
+          documents, memory_bytes, settled, recall, recall_samples)
         SELECT ${this.#nodeId}, u.*
         FROM unnest(${rows.map((r) => r.progress.projectId)}::uuid[],
           ${rows.map((r) => r.dimension)}::int[], ${rows.map((r) => r.progress.seq)}::bigint[],
           ${rows.map((r) => r.progress.waitingMs)}::bigint[],
           ${rows.map((r) => r.vectors)}::bigint[], ${rows.map((r) => r.graphed)}::bigint[],
           ${rows.map((r) => r.documents)}::bigint[], ${rows.map((r) => r.bytes)}::bigint[],
+          ${rows.map((r) => String(r.settled))}::text[]::boolean[],
           ${recalls.map((r) => r?.recall ?? null)}::real[],
           ${recalls.map((r) => r?.samples ?? null)}::int[]) AS u`;
     });

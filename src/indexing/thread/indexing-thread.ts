@@ -141,8 +141,11 @@ export class IndexingThread {
     const pending = projects.ready().map((project) => project.oldestPending);
     const seqs = pending.filter((seq): seq is number => seq !== undefined);
     const lag = seqs.length === 0 ? 0 : follower.reached.seq - Math.min(...seqs) + 1;
-    const report = { behind: this.#behind(), lag, projects: projects.ids().length };
-    this.post({ type: "report", report: { ...report, ...projects.totals() } });
+    const behind = this.#behind();
+    const { settled, ...totals } = projects.totals();
+    const complete = behind === null && settled && !projects.isIndexing();
+    const report = { behind, lag, complete, projects: projects.ids().length, ...totals };
+    this.post({ type: "report", report });
   }
 
   #behind(): IndexerReport["behind"] {
@@ -167,11 +170,16 @@ export class IndexingThread {
     this.#beatAt = performance.now();
     this.#wasLagging = this.projects.isIndexing();
     const { seq } = this.follower.reached;
-    const progress = this.projects.indexers().map(({ id, oldestPending, announcedMs }) => ({
-      projectId: id,
-      seq: oldestPending === undefined ? seq : Math.min(seq, oldestPending - 1),
-      waitingMs: Math.round(announcedMs),
-    }));
+    const ready = new Set(this.projects.ready());
+    const progress = this.projects.indexers().map((indexer) => {
+      const { id, oldestPending, announcedMs, isBusy } = indexer;
+      return {
+        projectId: id,
+        seq: oldestPending === undefined ? seq : Math.min(seq, oldestPending - 1),
+        waitingMs: Math.round(announcedMs),
+        idle: ready.has(indexer) && !isBusy,
+      };
+    });
     await this.#state.write(progress);
   }
 

@@ -21,7 +21,11 @@ export interface IndexerReport {
   readonly lag: number;
   readonly projects: number;
   readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
+  readonly backlog: number;
   readonly bytes: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
+  readonly complete: boolean;
 }
 
 /** The recall of recent live searches in one index. */

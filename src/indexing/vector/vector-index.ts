@@ -140,23 +140,24 @@ export class VectorIndex implements VersionIndex {
   stats(projectId: string): readonly IndexPart[] {
     const stats = native.stats(this.nativeName(projectId));
     if (stats === null) return [];
-    return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => ({
-      dimension,
-      entries: vectors,
-      // Small indexes have no graph, so none of their vectors waits for one.
-      maintained:
-        this.#projects.get(projectId)?.isComplete(dimension) === true
-          ? vectors
-          : vectors - (distinct - graphed),
-      // Scopes span the dimensions, so their memory is counted once, with the first.
-      bytes:
-        bytes.codes +
-        bytes.vectors +
-        bytes.graph +
-        bytes.rendered +
-        bytes.ids +
-        (i === 0 ? stats.scopeBytes : 0),
-    }));
+    return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => {
+      const settled = this.#projects.get(projectId)?.isComplete(dimension) === true;
+      return {
+        dimension,
+        entries: vectors,
+        // Small indexes have no graph, so none of their vectors waits for one.
+        maintained: settled ? vectors : vectors - (distinct - graphed),
+        settled,
+        // Scopes span the dimensions, so their memory is counted once, with the first.
+        bytes:
+          bytes.codes +
+          bytes.vectors +
+          bytes.graph +
+          bytes.rendered +
+          bytes.ids +
+          (i === 0 ? stats.scopeBytes : 0),
+      };
+    });
   }
 
   #project(projectId: string): VectorProject {

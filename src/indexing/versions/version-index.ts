@@ -38,6 +38,8 @@ export interface IndexPart {
   readonly entries: number;
   /** Entries for which no maintenance is pending. */
   readonly maintained: number;
+  /** True when no maintenance is pending: graphs are built and calibrated. */
+  readonly settled: boolean;
   /** Memory in use. */
   readonly bytes: number;
 }
