@@ -16,6 +16,7 @@ import { Refusals } from "./http/refusals.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { LookupPool } from "./knowledge/lookup-pool.ts";
+import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
@@ -56,33 +57,42 @@ async function openServices(
   log: Log,
   { resources, signal }: { resources: Resources; signal: AbortSignal },
 ): Promise<{ services: Services; demo: Demo | undefined }> {
-  const database = await openConfiguredDatabase(config, (line) => log.info(line));
+  const metrics = createMetrics();
+  const database = await openConfiguredDatabase(config, (line) => log.info(line), {
+    observer: observeCalls(metrics.calls, "postgresql"),
+    onOutage: (isOut) => metrics.databaseUp.set(isOut ? 0 : 1),
+  });
   resources.push("database", () => database.close());
   const { sql } = database;
   await migrateWhenReachable(sql, log, signal);
   // Before the indexes are loaded, so that they contain the demo project.
   const demo = await prepareDemo(config, sql, log);
 
-  const { authenticator, clearOnAccessChange, close: closeAuth } = await openAuth(config, sql, log);
+  const {
+    authenticator,
+    clearOnAccessChange,
+    close: closeAuth,
+  } = await openAuth(config, sql, log, metrics);
   resources.push("authentication", closeAuth);
-  const coordinator = await openCoordinator(config, log);
+  const coordinator = await openCoordinator(config, log, observeCalls(metrics.calls, "redis"));
   resources.push("coordination", () => coordinator.close());
   const audit = new AuditLog(sql, log);
   resources.push("audit log", () => audit.close());
   const cursors = await openCursorSigner(sql);
-  const scopes = new ScopeResolver(sql);
+  const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
   clearOnAccessChange(scopes);
 
   const imports = new ImportThreads(database.url);
   resources.push("imports", () => imports.close());
 
-  const metrics = createMetrics();
   const { engine, indexer, pool } = openEngine(config, database.url, log, metrics);
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));
   const lookupPool = new LookupPool((tenant, task, cost) => pool.lookup(tenant, task, cost));
-  const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool);
+  const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool, (seconds) =>
+    metrics.lookups.observe(seconds),
+  );
 
   const readiness = new Readiness();
   readiness.add("database", () => database.check());

@@ -51,6 +51,13 @@ export interface SearchFound {
   readonly parseMs: number;
   readonly searchMs: number;
   readonly renderMs: number;
+  /** The part of `searchMs` that ranked candidates by better codes and full vectors. */
+  readonly rescoreMs: number;
+  /** Distinct vectors of the scope. */
+  readonly scopeVectors: number;
+  /** How many of them were compared by their codes, and how many in full precision. */
+  readonly estimates: number;
+  readonly comparisons: number;
 }
 
 /** The answer, or why there is none. */

@@ -4,7 +4,17 @@ import type { SearchReply, SearchRequest } from "./protocol.ts";
 /** Each search of this thread fills it, and it is read before the next one. */
 const report: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
 
-type Report = [parseMs: number, searchMs: number, renderMs: number, plan: number, ignored: number];
+type Report = [
+  parseMs: number,
+  searchMs: number,
+  renderMs: number,
+  plan: number,
+  ignored: number,
+  rescoreMs: number,
+  scopeVectors: number,
+  estimates: number,
+  comparisons: number,
+];
 
 function runNative(request: SearchRequest): native.SearchOutcome {
   const { project, scopeId, body, selfPath, vector, exact } = request;
@@ -23,14 +33,13 @@ export function search(request: SearchRequest): SearchReply {
     if (outcome === native.NEEDS_FULL_PARSE)
       return { reason: "needs-full-parse", body: request.body };
     if (outcome === native.NOT_LOADED) return { reason: "not-loaded", body: request.body };
-    const [parseMs, searchMs, renderMs, plan, ignored] = [...report] as Report;
+    const [parseMs, searchMs, renderMs, plan, ignored, ...work] = [...report] as Report;
+    const [rescoreMs, scopeVectors, estimates, comparisons] = work;
     return {
       json: outcome,
       plan: native.PLANS[plan] as native.Plan,
       ignored: ignored > 0 ? native.ignoredFields() : "",
-      parseMs,
-      searchMs,
-      renderMs,
+      ...{ parseMs, searchMs, renderMs, rescoreMs, scopeVectors, estimates, comparisons },
     };
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -16,6 +16,7 @@ import {
   JWT_CACHE_TTL_MS,
   JWT_CLOCK_SKEW_SECONDS,
 } from "../shared/limits.ts";
+import type { CacheCounts } from "../shared/timed-cache.ts";
 import { isAccountPermission, type Principal } from "./principal.ts";
 
 /** Algorithms by kind of key. Verifying one kind with a key of the other is a known attack. */
@@ -155,7 +156,10 @@ function tokenProblem(cause: unknown): Problem {
  * `dependency-unavailable` when the key set cannot be read. Verified tokens are cached for
  * JWT_CACHE_TTL_MS at most, never beyond their expiry.
  */
-export function createJwtVerifier(jwt: Config["jwt"]) {
+export function createJwtVerifier(
+  jwt: Config["jwt"],
+  counts: CacheCounts = { hits: 0, misses: 0 },
+) {
   const claimsOf = createClaimsReader(jwt);
   const cache = new Map<string, CachedToken>();
 
@@ -179,7 +183,11 @@ export function createJwtVerifier(jwt: Config["jwt"]) {
       throw new Problem("unauthorized", { detail: "This service accepts API keys only." });
     }
     const cached = cache.get(token);
-    if (cached !== undefined && Date.now() < cached.until) return cached.principal;
+    if (cached !== undefined && Date.now() < cached.until) {
+      counts.hits++;
+      return cached.principal;
+    }
+    counts.misses++;
     cache.delete(token);
     return verify(token);
   };

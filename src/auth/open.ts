@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
+import type { Metrics } from "../observability/metrics.ts";
 import { ApiKeyVerifier } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { createJwtVerifier } from "./jwt.ts";
@@ -23,8 +24,13 @@ const CHANNEL = "tessera_access";
  * Opens authentication and listens for changes of keys, memberships and scopes. Without a listener
  * changes take effect later, when the caches expire within REVOCATION_BOUND_MS.
  */
-export async function openAuth(config: Config, sql: Sql, log: Log): Promise<OpenedAuth> {
-  const keys = new ApiKeyVerifier(sql, log);
+export async function openAuth(
+  config: Config,
+  sql: Sql,
+  log: Log,
+  metrics: Metrics,
+): Promise<OpenedAuth> {
+  const keys = new ApiKeyVerifier(sql, log, metrics.cache("api_keys"));
   const caches: Clearable[] = [];
   const clear = () => {
     keys.clear();
@@ -40,7 +46,10 @@ export async function openAuth(config: Config, sql: Sql, log: Log): Promise<Open
     return undefined;
   });
   return {
-    authenticator: createAuthenticator(keys, createJwtVerifier(config.jwt)),
+    authenticator: createAuthenticator(
+      keys,
+      createJwtVerifier(config.jwt, metrics.cache("tokens")),
+    ),
     clearOnAccessChange: (cache) => caches.push(cache),
     async close() {
       await listening?.unlisten().catch(() => {});

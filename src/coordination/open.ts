@@ -1,11 +1,16 @@
 import type { Config } from "../config/schema.ts";
+import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Coordinator } from "./coordinator.ts";
 import { createMemoryCoordinator } from "./memory.ts";
 import { openRedisCoordinator } from "./redis.ts";
 
 /** Coordination through the configured Redis, or within this process when there is none. */
-export async function openCoordinator(config: Config, log: Log): Promise<Coordinator> {
+export async function openCoordinator(
+  config: Config,
+  log: Log,
+  observer?: CallObserver,
+): Promise<Coordinator> {
   if (config.redisUrl === undefined) return createMemoryCoordinator();
-  return await openRedisCoordinator(config.redisUrl, log);
+  return await openRedisCoordinator(config.redisUrl, log, observer);
 }

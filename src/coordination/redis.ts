@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import { Problem } from "../problem/problem.ts";
 import {
@@ -47,13 +48,16 @@ class Availability {
   #pausedUntil = 0;
   #isDown = false;
 
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly observer: CallObserver | undefined,
+  ) {}
 
   /** Sends a command. Throws `dependency-unavailable` when it fails or one failed a moment ago. */
-  async send<T>(command: () => Promise<T>): Promise<T> {
+  async send<T>(name: string, command: () => Promise<T>): Promise<T> {
     if (performance.now() < this.#pausedUntil) throw unavailable();
     try {
-      const answer = await command();
+      const answer = await (this.observer?.around(name, command) ?? command());
       this.#answered();
       return answer;
     } catch (cause) {
@@ -90,24 +94,28 @@ function unavailable(cause?: unknown): Problem {
  * Coordination through Redis 6.2 or later, shared by all processes that use the same server. Opens
  * even while the server is unavailable, and keeps reconnecting.
  */
-export async function openRedisCoordinator(url: string, log: Log): Promise<Coordinator> {
+export async function openRedisCoordinator(
+  url: string,
+  log: Log,
+  observer?: CallObserver,
+): Promise<Coordinator> {
   const redis = connect(url);
-  const availability = new Availability(log);
+  const availability = new Availability(log, observer);
   // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});
   redis.on("ready", () => availability.reconnected());
-  await availability.send(() => redis.connect()).catch(() => {});
+  await availability.send("CONNECT", () => redis.connect()).catch(() => {});
 
   function lease(name: string, token: string): Lease {
     const key = leaseKey(name);
     return {
       name,
       async renew(ttlMs) {
-        const renewed = availability.send(() => redis.eval(RENEW, 1, key, token, ttlMs));
+        const renewed = availability.send("EVAL", () => redis.eval(RENEW, 1, key, token, ttlMs));
         return (await renewed.catch(() => 0)) === 1;
       },
       async release() {
-        await availability.send(() => redis.eval(RELEASE, 1, key, token)).catch(() => {});
+        await availability.send("EVAL", () => redis.eval(RELEASE, 1, key, token)).catch(() => {});
       },
     };
   }
@@ -116,14 +124,14 @@ export async function openRedisCoordinator(url: string, log: Log): Promise<Coord
     async acquire(name, ttlMs) {
       const token = crypto.randomUUID();
       const acquire = () => redis.eval(ACQUIRE, 1, leaseKey(name), token, ttlMs);
-      const heldForMs = (await availability.send(acquire)) as number | null;
+      const heldForMs = (await availability.send("EVAL", acquire)) as number | null;
       if (heldForMs === null) return { lease: lease(name, token) };
       return { heldForMs: Math.max(0, heldForMs) };
     },
     async put(key, value, ttlSeconds) {
-      await availability.send(() => redis.set(valueKey(key), value, "EX", ttlSeconds));
+      await availability.send("SET", () => redis.set(valueKey(key), value, "EX", ttlSeconds));
     },
-    get: (key) => availability.send(() => redis.get(valueKey(key))),
+    get: (key) => availability.send("GET", () => redis.get(valueKey(key))),
     async check() {
       const answer = await redis.ping().catch(() => null);
       return answer === "PONG" ? null : "Redis does not answer";

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import type { CallObserver } from "../observability/calls.ts";
 import {
   DB_CONNECT_TIMEOUT_SECONDS,
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -9,6 +10,7 @@ import {
   DB_STATEMENT_TIMEOUT_MS,
   DB_SUSPECT_MS,
 } from "../shared/limits.ts";
+import { observePool } from "./observed-sql.ts";
 import {
   BACKGROUND_DEADLINES,
   guardPool,
@@ -47,6 +49,8 @@ export interface DatabaseOptions {
   readonly patience?: keyof typeof PATIENCE;
   /** Called when the database stops answering and when it answers again. */
   readonly onOutage?: (isOut: boolean) => void;
+  /** Measures all statements and transactions. */
+  readonly observer?: CallObserver;
 }
 
 /**
@@ -80,5 +84,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
       idle_in_transaction_session_timeout: DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   } as postgres.Options<Record<string, never>>);
-  return guardPool(sql as unknown as Sql, guard, deadlines);
+  const { observer } = options;
+  const decorate = (pool: Sql) => (observer === undefined ? pool : observePool(pool, observer));
+  return guardPool(sql as unknown as Sql, guard, deadlines, decorate);
 }

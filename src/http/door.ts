@@ -1,8 +1,10 @@
 import { type Authenticator, credentialOf } from "../auth/authenticator.ts";
+import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { AUTH_CACHE_MAX_ENTRIES } from "../shared/limits.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
+import { recordRequest } from "./request-record.ts";
 import { targetOf } from "./target.ts";
 
 /** Knows which requests would be refused as overloaded, before they are read. */
@@ -17,15 +19,22 @@ interface DoorContext {
   readonly authenticator: Authenticator;
   readonly refusals: Refusals;
   readonly metrics: Metrics;
+  readonly log: Log;
 }
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-/** True for a vector search, but not for one that compares everything: these have their own queue. */
-function isSearch({ method, url }: Request): boolean {
-  if (method !== "POST") return false;
+const RELEASE_SEARCH = /\/releases\/[^/]+\/search$/;
+
+/**
+ * The operation of a vector search; undefined for other requests, and for searches that compare
+ * everything, which have their own queue.
+ */
+function searchOf({ method, url }: Request): string | undefined {
+  if (method !== "POST") return undefined;
   const { path, target } = targetOf(url);
-  return path.endsWith("/search") && !target.includes("effort=", path.length);
+  if (!path.endsWith("/search") || target.includes("effort=", path.length)) return undefined;
+  return RELEASE_SEARCH.test(path) ? "searchRelease" : "searchEnvironment";
 }
 
 /** The tenants of credentials that were valid once. */
@@ -64,11 +73,23 @@ class KnownTenants {
 export function withDoor(gate: Gatekeeper, context: DoorContext, handler: Handler): Handler {
   const { authenticator, refusals, metrics } = context;
   const tenants = new KnownTenants(authenticator);
+
+  async function refuse(request: Request, operation: string, userId: string): Promise<Response> {
+    const startedAt = performance.now();
+    metrics.overloaded.inc();
+    const requestId = requestIdOf(request);
+    const response = await refusals.respond(requestId);
+    const milliseconds = performance.now() - startedAt;
+    const { status } = response;
+    recordRequest(context, { requestId, operation, status, milliseconds, userId });
+    return response;
+  }
+
   return (request) => {
-    if (!gate.isFull || !isSearch(request)) return handler(request);
+    const operation = gate.isFull ? searchOf(request) : undefined;
+    if (operation === undefined) return handler(request);
     const tenant = tenants.of(request);
     if (tenant === undefined || !gate.refuses(tenant)) return handler(request);
-    metrics.overloaded.inc();
-    return refusals.respond(requestIdOf(request));
+    return refuse(request, operation, tenant);
   };
 }

@@ -13,6 +13,7 @@ import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
+import { recordRequest } from "./request-record.ts";
 import { json, problemResponse } from "./respond.ts";
 import { basePathOf } from "./target.ts";
 
@@ -154,14 +155,10 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
           : problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
     }
     const milliseconds = performance.now() - startedAt;
+    const { userId, keyId } = call.principal ?? {};
     const { id } = operation;
     const { status } = response;
-    context.metrics.requests.observe({ operation: id, status }, milliseconds / 1_000);
-    if (context.log.isLevelEnabled("http")) {
-      const { userId, keyId } = call.principal ?? {};
-      const ms = Number(milliseconds.toFixed(3));
-      context.log.http({ requestId, operation: id, status, ms, userId, keyId }, "request");
-    }
+    recordRequest(context, { requestId, operation: id, status, milliseconds, userId, keyId });
     return response;
   };
 }

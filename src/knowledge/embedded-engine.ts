@@ -18,16 +18,17 @@ export class EmbeddedKnowledge implements KnowledgeEngine {
     private readonly loader: ProjectLoader,
     private readonly admission: Admission,
     private readonly pool: LookupPool,
+    private readonly tookSeconds: (seconds: number) => void = () => {},
   ) {}
 
   async lookup(tenant: string, scope: Scope, request: LookupRequest): Promise<LookupResult> {
     this.admission.admit(tenant);
     try {
       this.loader.used(scope.projectId);
-      return await this.pool.lookup(tenant, scope.id, {
-        ...request,
-        view: await this.#view(scope),
-      });
+      const task = { ...request, view: await this.#view(scope) };
+      const result = await this.pool.lookup(tenant, scope.id, task);
+      this.tookSeconds(result.took / 1_000);
+      return result;
     } finally {
       this.admission.release(tenant);
     }

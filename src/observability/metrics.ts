@@ -1,8 +1,22 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { CacheCounts } from "../shared/timed-cache.ts";
+import { VERSION } from "../shared/version.ts";
+import { CALL_LABELS } from "./calls.ts";
+import { QuickHistogram } from "./quick-histogram.ts";
 
 const SECONDS_BUCKETS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
+/** Parts of a search take microseconds. */
+const STAGE_BUCKETS = [
+  0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
+  0.1, 1,
+];
+/** The buckets that the conventions of OpenTelemetry prescribe for calls of databases. */
+const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+
+/** The stages of a vector search, of which its plan decides. */
+const SEARCH_STAGES = ["parse", "walk", "scan", "exact", "rescore", "render"] as const;
 
 /** The state of the search engine that gauges report. */
 interface EngineFigures {
@@ -55,13 +69,87 @@ function addEngineGauges(registry: Registry, read: () => EngineFigures): void {
   }
 }
 
+function addBuildInfo(registry: Registry): void {
+  const help = "The version of the service. The value is always 1.";
+  const labelNames = ["version"];
+  const name = "tessera_build_info";
+  new Gauge({ name, help, labelNames, registers: [registry] }).set({ version: VERSION }, 1);
+}
+
+/** Counters of caches. A cache increments its own numbers, which each scrape reads. */
+function addCaches(registry: Registry): (name: string) => CacheCounts {
+  const caches = new Map<string, CacheCounts>();
+  new Counter({
+    name: "tessera_cache_requests_total",
+    help: "Look-ups in caches, by cache and result.",
+    labelNames: ["cache", "result"] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [cache, { hits, misses }] of caches) {
+        this.inc({ cache, result: "hit" }, hits);
+        this.inc({ cache, result: "miss" }, misses);
+      }
+    },
+  });
+  return (name) => {
+    const counts = { hits: 0, misses: 0 };
+    caches.set(name, counts);
+    return counts;
+  };
+}
+
+/** What searches and lookups report. */
+function searchMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    searchStages: new QuickHistogram({
+      name: "tessera_search_stage_duration_seconds",
+      help: "Time of the stages of vector searches.",
+      label: "stage",
+      values: SEARCH_STAGES,
+      buckets: STAGE_BUCKETS,
+      registry,
+    }),
+    poolWait: new QuickHistogram({
+      name: "tessera_search_pool_wait_seconds",
+      help: "Time that searches and lookups waited for a search thread. Those that ran at once on the main thread are not counted.",
+      label: "kind",
+      values: ["search", "exact_search", "lookup"] as const,
+      buckets: STAGE_BUCKETS,
+      registry,
+    }),
+    lookups: new Histogram({
+      name: "tessera_lookup_duration_seconds",
+      help: "Time of the text search of lookups.",
+      buckets: STAGE_BUCKETS,
+      registers,
+    }),
+    recallSamples: new Counter({
+      name: "tessera_search_recall_samples_total",
+      help: "Searches whose recall was measured.",
+      registers,
+    }),
+  };
+}
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The metrics of this process. Labels are operation ids and statuses: bounded, never caller data. */
+/**
+ * The metrics of this process. Labels are operation ids, statuses, names of stages and codes of
+ * errors: bounded, never caller data.
+ */
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "tessera_" });
+  addBuildInfo(registry);
   const registers = [registry];
+  const databaseUp = new Gauge({
+    name: "tessera_database_up",
+    help: "1 while PostgreSQL answers, 0 during an outage.",
+    registers,
+  });
+  databaseUp.set(1);
   return {
     /** Adds the engine's gauges. */
     observeEngine(read: () => EngineFigures): void {
@@ -78,6 +166,9 @@ export function createMetrics() {
         },
       });
     },
+    /** The numbers of a new cache, which the cache increments. */
+    cache: addCaches(registry),
+    databaseUp,
     registry,
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
@@ -91,10 +182,14 @@ export function createMetrics() {
       help: "Requests rejected because the queue was full.",
       registers,
     }),
-    recallSamples: new Counter({
-      name: "tessera_search_recall_samples_total",
-      help: "Searches whose recall was measured.",
+    /** Calls of PostgreSQL and Redis. */
+    calls: new Histogram({
+      name: "db_client_operation_duration_seconds",
+      help: "Time of statements and transactions of PostgreSQL and of commands of Redis that requests sent, by system, operation and type of error (empty without one).",
+      labelNames: CALL_LABELS,
+      buckets: CALL_BUCKETS,
       registers,
     }),
+    ...searchMetrics(registry),
   };
 }

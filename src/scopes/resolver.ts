@@ -4,7 +4,7 @@ import { isOutage } from "../db/errors.ts";
 import { Problem } from "../problem/problem.ts";
 import { isStorable } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
-import { TimedCache } from "../shared/timed-cache.ts";
+import { type CacheCounts, TimedCache } from "../shared/timed-cache.ts";
 import { readScope, type ScopeName } from "./queries.ts";
 import { type Scope, ScopeNotFound } from "./scope.ts";
 
@@ -40,9 +40,14 @@ async function loadScope(
  * caller's access never serves another. A missing scope is not cached.
  */
 export class ScopeResolver {
-  readonly #cache = new TimedCache<Scope>({ isOutage });
+  readonly #cache: TimedCache<Scope>;
 
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    counts: CacheCounts = { hits: 0, misses: 0 },
+  ) {
+    this.#cache = new TimedCache({ isOutage, counts });
+  }
 
   /** Throws `project-not-found`, `environment-not-found` or `release-not-found`. */
   resolve(principal: Principal, reference: ScopeReference): Scope | Promise<Scope> {

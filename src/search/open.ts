@@ -32,7 +32,7 @@ export function openEngine(
   const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
   const indexer = new Indexer(dataDir, { databaseUrl, logLevel, memoryBudget }, log);
   const workers = createWorkers(searchWorkers);
-  const pool = new SearchPool(workers);
+  const pool = new SearchPool(workers, (kind, ms) => metrics.poolWait.observe(kind, ms / 1_000));
   const recall = new RecallMonitor({
     measure,
     isIdle: () => pool.idle,

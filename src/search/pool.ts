@@ -25,6 +25,8 @@ import { FairQueue } from "./fair-queue.ts";
 import { type SearchRunner, TASKS_PER_WORKER } from "./search-runner.ts";
 
 interface Settled<Reply> {
+  /** When it began to wait. */
+  readonly since: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -38,6 +40,7 @@ interface WaitingLookup extends Settled<LookupResult> {
 }
 
 type Waiting = WaitingSearch | WaitingLookup;
+type WaitKind = "search" | "exact_search" | "lookup";
 
 /** A search of a scope that has not been measured. */
 const UNKNOWN_COST_MS = 1;
@@ -74,7 +77,11 @@ export class SearchPool {
   /** How long turns of the event loop take at present. */
   #turnMs = 0;
 
-  constructor(private readonly runner: SearchRunner) {
+  /** @param waited called with the milliseconds for which a request waited for a worker */
+  constructor(
+    private readonly runner: SearchRunner,
+    private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
+  ) {
     this.#maxExact = Math.max(1, runner.workers - 1);
     const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
     this.#queue = new FairQueue<Waiting>({
@@ -121,13 +128,14 @@ export class SearchPool {
   search(tenant: string, request: SearchRequest): SearchReply | Promise<SearchReply> {
     this.#flushAfterTurn();
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
+    const since = performance.now();
     if (request.exact) {
-      if (!this.#exactQueue.push(tenant, { request, resolve, reject }, 1)) throw OVERLOADED;
+      if (!this.#exactQueue.push(tenant, { request, since, resolve, reject }, 1)) throw OVERLOADED;
       return promise;
     }
     const cost = this.#costs.get(request.scopeId);
     if (cost !== undefined && this.#mayRunInline(cost)) return this.#runInline(request);
-    const waiting = { request, resolve, reject };
+    const waiting = { request, since, resolve, reject };
     if (!this.#queue.push(tenant, waiting, cost ?? UNKNOWN_COST_MS)) {
       this.#refusedCost = cost ?? UNKNOWN_COST_MS;
       throw OVERLOADED;
@@ -140,7 +148,8 @@ export class SearchPool {
   lookup(tenant: string, task: LookupTask, costMs: number): Promise<LookupResult> {
     this.#flushAfterTurn();
     const { promise, resolve, reject } = Promise.withResolvers<LookupResult>();
-    if (!this.#queue.push(tenant, { task, resolve, reject }, costMs)) reject(OVERLOADED);
+    const waiting = { task, since: performance.now(), resolve, reject };
+    if (!this.#queue.push(tenant, waiting, costMs)) reject(OVERLOADED);
     this.#flushLongQueue();
     return promise;
   }
@@ -213,6 +222,7 @@ export class SearchPool {
   async #runExact(waiting: WaitingSearch): Promise<void> {
     this.#exact++;
     this.#lastExactAt = performance.now();
+    this.waited("exact_search", this.#lastExactAt - waiting.since);
     // Counted down first, because the next search is chosen when the worker is free again.
     await this.#runSearches([waiting], () => this.#exact--);
   }
@@ -222,9 +232,11 @@ export class SearchPool {
     const searches: WaitingSearch[] = [];
     const lookups: WaitingLookup[] = [];
     const full = this.#queue.work - this.#batchMs;
+    const now = performance.now();
     while (searches.length + lookups.length < Math.min(max, SEARCH_BATCH_MAX)) {
       const next = this.#queue.shift();
       if (next === undefined) break;
+      this.waited("request" in next ? "search" : "lookup", now - next.since);
       if ("request" in next) searches.push(next);
       else lookups.push(next);
       if (this.#queue.work <= full) break;

@@ -7,6 +7,7 @@ import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { targetOf } from "../http/target.ts";
+import type { Metrics } from "../observability/metrics.ts";
 import { Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import type { Scope } from "../scopes/scope.ts";
@@ -14,6 +15,7 @@ import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import type { SearchEngine } from "./engine.ts";
 import { searchHeaders, setSearchHeaders } from "./headers.ts";
+import { recordSearch } from "./record.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -32,6 +34,7 @@ interface SearchServices {
   readonly engine: SearchEngine;
   readonly scopes: ScopeResolver;
   readonly bodies: BodyIntake;
+  readonly metrics: Metrics;
   readonly config: { readonly maxBodyBytes: number };
 }
 
@@ -95,7 +98,7 @@ function requireSearchType(type: string, empty: boolean): void {
  * size and type of the body, the body itself.
  */
 async function search(
-  { engine, scopes, config, bodies }: SearchServices,
+  { engine, scopes, config, bodies, metrics }: SearchServices,
   reference: ScopeReference,
   { request, query, principal, basePath }: SearchCall,
 ): Promise<Response> {
@@ -124,6 +127,7 @@ async function search(
     const found = await answer(engine, scope, { tenant, type, path, query, body });
     if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
     setSearchHeaders(headers, found);
+    recordSearch(metrics, found);
     return new Response(found.json, { headers });
   } finally {
     engine.release(tenant);

@@ -12,6 +12,12 @@ interface Entry<V> {
   refreshing: boolean;
 }
 
+/** How often a cache had an answer and how often it did not. The cache counts, others read. */
+export interface CacheCounts {
+  hits: number;
+  misses: number;
+}
+
 interface TimedCacheOptions {
   readonly ttlMs?: number;
   /** A hit on an older entry loads it again in the background. */
@@ -21,6 +27,7 @@ interface TimedCacheOptions {
   readonly isOutage?: (error: unknown) => boolean;
   /** How long after its load an entry is used while loads fail so. */
   readonly graceMs?: number;
+  readonly counts?: CacheCounts;
 }
 
 /**
@@ -44,6 +51,7 @@ export class TimedCache<V> {
       maxEntries: AUTH_CACHE_MAX_ENTRIES,
       isOutage: () => false,
       graceMs: DB_OUTAGE_GRACE_MS,
+      counts: { hits: 0, misses: 0 },
       ...options,
     };
   }
@@ -51,10 +59,13 @@ export class TimedCache<V> {
   /** The cached value, or a promise that loads it. Failed loads are not cached. */
   get(key: string, load: () => Promise<V>): V | Promise<V> {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return this.#load(key, load);
-    const { ttlMs, refreshMs } = this.#options;
-    const age = performance.now() - entry.readAt;
-    if (age > ttlMs) return this.#reload(key, load);
+    const { ttlMs, refreshMs, counts } = this.#options;
+    const age = entry === undefined ? 0 : performance.now() - entry.readAt;
+    if (entry === undefined || age > ttlMs) {
+      counts.misses++;
+      return entry === undefined ? this.#load(key, load) : this.#reload(key, load);
+    }
+    counts.hits++;
     if (age > refreshMs && !entry.refreshing) {
       entry.refreshing = true;
       this.#load(key, load).catch(() => {

@@ -8,6 +8,7 @@ import type { BodyIntake } from "../http/body-intake.ts";
 import { requireClient } from "../http/client-presence.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
+import type { Metrics } from "../observability/metrics.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import { createFailpoints } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
@@ -39,6 +40,7 @@ interface WebhookServices {
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
   readonly bodies: BodyIntake;
+  readonly metrics: Metrics;
   clearOnAccessChange(cache: Clearable): void;
 }
 
@@ -83,7 +85,9 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config, bodies } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
-  const definitions = new TimedCache<Definition | null>();
+  const definitions = new TimedCache<Definition | null>({
+    counts: services.metrics.cache("webhooks"),
+  });
   services.clearOnAccessChange(definitions);
 
   async function enabledDefinition(id: string): Promise<Definition> {

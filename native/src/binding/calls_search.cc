@@ -1,4 +1,5 @@
 // Calls that search and render the answer, and the one that measures the recall of a search.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string_view>
@@ -28,9 +29,11 @@ static CallScratch& threadScratch() {
   return scratch;
 }
 
-/// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, and the number
-/// of ignored members of the body that `ignoredFields` names.
-static constexpr size_t REPORT_LENGTH = 5;
+/// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, the number of
+/// ignored members of the body that `ignoredFields` names, the milliseconds of the search that went
+/// into rescoring, the distinct vectors of the scope, and how many estimates and full vectors were
+/// compared.
+static constexpr size_t REPORT_LENGTH = 9;
 
 using Clock = std::chrono::steady_clock;
 
@@ -46,7 +49,7 @@ static double* reportArgument(const Napi::CallbackInfo& info, size_t position) {
     auto numbers = value.As<Napi::Float64Array>();
     if (numbers.ElementLength() >= REPORT_LENGTH) return numbers.Data();
   }
-  throwTypeError(info.Env(), "report must be a Float64Array of 5 elements");
+  throwTypeError(info.Env(), "report must be a Float64Array of 9 elements");
 }
 
 static Method methodArgument(const Napi::CallbackInfo& info, size_t position) {
@@ -72,6 +75,11 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
     report[1] = scratch.answer.milliseconds;
     report[2] = millisecondsSince(start);
     report[3] = static_cast<double>(scratch.answer.plan);
+    const SearchWork& work = scratch.answer.work;
+    report[5] = std::min(work.rescoreMilliseconds, scratch.answer.milliseconds);
+    report[6] = static_cast<double>(work.members);
+    report[7] = static_cast<double>(work.estimates);
+    report[8] = static_cast<double>(work.vectors);
   }
   return bytes;
 }

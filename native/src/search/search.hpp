@@ -20,19 +20,25 @@ struct Hit {
   double score;
 };
 
-/// What a search has read, for comparing plans by counted work.
+/// What a search has read, for comparing plans by counted work, and how long it took to rank.
 struct SearchWork {
+  /// Distinct vectors of the scope.
+  uint64_t members = 0;
   /// Estimates from 1-bit codes, of a walk and of a scan.
   uint64_t estimates = 0;
   uint64_t expansions = 0;
   uint64_t codes4Bit = 0;
   uint64_t vectors = 0;
+  /// The time of ranking candidates by better codes and by full vectors; threads add up.
+  double rescoreMilliseconds = 0;
 
   void add(const SearchWork& other) {
+    members += other.members;
     estimates += other.estimates;
     expansions += other.expansions;
     codes4Bit += other.codes4Bit;
     vectors += other.vectors;
+    rescoreMilliseconds += other.rescoreMilliseconds;
   }
 };
 

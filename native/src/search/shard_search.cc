@@ -1,6 +1,7 @@
 #include "search/shard_search.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "graph/walk.hpp"
 #include "index/code_scan.hpp"
@@ -42,6 +43,7 @@ class ShardSearch {
         work_(work) {}
 
   Plan run() {
+    work_.members += part_.nodes.count();
     if (isComparedExactly(part_, query_, prepared_.method)) return exact();
     const std::shared_ptr<const QuantizedIndex> quantized = part_.shard->quantized();
     quantized->quantizer.encodeQuery(prepared_.rotated.data(), scratch_.query);
@@ -114,6 +116,7 @@ class ShardSearch {
   }
 
   void rerank(const QuantizedIndex& quantized) {
+    const auto start = std::chrono::steady_clock::now();
     std::vector<Candidate>& candidates = scratch_.candidates;
     work_.codes4Bit +=
         rerankBy4BitCodes(quantized, scratch_.query, best_.minScore(), query_.limit, candidates);
@@ -124,6 +127,8 @@ class ShardSearch {
           best_.offerNode(part_, node, score);
         },
         [this] { return best_.minScore(); });
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    work_.rescoreMilliseconds += std::chrono::duration<double, std::milli>(elapsed).count();
   }
 
   const ScopePart& part_;

@@ -51,8 +51,16 @@ export function withoutDeadlines<T extends object>(sql: T): T {
   return (patient.get(sql) as T | undefined) ?? sql;
 }
 
-/** Guards all statements of a pool. */
-export function guardPool(base: Base, guard: OutageGuard, deadlines: Deadlines): Base {
+/**
+ * Guards all statements of a pool. `decorate` is applied to the guarded pool, and to the one without
+ * deadlines.
+ */
+export function guardPool(
+  base: Base,
+  guard: OutageGuard,
+  deadlines: Deadlines,
+  decorate: (pool: Base) => Base = (pool) => pool,
+): Base {
   const guarded = guardStatements(base, guard, deadlines);
   const begin = (...args: unknown[]) => {
     const work = args.pop() as (tx: unknown) => unknown;
@@ -80,8 +88,8 @@ export function guardPool(base: Base, guard: OutageGuard, deadlines: Deadlines):
     guard.close();
     return base.end(options);
   };
-  const pool = Object.assign(guarded, { begin, reserve, end }) as unknown as Base;
-  if (deadlines !== NO_DEADLINES) patient.set(pool, guardPool(base, guard, NO_DEADLINES));
+  const pool = decorate(Object.assign(guarded, { begin, reserve, end }) as unknown as Base);
+  if (deadlines !== NO_DEADLINES) patient.set(pool, guardPool(base, guard, NO_DEADLINES, decorate));
   return pool;
 }
 

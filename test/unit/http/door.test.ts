@@ -28,13 +28,20 @@ function world() {
     refuses: (tenant: string) => tenant === GREEDY,
   };
   const metrics = createMetrics();
-  const refusals = new Refusals("http://base", { warn() {} } as unknown as Log);
-  const door = withDoor(gate, { authenticator, refusals, metrics }, () => new Response("inside"));
+  const lines: object[] = [];
+  const log = {
+    warn() {},
+    isLevelEnabled: () => true,
+    http: (line: object) => lines.push(line),
+  } as unknown as Log;
+  const refusals = new Refusals("http://base", log);
+  const context = { authenticator, refusals, metrics, log };
+  const door = withDoor(gate, context, () => new Response("inside"));
   const ask = async (key: string | undefined, target = PATH, method = "POST", others = {}) => {
     const headers = { ...others, ...(key === undefined ? {} : { "x-api-key": key }) };
     return await door(new Request(`http://host${target}`, { method, headers }));
   };
-  return { ask, full, valid, metrics };
+  return { ask, full, valid, metrics, lines };
 }
 
 test("a full queue refuses the searches of the tenant that filled it, once the tenant is known", async () => {
@@ -45,6 +52,22 @@ test("a full queue refuses the searches of the tenant that filled it, once the t
   expect(refused.headers.get("retry-after")).toBe("1");
   expect((await refused.json()) as object).toMatchObject({ slug: "overloaded" });
   expect(await metrics.registry.metrics()).toContain("tessera_overloaded_total 1");
+});
+
+test("refusals are in the metrics and in the log of requests, with their operation", async () => {
+  const { ask, metrics, lines } = world();
+  const release = "/projects/releases/releases/v1/search";
+  const environment = "/projects/releases/environments/releases/search";
+  for (const path of [release, release, environment]) await ask(GREEDY, path);
+  const expected = ["searchRelease", "searchEnvironment"];
+  expect(lines).toMatchObject(
+    expected.map((operation) => ({ operation, status: 503, userId: GREEDY })),
+  );
+  const text = await metrics.registry.metrics();
+  for (const operation of expected) {
+    const labels = `{operation="${operation}",status="503"}`;
+    expect(text).toContain(`tessera_http_request_duration_seconds_count${labels} 1`);
+  }
 });
 
 test("a full queue refuses no other tenant and no other operation", async () => {

@@ -24,7 +24,8 @@ const request = (number: number): SearchRequest => ({
   body: Uint8Array.of(number).buffer,
 });
 
-const times = { ignored: "", parseMs: 1, searchMs: 2, renderMs: 3 };
+const work = { rescoreMs: 0, scopeVectors: 0, estimates: 0, comparisons: 0 };
+const times = { ignored: "", parseMs: 1, searchMs: 2, renderMs: 3, ...work };
 const replyTo = (body: ArrayBuffer): SearchFound => ({
   ...times,
   json: new Uint8Array(body),

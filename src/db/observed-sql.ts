@@ -1,0 +1,59 @@
+import type postgres from "postgres";
+import type { CallObserver } from "../observability/calls.ts";
+import { type DriverQuery, isQuery } from "./outage/guarded-query.ts";
+
+type Base = postgres.Sql<Record<string, never>>;
+
+/** The statements that are told apart; the service sends no others while it answers requests. */
+const OPERATIONS = new Set(["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"]);
+const FIRST_WORD = /^\s*([A-Za-z]+)/;
+
+function operationOf({ strings }: DriverQuery): string {
+  const word = FIRST_WORD.exec(strings[0] ?? "")?.[1]?.toUpperCase() ?? "";
+  return OPERATIONS.has(word) ? word : "OTHER";
+}
+
+/** Observes a query from the moment that it is handed to the driver, which calls the handler once. */
+function observeQuery(query: DriverQuery, observer: CallObserver): void {
+  const send = query.handler;
+  query.handler = (same) => {
+    const end = observer.start(operationOf(query));
+    const { resolve, reject } = query;
+    query.resolve = (value) => {
+      end();
+      resolve(value);
+    };
+    query.reject = (error) => {
+      end(error);
+      reject(error);
+    };
+    return send(same);
+  };
+}
+
+/** The same pool, transaction or connection with all its statements observed. */
+function observeStatements<T extends Base>(base: T, observer: CallObserver): T {
+  const observed = <Made>(made: Made): Made => {
+    if (isQuery(made)) observeQuery(made, observer);
+    return made;
+  };
+  const make = base as unknown as (...args: unknown[]) => unknown;
+  const unsafe = base.unsafe as unknown as (...args: unknown[]) => unknown;
+  return Object.assign((...args: unknown[]) => observed(make(...args)), base, {
+    unsafe: (...args: unknown[]) => observed(unsafe(...args)),
+  }) as unknown as T;
+}
+
+/**
+ * Observes all statements of a pool and its transactions. A transaction counts as an operation of its
+ * own, from waiting for a connection to the commit.
+ */
+export function observePool(base: Base, observer: CallObserver): Base {
+  const begin = (...args: unknown[]) => {
+    const work = args.pop() as (tx: unknown) => unknown;
+    const inside = (tx: Base) => work(observeStatements(tx, observer));
+    const run = base.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    return observer.around("TRANSACTION", () => run(...args, inside));
+  };
+  return Object.assign(observeStatements(base, observer), { begin }) as unknown as Base;
+}
