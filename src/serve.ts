@@ -20,6 +20,7 @@ import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
+import { openTracing } from "./observability/tracing.ts";
 import { ScopeResolver } from "./scopes/resolver.ts";
 import { openEngine } from "./search/open.ts";
 import { Resources } from "./shared/lifecycle.ts";
@@ -138,6 +139,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   const resources = new Resources();
   const stop = stopper(listener, resources, log);
   try {
+    resources.push("tracing", await openTracing(config.tracing));
     const baseUrl = baseUrlOf(config, listener.port);
     const address = { baseUrl, listener };
     const { services, demo } = await openServices(config, address, log, { resources, signal });

@@ -48,6 +48,8 @@ export interface SearchFound {
   readonly plan: Plan;
   /** Names of members of the body that the search ignored, as a header shows them; "" for none. */
   readonly ignored: string;
+  /** How long the search waited for a worker; 0 where it ran at once. */
+  readonly waitMs: number;
   readonly parseMs: number;
   readonly searchMs: number;
   readonly renderMs: number;

@@ -39,6 +39,7 @@ export function search(request: SearchRequest): SearchReply {
       json: outcome,
       plan: native.PLANS[plan] as native.Plan,
       ignored: ignored > 0 ? native.ignoredFields() : "",
+      waitMs: 0,
       ...{ parseMs, searchMs, renderMs, rescoreMs, scopeVectors, estimates, comparisons },
     };
   } catch (error) {

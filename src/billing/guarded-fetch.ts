@@ -1,3 +1,4 @@
+import { tracedFetch } from "../observability/tracing.ts";
 import { BILLING_ANSWER_MAX_BYTES } from "../shared/limits.ts";
 
 /** Response headers that the SDK acts on. All others are removed, so that none reaches its logs. */
@@ -33,7 +34,7 @@ function isJsonObject(text: string): boolean {
  * the secret key.
  */
 export async function guardedFetch(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "manual" });
+  const response = await tracedFetch(url, { ...init, redirect: "manual" });
   const text = await boundedText(response);
   const { status } = response;
   const usable = status === 200 || status === 201 || status >= 400;

@@ -7,12 +7,13 @@ import {
   JWT_SECRET_SAFE_BYTES,
   PORT_MAX,
   SEARCH_WORKERS_MAX,
+  SLOW_REQUEST_MAX_MS,
 } from "../shared/limits.ts";
+import { type Environment, Reader } from "./reader.ts";
 import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
+import { readTracing } from "./tracing.ts";
 
 const BYTES_PER_MB = 1_048_576;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {
@@ -22,65 +23,6 @@ export class ConfigError extends Error {
     this.name = "ConfigError";
     this.faults = faults;
   }
-}
-
-/** Reads variables and collects all their faults instead of stopping at the first. */
-class Reader {
-  readonly faults: string[] = [];
-  constructor(private readonly env: Environment) {}
-
-  text(name: string): string | undefined {
-    const value = this.env[name]?.trim();
-    return value === undefined || value === "" ? undefined : value;
-  }
-
-  integer(name: string, fallback: number, minimum: number, maximum: number): number {
-    const value = this.text(name);
-    if (value === undefined) return fallback;
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= minimum && number <= maximum) return number;
-    this.faults.push(`${name} must be a whole number from ${minimum} to ${maximum}`);
-    return fallback;
-  }
-
-  oneOf<T extends string>(name: string, fallback: T, values: readonly T[]): T {
-    const value = this.text(name)?.toLowerCase();
-    if (value === undefined) return fallback;
-    if (values.includes(value as T)) return value as T;
-    this.faults.push(`${name} must be one of ${values.join(", ")}`);
-    return fallback;
-  }
-
-  url(name: string, protocols: readonly string[]): string | undefined {
-    const value = this.text(name);
-    if (value === undefined) return undefined;
-    // The value may contain a password, so the fault does not repeat it. PostgreSQL addresses may
-    // name several hosts or a socket, which URL cannot parse, so only their prefix is checked.
-    const protocol = protocols.find((candidate) => value.startsWith(`${candidate}://`));
-    const parses = protocol?.startsWith("http") ? URL.canParse(value) : protocol !== undefined;
-    if (parses) return value;
-    const forms = protocols.map((candidate) => `${candidate}://`).join(" or ");
-    this.faults.push(`${name} must be a URL that starts with ${forms}`);
-    return undefined;
-  }
-}
-
-function readOrigins(reader: Reader): string[] {
-  const origins: string[] = [];
-  for (const entry of (reader.text("BILLING_ORIGINS") ?? "").split(",")) {
-    const value = entry.trim();
-    if (value === "") continue;
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/";
-    if (isOrigin && url.search === "" && url.hash === "" && url.username === "") {
-      origins.push(url.origin);
-    } else {
-      reader.faults.push(
-        "BILLING_ORIGINS must be a comma-separated list of origins such as https://app.example.com",
-      );
-    }
-  }
-  return origins;
 }
 
 function readPrices(reader: Reader): Record<string, string> {
@@ -126,7 +68,7 @@ export function loadConfig(env: Environment = process.env): Config {
       allowNoExp: reader.oneOf("JWT_ALLOW_NO_EXP", "off", ["on", "off"]) === "on",
     },
     billing: {
-      origins: readOrigins(reader),
+      origins: reader.origins("BILLING_ORIGINS"),
       secretKey: reader.text("STRIPE_SECRET_KEY"),
       apiBase: reader.url("STRIPE_API_BASE", http),
       prices: readPrices(reader),
@@ -149,6 +91,8 @@ export function loadConfig(env: Environment = process.env): Config {
       BODY_TRANSPORT_MAX_BYTES,
     ),
     demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
+    slowRequestMs: reader.integer("SLOW_REQUEST_MS", 0, 0, SLOW_REQUEST_MAX_MS),
+    tracing: readTracing(reader),
     logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),
     failpoints: (reader.text("TESSERA_FAILPOINTS") ?? "").split(",").filter((name) => name !== ""),
   };

@@ -3,6 +3,29 @@ import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limi
 export type DemoMode = "auto" | "on" | "off";
 export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
 
+/** How spans are exported, in the terms of OpenTelemetry. */
+export interface TracingConfig {
+  /** Where spans are sent. */
+  readonly url: string;
+  readonly protocol: TraceProtocol;
+  readonly sampler: TraceSampler;
+  /** The share of traces that the samplers by trace id keep, 0 to 1. */
+  readonly samplerRatio: number;
+}
+
+export const TRACE_PROTOCOLS = ["http/protobuf", "http/json"] as const;
+type TraceProtocol = (typeof TRACE_PROTOCOLS)[number];
+
+export const TRACE_SAMPLERS = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+
 /** The whole configuration, validated and frozen. Only this folder reads the environment. */
 export interface Config {
   readonly port: number;
@@ -40,6 +63,10 @@ export interface Config {
   readonly importMaxBytes: number;
   readonly demo: DemoMode;
   readonly logLevel: LogLevel;
+  /** Requests that take longer are logged with their stages; 0 for none. */
+  readonly slowRequestMs: number;
+  /** Absent when no spans are exported. */
+  readonly tracing: TracingConfig | undefined;
   /** Where tests make the process die; empty in production. */
   readonly failpoints: readonly string[];
 }

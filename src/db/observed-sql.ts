@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
+import { TRACE_STATEMENT_MAX_CHARS } from "../shared/limits.ts";
 import { type DriverQuery, isQuery } from "./outage/guarded-query.ts";
 
 type Base = postgres.Sql<Record<string, never>>;
@@ -13,11 +14,16 @@ function operationOf({ strings }: DriverQuery): string {
   return OPERATIONS.has(word) ? word : "OTHER";
 }
 
+/** The statement with placeholders for its values. */
+function textOf({ strings }: DriverQuery): string {
+  return strings.join("?").replace(/\s+/g, " ").trim().slice(0, TRACE_STATEMENT_MAX_CHARS);
+}
+
 /** Observes a query from the moment that it is handed to the driver, which calls the handler once. */
 function observeQuery(query: DriverQuery, observer: CallObserver): void {
   const send = query.handler;
   query.handler = (same) => {
-    const end = observer.start(operationOf(query));
+    const end = observer.start(operationOf(query), () => textOf(query));
     const { resolve, reject } = query;
     query.resolve = (value) => {
       end();

@@ -20,6 +20,7 @@ interface DoorContext {
   readonly refusals: Refusals;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly config: { readonly slowRequestMs: number };
 }
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -81,7 +82,7 @@ export function withDoor(gate: Gatekeeper, context: DoorContext, handler: Handle
     const response = await refusals.respond(requestId);
     const milliseconds = performance.now() - startedAt;
     const { status } = response;
-    recordRequest(context, { requestId, operation, status, milliseconds, userId });
+    recordRequest(context, { requestId, operation, status, milliseconds, userId, refused: true });
     return response;
   }
 

@@ -4,6 +4,7 @@ import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
 import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
@@ -13,7 +14,7 @@ import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
-import { recordRequest } from "./request-record.ts";
+import { type RequestDetail, recordRequest } from "./request-record.ts";
 import { json, problemResponse } from "./respond.ts";
 import { basePathOf } from "./target.ts";
 
@@ -26,6 +27,7 @@ export interface HttpContext {
   readonly audit: AuditLog;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly config: { readonly slowRequestMs: number };
 }
 
 /** Answers a request to an operation, given the decoded parameters of its path. */
@@ -77,6 +79,8 @@ interface Incoming {
   readonly pathParams: Record<string, string>;
   /** The caller, once authenticated. */
   principal?: Principal;
+  detail?: () => RequestDetail;
+  refused?: boolean;
 }
 
 /** Processes a request in a fixed order: credential, permission, parameters, body, handler. */
@@ -99,21 +103,15 @@ async function perform(
   }
   const params = validators.params?.(pathParams) ?? {};
   const query = validators.query?.(queryOf(request)) ?? {};
-  if (operation.kind === "raw") {
-    return await operation.handle({ request, requestId, basePath, params, query, principal });
-  }
+  const note = (detail: () => RequestDetail) => {
+    call.detail = detail;
+  };
+  const common = { request, requestId, basePath, params, query, note };
+  if (operation.kind === "raw") return await operation.handle({ ...common, principal });
   const { userId } = principal as Principal;
   const body = validators.body?.(await jsonBody(request, context, userId));
   if (operation.method !== "GET") await requireClient(request);
-  const result = await operation.handle({
-    request,
-    requestId,
-    basePath,
-    params,
-    query,
-    principal: principal as Principal,
-    body,
-  });
+  const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (result instanceof Response) return result;
   if (operation.response === undefined) return new Response(null, { status: 204 });
   if (operation.conditional) return conditionalJson(request, JSON.stringify(result));
@@ -132,33 +130,47 @@ function noteProblem(
   audit.denied({ principal, operation, slug, detail, requestId });
 }
 
-/** Runs an operation for a request: answers errors as problems, and records duration and status. */
+/** Answers a request, and errors as problems. */
+async function answer(
+  operation: Operation,
+  validators: Validators,
+  context: HttpContext,
+  call: Incoming,
+): Promise<Response> {
+  const { requestId } = call;
+  try {
+    const response = await perform(operation, validators, context, call);
+    response.headers.set("x-request-id", requestId);
+    response.headers.set("x-content-type-options", "nosniff");
+    return response;
+  } catch (error) {
+    const { baseUrl, log } = context;
+    const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
+    if (error instanceof Problem) noteProblem(error, operation, call, context);
+    call.refused = error === OVERLOADED;
+    if (call.refused && extend === undefined) return await context.refusals.respond(requestId);
+    return problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
+  }
+}
+
+/** Runs an operation for a request, in a span of its own, and records duration and status. */
 export function bindOperation(operation: Operation, context: HttpContext): Runner {
   const validators = validatorsOf(operation);
   const basePath = basePathOf(context.baseUrl);
-  const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
-  return async (request, pathParams) => {
+  const { id, path: route } = operation;
+  return (request, pathParams) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
     const call: Incoming = { request, requestId, basePath, pathParams };
-    let response: Response;
-    try {
-      response = await perform(operation, validators, context, call);
-      response.headers.set("x-request-id", requestId);
-      response.headers.set("x-content-type-options", "nosniff");
-    } catch (error) {
-      const { baseUrl, log } = context;
-      if (error instanceof Problem) noteProblem(error, operation, call, context);
-      response =
-        error === OVERLOADED && extend === undefined
-          ? await context.refusals.respond(requestId)
-          : problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
-    }
-    const milliseconds = performance.now() - startedAt;
-    const { userId, keyId } = call.principal ?? {};
-    const { id } = operation;
-    const { status } = response;
-    recordRequest(context, { requestId, operation: id, status, milliseconds, userId, keyId });
-    return response;
+    return traceRequest({ request, requestId, operation: id, route }, async () => {
+      const response = await answer(operation, validators, context, call);
+      const milliseconds = performance.now() - startedAt;
+      const { status } = response;
+      const { principal, detail, refused = false } = call;
+      const { userId, keyId } = principal ?? {};
+      const caller = { requestId, operation: id, userId, keyId };
+      recordRequest(context, { ...caller, status, milliseconds, detail, refused });
+      return response;
+    });
   };
 }

@@ -1,5 +1,10 @@
 import type { Log } from "../observability/log.ts";
+import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { SLOW_LOG_INTERVAL_MS } from "../shared/limits.ts";
+
+/** What an operation says about its work, for the log of slow requests. Never data of callers. */
+export type RequestDetail = Readonly<Record<string, string | number>>;
 
 /** A request that has been answered. */
 interface AnsweredRequest {
@@ -10,15 +15,34 @@ interface AnsweredRequest {
   readonly milliseconds: number;
   readonly userId?: string | undefined;
   readonly keyId?: string | null | undefined;
+  readonly detail?: (() => RequestDetail) | undefined;
+  /** True for a refusal as overloaded, which is slow only because it was held back. */
+  readonly refused?: boolean;
 }
 
-/** Notes an answered request in the metrics, and in the log at the level `http`. */
+interface RecordContext {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly config: { readonly slowRequestMs: number };
+}
+
+const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
+
+/** Notes an answered request in the metrics, and in the log at the level `http` or when it was slow. */
 export function recordRequest(
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-  { requestId, operation, status, milliseconds, userId, keyId }: AnsweredRequest,
+  { metrics, log, config: { slowRequestMs } }: RecordContext,
+  { milliseconds, detail, refused, ...request }: AnsweredRequest,
 ): void {
+  const { operation, status } = request;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
-  if (!log.isLevelEnabled("http")) return;
+  const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
+  if (!isSlow && !log.isLevelEnabled("http")) return;
   const ms = Number(milliseconds.toFixed(3));
-  log.http({ requestId, operation, status, ms, userId, keyId }, "request");
+  const line = { ...request, ms };
+  log.http(line, "request");
+  if (!isSlow) return;
+  slow.limited(operation, (suppressed) => {
+    const more = suppressed > 0 ? { suppressed } : {};
+    log.warn({ ...line, ...detail?.(), ...more }, "slow request");
+  });
 }

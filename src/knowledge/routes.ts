@@ -66,10 +66,10 @@ export function knowledgeOperations(services: {
         "release-not-found",
         "invalid-cursor",
       ],
-      async handle({ request, basePath, params, principal, body }) {
+      async handle({ request, basePath, params, principal, body, note }) {
         const reference = params.project_reference;
         const self = basePath + targetOf(request.url).path;
-        const call = { principal, reference, body, self };
+        const call = { principal, reference, body, self, note };
         return jsonText(await lookUp({ scopes, knowledge, cursors }, call));
       },
     }),

@@ -1,5 +1,7 @@
 import type { LookupResult } from "../../workers/protocol.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { RequestDetail } from "../http/request-record.ts";
+import { traced } from "../observability/tracing.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { LOOKUP_LIMIT_MAX } from "../shared/limits.ts";
@@ -19,6 +21,12 @@ interface LookupCall {
   readonly body: LookupBody;
   /** The request's path, for `page_info.self`. */
   readonly self: string;
+  note(detail: () => RequestDetail): void;
+}
+
+/** What the log of slow requests and a span say about a lookup. */
+function describe({ took, total, shardItems }: LookupResult): RequestDetail {
+  return { lookupMs: Number(took.toFixed(3)), matches: total, items: shardItems };
 }
 
 const START: LookupProgress = { returned: [], after: null };
@@ -132,7 +140,9 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const scope = await scopes.resolve(principal, referenceOf(project, question.target));
   const { query, limit, shardIndex, shardCount } = question;
   const request = { query, limit, shardIndex, shardCount, ...progress };
-  const result = await knowledge.lookup(principal.userId, scope, request);
+  const work = () => knowledge.lookup(principal.userId, scope, request);
+  const result = await traced("lookup", work, describe);
+  call.note(() => describe(result));
   const next = result.more
     ? await cursors.save({ question, progress: progressAfter(state, result) })
     : null;

@@ -1,12 +1,13 @@
 import type { Histogram } from "prom-client";
+import { startCall } from "./tracing.ts";
 
 /** Called once when a call has ended, with its error if it failed. */
 type EndCall = (error?: unknown) => void;
 
 /** Measures the calls of a dependency: statements of PostgreSQL, commands of Redis. */
 export interface CallObserver {
-  /** Notes the start of a call. */
-  start(operation: string): EndCall;
+  /** Notes the start of a call. `text` is asked for a statement without its values, if it is traced. */
+  start(operation: string, text?: () => string): EndCall;
   /** Measures work that consists of other calls, such as a transaction. */
   around<T>(operation: string, work: () => Promise<T>): Promise<T>;
 }
@@ -26,28 +27,37 @@ function errorTypeOf(error: unknown): string {
   return typeof name === "string" ? name : "_OTHER";
 }
 
-/** Observes the calls of one system in a histogram of seconds. */
+/** Observes the calls of one system in a histogram of seconds and in spans. */
 export function observeCalls(
   histogram: Histogram<CallLabel>,
   system: "postgresql" | "redis",
 ): CallObserver {
-  const start = (operation: string): EndCall => {
+  const begin = (operation: string, text?: () => string) => {
     const startedAt = performance.now();
-    return (error) => {
+    const call = startCall(operation, () => ({
+      "db.system.name": system,
+      "db.operation.name": operation,
+      ...(text === undefined ? {} : { "db.query.text": text() }),
+    }));
+    const end: EndCall = (error) => {
+      const errorType = error === undefined ? "" : errorTypeOf(error);
       const labels = {
         db_system_name: system,
         db_operation_name: operation,
-        error_type: error === undefined ? "" : errorTypeOf(error),
+        error_type: errorType,
       };
       histogram.observe(labels, (performance.now() - startedAt) / 1_000);
+      if (error === undefined) call?.end();
+      else call?.end(error, errorType);
     };
+    return { call, end };
   };
   return {
-    start,
+    start: (operation, text) => begin(operation, text).end,
     async around(operation, work) {
-      const end = start(operation);
+      const { call, end } = begin(operation);
       try {
-        const result = await work();
+        const result = await (call?.run(work) ?? work());
         end();
         return result;
       } catch (error) {

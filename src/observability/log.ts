@@ -1,6 +1,7 @@
 import pino, { type Logger } from "pino";
 import pretty from "pino-pretty";
 import type { LogLevel } from "../config/schema.ts";
+import { traceFields } from "./tracing.ts";
 
 export type Log = Logger<"http">;
 
@@ -28,6 +29,7 @@ export function createLog(level: LogLevel, terminal = process.stderr.isTTY === t
     customLevels: LEVELS,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: traceFields,
     redact: { paths: REDACTED, censor: "[redacted]" },
   };
   const stream = terminal

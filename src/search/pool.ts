@@ -27,6 +27,8 @@ import { type SearchRunner, TASKS_PER_WORKER } from "./search-runner.ts";
 interface Settled<Reply> {
   /** When it began to wait. */
   readonly since: number;
+  /** For how long it has waited, once it runs. */
+  waitMs?: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -222,7 +224,7 @@ export class SearchPool {
   async #runExact(waiting: WaitingSearch): Promise<void> {
     this.#exact++;
     this.#lastExactAt = performance.now();
-    this.waited("exact_search", this.#lastExactAt - waiting.since);
+    this.#noteWait("exact_search", waiting, this.#lastExactAt);
     // Counted down first, because the next search is chosen when the worker is free again.
     await this.#runSearches([waiting], () => this.#exact--);
   }
@@ -236,7 +238,7 @@ export class SearchPool {
     while (searches.length + lookups.length < Math.min(max, SEARCH_BATCH_MAX)) {
       const next = this.#queue.shift();
       if (next === undefined) break;
-      this.waited("request" in next ? "search" : "lookup", now - next.since);
+      this.#noteWait("request" in next ? "search" : "lookup", next, now);
       if ("request" in next) searches.push(next);
       else lookups.push(next);
       if (this.#queue.work <= full) break;
@@ -268,9 +270,10 @@ export class SearchPool {
     try {
       const transfer = requests.map((request) => request.body);
       const { replies, took } = await this.runner.run({ requests }, transfer);
-      for (const [i, { request, resolve }] of batch.entries()) {
+      for (const [i, { request, waitMs, resolve }] of batch.entries()) {
         if (!request.exact) this.#recordCost(request.scopeId, took[i] as number);
-        resolve(replies[i] as SearchReply);
+        const reply = replies[i] as SearchReply;
+        resolve("json" in reply ? Object.assign(reply, { waitMs }) : reply);
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -279,6 +282,11 @@ export class SearchPool {
       onDone?.();
       this.#flush();
     }
+  }
+
+  #noteWait(kind: WaitKind, waiting: Waiting, now: number): void {
+    waiting.waitMs = now - waiting.since;
+    this.waited(kind, waiting.waitMs);
   }
 
   #recordCost(scopeId: string, milliseconds: number): void {

@@ -15,3 +15,18 @@ export function recordSearch({ searchStages }: Metrics, found: SearchFound): voi
   }
   searchStages.observe("render", renderMs / 1_000);
 }
+
+const rounded = (milliseconds: number) => Number(milliseconds.toFixed(3));
+
+/** What the log of slow requests and a span say about an answered search. Times are in milliseconds. */
+export function describeSearch(found: SearchFound): Readonly<Record<string, string | number>> {
+  const { plan, scopeVectors, estimates, comparisons } = found;
+  return {
+    ...{ plan, scopeVectors, estimates, comparisons },
+    waitMs: rounded(found.waitMs),
+    parseMs: rounded(found.parseMs),
+    searchMs: rounded(found.searchMs),
+    rescoreMs: rounded(found.rescoreMs),
+    renderMs: rounded(found.renderMs),
+  };
+}

@@ -5,9 +5,11 @@ import { isJsonType, mediaType, requirePlainBody } from "../http/body.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
 import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
+import type { RequestDetail } from "../http/request-record.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { targetOf } from "../http/target.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { traced } from "../observability/tracing.ts";
 import { Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import type { Scope } from "../scopes/scope.ts";
@@ -15,7 +17,7 @@ import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import type { SearchEngine } from "./engine.ts";
 import { searchHeaders, setSearchHeaders } from "./headers.ts";
-import { recordSearch } from "./record.ts";
+import { describeSearch, recordSearch } from "./record.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -43,6 +45,7 @@ interface SearchCall {
   readonly query: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
   readonly basePath: string;
+  note(detail: () => RequestDetail): void;
 }
 
 /** Runs a search. Throws a problem when the request is invalid. */
@@ -100,7 +103,7 @@ function requireSearchType(type: string, empty: boolean): void {
 async function search(
   { engine, scopes, config, bodies, metrics }: SearchServices,
   reference: ScopeReference,
-  { request, query, principal, basePath }: SearchCall,
+  { request, query, principal, basePath, note }: SearchCall,
 ): Promise<Response> {
   const resolved = scopes.resolve(principal as Principal, reference);
   const scope = resolved instanceof Promise ? await resolved : resolved;
@@ -124,10 +127,12 @@ async function search(
       }
     }
     headers["content-type"] = JSON_TYPE;
-    const found = await answer(engine, scope, { tenant, type, path, query, body });
+    const work = () => answer(engine, scope, { tenant, type, path, query, body });
+    const found = await traced("search", work, describeSearch);
     if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
     setSearchHeaders(headers, found);
     recordSearch(metrics, found);
+    note(() => describeSearch(found));
     return new Response(found.json, { headers });
   } finally {
     engine.release(tenant);

@@ -178,6 +178,15 @@ export const AUDIT_LISTED_DEFAULT = 100;
 /** A reason why requests fail for a while is logged at most this often. */
 export const LOG_REPEAT_MS = 60_000;
 export const LOG_KEYS_MAX = 256;
+/** Slow requests of an operation are logged at most this often, the others as a number. */
+export const SLOW_LOG_INTERVAL_MS = 100;
+export const SLOW_REQUEST_MAX_MS = 3_600_000;
+
+// Tracing.
+/** At shutdown, for exporting the last spans. */
+export const TRACES_CLOSE_TIMEOUT_MS = 500;
+/** Spans name statements up to this length. */
+export const TRACE_STATEMENT_MAX_CHARS = 500;
 
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;

@@ -83,6 +83,11 @@ function requireAllowedLength(request: Request, maxBytes: number): void {
 
 async function* noBody(): AsyncGenerator<Uint8Array> {}
 
+/** What the audit log and the log of slow requests say about an import. */
+function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
+  return { lines, changed, unchanged, refused };
+}
+
 /** POST /projects/{project_reference}/import. */
 export function importOperations(services: ImportServices): Operation[] {
   const { sql, imports, audit, keepOpen } = services;
@@ -96,8 +101,7 @@ export function importOperations(services: ImportServices): Operation[] {
     try {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
       const result = await imports.run(job, upload);
-      const { lines, changed, unchanged, refused } = result;
-      await note({ lines, changed, unchanged, refused });
+      await note(countsOf(result));
       return result;
     } catch (error) {
       const problem = error instanceof Problem ? error : databaseProblem(error);
@@ -106,12 +110,16 @@ export function importOperations(services: ImportServices): Operation[] {
     }
   }
 
-  async function importShared(request: Request, tenant: string, job: ImportJob): Promise<Response> {
+  async function importShared(
+    request: Request,
+    tenant: string,
+    job: ImportJob,
+  ): Promise<ImportReport> {
     // Places are few and held for long, so callers share them.
     if (!places.take(tenant)) throw OVERLOADED;
     try {
       keepOpen(request);
-      return json(await importBody(request, job));
+      return await importBody(request, job);
     } finally {
       places.release(tenant);
     }
@@ -140,7 +148,7 @@ export function importOperations(services: ImportServices): Operation[] {
       response: ImportResult,
       responseExample: EXAMPLE,
       problems: ["validation-failed", "permission-denied", "project-not-found"],
-      async handle({ request, requestId, params, query, principal }) {
+      async handle({ request, requestId, params, query, principal, note }) {
         const caller = principal as Principal;
         const { id, slug, role } = await writableProject(sql, caller, params.project_reference);
         const encoding = encodingOf(request);
@@ -148,7 +156,9 @@ export function importOperations(services: ImportServices): Operation[] {
         const target = { id, slug, asOwner: role === OWNER };
         const actor = actorOf(caller, requestId);
         const job = { actor, target, encoding, strict: query.strict === "true", maxBytes };
-        return await importShared(request, caller.userId, job);
+        const report = await importShared(request, caller.userId, job);
+        note(() => countsOf(report));
+        return json(report);
       },
     }),
   ];

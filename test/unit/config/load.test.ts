@@ -34,10 +34,17 @@ describe("the configuration", () => {
       MAX_BODY_BYTES: "ten",
       DEMO: "maybe",
       LOG_LEVEL: "loud",
+      SLOW_REQUEST_MS: "-1",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://hunter2",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+      OTEL_TRACES_SAMPLER: "hunter2",
+      OTEL_TRACES_SAMPLER_ARG: "2",
+      OTEL_TRACES_EXPORTER: "zipkin",
+      OTEL_SDK_DISABLED: "hunter2",
     };
     const faults = faultsOf(env);
     for (const name of Object.keys(env)) {
-      expect(faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
+      expect(faults.filter((fault) => fault.startsWith(`${name} `))).toHaveLength(1);
     }
     expect(faults.join()).not.toContain("hunter2");
   });
@@ -83,5 +90,34 @@ describe("the configuration", () => {
 
   test("the configuration is frozen", () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+
+  test("spans are exported when an endpoint is named, and the variables for traces take precedence", () => {
+    const tracingOf = (env: Record<string, string>) => loadConfig(env).tracing;
+    expect(tracingOf({})).toBeUndefined();
+    expect(tracingOf({ OTEL_TRACES_SAMPLER: "always_on" })).toBeUndefined();
+    const all = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+    expect(tracingOf(all)).toEqual({
+      url: "http://collector:4318/v1/traces",
+      protocol: "http/protobuf",
+      sampler: "parentbased_always_on",
+      samplerRatio: 1,
+    });
+    const own = {
+      ...all,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://traces:4318/x",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/json",
+      OTEL_TRACES_SAMPLER: "traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
+    };
+    expect(tracingOf(own)).toEqual({
+      url: "http://traces:4318/x",
+      protocol: "http/json",
+      sampler: "traceidratio",
+      samplerRatio: 0.25,
+    });
+    expect(tracingOf({ ...all, OTEL_SDK_DISABLED: "true" })).toBeUndefined();
+    expect(tracingOf({ ...all, OTEL_TRACES_EXPORTER: "none" })).toBeUndefined();
   });
 });

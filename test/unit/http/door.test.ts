@@ -35,7 +35,8 @@ function world() {
     http: (line: object) => lines.push(line),
   } as unknown as Log;
   const refusals = new Refusals("http://base", log);
-  const context = { authenticator, refusals, metrics, log };
+  const config = { slowRequestMs: 1 };
+  const context = { authenticator, refusals, metrics, log, config };
   const door = withDoor(gate, context, () => new Response("inside"));
   const ask = async (key: string | undefined, target = PATH, method = "POST", others = {}) => {
     const headers = { ...others, ...(key === undefined ? {} : { "x-api-key": key }) };

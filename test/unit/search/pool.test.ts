@@ -25,13 +25,16 @@ const request = (number: number): SearchRequest => ({
 });
 
 const work = { rescoreMs: 0, scopeVectors: 0, estimates: 0, comparisons: 0 };
-const times = { ignored: "", parseMs: 1, searchMs: 2, renderMs: 3, ...work };
+const times = { ignored: "", waitMs: 0, parseMs: 1, searchMs: 2, renderMs: 3, ...work };
 const replyTo = (body: ArrayBuffer): SearchFound => ({
   ...times,
   json: new Uint8Array(body),
   plan: "scan",
 });
-const answerOf = (number: number) => replyTo(Uint8Array.of(number).buffer);
+const answerOf = (number: number) => ({
+  ...replyTo(Uint8Array.of(number).buffer),
+  waitMs: expect.any(Number) as unknown as number,
+});
 const exact = (number: number): SearchRequest => ({ ...request(number), exact: true });
 
 /** Workers that finish on command. The answer to each search is its own body. */

@@ -7,7 +7,7 @@ import { Scrape } from "../../support/prometheus.ts";
 const found: SearchFound = {
   json: new Uint8Array(),
   ignored: "",
-  ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4 },
+  ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0 },
   ...{ scopeVectors: 100, estimates: 50, comparisons: 20, plan: "graph" },
 };
 

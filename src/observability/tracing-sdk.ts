@@ -1,0 +1,68 @@
+import { context, propagation, type Tracer, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import pTimeout from "p-timeout";
+import type { TracingConfig } from "../config/schema.ts";
+import { TRACES_CLOSE_TIMEOUT_MS } from "../shared/limits.ts";
+import { VERSION } from "../shared/version.ts";
+
+const NAME = "tessera";
+
+function samplerOf({ sampler, samplerRatio }: TracingConfig): Sampler {
+  const [last = ""] = sampler.split("_").slice(-1);
+  const roots: Record<string, () => Sampler> = {
+    on: () => new AlwaysOnSampler(),
+    off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(samplerRatio),
+  };
+  const root = (roots[last] as () => Sampler)();
+  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+/**
+ * Registers the SDK, which exports spans in batches in the background. Headers, time limit, compression
+ * and certificates of the exporter, and further attributes of the service, are read from the standard
+ * variables by the SDK itself.
+ */
+export function startExporting(config: TracingConfig): {
+  readonly tracer: Tracer;
+  close(): Promise<void>;
+} {
+  const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
+  const service = resourceFromAttributes({
+    "service.name": NAME,
+    "service.version": VERSION,
+    "service.instance.id": crypto.randomUUID(),
+  });
+  const provider = new TracerProvider({
+    resource: service.merge(detectResources({ detectors: [envDetector] })),
+    sampler: samplerOf(config),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new Exporter({ url: config.url }) })],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(provider);
+  return {
+    tracer: provider.getTracer(NAME, VERSION),
+    async close() {
+      // A collector that does not answer must not delay the end of the service.
+      await pTimeout(
+        provider.shutdown().catch(() => {}),
+        { milliseconds: TRACES_CLOSE_TIMEOUT_MS, message: false },
+      );
+      for (const api of [context, propagation, trace]) api.disable();
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import type { TracingConfig } from "../config/schema.ts";
+
+/** Absent unless tracing is configured, which is all that requests check then. */
+let tracer: Tracer | undefined;
+
+const HEADERS: TextMapGetter<Headers> = {
+  get: (headers, name) => headers.get(name) ?? undefined,
+  keys: (headers) => [...headers.keys()],
+};
+
+/** Starts tracing when it is configured. Returns what ends it, after the last spans are exported. */
+export async function openTracing(config: TracingConfig | undefined): Promise<() => Promise<void>> {
+  if (config === undefined) return async () => {};
+  // Loaded here, because without tracing the service should not pay for the SDK.
+  const { startExporting } = await import("./tracing-sdk.ts");
+  const exporting = startExporting(config);
+  tracer = exporting.tracer;
+  return async () => {
+    tracer = undefined;
+    await exporting.close();
+  };
+}
+
+/** The ids of the current span, for lines of the log; nothing without one. */
+export function traceFields(): Record<string, string> {
+  const span = tracer === undefined ? undefined : trace.getActiveSpan()?.spanContext();
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}
+
+function fail(span: Span, error: unknown): void {
+  const { name, message } = error instanceof Error ? error : { name: "_OTHER", message: "" };
+  span.setAttribute("error.type", name);
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}
+
+/** Runs work in a span, and ends it whatever happens. */
+async function within<T>(span: Span, parent: Context, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await context.with(trace.setSpan(parent, span), work);
+  } catch (error) {
+    fail(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** What a span says about a request. */
+interface TracedRequest {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly operation: string;
+  /** The route in the form of the API document. */
+  readonly route: string;
+}
+
+/** Answers a request in a span that continues the caller's trace, if it has sent a valid one. */
+export function traceRequest(
+  { request, requestId, operation, route }: TracedRequest,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  if (tracer === undefined) return answer();
+  const parent = propagation.extract(context.active(), request.headers, HEADERS);
+  const attributes = {
+    "http.request.method": request.method,
+    "http.route": route,
+    "tessera.operation": operation,
+    "tessera.request_id": requestId,
+  };
+  const options = { kind: SpanKind.SERVER, attributes };
+  const span = tracer.startSpan(`${request.method} ${route}`, options, parent);
+  return within(span, parent, async () => {
+    const response = await answer();
+    const { status } = response;
+    span.setAttribute("http.response.status_code", status);
+    if (status >= 500) {
+      span.setAttribute("error.type", String(status));
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    return response;
+  });
+}
+
+/** Runs work in a span with the attributes of its result, as a part of the current span. */
+export function traced<T>(
+  name: string,
+  work: () => T | Promise<T>,
+  attributesOf: (result: T) => Attributes,
+): T | Promise<T> {
+  if (tracer === undefined) return work();
+  const span = tracer.startSpan(name);
+  return within(span, context.active(), async () => {
+    const result = await work();
+    span.setAttributes(attributesOf(result));
+    return result;
+  });
+}
+
+/** A call of another service, as a part of the current span. */
+interface TracedCall {
+  /** Ends the span, with the error and its type if the call failed. */
+  end(error?: unknown, type?: string): void;
+  /** Runs work whose own calls are parts of this one. */
+  run<T>(work: () => T): T;
+}
+
+/** Starts the span of a call; undefined when no request is being traced. */
+export function startCall(name: string, attributes: () => Attributes): TracedCall | undefined {
+  if (tracer === undefined || trace.getActiveSpan() === undefined) return undefined;
+  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: attributes() });
+  return {
+    end(error, type) {
+      if (error !== undefined) fail(span, error);
+      if (type !== undefined) span.setAttribute("error.type", type);
+      span.end();
+    },
+    run: (work) => context.with(trace.setSpan(context.active(), span), work),
+  };
+}
+
+/** `fetch` in a span of its own, which the server that is called can continue. */
+export async function tracedFetch(url: string, init: RequestInit): Promise<Response> {
+  const method = init.method ?? "GET";
+  const { hostname } = new URL(url);
+  const call = startCall(method, () => ({
+    "http.request.method": method,
+    "server.address": hostname,
+  }));
+  if (call === undefined) return await fetch(url, init);
+  const headers = new Headers(init.headers);
+  call.run(() =>
+    propagation.inject(context.active(), headers, {
+      set: (carrier, name, value) => carrier.set(name, value),
+    }),
+  );
+  try {
+    const response = await fetch(url, { ...init, headers });
+    const { status } = response;
+    if (status >= 400) call.end(new Error(`status ${status}`), String(status));
+    else call.end();
+    return response;
+  } catch (error) {
+    call.end(error);
+    throw error;
+  }
+}
