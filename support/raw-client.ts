@@ -10,7 +10,7 @@ interface Pending {
   readonly resolve: (outcome: Outcome) => void;
 }
 
-type RawSocket = { write(bytes: Uint8Array): number; end(): void };
+type RawSocket = { write(bytes: Uint8Array): number; end(): void; terminate(): void };
 
 const HEADER_END = "\r\n\r\n";
 
@@ -28,6 +28,7 @@ export class RawClient {
   #status = 0;
   #closes = false;
 
+  /** @param url http:// or https://; only its host and port matter */
   constructor(private readonly url: URL) {}
 
   /** Sends a whole request. The time counts from `since`, by default from now. */
@@ -49,16 +50,28 @@ export class RawClient {
     this.#socket = undefined;
   }
 
+  /** Breaks the connection off; a request that waits for its answer ends with status 0. */
+  abort(): void {
+    this.#socket?.terminate();
+    this.#closed();
+  }
+
   async #connect(): Promise<RawSocket> {
-    const { hostname, port } = this.url;
+    const { hostname, port, protocol } = this.url;
+    const isSecure = protocol === "https:";
+    // A connection that was given up may end late, and must not end the request of its successor.
+    const closed = (socket: RawSocket) => {
+      if (this.#socket === undefined || this.#socket === socket) this.#closed();
+    };
     return await Bun.connect({
       hostname,
-      port: Number(port),
+      port: Number(port || (isSecure ? 443 : 80)),
+      tls: isSecure,
       socket: {
         drain: () => this.#push(),
         data: (_, bytes) => this.#receive(bytes),
-        close: () => this.#closed(),
-        error: () => this.#closed(),
+        close: closed,
+        error: closed,
       },
     });
   }
@@ -91,6 +104,8 @@ export class RawClient {
 
   #closed(): void {
     this.#socket = undefined;
+    this.#head = Buffer.alloc(0);
+    this.#missing = undefined;
     this.#answer(0);
   }
 

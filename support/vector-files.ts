@@ -9,6 +9,9 @@ export interface Matrix {
   readonly values: Float32Array<ArrayBuffer>;
 }
 
+/** Where vectors are in the Parquet files of well-known data sets. */
+export const VECTOR_COLUMNS = ["emb", "embedding", "vector"] as const;
+
 /** The number that 16 bits mean: half precision by IEEE 754. */
 function halfToFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
@@ -30,18 +33,33 @@ const doubles = (bytes: Uint8Array<ArrayBuffer>) =>
   Float32Array.from(new Float64Array(bytes.slice().buffer));
 
 function shaped(path: string, values: Float32Array<ArrayBuffer>, dimension: number): Matrix {
-  if (dimension < 1 || values.length % dimension !== 0) {
+  if (
+    !Number.isInteger(dimension) ||
+    dimension < 1 ||
+    values.length === 0 ||
+    values.length % dimension !== 0
+  ) {
     throw new Error(`${path}: ${values.length} elements are no vectors of dimension ${dimension}`);
   }
   return { rows: values.length / dimension, dimension, values };
 }
 
+/** The length of rows that each begin with their number of elements, as 32-bit words. */
+function rowLength(path: string, bytes: Uint8Array<ArrayBuffer>): number {
+  const words = bytes.length % 4 === 0 ? new Int32Array(bytes.slice().buffer) : new Int32Array();
+  const [length = 0] = words;
+  const isEven = length > 0 && words.length % (length + 1) === 0;
+  if (!isEven || words.some((word, i) => i % (length + 1) === 0 && word !== length)) {
+    throw new Error(`${path} does not have rows of equal length`);
+  }
+  return length;
+}
+
 /** Rows that each begin with their number of elements. */
 function fromFvecs(path: string, bytes: Uint8Array<ArrayBuffer>): Matrix {
+  const dimension = rowLength(path, bytes);
   const words = floats(bytes);
-  const dimension = new Int32Array(words.buffer, 0, 1)[0] as number;
   const rows = words.length / (dimension + 1);
-  if (!Number.isInteger(rows)) throw new Error(`${path} does not have rows of equal length`);
   const values = new Float32Array(rows * dimension);
   for (let row = 0; row < rows; row++) {
     const start = row * (dimension + 1) + 1;
@@ -70,6 +88,61 @@ function fromNpy(path: string, bytes: Uint8Array<ArrayBuffer>): Matrix {
   return shaped(path, read(bytes.subarray(end)), Number(shape[2]));
 }
 
+async function fromParquet(path: string, column: string | undefined): Promise<Matrix> {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
+    "hyparquet"
+  );
+  const { compressors } = await import("hyparquet-compressors");
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  // The first element of a schema is its root, and nested ones belong to lists.
+  const columns = new Set(
+    metadata.row_groups.flatMap((group) =>
+      group.columns.map((part) => part.meta_data?.path_in_schema[0] ?? ""),
+    ),
+  );
+  const name = column ?? VECTOR_COLUMNS.find((candidate) => columns.has(candidate));
+  if (name === undefined || !columns.has(name)) {
+    const wanted = column ?? VECTOR_COLUMNS.join(", ");
+    throw new Error(`${path} has no column ${wanted}, only ${[...columns].join(", ")}`);
+  }
+  const options = { file, metadata, columns: [name], compressors };
+  const read = (await parquetReadObjects(options)) as Record<string, ArrayLike<number>>[];
+  const rows = read.map((row) => row[name]);
+  const dimension = rows[0]?.length ?? 0;
+  const values = new Float32Array(rows.length * dimension);
+  for (const [i, row] of rows.entries()) {
+    if (row?.length !== dimension || dimension === 0) {
+      throw new Error(`${path}: row ${i} of ${name} is not a list of ${dimension} numbers`);
+    }
+    values.set(Float32Array.from(row, Number), i * dimension);
+  }
+  return { rows: rows.length, dimension, values };
+}
+
+/**
+ * Reads what `readVectors` reads, and `.parquet`.
+ * @param column the column of lists in a Parquet file; default: the first of VECTOR_COLUMNS in it
+ */
+export async function loadVectors(
+  path: string,
+  { dimension, column }: { readonly dimension: number; readonly column?: string | undefined },
+): Promise<Matrix> {
+  if (extname(path) === ".parquet") return await fromParquet(path, column);
+  return readVectors(path, dimension);
+}
+
+/** Reads `.ivecs`: per query, the numbers of its true nearest rows, the nearest first. */
+export function readNeighbours(path: string): Int32Array[] {
+  if (extname(path) !== ".ivecs") throw new Error(`${path} is not an .ivecs file`);
+  const bytes = new Uint8Array(readFileSync(path));
+  const length = rowLength(path, bytes);
+  const words = new Int32Array(bytes.buffer, 0, bytes.length / 4);
+  return Array.from({ length: words.length / (length + 1) }, (_, row) =>
+    words.slice(row * (length + 1) + 1, (row + 1) * (length + 1)),
+  );
+}
+
 /**
  * Reads `.f32` and `.f16` (little-endian elements of a given dimension), `.fvecs`, and `.npy`.
  * @param dimension only needed for `.f32` and `.f16`
@@ -86,7 +159,7 @@ export function readVectors(path: string, dimension: number): Matrix {
     case ".npy":
       return fromNpy(path, bytes);
     default:
-      throw new Error(`${path} is not a .f32, .f16, .fvecs or .npy file`);
+      throw new Error(`${path} is not a .f32, .f16, .fvecs, .npy or .parquet file`);
   }
 }
 

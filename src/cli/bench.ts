@@ -28,6 +28,7 @@ export function benchCommand(): Command {
       `
 Examples:
   ./tessera bench
+  ./tessera bench load --help
   ./tessera bench micro/native-search --vectors 20000`,
     )
     .action(async (name: string | undefined, args: string[]) => {
@@ -36,7 +37,10 @@ Examples:
         process.stdout.write(formatList(benchmarks));
         return;
       }
-      const chosen = benchmarks.find((benchmark) => benchmark.name === name);
+      // `bench load` is short for `bench load/run`.
+      const chosen = [name, `${name}/run`]
+        .map((wanted) => benchmarks.find((benchmark) => benchmark.name === wanted))
+        .find((benchmark) => benchmark !== undefined);
       if (chosen === undefined) {
         throw new CommandError(
           `there is no benchmark "${abbreviate(name)}"; \`./tessera bench\` lists all`,

@@ -46,6 +46,14 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^a change among 100 items is visible \(\d+ changes\): p50 \d/m,
     ],
   },
+  "load/run": {
+    args: "--start --generate clusters --vectors 200 --query-count 20 --duration 1s --warmup 0",
+    lines: [
+      /^index memory: \d+ bytes per vector$/m,
+      /^recall@10 1\.0000 \(20 queries; plan: \w+ \d+%/m,
+      /^closed, 16 clients +10 +[\d.]+( +[\d.]+){5} +0 +\d\.\d{3}$/m,
+    ],
+  },
   "micro/native-search": {
     args: "--vectors 500 --dimension 768 --queries 20",
     lines: [

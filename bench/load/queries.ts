@@ -1,0 +1,121 @@
+import pLimit from "p-limit";
+import { CommandError } from "../../src/cli/command-error.ts";
+import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
+import { randomNumbers } from "../../support/random.ts";
+import type { Matrix } from "../../support/vector-files.ts";
+import type { Service } from "./service.ts";
+
+/** How a search body has its vector. */
+export const FORMS = ["array", "base64", "octets"] as const;
+export type Form = (typeof FORMS)[number];
+
+/** Chunks that are listed to draw queries from; a project may have millions. */
+const LISTED_MAX = 5_000;
+const PAGE_CHUNKS = 100;
+const READS_AT_ONCE = 8;
+const SEED = 1;
+
+interface ChunkPage {
+  readonly data: ReadonlyArray<{ readonly id: string }>;
+  readonly page_info: { readonly next: string | null };
+}
+
+/** The ids of the project's first chunks. */
+async function listChunks(service: Service): Promise<string[]> {
+  const ids: string[] = [];
+  let query: string | undefined = `?limit=${PAGE_CHUNKS}`;
+  while (query !== undefined && ids.length < LISTED_MAX) {
+    const page: ChunkPage = await service.call("GET", `chunks${query}`);
+    ids.push(...page.data.map(({ id }) => id));
+    const { next } = page.page_info;
+    query = next === null ? undefined : new URL(next, service.url).search;
+  }
+  return ids;
+}
+
+async function embeddingOf(service: Service, id: string): Promise<Float32Array | undefined> {
+  const response = await service.fetch("GET", service.pathOf(`chunks/${id}/embedding`));
+  if (!response.ok) return undefined;
+  const { vector } = (await response.json()) as { vector: string };
+  return new Float32Array(new Uint8Array(Buffer.from(vector, "base64")).buffer);
+}
+
+/** Up to `count` numbers below `size`, in a seeded random order. */
+export function sample(size: number, count: number): number[] {
+  const random = randomNumbers(SEED);
+  const numbers = Array.from({ length: size }, (_, i) => i);
+  for (let i = 0; i < Math.min(count, size); i++) {
+    const j = i + Math.floor(random() * (size - i));
+    [numbers[i], numbers[j]] = [numbers[j] as number, numbers[i] as number];
+  }
+  return numbers.slice(0, count);
+}
+
+/** Embeddings of the project's own chunks, of one dimension: that of the first, unless it is given. */
+export async function drawQueries(
+  service: Service,
+  count: number,
+  dimension: number | undefined,
+): Promise<Matrix> {
+  const ids = await listChunks(service);
+  const limit = pLimit(READS_AT_ONCE);
+  const drawn = sample(ids.length, count * 2);
+  const found = await Promise.all(
+    drawn.map((i) => limit(() => embeddingOf(service, ids[i] as string))),
+  );
+  const vectors = found.filter((vector) => vector !== undefined);
+  const wanted = dimension ?? vectors[0]?.length;
+  const rows = vectors.filter((vector) => vector.length === wanted).slice(0, count);
+  if (wanted === undefined || rows.length === 0) {
+    const what = dimension === undefined ? "an embedding" : `an embedding of ${dimension} elements`;
+    throw new CommandError(
+      `no chunk of ${service.options.project} has ${what}: import some, or give --data or --queries`,
+    );
+  }
+  const values = new Float32Array(rows.length * wanted);
+  for (const [i, row] of rows.entries()) values.set(row, i * wanted);
+  return { rows: rows.length, dimension: wanted, values };
+}
+
+export const rowOf = ({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> =>
+  values.slice(row * dimension, (row + 1) * dimension);
+
+/** The body of a search as JSON. The threshold is 0, so that low scores are found, too. */
+export function jsonBody(vector: Float32Array, limit: number, form: "array" | "base64"): string {
+  const value =
+    form === "array" ? Array.from(vector) : Buffer.from(vector.buffer).toString("base64");
+  return JSON.stringify({ vector: value, dimension: vector.length, limit, threshold: 0 });
+}
+
+/** The path, type and body of a search in a form. */
+export function searchRequest(
+  service: Service,
+  vector: Float32Array,
+  limit: number,
+  form: Form,
+): { readonly path: string; readonly type: string; readonly body: Uint8Array } {
+  if (limit > SEARCH_LIMIT_MAX) throw new CommandError(`--limit is at most ${SEARCH_LIMIT_MAX}`);
+  if (form === "octets") {
+    const query = `?dimension=${vector.length}&limit=${limit}&threshold=0`;
+    const path = `${service.searchPath}${query}`;
+    return { path, type: "application/octet-stream", body: Buffer.from(vector.buffer) };
+  }
+  const body = Buffer.from(jsonBody(vector, limit, form));
+  return { path: service.searchPath, type: "application/json", body };
+}
+
+/** The whole bytes of each search, ready to be sent. */
+export function rawRequests(
+  service: Service,
+  queries: Matrix,
+  limit: number,
+  form: Form,
+): Uint8Array[] {
+  return Array.from({ length: queries.rows }, (_, i) => {
+    const { path, type, body } = searchRequest(service, rowOf(queries, i), limit, form);
+    const head =
+      `POST ${path} HTTP/1.1\r\nHost: ${service.url.host}\r\nX-API-Key: ${service.options.key}\r\n` +
+      `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    return Buffer.concat([Buffer.from(head), body]);
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * Load with vector searches for a running service: latency, throughput, recall, and a report.
+ *
+ *   bun bench/load/run.ts [options]
+ *
+ * `--help` lists the options.
+ */
+import { CommanderError } from "commander";
+import { CommandError } from "../../src/cli/command-error.ts";
+import { serviceAddress } from "../../src/cli/service-address.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { cleanUp } from "../../support/cleanup.ts";
+import { loadInputs } from "./inputs.ts";
+import { type LoadOptions, loadCommand } from "./options.ts";
+import { startOwnService } from "./own-service.ts";
+import { reportPage } from "./report.ts";
+import { formatResult, type LoadResult } from "./result.ts";
+import { type LoadRun, measure, type RunOptions, sweepRates } from "./runs.ts";
+import { Service } from "./service.ts";
+import { measureRecall, type Recall } from "./truth.ts";
+
+const USAGE_STATUS = 2;
+
+async function openService(options: LoadOptions): Promise<Service> {
+  const { project, environment, release } = options;
+  const scope = { project, environment, release };
+  if (options.start === true) {
+    if (options.data === undefined && options.generate === undefined) {
+      throw new CommandError("--start begins with an empty database: give --data or --generate");
+    }
+    return new Service({ ...scope, ...(await startOwnService(project, environment)) });
+  }
+  const config = loadConfig();
+  const key = options.key ?? config.apiKey;
+  if (key === undefined) {
+    throw new CommandError(
+      "searches need a key: --key or TESSERA_API_KEY; `./tessera keys create --project` makes one, and --start needs none",
+    );
+  }
+  return new Service({ ...scope, key, url: options.url ?? serviceAddress(config) });
+}
+
+/** Single run, sweep and limits, as the options ask for. */
+async function measureAll(options: LoadOptions, common: RunOptions): Promise<LoadRun[]> {
+  const { clients, rate, sweep, limit, limits = [], connections } = options;
+  const runs: LoadRun[] = [];
+  const open = (each: number) => measure(common, { kind: "open", rate: each, connections }, limit);
+  const closed = (each: number) => measure(common, { kind: "closed", clients }, each);
+  runs.push(rate === undefined ? await closed(limit) : await open(rate));
+  if (sweep !== undefined) {
+    const capacity = runs[0]?.throughput ?? 0;
+    for (const each of sweepRates(sweep, capacity)) runs.push(await open(each));
+  }
+  for (const each of limits)
+    if (each !== limit || rate !== undefined) runs.push(await closed(each));
+  return runs;
+}
+
+async function run(options: LoadOptions): Promise<LoadResult> {
+  const startedAt = new Date().toISOString();
+  const service = await openService(options);
+  const inputs = await loadInputs(service, options);
+  const recall: Recall[] = [];
+  const limits = [...new Set([options.limit, ...(options.limits ?? [])])];
+  for (const limit of inputs.truth.length === 0 ? [] : limits) {
+    recall.push(await measureRecall(service, inputs.queries, inputs.truth, limit));
+  }
+  const runs = await measureAll(options, {
+    service,
+    queries: inputs.queries,
+    form: options.body,
+    seconds: options.duration,
+    warmUpSeconds: options.warmup,
+    timeoutMs: options.timeout * 1_000,
+  });
+  const { release, environment, project } = options;
+  const target = {
+    url: service.url.href,
+    project,
+    scope: release === undefined ? `environment ${environment}` : `release ${release}`,
+    dimension: inputs.queries.dimension,
+    vectors: inputs.vectors,
+    bytesPerVector: inputs.bytesPerVector,
+    queries: inputs.queries.rows,
+    queriesFrom: inputs.queriesFrom,
+    body: options.body,
+  };
+  return { startedAt, target, recall, truth: inputs.truthFrom, runs };
+}
+
+async function main(): Promise<number> {
+  const command = loadCommand().exitOverride();
+  try {
+    command.parse(process.argv.slice(2), { from: "user" });
+    const options = command.opts<LoadOptions>();
+    const result = await run(options);
+    process.stdout.write(
+      options.json === true ? `${JSON.stringify(result)}\n` : formatResult(result),
+    );
+    if (options.report !== undefined) {
+      await Bun.write(options.report, reportPage(result));
+      process.stderr.write(`tessera: the report is ${options.report}\n`);
+    }
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_STATUS;
+    const known = error instanceof CommandError;
+    process.stderr.write(`tessera: ${known ? error.message : explainUnknown(error)}\n`);
+    return 1;
+  } finally {
+    await cleanUp();
+  }
+}
+
+function explainUnknown(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+process.exit(await main());
