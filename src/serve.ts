@@ -8,6 +8,7 @@ import { migrateWhenReachable } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
 import { type Demo, demoBanner, prepareDemo } from "./demo/demo.ts";
 import { BodyIntake } from "./http/body-intake.ts";
+import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withDoor } from "./http/door.ts";
 import { withCheckedHost } from "./http/host.ts";
@@ -146,7 +147,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const app = buildApp(services);
     const gate = services.engine.gate;
     const inside = withDoor(gate, services, (request) => app.fetch(request));
-    listener.use(withCheckedHost(services, inside));
+    listener.use(withCors(config.corsOrigins, withCheckedHost(services, inside)));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
   } catch (error) {
     await stop();

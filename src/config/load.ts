@@ -78,6 +78,7 @@ export function loadConfig(env: Environment = process.env): Config {
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
     indexMemoryBytes:
       BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),
+    corsOrigins: reader.origins("CORS_ORIGINS"),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,

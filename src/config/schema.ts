@@ -58,6 +58,8 @@ export interface Config {
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
+  /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
+  readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;

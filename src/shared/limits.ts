@@ -15,6 +15,8 @@ export const BODY_MIN_BYTES = 16_384;
 export const BODY_READ_TIMEOUT_MS = 10_000;
 /** How often this is checked. */
 export const BODY_SWEEP_MS = 250;
+/** How long browsers remember what a page may send. */
+export const CORS_MAX_AGE_SECONDS = 600;
 export const IDLE_TIMEOUT_SECONDS = 30;
 export const PROBLEM_DETAIL_MAX_CHARS = 400;
 export const PROBLEM_MAX_FIELD_ERRORS = 32;

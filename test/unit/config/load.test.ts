@@ -34,6 +34,7 @@ describe("the configuration", () => {
       MAX_BODY_BYTES: "ten",
       DEMO: "maybe",
       LOG_LEVEL: "loud",
+      CORS_ORIGINS: "*, https://hunter2/path",
       SLOW_REQUEST_MS: "-1",
       OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://hunter2",
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",

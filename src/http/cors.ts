@@ -1,0 +1,78 @@
+import { CORS_MAX_AGE_SECONDS } from "../shared/limits.ts";
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+const METHODS = "DELETE, GET, HEAD, POST";
+
+/** The headers of requests that operations read, besides those that every page may send. */
+const REQUEST_HEADERS = [
+  "Authorization",
+  "Content-Encoding",
+  "Content-Type",
+  "Idempotency-Key",
+  "If-None-Match",
+  "MCP-Protocol-Version",
+  "Traceparent",
+  "Tracestate",
+  "X-API-Key",
+  "X-GitHub-Delivery",
+  "X-Gitlab-Event-UUID",
+  "X-Request-Id",
+  "X-Request-UUID",
+  "X-Service-Webhook-Secret",
+].join(", ");
+
+/** The headers of responses that a page may read, besides those that every page may. */
+const RESPONSE_HEADERS = [
+  "Accept",
+  "Accept-Encoding",
+  "Allow",
+  "ETag",
+  "Location",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "Server-Timing",
+  "WWW-Authenticate",
+  "X-Content-Type-Options",
+  "X-Ignored-Fields",
+  "X-Request-Id",
+  "X-Search-Plan",
+].join(", ");
+
+/** Without a body. Other methods and headers than these are then refused by the browser. */
+function preflight(origin: string): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": REQUEST_HEADERS,
+      "access-control-max-age": String(CORS_MAX_AGE_SECONDS),
+      vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+    },
+  });
+}
+
+/**
+ * Lets pages of these origins call the service, by the CORS protocol of the Fetch standard. It is the
+ * outermost handler, so that pages can read errors and refusals, too. Credentials are in headers that
+ * a page sets itself, so cookies are not allowed. Without origins the handler is returned as it is.
+ */
+export function withCors(origins: readonly string[], handler: Handler): Handler {
+  if (origins.length === 0) return handler;
+  const allowed = new Set(origins);
+  return async (request) => {
+    const origin = request.headers.get("origin");
+    const isAllowed = origin !== null && allowed.has(origin);
+    const asks = request.headers.has("access-control-request-method");
+    if (isAllowed && request.method === "OPTIONS" && asks) return preflight(origin);
+    const response = await handler(request);
+    // The answer to one origin must not be served to another from a cache.
+    response.headers.append("vary", "Origin");
+    if (!isAllowed) return response;
+    response.headers.set("access-control-allow-origin", origin);
+    response.headers.set("access-control-expose-headers", RESPONSE_HEADERS);
+    return response;
+  };
+}
