@@ -187,7 +187,8 @@ check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
   "$bun" node_modules/.bin/tsc
-  exec "$bun" node_modules/.bin/tsc -p src/console/page
+  "$bun" node_modules/.bin/tsc -p src/console/page
+  exec "$bun" node_modules/.bin/tsc -p bench/k6
   ;;
 setup)
   setup

@@ -43,6 +43,8 @@ async function main(paths: readonly string[]): Promise<number> {
           command("tsc", []),
           // The scripts of the console, which run in browsers.
           command("tsc", ["-p", "src/console/page"]),
+          // The scripts that k6 runs.
+          command("tsc", ["-p", "bench/k6"]),
         ];
   const tests = groups(files).map((group, index) =>
     testProcess(group, `${reports}/${index}.xml`, env),
@@ -180,6 +182,8 @@ const PROGRAMS = [
     brew: "chromium",
     isThere: () => Bun.which("chromium") !== null || Bun.which("google-chrome") !== null,
   },
+  { package: "wrk", brew: "wrk", isThere: () => Bun.which("wrk") !== null },
+  { package: "python3", brew: "python3", isThere: () => Bun.which("python3") !== null },
   { package: "redis-server", brew: "redis", isThere: () => Bun.which("redis-server") !== null },
   {
     package: "postgresql",

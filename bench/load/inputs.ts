@@ -21,7 +21,15 @@ export interface Inputs {
   readonly bytesPerVector: number | null;
 }
 
-async function read(path: string, { dimension = 0, column }: LoadOptions): Promise<Matrix> {
+/** What says where data and queries are from. */
+type SourceOptions = Pick<
+  LoadOptions,
+  "data" | "generate" | "vectors" | "queryCount" | "dimension" | "column"
+>;
+
+type ReadOptions = Pick<LoadOptions, "dimension" | "column">;
+
+async function read(path: string, { dimension = 0, column }: ReadOptions): Promise<Matrix> {
   if (!existsSync(path)) throw new CommandError(`there is no file ${path}`);
   try {
     return await loadVectors(path, { dimension, column });
@@ -38,7 +46,7 @@ interface Source {
 }
 
 /** The vectors to import, if any, and generated queries. */
-async function readData(options: LoadOptions): Promise<Source> {
+export async function readData(options: SourceOptions): Promise<Source> {
   const { data, generate: kind, vectors, queryCount, dimension } = options;
   if (data !== undefined && kind !== undefined) {
     throw new CommandError("--data and --generate exclude each other");
@@ -56,7 +64,12 @@ function rowsOf(data: Matrix, count: number): Matrix {
   return { rows: rows.length, dimension: data.dimension, values };
 }
 
-async function findQueries(service: Service, options: LoadOptions, source: Source) {
+/** The queries, and where they are from. */
+export async function findQueries(
+  service: Service,
+  options: Omit<SourceOptions, "vectors"> & Pick<LoadOptions, "queries">,
+  source: Source,
+) {
   if (options.queries !== undefined) {
     return { queries: await read(options.queries, options), from: `of ${options.queries}` };
   }

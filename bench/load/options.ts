@@ -2,13 +2,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { count, durationSeconds, url } from "../../src/cli/options.ts";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
 import { FORMS, type Form } from "./queries.ts";
+import type { ServiceChoice } from "./service.ts";
 
-export interface LoadOptions {
-  readonly url?: string;
-  readonly project: string;
-  readonly environment: string;
-  readonly release?: string;
-  readonly key?: string;
+export interface LoadOptions extends ServiceChoice {
   readonly start?: boolean;
   readonly data?: string;
   readonly generate?: string;

@@ -5,39 +5,25 @@
  *
  * `--help` lists the options.
  */
-import { CommanderError } from "commander";
 import { CommandError } from "../../src/cli/command-error.ts";
-import { serviceAddress } from "../../src/cli/service-address.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { cleanUp } from "../../support/cleanup.ts";
 import { loadInputs } from "./inputs.ts";
 import { type LoadOptions, loadCommand } from "./options.ts";
 import { startOwnService } from "./own-service.ts";
+import { runCommandLine } from "./program.ts";
 import { reportPage } from "./report.ts";
 import { formatResult, type LoadResult } from "./result.ts";
 import { type LoadRun, measure, type RunOptions, sweepRates } from "./runs.ts";
-import { Service } from "./service.ts";
+import { openService, Service } from "./service.ts";
 import { measureRecall, type Recall } from "./truth.ts";
 
-const USAGE_STATUS = 2;
-
-async function openService(options: LoadOptions): Promise<Service> {
+async function serviceOf(options: LoadOptions): Promise<Service> {
+  if (options.start !== true) return openService(options);
+  if (options.data === undefined && options.generate === undefined) {
+    throw new CommandError("--start begins with an empty database: give --data or --generate");
+  }
   const { project, environment, release } = options;
-  const scope = { project, environment, release };
-  if (options.start === true) {
-    if (options.data === undefined && options.generate === undefined) {
-      throw new CommandError("--start begins with an empty database: give --data or --generate");
-    }
-    return new Service({ ...scope, ...(await startOwnService(project, environment)) });
-  }
-  const config = loadConfig();
-  const key = options.key ?? config.apiKey;
-  if (key === undefined) {
-    throw new CommandError(
-      "searches need a key: --key or TESSERA_API_KEY; `./tessera keys create --project` makes one, and --start needs none",
-    );
-  }
-  return new Service({ ...scope, key, url: options.url ?? serviceAddress(config) });
+  const own = await startOwnService(project, environment);
+  return new Service({ project, environment, release, ...own });
 }
 
 /** Single run, sweep and limits, as the options ask for. */
@@ -58,7 +44,7 @@ async function measureAll(options: LoadOptions, common: RunOptions): Promise<Loa
 
 async function run(options: LoadOptions): Promise<LoadResult> {
   const startedAt = new Date().toISOString();
-  const service = await openService(options);
+  const service = await serviceOf(options);
   const inputs = await loadInputs(service, options);
   const recall: Recall[] = [];
   const limits = [...new Set([options.limit, ...(options.limits ?? [])])];
@@ -88,32 +74,14 @@ async function run(options: LoadOptions): Promise<LoadResult> {
   return { startedAt, target, recall, truth: inputs.truthFrom, runs };
 }
 
-async function main(): Promise<number> {
-  const command = loadCommand().exitOverride();
-  try {
-    command.parse(process.argv.slice(2), { from: "user" });
-    const options = command.opts<LoadOptions>();
-    const result = await run(options);
-    process.stdout.write(
-      options.json === true ? `${JSON.stringify(result)}\n` : formatResult(result),
-    );
-    if (options.report !== undefined) {
-      await Bun.write(options.report, reportPage(result));
-      process.stderr.write(`tessera: the report is ${options.report}\n`);
-    }
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_STATUS;
-    const known = error instanceof CommandError;
-    process.stderr.write(`tessera: ${known ? error.message : explainUnknown(error)}\n`);
-    return 1;
-  } finally {
-    await cleanUp();
-  }
+async function main(options: LoadOptions): Promise<void> {
+  const result = await run(options);
+  process.stdout.write(
+    options.json === true ? `${JSON.stringify(result)}\n` : formatResult(result),
+  );
+  if (options.report === undefined) return;
+  await Bun.write(options.report, reportPage(result));
+  process.stderr.write(`tessera: the report is ${options.report}\n`);
 }
 
-function explainUnknown(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-process.exit(await main());
+await runCommandLine(loadCommand(), main);

@@ -1,4 +1,6 @@
 import { CommandError } from "../../src/cli/command-error.ts";
+import { serviceAddress } from "../../src/cli/service-address.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { abbreviate } from "../../src/shared/abbreviate.ts";
 
 /** Where searches go, and with which credential. */
@@ -109,6 +111,28 @@ export class Service {
     const project = `${this.#base()}/projects/${encodeURIComponent(this.options.project)}`;
     return path === "" ? project : `${project}/${path}`;
   }
+}
+
+/** The options that choose a running service and what is searched there. */
+export interface ServiceChoice {
+  readonly url?: string;
+  readonly project: string;
+  readonly environment: string;
+  readonly release?: string;
+  readonly key?: string;
+}
+
+/** The service of these options; throws a CommandError without a key. */
+export function openService({ url, key, project, environment, release }: ServiceChoice): Service {
+  const config = loadConfig();
+  const ownKey = key ?? config.apiKey;
+  if (ownKey === undefined) {
+    throw new CommandError(
+      "searches need a key: --key or TESSERA_API_KEY; `./tessera keys create --project` makes one, and `bench load --start` needs none",
+    );
+  }
+  const address = url ?? serviceAddress(config);
+  return new Service({ project, environment, release, key: ownKey, url: address });
 }
 
 async function failure(what: string, response: Response): Promise<CommandError> {

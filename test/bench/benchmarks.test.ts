@@ -46,6 +46,10 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^a change among 100 items is visible \(\d+ changes\): p50 \d/m,
     ],
   },
+  "load/bodies": {
+    args: "--key k --generate text --query-count 3 --out .cache/bodies",
+    lines: [/^wrote \.cache\/bodies\/bodies\.ndjson$/m, /^ {2}oha -z 30s /m],
+  },
   "load/run": {
     args: "--start --generate clusters --vectors 200 --query-count 20 --duration 1s --warmup 0",
     lines: [

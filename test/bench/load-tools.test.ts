@@ -1,0 +1,158 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../support/folders.ts";
+import { PROJECT_ROOT, runCommand } from "../../support/process.ts";
+import { startApi } from "../support/api.ts";
+import type { Json } from "../support/openapi.ts";
+
+setDefaultTimeout(180_000);
+
+const ITERATIONS = 6;
+const api = await startApi();
+const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };
+await runCommand(["import", "--markdown", "fixtures/docs", "--project", "handbook"], { env });
+const [owner] = await api.sql`
+  SELECT user_id AS id FROM memberships m JOIN projects p ON p.id = m.project_id
+  WHERE p.slug = 'handbook'`;
+const { key } = await api.key(await api.token(owner?.["id"]));
+const url = `${api.url}/projects/handbook/environments/production/search`;
+const out = temporaryFolder("bodies");
+const bodies = join(out, "bodies.ndjson");
+const target = ["--url", api.url, "--key", key, "--project", "handbook"];
+const written = await runCommand(["bench", "load/bodies", ...target, "--out", out]);
+
+describe("bench load/bodies", () => {
+  test("writes valid search bodies and the commands that send them, without the key", async () => {
+    expect(written.status, written.stderr).toBe(0);
+    for (const tool of ["wrk -t2", "oha -z", "k6 run"]) expect(written.stdout).toContain(tool);
+    expect(written.stdout).toContain(url);
+    const lines = readFileSync(bodies, "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(20);
+    const answer = await api.post(new URL(url).pathname, JSON.parse(lines[0] ?? ""), {
+      userId: "",
+      headers: { "x-api-key": key },
+    });
+    expect([answer.status, answer.body.data.length]).toEqual([200, 10]);
+    expect(written.stdout + lines.join("")).not.toContain(key);
+  });
+
+  test("writes base64 and generated vectors, too", async () => {
+    const args = ["--generate", "text", "--query-count", "3", "--body", "base64", "--limit", "5"];
+    const folder = temporaryFolder("bodies");
+    const { status } = await runCommand([
+      "bench",
+      "load/bodies",
+      ...target,
+      ...args,
+      "--out",
+      folder,
+    ]);
+    expect(status).toBe(0);
+    const lines = readFileSync(join(folder, "bodies.ndjson"), "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    const body = JSON.parse(lines[0] ?? "");
+    expect(body).toMatchObject({ dimension: 768, limit: 5, threshold: 0 });
+    expect(Buffer.from(body.vector, "base64")).toHaveLength(768 * 4);
+  });
+});
+
+/** Runs a script of bench/k6 with the stand-in. */
+async function k6(script: string, ...settings: string[]) {
+  const args = ["test/bench/k6-stand-in.ts", `bench/k6/${script}`, String(ITERATIONS), ...settings];
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: PROJECT_ROOT,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const status = await child.exited;
+  return { status, stderr, result: (status === 0 ? JSON.parse(stdout) : undefined) as Json };
+}
+
+const THRESHOLD = /^(p\(\d+\)|rate|count)[<>][\d.]+$/;
+
+function expectThresholds(options: Json, ...names: string[]): void {
+  expect(Object.keys(options.thresholds)).toEqual(expect.arrayContaining(names));
+  for (const condition of Object.values(options.thresholds).flat()) {
+    expect(condition).toMatch(THRESHOLD);
+  }
+}
+
+describe("the k6 scripts and the real service", () => {
+  const search = [`URL=${url}`, `KEY=${key}`, `BODIES=${bodies}`];
+
+  test("search.js finds results at a constant rate of arrival, with thresholds", async () => {
+    const { stderr, result } = await k6("search.js", ...search, "RATE=250", "DURATION=1m");
+    expect(result, stderr).toBeDefined();
+    const all = { passed: ITERATIONS, failed: 0 };
+    expect(result.checks).toEqual({ "status is 200": all, "has results": all });
+    expect(result.metrics.search_time).toHaveLength(ITERATIONS);
+    expect(result.options.scenarios.search).toMatchObject({
+      executor: "constant-arrival-rate",
+      rate: 250,
+      duration: "1m",
+    });
+    expectThresholds(result.options, "http_req_failed", "http_req_duration", "dropped_iterations");
+  });
+
+  test("search.js counts refused keys as failures", async () => {
+    const { result } = await k6("search.js", `URL=${url}`, "KEY=wrong", `BODIES=${bodies}`);
+    expect(result.checks["status is 200"]).toEqual({ passed: 0, failed: ITERATIONS });
+    expect(result.failed).toHaveLength(ITERATIONS);
+  });
+
+  test("lookup.js reads two pages", async () => {
+    const settings = [
+      `BASE_URL=${api.url}`,
+      "PROJECT=handbook",
+      `KEY=${key}`,
+      "QUERIES=index,snapshots",
+    ];
+    const { stderr, result } = await k6("lookup.js", ...settings);
+    expect(result, stderr).toBeDefined();
+    expect(result.checks["has results"]).toEqual({ passed: 2 * ITERATIONS, failed: 0 });
+    expectThresholds(result.options, "http_req_failed", "http_req_duration");
+  });
+
+  test("overload.js accepts answers and refusals that say when to retry", async () => {
+    const { result } = await k6("overload.js", ...search, "PEAK=9000");
+    expect(result.checks["is answered or refused"]).toEqual({ passed: ITERATIONS, failed: 0 });
+    expect(result.metrics.answered).toHaveLength(ITERATIONS);
+    expect(result.options.scenarios.overload.stages[0]).toEqual({ target: 9_000, duration: "30s" });
+    expectThresholds(result.options, "answered");
+    const refusing = Bun.serve({
+      port: 0,
+      fetch: () => new Response("{}", { status: 503, headers: { "retry-after": "1" } }),
+    });
+    const refused = await k6(
+      "overload.js",
+      `URL=${refusing.url}`,
+      `KEY=${key}`,
+      `BODIES=${bodies}`,
+    );
+    await refusing.stop(true);
+    expect(refused.result.checks["a refusal says when to retry"].failed).toBe(0);
+    expect(refused.result.failed).toEqual([]);
+  });
+
+  test("a setting that is missing is named", async () => {
+    const { status, stderr } = await k6("search.js", `URL=${url}`, `BODIES=${bodies}`);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("set KEY");
+  });
+});
+
+test("wrk sends the bodies with its script, and the service answers them", async () => {
+  const child = Bun.spawn(["wrk", "-t2", "-c4", "-d1s", "-s", "bench/wrk/search.lua", url], {
+    cwd: PROJECT_ROOT,
+    env: { PATH: process.env["PATH"] ?? "", BODIES: bodies, TESSERA_API_KEY: key },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(await child.exited, stderr).toBe(0);
+  expect(Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1])).toBeGreaterThan(0);
+  expect(stdout).toMatch(/^p99\.9: [\d.]+ ms$/m);
+  expect(stdout).toMatch(/^refused with 503: \d+, other statuses: 0$/m);
+});
