@@ -79,6 +79,20 @@ void RabitqQuantizer::encode4Bit(const float* prepared, uint8_t* code) const {
   std::memcpy(code, &factors, sizeof factors);
 }
 
+void RabitqQuantizer::decode4Bit(const uint8_t* code, float* prepared) const {
+  Factors4Bit factors;
+  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
+  const auto element = [&](uint32_t i, int level) {
+    return centre_[i] + factors.scale * (static_cast<float>(level) - MIDDLE_LEVEL);
+  };
+  for (uint32_t block = 0; block < dimension_; block += 64) {
+    for (uint32_t i = block; i < block + 32; i++, code++) {
+      prepared[i] = element(i, *code & 15);
+      prepared[i + 32] = element(i + 32, *code >> 4);
+    }
+  }
+}
+
 /// The lowest bit of each of eight bytes, that of the first byte lowest.
 static inline uint64_t gatherBits(uint64_t bytes) {
   return ((bytes & 0x0101010101010101ull) * 0x0102040810204080ull) >> 56;

@@ -64,6 +64,8 @@ class RabitqQuantizer {
   static void prepare(const float* vector, double inverseNorm, uint32_t dimension, float* out);
   void encode1Bit(const float* prepared, uint8_t* code) const;
   void encode4Bit(const float* prepared, uint8_t* code) const;
+  /// The vector that a 4-bit code stands for, normalised and rotated.
+  void decode4Bit(const uint8_t* code, float* prepared) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
 
   /// The length of a residual, divided by the scale of its 1-bit code.

@@ -2,15 +2,15 @@
 
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 
-#include "common/background.hpp"
 #include "common/prefetch.hpp"
+#include "graph/in_threads.hpp"
+#include "graph/repair.hpp"
 
 namespace tessera {
 
 /// Candidates of an insertion.
-static constexpr size_t EF_CONSTRUCTION = 176;
+static constexpr size_t EF_CONSTRUCTION = 128;
 /// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster.
 static constexpr size_t EF_DESCENT = 16;
 /// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
@@ -102,21 +102,15 @@ std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& c
   auto created = previous ? previous->links_.copy().index : Links::make(index_config_t{M, M0}).index;
   Links links = std::move(created);
   if (!links.try_reserve(index_limits_t{nodes, threads})) throw std::bad_alloc();
+  const auto first = static_cast<uint32_t>(links.size());
   Insertion insertion(links, codes, cancelled);
   insertion.run(std::min(nodes, SERIAL_NODES), 0);
-  {
-    std::vector<std::jthread> builders;
-    for (unsigned thread = 1; thread < threads; thread++) {
-      builders.emplace_back([&insertion, nodes, thread] {
-        setPriority(Priority::BUILD);
-        insertion.run(nodes, thread);
-      });
-    }
-    insertion.run(nodes, 0);
-  }
-  if (cancelled) return nullptr;
+  inThreads(threads, [&](unsigned thread) { insertion.run(nodes, thread); });
   if (insertion.failed()) throw std::bad_alloc();
-  return std::unique_ptr<const Graph>(new Graph(std::move(links), nullptr));
+  if (cancelled) return nullptr;
+  std::unique_ptr<Graph> graph(new Graph(std::move(links), nullptr));
+  Repair(*graph, codes, cancelled).run(first, threads);
+  return cancelled ? nullptr : std::move(graph);
 }
 
 void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const {

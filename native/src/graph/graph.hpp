@@ -66,8 +66,9 @@ struct WalkWork {
 
 class Graph {
  public:
-  /// Copies a graph (or starts from null) and inserts the nodes up to `nodes`, in `threads` threads of
-  /// which this one is the first. Returns null when `cancelled` becomes true.
+  /// Copies a graph (or starts from null), inserts the nodes up to `nodes` and makes all of them
+  /// reachable, in `threads` threads of which this one is the first. Returns null when `cancelled`
+  /// becomes true.
   static std::unique_ptr<const Graph> extend(const Graph* previous, const Codes& codes,
                                              uint32_t nodes, unsigned threads,
                                              const std::atomic<bool>& cancelled);
@@ -107,6 +108,7 @@ class Graph {
   void check() const;
 
   class Insertion;
+  class Repair;
 
   /// Searches the levels above level 0 and leaves entry points for it in the scratch.
   void descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const;

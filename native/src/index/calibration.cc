@@ -11,7 +11,7 @@
 namespace tessera {
 
 /// Probes; every other one is a mixture.
-static constexpr uint32_t PROBES = 192;
+static constexpr uint32_t PROBES = 384;
 /// Weight of the second vector of a mixture. The first one remains the nearest.
 static constexpr float MIXTURE_WEIGHT = 0.5f;
 /// Windows that are tried, as factors of the default ones, cheapest first.

@@ -1,0 +1,116 @@
+#include "graph/repair.hpp"
+
+#include <algorithm>
+
+#include "graph/in_threads.hpp"
+#include "graph/link_list.hpp"
+#include "graph/walk.hpp"
+
+namespace tessera {
+
+/// The window of the search for a node: narrower than that of most queries, so that these reach it too.
+static constexpr float WINDOW = 0.1f;
+/// Members that the search for a node wants.
+static constexpr size_t LIMIT = 10;
+/// Most nodes are seen within so many estimates; only the others are searched for to the end.
+static constexpr uint64_t FIRST_ESTIMATES = 384;
+/// Estimates after which a search for a node gives up. None comes near in a graph that serves.
+static constexpr uint64_t MAX_ESTIMATES = 1 << 15;
+/// Nodes that a missed node is linked with, both ways.
+static constexpr size_t NEW_LINKS = 4;
+/// Candidates of which these are chosen, by 4-bit codes.
+static constexpr size_t LINK_CANDIDATES = 32;
+/// A link is given up only when at least this many lead to its node.
+static constexpr uint32_t MIN_INCOMING_TO_SPARE = 4;
+
+Graph::Repair::Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled)
+    : graph_(graph), codes_(codes), cancelled_(cancelled), incoming_(graph.size(), 0) {}
+
+void Graph::Repair::run(uint32_t first, unsigned threads) {
+  countIncoming();
+  for (uint32_t node = 0; node < graph_.size(); node++) {
+    if (node >= first || incoming_[node] == 0) suspects_.push_back(node);
+  }
+  std::vector<Searcher> searchers(threads);
+  inThreads(threads, [&](unsigned thread) { searchAll(searchers[thread]); });
+  for (const Searcher& searcher : searchers) {
+    for (const uint32_t node : searcher.missed) reconnect(searchers[0], node);
+  }
+}
+
+void Graph::Repair::countIncoming() {
+  for (uint32_t node = 0; node < graph_.size(); node++) {
+    const auto neighbours = graph_.links_.neighbors(node, 0);
+    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) incoming_[link.slot()]++;
+  }
+}
+
+void Graph::Repair::searchAll(Searcher& searcher) {
+  while (!cancelled_.load(std::memory_order_relaxed)) {
+    const size_t i = next_++;
+    if (i >= suspects_.size()) return;
+    const uint32_t node = suspects_[i];
+    searcher.prepared.resize(codes_.quantizer.dimension());
+    codes_.quantizer.decode4Bit(codes_.codes4Bit.row(node), searcher.prepared.data());
+    codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
+    if (!finds(searcher, node, FIRST_ESTIMATES) && !finds(searcher, node, MAX_ESTIMATES)) {
+      searcher.missed.push_back(node);
+    }
+  }
+}
+
+bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const {
+  bool seen = false;
+  const auto isMember = [&](uint32_t member) {
+    seen |= member == node;
+    return true;
+  };
+  WalkWork work;
+  const WalkParameters parameters{.limit = LIMIT, .window = WINDOW, .maxEstimates = maxEstimates};
+  graph_.walk(codes_, searcher.query, parameters, isMember, searcher.scratch, searcher.found, work);
+  return seen;
+}
+
+void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
+  const uint8_t* code = codes_.codes4Bit.row(node);
+  codes_.quantizer.decode4Bit(code, searcher.prepared.data());
+  codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
+  // A node that was reconnected before may have opened the way to this one.
+  if (finds(searcher, node, MAX_ESTIMATES)) return;
+  std::vector<Candidate>& found = searcher.found;
+  const auto keepBest = [&](size_t count) {
+    const auto end = found.begin() + static_cast<ptrdiff_t>(std::min(count, found.size()));
+    std::partial_sort(found.begin(), end, found.end(), [](const Candidate& a, const Candidate& b) {
+      return a.estimate > b.estimate;
+    });
+    found.erase(end, found.end());
+  };
+  keepBest(LINK_CANDIDATES);
+  for (Candidate& candidate : found) {
+    candidate.estimate = codes_.quantizer.estimatePair(code, codes_.codes4Bit.row(candidate.node));
+  }
+  keepBest(NEW_LINKS);
+  for (const Candidate& candidate : found) {
+    link(candidate.node, node);
+    link(node, candidate.node);
+  }
+}
+
+void Graph::Repair::link(uint32_t from, uint32_t to) {
+  LinkList links(reinterpret_cast<char*>(graph_.links_.at(from).key.ptr()));
+  if (links.contains(to)) return;
+  if (links.size() < M0) {
+    links.add(to);
+  } else {
+    uint32_t spared = 0;
+    for (uint32_t i = 1; i < links.size(); i++) {
+      if (incoming_[links[i]] > incoming_[links[spared]]) spared = i;
+    }
+    if (incoming_[links[spared]] < MIN_INCOMING_TO_SPARE) return;
+    incoming_[links[spared]]--;
+    links.set(spared, to);
+  }
+  incoming_[to]++;
+}
+
+}  // namespace tessera

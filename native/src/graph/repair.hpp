@@ -1,0 +1,49 @@
+// The repair of a graph after nodes were inserted into it.
+//
+// USearch descends to the place of a new node with a single candidate, which may end among the wrong
+// neighbours, and a full list of links drops those that its heuristic finds redundant, which may be the
+// only way to a node. So each new node is searched for once, as a query would be. A node that this search
+// misses is linked with the nodes where the search ended.
+#pragma once
+#include "graph/graph.hpp"
+
+namespace tessera {
+
+class Graph::Repair {
+ public:
+  Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled);
+
+  /// Makes the nodes [first, size) reachable, and nodes before them that lost their last link.
+  void run(uint32_t first, unsigned threads);
+
+ private:
+  /// Memory of one thread.
+  struct Searcher {
+    QuantizedQuery query;
+    std::vector<float> prepared;
+    GraphScratch scratch;
+    std::vector<Candidate> found;
+    /// Nodes that a search missed.
+    std::vector<uint32_t> missed;
+  };
+
+  void countIncoming();
+  /// Takes one suspect after the other and searches for it, until none is left.
+  void searchAll(Searcher& searcher);
+  /// Searches for a node with at most `maxEstimates`; false if the walk does not see it.
+  bool finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const;
+  /// Links a node with the nearest of those that a search for it ends at.
+  void reconnect(Searcher& searcher, uint32_t node);
+  /// Adds a link on level 0. A full list gives up the link to the node that most others link to.
+  void link(uint32_t from, uint32_t to);
+
+  Graph& graph_;
+  const Codes& codes_;
+  const std::atomic<bool>& cancelled_;
+  /// Links on level 0 that lead to each node.
+  std::vector<uint32_t> incoming_;
+  std::vector<uint32_t> suspects_;
+  std::atomic<size_t> next_{0};
+};
+
+}  // namespace tessera
