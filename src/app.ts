@@ -18,6 +18,7 @@ import type { CursorSigner } from "./http/cursor.ts";
 import { docsPaths, mountDocs } from "./http/docs-page.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
+import type { RateLimits } from "./http/rate-limit.ts";
 import type { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
 import { importOperations } from "./import/http/routes.ts";
@@ -57,6 +58,8 @@ export interface Services {
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
   readonly refusals: Refusals;
+  /** Absent without a limit. */
+  readonly rateLimits: RateLimits | undefined;
   /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyIntake;
   readonly imports: ImportThreads;
@@ -118,7 +121,8 @@ export function buildApp(services: Services): Elysia {
   const { config, baseUrl } = services;
   const context = { ...services, maxBodyBytes: config.maxBodyBytes };
   const features = operationsOf(services);
-  const operations = [...features, mcpOperation(features, context)];
+  // A call of a tool is one request, which counts once.
+  const operations = [...features, mcpOperation(features, { ...context, rateLimits: undefined })];
   const app = new Elysia({ normalize: false });
   // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
   const document = openApiDocument(operations, baseUrl) as any;

@@ -3,6 +3,7 @@ import { AuditLog } from "./audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
 import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
+import type { Coordinator } from "./coordination/coordinator.ts";
 import { openCoordinator } from "./coordination/open.ts";
 import { migrateWhenReachable } from "./db/migrate.ts";
 import { openConfiguredDatabase } from "./db/open.ts";
@@ -13,13 +14,14 @@ import { openCursorSigner } from "./http/cursor.ts";
 import { withDoor } from "./http/door.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { RateLimits } from "./http/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
 import { LookupPool } from "./knowledge/lookup-pool.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
-import { createMetrics } from "./observability/metrics.ts";
+import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
 import { openTracing } from "./observability/tracing.ts";
 import { ScopeResolver } from "./scopes/resolver.ts";
@@ -52,6 +54,16 @@ function baseUrlOf({ baseUrl, host }: Config, port: number): string {
   return baseUrl ?? urlOf(host === "0.0.0.0" ? "127.0.0.1" : host, port);
 }
 
+function openRateLimits(
+  { rateLimit }: Config,
+  coordinator: Coordinator,
+  metrics: Metrics,
+): RateLimits | undefined {
+  if (rateLimit.requests === 0) return undefined;
+  const onRefused = () => metrics.rateLimited.inc();
+  return new RateLimits({ ...rateLimit, coordinator, onRefused });
+}
+
 /** Opens everything that the application depends on. Every closer follows its opener. */
 async function openServices(
   config: Config,
@@ -78,6 +90,8 @@ async function openServices(
   resources.push("authentication", closeAuth);
   const coordinator = await openCoordinator(config, log, observeCalls(metrics.calls, "redis"));
   resources.push("coordination", () => coordinator.close());
+  const rateLimits = openRateLimits(config, coordinator, metrics);
+  resources.push("rate limits", () => rateLimits?.close());
   const audit = new AuditLog(sql, log);
   resources.push("audit log", () => audit.close());
   const cursors = await openCursorSigner(sql);
@@ -106,6 +120,7 @@ async function openServices(
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
     refusals: new Refusals(baseUrl, log),
+    rateLimits,
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
   return { services, demo };

@@ -22,7 +22,8 @@ export class TesseraError extends Error {
 
   /** True when the service has not carried out the request, or says that it may be sent again. */
   get isRetryable(): boolean {
-    return this.slug === "overloaded" || this.problem.idempotency?.retryable === true;
+    if (this.slug === "overloaded" || this.slug === "rate-limited") return true;
+    return this.problem.idempotency?.retryable === true;
   }
 }
 

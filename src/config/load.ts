@@ -6,6 +6,9 @@ import {
   INDEX_MEMORY_SHARE,
   JWT_SECRET_SAFE_BYTES,
   PORT_MAX,
+  RATE_LIMIT_REQUESTS_MAX,
+  RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+  RATE_LIMIT_WINDOW_MAX_SECONDS,
   SEARCH_WORKERS_MAX,
   SLOW_REQUEST_MAX_MS,
 } from "../shared/limits.ts";
@@ -79,6 +82,15 @@ export function loadConfig(env: Environment = process.env): Config {
     indexMemoryBytes:
       BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),
     corsOrigins: reader.origins("CORS_ORIGINS"),
+    rateLimit: {
+      requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
+      windowSeconds: reader.integer(
+        "RATE_LIMIT_WINDOW_SECONDS",
+        RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+        1,
+        RATE_LIMIT_WINDOW_MAX_SECONDS,
+      ),
+    },
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,

@@ -13,7 +13,7 @@ export type Acquired = { readonly lease: Lease } | { readonly heldForMs: number 
 /**
  * Leases and short-lived values that requests and processes share. Correctness does not depend on
  * it: everything in it may vanish at any time, and PostgreSQL decides. While the server is
- * unavailable, `acquire`, `put` and `get` throw `dependency-unavailable`.
+ * unavailable, `acquire`, `put`, `get` and `add` throw `dependency-unavailable`.
  */
 export interface Coordinator {
   /** Takes the named lease for `ttlMs` unless it is held. */
@@ -22,6 +22,11 @@ export interface Coordinator {
   put(key: string, value: string, ttlSeconds: number): Promise<void>;
   /** The stored value, or null when there is none or it has expired. */
   get(key: string): Promise<string | null>;
+  /**
+   * Adds to counters, which begin at 0 and vanish after `ttlSeconds`, and returns their new values in
+   * the order of the map.
+   */
+  add(amounts: ReadonlyMap<string, number>, ttlSeconds: number): Promise<number[]>;
   /** A sentence about what is wrong, or null when the coordinator answers. */
   check(): Promise<string | null>;
   close(): Promise<void>;

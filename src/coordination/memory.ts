@@ -100,6 +100,15 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
     async get(key) {
       return values.get(key, now());
     },
+    async add(amounts, ttlSeconds) {
+      sweep();
+      return [...amounts].map(([key, amount]) => {
+        const name = `count:${key}`;
+        const total = Number(values.get(name, now()) ?? 0) + amount;
+        values.set(name, String(total), now() + ttlSeconds * 1000);
+        return total;
+      });
+    },
     async check() {
       return null;
     },

@@ -25,6 +25,7 @@ return redis.call('DEL', KEYS[1])`;
 
 /** Every script uses one key, so it runs on any node of a cluster. */
 const leaseKey = (name: string) => `tessera:lease:${name}`;
+const countKey = (key: string) => `tessera:count:${key}`;
 const valueKey = (key: string) => `tessera:value:${key}`;
 
 function connect(url: string): Redis {
@@ -120,6 +121,13 @@ export async function openRedisCoordinator(
     };
   }
 
+  async function count(key: string, by: number, ttlSeconds: number): Promise<number> {
+    const name = countKey(key);
+    // Both are sent at once. The client sends commands in their order.
+    const answers = [redis.incrby(name, by), redis.expire(name, ttlSeconds)] as const;
+    return (await Promise.all(answers))[0];
+  }
+
   return {
     async acquire(name, ttlMs) {
       const token = crypto.randomUUID();
@@ -132,6 +140,10 @@ export async function openRedisCoordinator(
       await availability.send("SET", () => redis.set(valueKey(key), value, "EX", ttlSeconds));
     },
     get: (key) => availability.send("GET", () => redis.get(valueKey(key))),
+    async add(amounts, ttlSeconds) {
+      const send = () => Promise.all([...amounts].map(([key, by]) => count(key, by, ttlSeconds)));
+      return await availability.send("INCRBY", send);
+    },
     async check() {
       const answer = await redis.ping().catch(() => null);
       return answer === "PONG" ? null : "Redis does not answer";

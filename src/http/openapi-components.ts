@@ -64,6 +64,17 @@ const HEADERS = {
     description: "The content encoding that the operation accepts, when the body had another one.",
     schema: { type: "string" },
   },
+  RateLimit: {
+    description:
+      "What is left of the credential's quota: `r` requests for the next `t` seconds. Absent when the service has no limit.",
+    schema: { type: "string", pattern: '^"default";r=\\d+;t=\\d+$' },
+    "x-tessera-extension": true,
+  },
+  RateLimitPolicy: {
+    description: "The quota: `q` requests in `w` seconds. Absent when the service has no limit.",
+    schema: { type: "string", pattern: '^"default";q=\\d+;w=\\d+$' },
+    "x-tessera-extension": true,
+  },
   RetryAfter: {
     description: "Seconds after which a retry may succeed, where one may.",
     schema: { type: "integer", minimum: 0 },

@@ -27,7 +27,7 @@ const LICENSE = "Apache-2.0";
 function problemsOf(operation: Operation): Slug[] {
   const slugs = new Set<Slug>([...operation.problems, ...COMMON]);
   const bearer = operation.kind === "json" || operation.credential === "bearer";
-  if (bearer) slugs.add("unauthorized");
+  if (bearer) slugs.add("unauthorized").add("rate-limited");
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
   const hasBody = operation.kind === "json" ? operation.body !== undefined : true;
   if (hasBody) {
@@ -97,11 +97,18 @@ function isRetryable(slug: Slug): boolean {
   return slug === "idempotency-conflict" || "retryAfterSeconds" in CATALOGUE[slug];
 }
 
+/** Absent without a limit, and where no credential was checked. */
+const RATE_LIMIT_HEADERS = {
+  RateLimit: { $ref: "#/components/headers/RateLimit" },
+  "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
+};
+
 function problemHeaders(slugs: readonly Slug[]): Json {
   const headers: Json = {
     "X-Request-Id": REQUEST_ID_HEADER,
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     "Cache-Control": { $ref: "#/components/headers/NoStore" },
+    ...RATE_LIMIT_HEADERS,
   };
   if (slugs.includes("unauthorized")) {
     headers["WWW-Authenticate"] = { $ref: "#/components/headers/WwwAuthenticate" };
@@ -148,6 +155,7 @@ function successHeaders(operation: Operation): Json {
   const headers: Json = {
     "X-Request-Id": REQUEST_ID_HEADER,
     "X-Content-Type-Options": NO_SNIFF_HEADER,
+    ...RATE_LIMIT_HEADERS,
   };
   if (operation.conditional) {
     headers["ETag"] = { $ref: "#/components/headers/ETag" };

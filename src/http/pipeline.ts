@@ -12,6 +12,7 @@ import type { BodyIntake } from "./body-intake.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalJson } from "./conditional.ts";
 import type { Operation } from "./operation.ts";
+import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 import { type RequestDetail, recordRequest } from "./request-record.ts";
@@ -23,6 +24,8 @@ export interface HttpContext {
   readonly maxBodyBytes: number;
   readonly bodies: BodyIntake;
   readonly refusals: Refusals;
+  /** Absent without a limit. */
+  readonly rateLimits: RateLimits | undefined;
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
   readonly log: Log;
@@ -83,7 +86,7 @@ interface Incoming {
   refused?: boolean;
 }
 
-/** Processes a request in a fixed order: credential, permission, parameters, body, handler. */
+/** Processes a request in a fixed order: credential, rate limit, permission, parameters, body, handler. */
 async function perform(
   operation: Operation,
   validators: Validators,
@@ -97,7 +100,10 @@ async function perform(
     : undefined;
   // Cached credentials stay synchronous, which keeps the hot path free of promises.
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
-  if (principal !== undefined) call.principal = principal;
+  if (principal !== undefined) {
+    call.principal = principal;
+    context.rateLimits?.take(principal);
+  }
   if (operation.permission !== null && principal !== undefined) {
     requirePermission(principal, operation.permission);
   }
@@ -167,6 +173,7 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
       const { principal, detail, refused = false } = call;
+      if (principal !== undefined) context.rateLimits?.describe(principal, response.headers);
       const { userId, keyId } = principal ?? {};
       const caller = { requestId, operation: id, userId, keyId };
       recordRequest(context, { ...caller, status, milliseconds, detail, refused });

@@ -182,6 +182,11 @@ export function createMetrics() {
       help: "Requests rejected because the queue was full.",
       registers,
     }),
+    rateLimited: new Counter({
+      name: "tessera_rate_limited_total",
+      help: "Requests rejected because their credential had used up its requests.",
+      registers,
+    }),
     /** Calls of PostgreSQL and Redis. */
     calls: new Histogram({
       name: "db_client_operation_duration_seconds",

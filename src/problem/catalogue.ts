@@ -1,4 +1,8 @@
-import { DEPENDENCY_RETRY_AFTER_SECONDS, OVERLOAD_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
+import {
+  DEPENDENCY_RETRY_AFTER_SECONDS,
+  OVERLOAD_RETRY_AFTER_SECONDS,
+  RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+} from "../shared/limits.ts";
 
 type Category =
   | "AUTH"
@@ -226,6 +230,21 @@ export const CATALOGUE = {
     suggestion: "Retry later. Nothing was charged.",
     steps: ["Retry after a few seconds: a repeated upgrade does not open a second session."],
     related: ["billing-not-configured"],
+  },
+  "rate-limited": {
+    status: 429,
+    category: "SUBSCRIPTION",
+    title: "Rate limited",
+    detail: "The credential has used up its requests for this period.",
+    suggestion: "Wait for the seconds that Retry-After names, then repeat the request.",
+    steps: [
+      "Read RateLimit-Policy: `q` requests are allowed in `w` seconds.",
+      "Read RateLimit of every answer: `r` requests are left for the next `t` seconds.",
+      "Spread requests over time, or ask the operator for a higher limit.",
+    ],
+    tips: ["The request was refused before it had any effect, so it can be repeated."],
+    related: ["overloaded"],
+    retryAfterSeconds: RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
   },
   overloaded: {
     status: 503,

@@ -62,6 +62,15 @@ export const KEY_LAST_USED_FLUSH_MS = 1_000;
 /** The API key of the demo project expires after this time. */
 export const DEMO_KEY_DAYS = 30;
 
+// Limits of requests per credential.
+export const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
+export const RATE_LIMIT_WINDOW_DEFAULT_SECONDS = 60;
+export const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
+/** How often processes tell one another what they have counted. */
+export const RATE_LIMIT_SYNC_MS = 100;
+/** Credentials that are counted. Beyond this, those that were counted first start again. */
+export const RATE_LIMIT_CALLERS_MAX = 50_000;
+
 // PostgreSQL.
 export const DB_POOL_CONNECTIONS = 16;
 export const DB_CONNECT_TIMEOUT_SECONDS = 5;

@@ -30,6 +30,7 @@ const SLUGS: readonly Slug[] = [
   "input-request-closed",
   "invalid-cursor",
   "overloaded",
+  "rate-limited",
   "dependency-unavailable",
   "internal-error",
   "billing-provider-error",

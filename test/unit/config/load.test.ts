@@ -35,6 +35,8 @@ describe("the configuration", () => {
       DEMO: "maybe",
       LOG_LEVEL: "loud",
       CORS_ORIGINS: "*, https://hunter2/path",
+      RATE_LIMIT_REQUESTS: "many",
+      RATE_LIMIT_WINDOW_SECONDS: "0",
       SLOW_REQUEST_MS: "-1",
       OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://hunter2",
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",

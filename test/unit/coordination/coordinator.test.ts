@@ -49,6 +49,36 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
   const name = () => crypto.randomUUID();
   const isFree = (acquired: Acquired) => "lease" in acquired;
 
+  describe(`counters ${place}`, () => {
+    test("begin at 0, add up, and are independent of one another", async () => {
+      const [first, second] = [name(), name()];
+      expect(await coordinator.add(new Map([[first, 3]]), 60)).toEqual([3]);
+      const both = new Map([
+        [second, 1],
+        [first, 4],
+      ]);
+      expect(await coordinator.add(both, 60)).toEqual([1, 7]);
+      expect(await coordinator.get(first)).toBeNull();
+      expect(await coordinator.add(new Map(), 60)).toEqual([]);
+    });
+
+    test("lose nothing to concurrent additions", async () => {
+      const counted = name();
+      const additions = Array.from({ length: 50 }, () =>
+        coordinator.add(new Map([[counted, 2]]), 60),
+      );
+      await Promise.all(additions);
+      expect(await coordinator.add(new Map([[counted, 0]]), 60)).toEqual([100]);
+    });
+
+    test("vanish after their time", async () => {
+      const counted = name();
+      await coordinator.add(new Map([[counted, 5]]), 1);
+      await Bun.sleep(1_300);
+      expect(await coordinator.add(new Map([[counted, 0]]), 1)).toEqual([0]);
+    });
+  });
+
   describe(`a lease ${place}`, () => {
     test("a held lease is refused to others, with the remaining time", async () => {
       const wanted = name();
