@@ -1,0 +1,1 @@
+../../vectordbbench/tessera/service.py

@@ -1,0 +1,4 @@
+class Distance:
+    COSINE = "cosine"
+    L2 = "l2"
+    DOT = "dot"

@@ -1,0 +1,5 @@
+"""Stand-in for click: options keep what they were declared with."""
+
+
+def option(*names, **settings):
+    return {"names": names, **settings}
