@@ -1,11 +1,13 @@
 import {
   createRemoteJWKSet,
+  customFetch,
   errors,
   type JWTPayload,
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
 import type { Config } from "../config/schema.ts";
+import { tracedFetch } from "../observability/tracing.ts";
 import { Problem } from "../problem/problem.ts";
 import { isUuid } from "../shared/formats.ts";
 import {
@@ -120,6 +122,7 @@ function createClaimsReader(jwt: Config["jwt"]): (token: string) => Promise<JWTP
           cooldownDuration: JWKS_COOLDOWN_MS,
           cacheMaxAge: JWKS_CACHE_MAX_AGE_MS,
           timeoutDuration: JWKS_TIMEOUT_MS,
+          [customFetch]: tracedFetch,
         });
   const checks = {
     // The issuer's clock may be a little ahead. The expiry is checked again, without tolerance.

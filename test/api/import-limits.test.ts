@@ -59,11 +59,13 @@ describe("the body of an import", () => {
       },
     });
     const zipped = Bun.gzipSync(new TextEncoder().encode(text));
-    expect(zipped.byteLength).toBeLessThan(MAX_BYTES);
+    const packed = Bun.zstdCompressSync(text);
+    for (const body of [zipped, packed]) expect(body.byteLength).toBeLessThan(MAX_BYTES);
     for (const [body, headers] of [
       [text, TYPE],
       [chunks, TYPE],
       [zipped, { ...TYPE, "content-encoding": "gzip" }],
+      [packed, { ...TYPE, "content-encoding": "zstd" }],
     ] as const) {
       const answer = await api.send("POST", path, { as: owner, body: body as never, headers });
       expect(answer.status).toBe(413);

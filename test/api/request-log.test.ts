@@ -71,12 +71,14 @@ test("slow requests are logged with what they did, without bodies and credential
   });
   expect(api.server.logs()).not.toContain("a private question");
   expect(api.server.logs()).not.toContain(key.key);
+  await api.stop();
 });
 
 test("requests below the bound, and all without one, are not logged as slow", async () => {
   for (const SLOW_REQUEST_MS of ["3600000", "0", undefined]) {
     const api = await startApiProcess({ env: { LOG_LEVEL: "warn", SLOW_REQUEST_MS } });
     await api.get("/projects", await api.user());
+    await api.stop();
     expect(linesOf(api.server.logs(), "slow request")).toEqual([]);
   }
 });

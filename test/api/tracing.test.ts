@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { addEnvironment } from "../../support/accounts.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { startRedis } from "../../support/redis.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { startApiProcess } from "../support/api.ts";
@@ -91,12 +92,22 @@ async function breakOff(service: Service, path: string, headers: Readonly<Record
 /** Runs all requests of the tests against a service, and ends it. */
 async function world() {
   const collector = new Collector();
+  const keyRequests: Headers[] = [];
+  const keyServer = Bun.serve({
+    port: 0,
+    fetch({ headers }) {
+      keyRequests.push(headers);
+      return Response.json({ keys: [] });
+    },
+  });
+  onCleanup(() => keyServer.stop(true));
   const redis = await startRedis();
   const provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
   const service = await startApiProcess({
     env: {
       ...billing(provider),
       REDIS_URL: redis.url,
+      JWT_JWKS_URL: `http://localhost:${keyServer.port}/keys`,
       LOG_LEVEL: "http",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
@@ -150,6 +161,9 @@ async function world() {
     body: JSON.stringify(PRO),
   });
   await run("unauthorized", search, { body });
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const token = `${part({ alg: "RS256" })}.${part({ sub: user.userId })}.${part({})}`;
+  await run("key-set", search, { headers: { authorization: `Bearer ${token}` }, body });
   await run("invalid", search, { headers, body: "{" });
   await service.sql`ALTER TABLE conversations RENAME TO conversations_away`;
   await run("broken", `/conversations/${randomUUID()}`, { headers, method: "GET" });
@@ -164,10 +178,10 @@ async function world() {
   });
   await breakOff(service, search, { ...headers, "X-Request-Id": "aborted" });
   await end(service);
-  return { collector, service, statuses, provider };
+  return { collector, service, statuses, provider, keyRequests };
 }
 
-const { collector, service, statuses, provider } = await world();
+const { collector, service, statuses, provider, keyRequests } = await world();
 const traceOf = (id: string) => spansOf(collector, id);
 
 describe("a traced search", () => {
@@ -246,6 +260,16 @@ test("a call of the payment provider is a span, and carries it as traceparent", 
   expect(calls.length).toBeGreaterThan(0);
   const sent = provider.received.map(({ headers }) => headers.get("traceparent"));
   for (const { spanId } of calls) expect(sent).toContain(`00-${root.traceId}-${spanId}-01`);
+});
+
+test("reading the keys of tokens is a span of the request that needs them", () => {
+  expect(statuses["key-set"]).toBe(401);
+  const { root, spans } = traceOf("key-set");
+  const [call] = childrenOf(spans, root).filter(
+    (span) => attributesOf(span)["server.address"] === "localhost",
+  );
+  const sent = keyRequests.map((headers) => headers.get("traceparent"));
+  expect(sent).toEqual([`00-${root.traceId}-${call?.spanId}-01`]);
 });
 
 test("a tool call of an assistant and the operation that it runs are one trace", () => {
