@@ -364,7 +364,7 @@ test("a collector that does not answer delays neither requests nor the end of th
   await end(traced);
 });
 
-test("without an endpoint, or when disabled, nothing is exported and the SDK is not loaded", async () => {
+test("without an endpoint, or when disabled, nothing is exported and no line of the log names a trace", async () => {
   const other = new Collector();
   for (const env of [
     { OTEL_EXPORTER_OTLP_ENDPOINT: undefined },

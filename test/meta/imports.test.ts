@@ -1,7 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { codeOf, filesNamedIn, filesOf, findCycle, importsOf, ROOT, reachable } from "./sources.ts";
+import {
+  codeOf,
+  filesNamedIn,
+  filesOf,
+  findCycle,
+  importsOf,
+  ROOT,
+  reachable,
+  textOf,
+} from "./sources.ts";
 
 /** The layers, highest first. A file imports from its own layer and from lower ones only. */
 const LAYERS = {
@@ -161,6 +170,14 @@ describe("the direction of imports", () => {
       return to.startsWith("workers/") && layerOf(from) !== "feature";
     });
     expect(foreign.map(arrow)).toEqual([]);
+  });
+
+  test("the tracing SDK is imported by one file, which is loaded when tracing is configured", () => {
+    const sdk = /\bfrom\s*"@opentelemetry\/(?!api")/;
+    const importing = product.filter((file) => sdk.test(codeOf(file)));
+    expect(importing).toEqual(["src/observability/tracing-sdk.ts"]);
+    const eager = product.filter((file) => /\bfrom\s*"[^"]*tracing-sdk/.test(textOf(file)));
+    expect(eager).toEqual([]);
   });
 
   test("only src/config reads the environment", () => {
