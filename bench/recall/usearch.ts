@@ -18,7 +18,8 @@ interface Point {
   readonly microseconds: number;
 }
 
-function open(dimension: number, expansion: number): Index {
+/** An empty index as all comparisons with USearch use it: bf16, M = 16, ef 128 for construction. */
+export function openIndex(dimension: number, expansion: number): Index {
   return new Index({
     dimensions: dimension,
     metric: MetricKind.Cos,
@@ -58,7 +59,7 @@ export class Baseline {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${name}-${rows.length}x${base.dimension}.usearch`);
     if (!existsSync(file)) {
-      const index = open(base.dimension, EXPANSIONS[0] as number);
+      const index = openIndex(base.dimension, EXPANSIONS[0] as number);
       for (let first = 0; first < rows.length; first += ADD_ROWS) {
         const part = rows.slice(first, first + ADD_ROWS);
         const vectors = new Float32Array(part.length * base.dimension);
@@ -85,7 +86,7 @@ export class Baseline {
   ): Point[] {
     const points: Point[] = [];
     for (const expansion of EXPANSIONS) {
-      const index = open(this.base.dimension, expansion);
+      const index = openIndex(this.base.dimension, expansion);
       index.load(this.file);
       const search = (i: number) => index.search(queries[i] as Float32Array, limit, 1);
       const shares = queries.map((query, i) => {

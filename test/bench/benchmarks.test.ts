@@ -88,6 +88,13 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
       /^\| beside a flood: open loop, 10 x \| \d+ \| \d+ \| \d/m,
     ],
   },
+  "peers/run": {
+    args: "--vectors 200 --queries 10 --clients 2 --seconds 0.3 --rounds 1 --peers usearch",
+    lines: [
+      /^\| Tessera \| 1\.0000 \| - \| \d+ \| 1\.00 \| [\d.]+ \/ [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$/m,
+      /^\| usearch bf16, in process \| 1\.0000 \| \d+ \| \d+ \| [\d.]+ \|/m,
+    ],
+  },
   "recall/run": {
     args: "--tiny",
     lines: ["clusters", "uniform", "duplicates", "text"]

@@ -1,0 +1,145 @@
+/**
+ * Tessera and other engines in one run: the same vectors, the same queries, at the same recall.
+ *
+ *   bun bench/peers/run.ts [--vectors 20000] [--dimension 768] [--data text] [--queries 500]
+ *                          [--limit 10] [--clients 16] [--seconds 5] [--rounds 2]
+ *                          [--peers usearch,lancedb,chroma]
+ *                          [--qdrant URL] [--weaviate URL] [--chroma-url URL] [--pgvector URL]
+ *                          [--redis URL]
+ *
+ * Tessera, LanceDB and the Chroma server start here; LanceDB and Chroma are installed below .cache/peers
+ * when they are first named. The others are measured where a URL names a running one. `--data` is
+ * clusters, text, uniform, duplicates or sparse. What each engine is asked to do, and what is
+ * comparable, is in bench/peers/README.md.
+ */
+import { runProgram } from "../../support/run-program.ts";
+import { generate } from "../load/data.ts";
+import { readOptions } from "../support/options.ts";
+import { printHead, printRow, secondsSince } from "../support/table.ts";
+import { chroma } from "./chroma.ts";
+import { lancedb } from "./lancedb.ts";
+import { type Measured, measureSearches, trueNeighbours, tune } from "./measure.ts";
+import { type Peer, Unavailable } from "./peer.ts";
+import { pgvector } from "./pgvector.ts";
+import { qdrant } from "./qdrant.ts";
+import { redisVectorSets } from "./redis.ts";
+import { tessera } from "./tessera.ts";
+import { usearch } from "./usearch.ts";
+import { weaviate } from "./weaviate.ts";
+
+const options = readOptions({
+  vectors: 20_000,
+  dimension: 768,
+  data: "text",
+  queries: 500,
+  limit: 10,
+  clients: 16,
+  seconds: 5,
+  rounds: 2,
+  peers: "usearch,lancedb,chroma",
+  qdrant: "",
+  weaviate: "",
+  "chroma-url": "",
+  pgvector: "",
+  redis: "",
+});
+
+/** Less recall than this below Tessera's counts as equal. */
+const EQUAL_RECALL = 0.001;
+
+/** How each named engine is opened. */
+const HERE: Readonly<Record<string, () => Promise<Peer> | Peer>> = {
+  usearch,
+  lancedb,
+  chroma: () => chroma(),
+};
+
+function openers(): Array<readonly [name: string, open: () => Promise<Peer> | Peer]> {
+  const named = options.peers.split(",").filter((name) => name !== "");
+  const here = named.map((name) => {
+    const open = HERE[name];
+    if (open === undefined) {
+      throw new Error(`--peers are ${Object.keys(HERE).join(", ")}, not ${name}`);
+    }
+    return [name, open] as const;
+  });
+  const { qdrant: q, weaviate: w, "chroma-url": c, pgvector: p, redis: r } = options;
+  const trimmed = (url: string) => url.replace(/\/+$/, "");
+  return [
+    ...here,
+    ...(q === "" ? [] : [["qdrant", () => qdrant(trimmed(q))] as const]),
+    ...(w === "" ? [] : [["weaviate", () => weaviate(trimmed(w))] as const]),
+    ...(c === "" ? [] : [["chroma", () => chroma(trimmed(c))] as const]),
+    ...(p === "" ? [] : [["pgvector", () => pgvector(p, options.clients)] as const]),
+    ...(r === "" ? [] : [["redis", () => redisVectorSets(r)] as const]),
+  ];
+}
+
+interface Row extends Measured {
+  readonly name: string;
+  readonly effort: number;
+  readonly recall: number;
+  readonly loadSeconds: number;
+}
+
+function print(row: Row, base: Row): void {
+  const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds } = row;
+  printRow(
+    name,
+    recall.toFixed(4),
+    effort === 0 ? "-" : effort,
+    throughput.toFixed(0),
+    (throughput / base.throughput).toFixed(2),
+    `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
+    alone.toFixed(2),
+    cpu === null ? "-" : cpu.toFixed(3),
+    loadSeconds.toFixed(1),
+  );
+}
+
+await runProgram(async () => {
+  const { vectors, dimension, queries: count, limit, clients, seconds, rounds } = options;
+  const peers = openers();
+  const { data, queries } = generate(options.data, vectors, count, dimension);
+  const truth = trueNeighbours(data, queries, limit);
+  console.log(`${vectors} x ${dimension} (${options.data}), ${count} queries, limit ${limit}`);
+
+  const measure = async (open: () => Promise<Peer> | Peer, target: number): Promise<Row> => {
+    const peer = await open();
+    try {
+      const started = performance.now();
+      await peer.load(data);
+      const loadSeconds = secondsSince(started);
+      const { effort, recall } = await tune(peer, queries, truth, target);
+      const measured = await measureSearches(peer, queries, { limit, clients, seconds, rounds });
+      return { name: peer.name, effort, recall, loadSeconds, ...measured };
+    } finally {
+      await peer.close().catch(() => {});
+    }
+  };
+  const base = await measure(tessera, 1);
+  const rows = [base];
+  const absent: string[] = [];
+  for (const [name, open] of peers) {
+    try {
+      rows.push(await measure(open, base.recall - EQUAL_RECALL));
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      absent.push(`${name} was not measured: ${error.message}`);
+    }
+  }
+  const many = `searches/s, ${clients} clients`;
+  printHead(
+    "engine",
+    `recall@${limit}`,
+    "effort",
+    many,
+    "to Tessera",
+    "p50 / p99 ms",
+    "p50 ms, 1 client",
+    "CPU ms",
+    "load s",
+  );
+  for (const row of rows) print(row, base);
+  for (const line of absent) console.log(`\n${line}`);
+});

@@ -1,0 +1,40 @@
+import type { Matrix } from "../../support/vector-files.ts";
+import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
+import { startOwnService } from "../load/own-service.ts";
+import { Service } from "../load/service.ts";
+import { cpuSeconds } from "../support/process-usage.ts";
+import { type Peer, send } from "./peer.ts";
+
+const INDEX_SECONDS = 1_800;
+
+interface Answer {
+  readonly data: ReadonlyArray<{
+    readonly chunk: { readonly file_path: string; readonly index: number };
+  }>;
+}
+
+/** A service of its own, asked over HTTP with JSON arrays as the other servers are. */
+export async function tessera(): Promise<Peer> {
+  const [project, environment] = ["bench", "production"];
+  const own = await startOwnService(project, environment);
+  const service = new Service({ project, environment, ...own });
+  const url = `${service.url.origin}${service.searchPath}`;
+  const headers = { "x-api-key": own.key };
+  return {
+    name: "Tessera",
+    efforts: [0],
+    async load(data: Matrix) {
+      await importRows(service, data);
+      await untilComplete(service, data.dimension, INDEX_SECONDS);
+    },
+    async use() {},
+    async search(query, limit) {
+      const vector = Array.from(query);
+      const body = { vector, dimension: vector.length, limit, threshold: 0 };
+      const { data } = await send<Answer>("POST", url, body, headers);
+      return data.map(({ chunk }) => rowOfHit(chunk));
+    },
+    cpuSeconds: () => cpuSeconds(own.pid),
+    async close() {},
+  };
+}
