@@ -182,6 +182,16 @@ const PROGRAMS = [
     brew: "chromium",
     isThere: () => Bun.which("chromium") !== null || Bun.which("google-chrome") !== null,
   },
+  {
+    package: "nginx-light",
+    brew: "nginx",
+    isThere: () => Bun.which("nginx") !== null || existsSync("/usr/sbin/nginx"),
+  },
+  {
+    package: "haproxy",
+    brew: "haproxy",
+    isThere: () => Bun.which("haproxy") !== null || existsSync("/usr/sbin/haproxy"),
+  },
   { package: "wrk", brew: "wrk", isThere: () => Bun.which("wrk") !== null },
   { package: "python3", brew: "python3", isThere: () => Bun.which("python3") !== null },
   { package: "redis-server", brew: "redis", isThere: () => Bun.which("redis-server") !== null },

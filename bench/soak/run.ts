@@ -82,7 +82,10 @@ await runProgram(async () => {
     ...{ projects: options.projects, files: options.files, variants: options.variants },
     ...{ chunksPerFile: options["chunks-per-file"], dimension: options.dimension },
   });
-  const variables = { DATA_DIR: dataDir, INDEX_MEMORY_MB: String(options["memory-mb"]) };
+  const variables = {
+    DATA_DIR: dataDir,
+    INDEX_MEMORY_BYTES: String(options["memory-mb"] * 2 ** 20),
+  };
   const server = await BenchServer.start(variables);
   await fill(server, world);
   const load = new SoakLoad(server, world);

@@ -30,6 +30,8 @@ export interface Call extends CallOptions {
   readonly repeatable: boolean;
 }
 
+/** Names a project to balancers, so that its requests reach the node that has it in memory. */
+const ROUTING_KEY = "x-routing-key";
 const RETRIES_DEFAULT = 3;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 5_000;
@@ -66,6 +68,9 @@ function mayRepeat(error: unknown, { repeatable, body, signal }: Call): boolean 
 
 /** Sends calls and repeats those that may succeed later. */
 export class Transport {
+  /** The routing keys of projects by the names that calls used for them. */
+  readonly #routingKeys = new Map<string, string>();
+
   constructor(private readonly options: TesseraOptions) {}
 
   /** The body of a successful answer; undefined when there is none. */
@@ -89,11 +94,14 @@ export class Transport {
     const { baseUrl, credential, fetch = globalThis.fetch } = this.options;
     const token = typeof credential === "string" ? credential : await credential();
     const content = json === undefined ? body : JSON.stringify(json);
+    const project = path[0] === "projects" ? path[1] : undefined;
+    const known = project === undefined ? undefined : this.#routingKeys.get(project);
     const init = {
       method,
       headers: {
         authorization: `Bearer ${token}`,
         ...(json === undefined ? {} : { "content-type": "application/json" }),
+        ...(known === undefined ? {} : { [ROUTING_KEY]: known }),
         ...headers,
       },
       ...(content === undefined ? {} : { body: content }),
@@ -103,6 +111,8 @@ export class Transport {
     };
     const response = await fetch(addressOf(baseUrl, path, query), init as RequestInit);
     if (!response.ok) throw await errorOf(response);
+    const key = response.headers.get(ROUTING_KEY);
+    if (project !== undefined && key !== null) this.#routingKeys.set(project, key);
     const text = await response.text();
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }

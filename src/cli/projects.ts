@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { deleteProject, type ListedProject, listAllProjects } from "../projects/manage.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
@@ -15,6 +15,31 @@ const COLUMNS: readonly Column<ListedProject>[] = [
   ["releases", (project) => String(project.releases)],
   ["created", (project) => shortTime(project.created_at)],
 ];
+
+/** One line of a balancer's table of slugs. Slugs are letters, digits and hyphens. */
+const MAP_LINES = {
+  nginx: ({ slug, id }: ListedProject) => `${slug} ${id};\n`,
+  haproxy: ({ slug, id }: ListedProject) => `${slug} ${id}\n`,
+} as const;
+type MapFormat = keyof typeof MAP_LINES;
+
+function mapCommand(): Command {
+  return new Command("map")
+    .description("Print the id of each slug, as the table of a balancer (docs/nodes.md).")
+    .addOption(
+      new Option("--format <balancer>", "the form of the table")
+        .choices(Object.keys(MAP_LINES))
+        .default("nginx"),
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  ./tessera projects map > /etc/nginx/tessera-projects.map && nginx -s reload",
+    )
+    .action(async ({ format }: { format: MapFormat }) => {
+      const projects = await withDatabase((sql) => listAllProjects(sql));
+      process.stdout.write(projects.map(MAP_LINES[format]).join(""));
+    });
+}
 
 export function projectsCommand(): Command {
   const list = new Command("list")
@@ -41,5 +66,6 @@ export function projectsCommand(): Command {
   return new Command("projects")
     .description("Manage projects.")
     .addCommand(list)
+    .addCommand(mapCommand())
     .addCommand(remove);
 }

@@ -2,7 +2,8 @@ import { availableParallelism, totalmem } from "node:os";
 import { resolve } from "node:path";
 import {
   BODY_TRANSPORT_MAX_BYTES,
-  INDEX_MEMORY_MAX_MB,
+  INDEX_MEMORY_MAX_BYTES,
+  INDEX_MEMORY_MIN_BYTES,
   INDEX_MEMORY_SHARE,
   JWT_SECRET_SAFE_BYTES,
   PORT_MAX,
@@ -13,10 +14,15 @@ import {
   SLOW_REQUEST_MAX_MS,
 } from "../shared/limits.ts";
 import { type Environment, Reader } from "./reader.ts";
-import { type Config, DEFAULTS, type DemoMode, LOG_LEVELS, type LogLevel } from "./schema.ts";
+import {
+  type Config,
+  DEFAULTS,
+  type DemoMode,
+  INDEX_PRELOADS,
+  LOG_LEVELS,
+  type LogLevel,
+} from "./schema.ts";
 import { readTracing } from "./tracing.ts";
-
-const BYTES_PER_MB = 1_048_576;
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {
@@ -50,7 +56,7 @@ function readPrices(reader: Reader): Record<string, string> {
 }
 
 /** The share of the machine's memory that indexes use by default. */
-const memoryShareMb = () => Math.ceil((totalmem() * INDEX_MEMORY_SHARE) / BYTES_PER_MB);
+const memoryShare = () => Math.ceil(totalmem() * INDEX_MEMORY_SHARE);
 
 /** Reads the configuration from the environment. Throws a ConfigError that lists every fault. */
 export function loadConfig(env: Environment = process.env): Config {
@@ -79,8 +85,13 @@ export function loadConfig(env: Environment = process.env): Config {
     embedApiKey: reader.text("EMBED_API_KEY"),
     apiKey: reader.text("TESSERA_API_KEY"),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
-    indexMemoryBytes:
-      BYTES_PER_MB * reader.integer("INDEX_MEMORY_MB", memoryShareMb(), 1, INDEX_MEMORY_MAX_MB),
+    indexMemoryBytes: reader.integer(
+      "INDEX_MEMORY_BYTES",
+      memoryShare(),
+      INDEX_MEMORY_MIN_BYTES,
+      INDEX_MEMORY_MAX_BYTES,
+    ),
+    indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: {
       requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),

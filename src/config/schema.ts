@@ -1,6 +1,12 @@
 import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 
 export type DemoMode = "auto" | "on" | "off";
+
+/**
+ * Projects that are loaded before anybody searches them: `all` that fit into memory, those of which
+ * this process has snapshots (`own`), or `none`.
+ */
+export type IndexPreload = "all" | "own" | "none";
 export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
 
 /** How spans are exported, in the terms of OpenTelemetry. */
@@ -58,6 +64,8 @@ export interface Config {
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
+  /** Projects that are kept in memory before anybody searches them. */
+  readonly indexPreload: IndexPreload;
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
   readonly corsOrigins: readonly string[];
   /** Requests per credential and window; 0 requests for no limit. */
@@ -74,6 +82,8 @@ export interface Config {
   /** Where tests make the process die; empty in production. */
   readonly failpoints: readonly string[];
 }
+
+export const INDEX_PRELOADS: readonly IndexPreload[] = ["all", "own", "none"];
 
 export const LOG_LEVELS: readonly LogLevel[] = [
   "trace",

@@ -19,6 +19,7 @@ const REQUEST_HEADERS = [
   "X-Gitlab-Event-UUID",
   "X-Request-Id",
   "X-Request-UUID",
+  "X-Routing-Key",
   "X-Service-Webhook-Secret",
 ].join(", ");
 
@@ -37,6 +38,7 @@ const RESPONSE_HEADERS = [
   "X-Content-Type-Options",
   "X-Ignored-Fields",
   "X-Request-Id",
+  "X-Routing-Key",
   "X-Search-Plan",
 ].join(", ");
 

@@ -8,8 +8,8 @@ export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
 
 /** A response whose body is JSON text already. */
-export function jsonText(text: string): Response {
-  return new Response(text, { headers: { "content-type": JSON_TYPE } });
+export function jsonText(text: string, headers: Record<string, string> = {}): Response {
+  return new Response(text, { headers: { "content-type": JSON_TYPE, ...headers } });
 }
 
 /** A JSON response. */

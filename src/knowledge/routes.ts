@@ -1,6 +1,7 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { jsonText } from "../http/respond.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../http/routing-key.ts";
 import { targetOf } from "../http/target.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
 import { LookupCursors } from "./cursor.ts";
@@ -60,6 +61,7 @@ export function knowledgeOperations(services: {
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,
+      responseHeaders: routingKeyHeader,
       problems: [
         "project-not-found",
         "environment-not-found",
@@ -70,7 +72,8 @@ export function knowledgeOperations(services: {
         const reference = params.project_reference;
         const self = basePath + targetOf(request.url).path;
         const call = { principal, reference, body, self, note };
-        return jsonText(await lookUp({ scopes, knowledge, cursors }, call));
+        const { projectId, json } = await lookUp({ scopes, knowledge, cursors }, call);
+        return jsonText(json, { [ROUTING_KEY]: projectId });
       },
     }),
   ];

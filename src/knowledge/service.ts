@@ -124,11 +124,17 @@ function pageJson(
   return `${JSON.stringify(head).slice(0, -1)},"data":${result.json},${JSON.stringify(tail).slice(1)}`;
 }
 
+interface FoundPage {
+  readonly projectId: string;
+  /** A `LookupPage`. */
+  readonly json: string;
+}
+
 /**
- * One page of a project's knowledge as the JSON of a `LookupPage`. Throws `project-not-found`,
+ * One page of a project's knowledge. Throws `project-not-found`,
  * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
-export async function lookUp(services: LookupServices, call: LookupCall): Promise<string> {
+export async function lookUp(services: LookupServices, call: LookupCall): Promise<FoundPage> {
   const { scopes, knowledge, cursors } = services;
   const { principal, reference: project } = call;
   // Errors are reported in this order: missing project, invalid body, missing scope. One query finds
@@ -146,5 +152,6 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const next = result.more
     ? await cursors.save({ question, progress: progressAfter(state, result) })
     : null;
-  return pageJson(question, result, { self: call.self, first: null, next, prev: null });
+  const json = pageJson(question, result, { self: call.self, first: null, next, prev: null });
+  return { projectId, json };
 }

@@ -21,6 +21,7 @@ const SEARCH_STAGES = ["parse", "walk", "scan", "exact", "rescore", "render"] as
 /** The state of the search engine that gauges report. */
 interface EngineFigures {
   readonly queued: number;
+  readonly projects: number;
   readonly vectors: number;
   readonly backlog: number;
   readonly bytes: number;
@@ -39,6 +40,7 @@ const ENGINE_GAUGES: ReadonlyArray<
     "Share of the true best results that recent searches found, measured on a sample of them.",
     ({ recall }) => recall,
   ],
+  ["tessera_index_projects", "Projects in the memory of this process.", ({ projects }) => projects],
   ["tessera_index_vectors", "Vectors in this process's indexes.", ({ vectors }) => vectors],
   ["tessera_index_memory_bytes", "Native memory of this process's indexes.", ({ bytes }) => bytes],
   ["tessera_index_change_lag", "Change log entries that are not indexed yet.", ({ lag }) => lag],

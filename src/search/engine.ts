@@ -28,6 +28,8 @@ export interface EngineState {
   readonly behind: string | null;
   /** Changes that are not searchable yet. */
   readonly lag: number;
+  /** Projects in memory. */
+  readonly projects: number;
   readonly vectors: number;
   /** Vectors that are not in a graph yet and will be. */
   readonly backlog: number;

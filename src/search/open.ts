@@ -30,7 +30,8 @@ export function openEngine(
   metrics: Metrics,
 ): OpenedEngine {
   const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
-  const indexer = new Indexer(dataDir, { databaseUrl, logLevel, memoryBudget }, log);
+  const options = { databaseUrl, logLevel, memoryBudget, preload: config.indexPreload };
+  const indexer = new Indexer(dataDir, options, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers, (kind, ms) => metrics.poolWait.observe(kind, ms / 1_000));
   const recall = new RecallMonitor({

@@ -7,6 +7,7 @@ import { REVALIDATE } from "../http/conditional.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import type { RequestDetail } from "../http/request-record.ts";
 import { JSON_TYPE } from "../http/respond.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../http/routing-key.ts";
 import { targetOf } from "../http/target.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { traced } from "../observability/tracing.ts";
@@ -116,7 +117,7 @@ async function search(
     requirePlainBody(request);
     const { path: ownPath, target } = targetOf(request.url);
     const path = basePath + ownPath;
-    const headers: Record<string, string> = {};
+    const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
     if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
     if (scope.frozen) {
       // Computed now, because the body is transferred to the engine and is empty afterwards.
@@ -170,7 +171,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     bodyRequired: true,
     response: SearchResponse,
     responseExample: exampleResponse,
-    responseHeaders: searchHeaders,
+    responseHeaders: { ...searchHeaders, ...routingKeyHeader },
     conditional,
     problems: ["validation-failed", "project-not-found", notFound],
     handle: (call) =>

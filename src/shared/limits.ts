@@ -247,9 +247,10 @@ export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 /** Share of the machine's memory that indexes may use by default before idle projects are evicted. */
 export const INDEX_MEMORY_SHARE = 0.6;
-export const INDEX_MEMORY_MAX_MB = 16_777_216;
-/** A project that was searched within this time is not idle. */
-export const INDEX_IDLE_MS = 60_000;
+export const INDEX_MEMORY_MIN_BYTES = 1_048_576;
+export const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
+/** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
+export const INDEX_IDLE_MS = 5_000;
 /** Processes that can share one DATA_DIR. */
 export const INDEX_INSTANCES_MAX = 64;
 export const INDEX_REPORT_INTERVAL_MS = 500;

@@ -131,12 +131,21 @@ describe("members", () => {
 });
 
 describe("projects", () => {
-  test("list counts what they contain, and delete removes one with everything in it", async () => {
+  test("list counts what they contain, map names their ids for balancers, and delete removes one with everything in it", async () => {
     await cli.import([...FRAME, file("a.md"), { ...FRAME[1], slug: "other" }]);
     expect(await list("projects", "list")).toMatchObject([
       { slug: "docs", owners: ["ada@example.com"], members: 1, files: 1, environments: 1 },
       { slug: "other", files: 0 },
     ]);
+    const projects = await list("projects", "list");
+    for (const [format, end] of [
+      ["nginx", ";"],
+      ["haproxy", ""],
+    ]) {
+      const { stdout } = await cli.run(["projects", "map", "--format", format as string]);
+      expect(stdout).toBe(projects.map(({ slug, id }) => `${slug} ${id}${end}\n`).join(""));
+    }
+    expect((await cli.run(["projects", "map", "--format", "caddy"])).status).toBe(2);
     await needsConfirmation("projects", "delete", "docs");
     expect(await list("projects", "list")).toMatchObject([{ slug: "other" }]);
     const [left] = await cli.sql`SELECT count(*)::integer AS count FROM files`;

@@ -144,9 +144,9 @@ describe("the Kubernetes manifests", () => {
       expect(requests[name]).toBeDefined();
       expect(limits[name]).toBeDefined();
     }
-    const [memory] = container.env.filter((entry: Json) => entry.name === "INDEX_MEMORY_MB");
-    const limitMb = Number(/^(\d+)Gi$/.exec(limits.memory)?.[1]) * 1_024;
-    expect(Number(memory.value)).toBeLessThanOrEqual(limitMb * 0.6);
+    const [memory] = container.env.filter((entry: Json) => entry.name === "INDEX_MEMORY_BYTES");
+    const limit = Number(/^(\d+)Gi$/.exec(limits.memory)?.[1]) * 2 ** 30;
+    expect(Number(memory.value)).toBeLessThanOrEqual(limit * 0.6);
   });
 
   test("run without root, capabilities, writable root file system and API token", () => {

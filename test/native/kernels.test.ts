@@ -216,6 +216,6 @@ describe("searches with each set of kernels", () => {
         expect([set, window]).toEqual([set, portable.window]);
         expect(answers).toEqual(portable.answers);
       }
-    }, 120_000);
+    }, 240_000);
   }
 });

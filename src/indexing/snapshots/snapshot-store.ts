@@ -38,6 +38,11 @@ export class SnapshotStore {
     return readdirSync(this.root).filter(isUuid);
   }
 
+  /** True when a project has a complete snapshot. */
+  has(projectId: string): boolean {
+    return existsSync(join(this.root, projectId, MANIFEST));
+  }
+
   /** The directory of one index's snapshot of a project. */
   directory(projectId: string, indexName: string): string {
     return join(this.root, projectId, indexName);

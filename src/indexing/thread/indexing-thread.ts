@@ -25,17 +25,20 @@ import type { IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
-/** Hands a change to the project that it concerns, which is loaded as far as memory allows. */
+/** Whether a project is to be loaded before anybody searches it. */
+type MayPreload = (projectId: string) => boolean;
+
+/** Hands a change to the project that it concerns, which is loaded if it may be. */
 function applyTo(
   projects: LoadedProjects,
-  memoryBudget: number,
+  mayPreload: MayPreload,
   { kind, projectId, ref, seq }: Change,
 ): void {
   if (kind === "project") void projects.remove(projectId);
   else if (kind === "rebuild") void projects.rebuild(projectId);
   else {
     projects.mark(projectId, { id: ref, kind }, seq);
-    projects.prefetch(projectId, () => projects.totals().bytes < memoryBudget);
+    projects.prefetch(projectId, () => mayPreload(projectId));
   }
 }
 
@@ -58,14 +61,15 @@ export class IndexingThread {
     private readonly context: IndexingContext,
     private readonly projects: LoadedProjects,
     private readonly follower: Follower,
-    private readonly memoryBudget: number,
+    private readonly options: IndexerOptions,
+    private readonly mayPreload: MayPreload,
   ) {
     this.#state = new IndexState(sql, context.indexes);
   }
 
   /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
   static async open(options: IndexerOptions, post: Post): Promise<IndexingThread> {
-    const { memoryBudget } = options;
+    const { memoryBudget, preload } = options;
     const log = createLog(options.logLevel);
     const sql = openDatabase(options.databaseUrl, {
       connections: INDEX_DB_CONNECTIONS,
@@ -77,12 +81,14 @@ export class IndexingThread {
       loaded: (projectId) => post({ type: "loaded", projectId }),
       evicted: (projectId) => post({ type: "evicted", projectId }),
     });
+    const mayPreload = (projectId: string) => {
+      const wanted = preload === "all" || (preload === "own" && context.snapshots.has(projectId));
+      return wanted && projects.totals().bytes < memoryBudget;
+    };
     const follower: Follower = await untilAnswered(log, "the change log", () =>
-      Follower.start(sql, log, context.changes, (change) =>
-        applyTo(projects, memoryBudget, change),
-      ),
+      Follower.start(sql, log, context.changes, (change) => applyTo(projects, mayPreload, change)),
     );
-    return new IndexingThread(sql, post, context, projects, follower, memoryBudget);
+    return new IndexingThread(sql, post, context, projects, follower, options, mayPreload);
   }
 
   /** Starts all periodic work and loads the projects; resolves when they are loaded. */
@@ -117,7 +123,7 @@ export class IndexingThread {
   #listenForVersions(): void {
     const receive = (payload: string) => {
       const [projectId = "", ...versions] = payload.split(" ");
-      this.projects.prefetch(projectId, () => this.projects.totals().bytes < this.memoryBudget);
+      this.projects.prefetch(projectId, () => this.mayPreload(projectId));
       this.projects.announce(projectId, versions);
     };
     this.sql.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
@@ -125,13 +131,13 @@ export class IndexingThread {
     });
   }
 
-  /** Loads recently changed projects first, as far as memory allows. */
+  /** Loads the projects that are to be preloaded, recently changed ones first. */
   async #loadAll(): Promise<void> {
     const { changes, log, snapshots } = this.context;
     const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
     for (const id of new Set([...changed, ...snapshots.projects()])) {
-      if (this.#stopping || this.projects.totals().bytes > this.memoryBudget) break;
-      await this.projects.load(id);
+      if (this.#stopping) break;
+      if (this.mayPreload(id)) await this.projects.load(id);
     }
     this.#loading = false;
   }
@@ -156,7 +162,8 @@ export class IndexingThread {
   /** Saves a project that is due, and frees memory when the budget is exceeded. */
   async #keepHouse(): Promise<void> {
     await this.projects.saveOne(isSnapshotDue);
-    if (this.projects.totals().bytes > this.memoryBudget) await this.projects.evictIdle();
+    const isOverBudget = () => this.projects.totals().bytes > this.options.memoryBudget;
+    while (!this.#stopping && isOverBudget() && (await this.projects.evictIdle()));
   }
 
   /** Reports more often while changes wait, because imports keep pace with the reports. */

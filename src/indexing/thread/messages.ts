@@ -1,4 +1,4 @@
-import type { LogLevel } from "../../config/schema.ts";
+import type { IndexPreload, LogLevel } from "../../config/schema.ts";
 import type { ScopeRef } from "../../scopes/scope.ts";
 
 /** What the indexing thread is started with. */
@@ -9,6 +9,7 @@ export interface IndexerOptions {
   readonly logLevel: LogLevel;
   /** What the indexes may use, in bytes, before idle projects are evicted. */
   readonly memoryBudget: number;
+  readonly preload: IndexPreload;
   /** Distinguishes several services in one process; 0 for the first. */
   readonly instance: number;
 }

@@ -70,7 +70,7 @@ export class World {
       // Its snapshots are on a disk that fills up.
       Service.start({ ...variables, DATA_DIR: snapshots.path }),
       // It has to unload idle projects, and loads others when they are searched.
-      Service.start({ ...variables, DATA_DIR: dataFolder(), INDEX_MEMORY_MB: "1" }),
+      Service.start({ ...variables, DATA_DIR: dataFolder(), INDEX_MEMORY_BYTES: "1048576" }),
     ]);
     const document = await (await fetch(`${services[0]?.url}/docs/json`)).json();
     const importer = openDatabase(postgres.url, {
