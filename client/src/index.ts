@@ -215,6 +215,20 @@ export class Tessera {
     return this.#transport.send({ ...call, repeatable: true, ...options });
   }
 
+  listWebhookEvents(
+    project: string,
+    options: PageOptions = {},
+  ): Promise<Schemas["WebhookEventPage"]> {
+    return this.#page(["projects", project, "webhook-events"], options);
+  }
+
+  allWebhookEvents(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["ListedWebhookEvent"], void, undefined> {
+    return items((page) => this.listWebhookEvents(project, page), options);
+  }
+
   upgradeSubscription(
     json: Schemas["UpgradeRequest"],
     options: CallOptions = {},

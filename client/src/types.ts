@@ -507,6 +507,37 @@ export interface components {
             /** @description True when the answer was already stored. */
             duplicate: boolean;
         };
+        /** @description A stored delivery, without its payload. */
+        ListedWebhookEvent: {
+            /**
+             * Format: uuid
+             * @description The id of the event.
+             */
+            id: string;
+            /** @description The id of the webhook definition. */
+            webhook_id: string;
+            /** @description The key that the sender gave; null when every delivery is new. */
+            idempotency_key: string | null;
+            /**
+             * Format: uuid
+             * @description The conversation that the delivery was added to.
+             */
+            conversation_id: string;
+            /**
+             * Format: uuid
+             * @description The message that contains the payload.
+             */
+            message_id: string;
+            /** @description Always `accepted`. */
+            status: string;
+            /** @description The code of an error in later processing. */
+            error_code: string | null;
+            /**
+             * Format: date-time
+             * @description When the delivery was received.
+             */
+            received_at: string;
+        };
         /** @description A knowledge item. */
         LookupItem: {
             /** @description The file's path in the project. */
@@ -990,6 +1021,11 @@ export interface components {
             amount: string | null;
             /** @description Why the provider refused the upgrade. */
             error: string | null;
+        };
+        WebhookEventPage: {
+            /** @description The project's events, newest first. */
+            data: components["schemas"]["ListedWebhookEvent"][];
+            page_info: components["schemas"]["PageInfo"];
         };
         /** @description The result of a delivery. */
         WebhookEventResult: {

@@ -1,4 +1,4 @@
-import { asWrite, type Sql } from "../db/client.ts";
+import { asWrite, type Queryable, type Sql } from "../db/client.ts";
 import type { Payload } from "./payload.ts";
 
 /** An enabled webhook definition. */
@@ -80,4 +80,46 @@ export async function readEvent(
     FROM webhook_events
     WHERE webhook_definition_id = ${definitionId} AND idempotency_key = ${key}`;
   return row;
+}
+
+/** An event in a listing. */
+export interface ListedEventRow {
+  id: string;
+  webhook_id: string;
+  idempotency_key: string | null;
+  conversation_id: string;
+  message_id: string;
+  status: string;
+  error_code: string | null;
+  received_at: Date;
+  /** `received_at` in microseconds since 1970, which a Date cannot hold. */
+  micros: number;
+}
+
+/** The position of an event in the listing of a project, which is unique. */
+export type EventPosition = [micros: number, id: string];
+
+interface EventSelection {
+  /** Only events that are older or newer than this one. */
+  readonly older?: EventPosition;
+  readonly newer?: EventPosition;
+  readonly limit: number;
+}
+
+/** The events of a project, newest first, or oldest first after one. */
+export async function readEvents(
+  sql: Queryable,
+  projectId: string,
+  { older, newer, limit }: EventSelection,
+): Promise<ListedEventRow[]> {
+  const order = newer === undefined ? sql`DESC` : sql`ASC`;
+  const at = ([micros, id]: EventPosition) =>
+    sql`(timestamptz 'epoch' + ${micros}::float8::bigint * interval '1 microsecond', ${id}::uuid)`;
+  return await sql<ListedEventRow[]>`
+    SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
+      status, error_code, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
+    FROM webhook_events WHERE project_id = ${projectId}
+      ${older === undefined ? sql`` : sql`AND (received_at, id) < ${at(older)}`}
+      ${newer === undefined ? sql`` : sql`AND (received_at, id) > ${at(newer)}`}
+    ORDER BY received_at ${order}, id ${order} LIMIT ${limit}`;
 }

@@ -6,6 +6,7 @@ import type { Sql } from "../db/client.ts";
 import { mediaType } from "../http/body.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
 import { requireClient } from "../http/client-presence.ts";
+import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, rawOperation } from "../http/operation.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import type { Metrics } from "../observability/metrics.ts";
@@ -17,6 +18,7 @@ import { omitNulls } from "../shared/omit-nulls.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
+import { webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
 import { type Definition, readDefinition } from "./queries.ts";
 import {
@@ -39,6 +41,7 @@ interface WebhookServices {
   readonly sql: Sql;
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
+  readonly cursors: CursorSigner;
   readonly bodies: BodyIntake;
   readonly metrics: Metrics;
   clearOnAccessChange(cache: Clearable): void;
@@ -81,7 +84,7 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
   return `${JSON.stringify(result).slice(0, -1)},"payload":${payload}}`;
 }
 
-/** POST /webhooks/{webhook_id}: receives deliveries from outside. */
+/** POST /webhooks/{webhook_id}, which receives deliveries from outside, and the list of them. */
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config, bodies } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
@@ -99,6 +102,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
   }
 
   return [
+    webhookEventsOperation(services),
     rawOperation({
       id: OPERATION,
       method: "POST",

@@ -149,3 +149,13 @@ test("the examples of the README run under Node.js", async () => {
   expect(lines[0]).toStartWith("a.md ");
   expect(lines.slice(1)).toEqual(["a.md", "b.md", "404 project-not-found"]);
 });
+
+test("requests to a project carry the routing key of its last answer, and those to others do not", async () => {
+  const routed = Response.json({ data: [] }, { headers: { "x-routing-key": "an id" } });
+  const { client: made, requests } = scripted([routed]);
+  await made.lookUpKnowledge("handbook");
+  await made.lookUpKnowledge("handbook");
+  await made.lookUpKnowledge("other");
+  const keys = requests.map(({ headers }) => new Headers(headers).get("x-routing-key"));
+  expect(keys).toEqual([null, "an id", null]);
+});

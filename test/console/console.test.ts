@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { addApiKey } from "../../support/accounts.ts";
+import { addApiKey, type Project } from "../../support/accounts.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 import { startApiProcess } from "../support/api.ts";
 import { openPage, startBrowser } from "../support/browser.ts";
 import { untilReady } from "../support/index-world.ts";
@@ -50,6 +51,18 @@ describe("the console in a browser", () => {
     expect(await page.getByRole("region", { name: "Releases" }).textContent()).toContain("v1");
     expect(await page.evaluate("localStorage.length")).toBe(0);
     expect(await page.evaluate("document.cookie")).toBe("");
+  });
+
+  test("a project shows the deliveries to its webhooks", async () => {
+    const [demo] = await api.sql<Project[]>`SELECT id, slug FROM projects WHERE slug = 'demo'`;
+    const webhook = await addWebhook(api.sql, demo as Project, { id: "deploys" });
+    const headers = { ...webhook.headers, "idempotency-key": "delivery-1" };
+    const sent = await api.send("POST", webhook.path, { json: {}, headers });
+    await page.reload();
+    const events = await page.getByRole("region", { name: "Webhook events" }).textContent();
+    for (const part of ["deploys", "accepted", "delivery-1", sent.body.conversation_id]) {
+      expect(events).toContain(part);
+    }
   });
 
   test("a lookup shows titles and passages with the words that match marked", async () => {

@@ -174,6 +174,12 @@ const RUNS: Record<string, Record<string, Run>> = {
   "src/webhooks/queries.ts": {
     readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
     storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
+    readEvents: async (tx) => {
+      const position: webhooks.EventPosition = [Date.now() * 1_000, randomUUID()];
+      await webhooks.readEvents(tx, one("projects"), { limit: 51 });
+      await webhooks.readEvents(tx, one("projects"), { older: position, limit: 51 });
+      await webhooks.readEvents(tx, one("projects"), { newer: position, limit: 51 });
+    },
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
   },
   "src/scopes/queries.ts": {

@@ -54,6 +54,12 @@ export async function fill(sql: Sql): Promise<void> {
       SELECT ${id("input_requests", "i")}, ${id("conversations", "i")} FROM ${series(ROWS)};
     INSERT INTO webhook_definitions (id, project_id, secret_hash)
       SELECT 'hook' || i, ${id("projects", parent)}, sha256(i::text::bytea) FROM ${series(ROWS)};
+    INSERT INTO webhook_events (id, webhook_definition_id, project_id, fingerprint, is_json,
+        conversation_id, message_id, run_id, latest_event_id, payload, received_at)
+      SELECT ${id("webhook_events", "i")}, 'hook' || ${parent}, ${id("projects", parent)},
+        sha256(i::text::bytea), true, ${id("conversations", parent)}, ${id("messages", "i")},
+        ${id("runs", "i")}, i, '{}', now() - i * interval '1 second'
+      FROM ${series(ROWS)};
     INSERT INTO input_responses (id, input_request_id, conversation_id, actor_id, values)
       SELECT ${id("input_responses", "i")}, ${id("input_requests", "i")}, ${id("conversations", "i")}, 'a', '{}'
       FROM generate_series(101, ${ROWS}) i`);

@@ -50,6 +50,7 @@ export async function showProject(place, { argument: slug }) {
     card("Environments", environments(project.environments, releases)),
     card("Releases", releaseTable(project.releases)),
     await indexState(slug),
+    await webhookEvents(slug),
     card("Members", members(project.users)),
   );
 }
@@ -77,6 +78,26 @@ function members(users) {
     ["name", "email", "role"],
     users.map(({ name, email, role }) => [name, email ?? "", role]),
   );
+}
+
+/** The newest deliveries to the project's webhooks. @param {string} slug */
+async function webhookEvents(slug) {
+  try {
+    const { body } = await call(projectPath(slug, "webhook-events"));
+    const rows = body.data.map((/** @type {any} */ event) => [
+      event.webhook_id,
+      time(event.received_at),
+      event.error_code ?? event.status,
+      event.idempotency_key ?? "",
+      element("code", {}, event.conversation_id),
+    ]);
+    const head = ["webhook", "received", "status", "idempotency key", "conversation"];
+    const more =
+      body.page_info.next === null ? null : element("p", { class: "muted" }, "Older ones exist.");
+    return card("Webhook events", table("Webhook events", head, rows), more);
+  } catch (error) {
+    return card("Webhook events", failure(error));
+  }
 }
 
 /** @param {string} slug */
