@@ -73,7 +73,7 @@ describe("an index of several shards", () => {
   });
 
   test("finds nearly every vector by a search for itself", () => {
-    const count = 20_000;
+    const count = 12_000;
     const project = opened(count);
     const vectors = makeVectors("text", count, DIMENSION, 74);
     const ordinals = appendAll(project, DIMENSION, vectors);

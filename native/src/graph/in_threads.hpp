@@ -1,5 +1,7 @@
 // Work that several threads share.
 #pragma once
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -7,17 +9,31 @@
 
 namespace tessera {
 
-/// Calls `work(thread)` in `threads` threads, of which this one is number 0, and waits for all.
+/// Calls `work(thread)` in `threads` threads, of which this one is number 0, and waits for all. Throws
+/// what one of them has thrown, because an exception that leaves a thread ends the process.
 template <typename Work>
 void inThreads(unsigned threads, const Work& work) {
-  std::vector<std::jthread> others;
-  for (unsigned thread = 1; thread < threads; thread++) {
-    others.emplace_back([&work, thread] {
-      setPriority(Priority::BUILD);
+  std::mutex failing;
+  std::exception_ptr failure;
+  const auto run = [&](unsigned thread) {
+    try {
       work(thread);
-    });
+    } catch (...) {
+      std::lock_guard lock(failing);
+      failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned thread = 1; thread < threads; thread++) {
+      others.emplace_back([&run, thread] {
+        setPriority(Priority::BUILD);
+        run(thread);
+      });
+    }
+    run(0);
   }
-  work(0);
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace tessera
