@@ -204,6 +204,8 @@ export class LoadedProjects {
     });
     if (!found || !this.#isCurrent(project)) return false;
     project.ready = true;
+    // Loading may have taken long; whoever asked for the project now has time to use it.
+    project.usedAt = performance.now();
     this.events.loaded(id);
     return true;
   }
