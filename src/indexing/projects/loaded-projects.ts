@@ -204,7 +204,7 @@ export class LoadedProjects {
     });
     if (!found || !this.#isCurrent(project)) return false;
     project.ready = true;
-    // Loading may have taken long; whoever asked for the project now has time to use it.
+    // Loading may have taken long, and the search that asked for the project comes only now.
     project.usedAt = performance.now();
     this.events.loaded(id);
     return true;
