@@ -9,25 +9,40 @@
 
 namespace tessera {
 
-/// Converts C++ exceptions to JavaScript errors.
-template <Napi::Value (*call)(const Napi::CallbackInfo&)>
-static Napi::Value guarded(const Napi::CallbackInfo& info) {
+/// Runs `call` and throws its C++ exceptions as JavaScript errors. An error that cannot be thrown is
+/// dropped, because that happens only in a thread that is being terminated: nobody would receive it.
+/// The library's own wrappers throw a C++ exception then, which ends the whole process.
+template <typename Call>
+static napi_value guarded(napi_env env, const Call& call) noexcept {
   try {
-    return call(info);
-  } catch (const Napi::Error&) {
-    throw;
+    return call();
+  } catch (const Napi::Error& error) {
+    try {
+      napi_throw(env, error.Value());
+    } catch (const Napi::Error&) {
+    }
   } catch (const std::bad_alloc&) {
-    throw Napi::Error::New(info.Env(), "out of memory");
+    napi_throw_error(env, nullptr, "out of memory");
   } catch (const std::out_of_range& error) {
-    throw Napi::RangeError::New(info.Env(), error.what());
+    napi_throw_range_error(env, nullptr, error.what());
   } catch (const std::exception& error) {
-    throw Napi::Error::New(info.Env(), error.what());
+    napi_throw_error(env, nullptr, error.what());
   }
+  return nullptr;
+}
+
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+static napi_value callback(napi_env env, napi_callback_info info) noexcept {
+  return guarded(env, [&]() -> napi_value { return call(Napi::CallbackInfo(env, info)); });
 }
 
 template <Napi::Value (*call)(const Napi::CallbackInfo&)>
 static void add(Napi::Env env, Napi::Object& exports, const char* name) {
-  exports.Set(name, Napi::Function::New<guarded<call>>(env, name));
+  napi_value function = nullptr;
+  const napi_status status =
+      napi_create_function(env, name, NAPI_AUTO_LENGTH, callback<call>, nullptr, &function);
+  NAPI_THROW_IF_FAILED_VOID(env, status);
+  exports.Set(name, function);
 }
 
 #ifdef TESSERA_ASAN
@@ -84,8 +99,8 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
 
 }  // namespace tessera
 
-static Napi::Object initialise(Napi::Env env, Napi::Object exports) {
-  return tessera::registerAll(env, exports);
+NAPI_MODULE_INIT() {
+  return tessera::guarded(env, [&]() -> napi_value {
+    return tessera::registerAll(env, Napi::Object(env, exports));
+  });
 }
-
-NODE_API_MODULE(tessera, initialise)
