@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { STORABLE } from "../shared/formats.ts";
 import {
   API_KEY_NAME_MAX_CHARS,
@@ -6,9 +6,8 @@ import {
   API_KEY_SCOPES_MAX,
 } from "../shared/limits.ts";
 import { PageInfo } from "../shared/page-info.ts";
+import { nullable } from "../shared/schemas.ts";
 
-const nullable = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const Uuid = Type.String({ format: "uuid" });
 const DateTime = Type.String({ format: "date-time" });
 

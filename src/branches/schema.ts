@@ -1,14 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { project_reference } from "../shared/schemas.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 
 export const EligibilityParams = Type.Object({
-  project_reference: Type.String({
-    description: "The project's id or slug.",
-    examples: ["handbook"],
-  }),
+  project_reference,
   branchId: Type.String({
     format: "uuid",
     description: "The branch's id.",

@@ -4,10 +4,10 @@ import { findProject } from "../auth/project-access.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../problem/problem.ts";
-import { ChunkListParams } from "./schema.ts";
+import { ProjectParams } from "../shared/schemas.ts";
 
 const Params = Type.Object({
-  ...ChunkListParams.properties,
+  ...ProjectParams.properties,
   chunk_id: Type.String({
     format: "uuid",
     description: "The id of the chunk.",

@@ -2,8 +2,9 @@ import type { Sql } from "../db/client.ts";
 import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../http/pages.ts";
+import { ProjectParams } from "../shared/schemas.ts";
 import { embeddingOperation } from "./embedding.ts";
-import { ChunkListParams, ChunkPage } from "./schema.ts";
+import { ChunkPage } from "./schema.ts";
 import { listChunks } from "./service.ts";
 
 const EXAMPLE: ChunkPage = {
@@ -39,7 +40,7 @@ export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): 
       tag: "Chunks",
       summary: "List the indexed chunks of a project",
       permission: "chunks.read",
-      params: ChunkListParams,
+      params: ProjectParams,
       query: PageQuery,
       response: ChunkPage,
       responseExample: EXAMPLE,

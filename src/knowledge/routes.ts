@@ -4,9 +4,10 @@ import { jsonText } from "../http/respond.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../http/routing-key.ts";
 import { targetOf } from "../http/target.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
+import { ProjectParams } from "../shared/schemas.ts";
 import { LookupCursors } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
-import { LookupBody, LookupPage, LookupParams } from "./schema.ts";
+import { LookupBody, LookupPage } from "./schema.ts";
 import { lookUp } from "./service.ts";
 
 const EXAMPLE: LookupPage = {
@@ -56,7 +57,7 @@ export function knowledgeOperations(services: {
         "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
         "lists all items in path order.",
       permission: "knowledge.lookup",
-      params: LookupParams,
+      params: ProjectParams,
       body: LookupBody,
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,

@@ -8,13 +8,6 @@ import {
 } from "../shared/limits.ts";
 import { PageInfo } from "../shared/page-info.ts";
 
-export const LookupParams = Type.Object({
-  project_reference: Type.String({
-    description: "The project's id or slug.",
-    examples: ["handbook"],
-  }),
-});
-
 const targetName = (description: string) =>
   Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS, description });
 

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { LookupBody, LookupParams } from "../knowledge/schema.ts";
+import { LookupBody } from "../knowledge/schema.ts";
 import { invalid } from "../problem/problem.ts";
 import { validator } from "../problem/validate.ts";
 import {
@@ -8,6 +8,7 @@ import {
   SearchBody,
   SearchQueryParameters,
 } from "../search/schema.ts";
+import { ProjectParams } from "../shared/schemas.ts";
 
 const DEFAULT_ENVIRONMENT = "production";
 
@@ -31,7 +32,7 @@ export interface Tool {
   callOf(args: Readonly<Record<string, unknown>>): OperationCall;
 }
 
-const checkProject = validator(LookupParams);
+const checkProject = validator(ProjectParams);
 
 const lookup: Tool = {
   name: "lookup",
@@ -40,7 +41,7 @@ const lookup: Tool = {
     "Finds the Markdown documents of a project by text: path, title, headings, frontmatter and " +
     "content. Each result has a snippet with the matching passage. Without a query it lists all " +
     "documents. `page_info.next` of a result is the `cursor` of the next page.",
-  input: Type.Object({ ...LookupParams.properties, ...LookupBody.properties }),
+  input: Type.Object({ ...ProjectParams.properties, ...LookupBody.properties }),
   operationIds: ["lookUpKnowledge"],
   callOf(args) {
     const { project_reference } = checkProject(args);
@@ -49,7 +50,7 @@ const lookup: Tool = {
 };
 
 const SearchTarget = Type.Object({
-  ...LookupParams.properties,
+  ...ProjectParams.properties,
   environment: Type.Optional({
     ...EnvironmentSearchParams.properties.environmentName,
     description: `The environment to search. Default: \`${DEFAULT_ENVIRONMENT}\`, unless a release is given.`,

@@ -1,13 +1,11 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../auth/project-access.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { timestamp } from "../shared/formats.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
-import { ProjectParams } from "./schema.ts";
+import { nullable, ProjectParams } from "../shared/schemas.ts";
 
-const nullable = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const IndexState = Type.Object(

@@ -3,8 +3,9 @@ import type { CursorSigner } from "../http/cursor.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
+import { ProjectParams } from "../shared/schemas.ts";
 import { indexStateOperation } from "./index-state.ts";
-import { NewProject, Project, ProjectPage, ProjectParams } from "./schema.ts";
+import { NewProject, Project, ProjectPage } from "./schema.ts";
 import { createProject, getProject, listProjects } from "./service.ts";
 
 const EXAMPLE: Project = {

@@ -122,13 +122,6 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
-export const ProjectParams = Type.Object({
-  project_reference: Type.String({
-    description: "The project's id or slug.",
-    examples: ["handbook"],
-  }),
-});
-
 export const ProjectPage = Type.Object(
   {
     data: Type.Array(Project, { description: "The caller's projects in order of slug." }),

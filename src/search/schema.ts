@@ -6,13 +6,9 @@ import {
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../shared/limits.ts";
+import { project_reference } from "../shared/schemas.ts";
 
 const EXAMPLE_DIMENSION = 768;
-
-const project_reference = Type.String({
-  description: "The project's id or slug.",
-  examples: ["handbook"],
-});
 
 export const EnvironmentSearchParams = Type.Object({
   project_reference,

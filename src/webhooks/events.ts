@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { findProject } from "../auth/project-access.ts";
 import type { Sql } from "../db/client.ts";
@@ -7,11 +7,10 @@ import { type Operation, operation } from "../http/operation.ts";
 import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../http/pages.ts";
 import { timestamp } from "../shared/formats.ts";
 import { PageInfo } from "../shared/page-info.ts";
+import { nullable, ProjectParams } from "../shared/schemas.ts";
 import { type EventPosition, type ListedEventRow, readEvents } from "./queries.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
-const nullable = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const ListedWebhookEvent = Type.Object(
   {
@@ -98,12 +97,7 @@ export function webhookEventsOperation(services: { sql: Sql; cursors: CursorSign
       "in the messages.",
     extension: true,
     permission: "projects.read",
-    params: Type.Object({
-      project_reference: Type.String({
-        description: "The project's id or slug.",
-        examples: ["handbook"],
-      }),
-    }),
+    params: ProjectParams,
     query: PageQuery,
     response: WebhookEventPage,
     responseExample: EXAMPLE,

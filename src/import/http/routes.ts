@@ -11,10 +11,11 @@ import { json } from "../../http/respond.ts";
 import { OVERLOADED, Problem } from "../../problem/problem.ts";
 import { FairPlaces } from "../../shared/fair-places.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportThreads } from "../thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../thread/messages.ts";
-import { ImportBody, ImportHeaders, ImportParams, ImportQuery, ImportResult } from "./schema.ts";
+import { ImportBody, ImportHeaders, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 
 const NDJSON_TYPE = "application/x-ndjson";
@@ -140,7 +141,7 @@ export function importOperations(services: ImportServices): Operation[] {
       extension: true,
       credential: "bearer",
       permission: "projects.import",
-      params: ImportParams,
+      params: ProjectParams,
       query: ImportQuery,
       headers: ImportHeaders,
       bodies: { [NDJSON_TYPE]: { schema: ImportBody, example: EXAMPLE_BODY } },

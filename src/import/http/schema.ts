@@ -1,13 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
 
-export const ImportParams = Type.Object({
-  project_reference: Type.String({
-    description: "The project's id or slug.",
-    examples: ["handbook"],
-  }),
-});
-
 export const ImportQuery = Type.Object({
   strict: Type.Optional(
     Type.Union([Type.Literal("true"), Type.Literal("false")], {

@@ -1,0 +1,15 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+
+/** Schemas that several features share. */
+
+/** How paths name a project. */
+export const project_reference = Type.String({
+  description: "The project's id or slug.",
+  examples: ["handbook"],
+});
+
+/** The parameters of a path that names nothing but a project. */
+export const ProjectParams = Type.Object({ project_reference });
+
+export const nullable = <T extends TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
