@@ -1,7 +1,8 @@
 import type postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
 import { TRACE_STATEMENT_MAX_CHARS } from "../shared/limits.ts";
-import { type DriverQuery, isQuery } from "./outage/guarded-query.ts";
+import { withEachQuery } from "./outage/each-query.ts";
+import type { DriverQuery } from "./outage/guarded-query.ts";
 
 type Base = postgres.Sql<Record<string, never>>;
 
@@ -39,15 +40,7 @@ function observeQuery(query: DriverQuery, observer: CallObserver): void {
 
 /** The same pool, transaction or connection with all its statements observed. */
 function observeStatements<T extends Base>(base: T, observer: CallObserver): T {
-  const observed = <Made>(made: Made): Made => {
-    if (isQuery(made)) observeQuery(made, observer);
-    return made;
-  };
-  const make = base as unknown as (...args: unknown[]) => unknown;
-  const unsafe = base.unsafe as unknown as (...args: unknown[]) => unknown;
-  return Object.assign((...args: unknown[]) => observed(make(...args)), base, {
-    unsafe: (...args: unknown[]) => observed(unsafe(...args)),
-  }) as unknown as T;
+  return withEachQuery(base, (query) => observeQuery(query, observer));
 }
 
 /**

@@ -4,7 +4,8 @@ import {
   DB_TRANSACTION_DEADLINE_MS,
   DB_WRITE_DEADLINE_MS,
 } from "../../shared/limits.ts";
-import { type DriverQuery, guardQuery, isQuery } from "./guarded-query.ts";
+import { withEachQuery } from "./each-query.ts";
+import { type DriverQuery, guardQuery } from "./guarded-query.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { neverSent, type OutageGuard } from "./outage-guard.ts";
 
@@ -99,15 +100,7 @@ function guardStatements<T extends Base>(base: T, guard: OutageGuard, deadlines:
     const isRead = READING.test(query.strings[0] ?? "") && !writes.has(query);
     return isRead ? deadlines.readMs : deadlines.writeMs;
   };
-  const watched = <Made>(made: Made): Made => {
-    if (isQuery(made)) guardQuery(guard, made, deadlineOf);
-    return made;
-  };
-  const make = base as unknown as (...args: unknown[]) => unknown;
-  const unsafe = base.unsafe as unknown as (...args: unknown[]) => unknown;
-  return Object.assign((...args: unknown[]) => watched(make(...args)), base, {
-    unsafe: (...args: unknown[]) => watched(unsafe(...args)),
-  }) as unknown as T;
+  return withEachQuery(base, (query) => guardQuery(guard, query, deadlineOf));
 }
 
 /**
