@@ -5,18 +5,12 @@
  *   k6 run -e URL=... -e KEY=tsr_... -e BODIES=$PWD/bodies/bodies.ndjson -e PEAK=5000 bench/k6/overload.js
  */
 import { check } from "k6";
-import { SharedArray } from "k6/data";
 import http from "k6/http";
 import { Trend } from "k6/metrics";
-import { duration, headers, number, setting } from "./settings.js";
+import { bodiesOfFile, duration, headers, number, setting } from "./settings.js";
 
 const url = setting("URL");
-const path = setting("BODIES");
-const bodies = new SharedArray("bodies", () =>
-  open(path)
-    .split("\n")
-    .filter((line) => line !== ""),
-);
+const bodies = bodiesOfFile();
 
 /** Latency of the searches that were answered with 200. */
 const answered = new Trend("answered", true);

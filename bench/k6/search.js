@@ -7,19 +7,12 @@
  * `./tessera bench load/bodies` writes the bodies and prints this command.
  */
 import { check } from "k6";
-import { SharedArray } from "k6/data";
 import http from "k6/http";
 import { Counter, Trend } from "k6/metrics";
-import { constantRate, headers, setting, thresholds } from "./settings.js";
+import { bodiesOfFile, constantRate, headers, setting, thresholds } from "./settings.js";
 
 const url = setting("URL");
-const path = setting("BODIES");
-// Shared by all virtual users, because a copy for each of them would take the memory of the machine.
-const bodies = new SharedArray("bodies", () =>
-  open(path)
-    .split("\n")
-    .filter((line) => line !== ""),
-);
+const bodies = bodiesOfFile();
 
 /** The time of the search itself, as the service reports it. */
 const searchTime = new Trend("search_time", true);

@@ -1,5 +1,7 @@
 /** What the scripts of this folder share: their settings, from `k6 run -e NAME=value`. */
 
+import { SharedArray } from "k6/data";
+
 /** @param {string} name @param {string} [fallback] */
 export function setting(name, fallback) {
   const value = __ENV[name] || fallback;
@@ -23,6 +25,19 @@ export const headers = {
   "Content-Type": "application/json",
   "X-API-Key": setting("KEY"),
 };
+
+/**
+ * The lines of the file BODIES. Shared by all virtual users, because a copy for each of them would take
+ * the memory of the machine.
+ */
+export function bodiesOfFile() {
+  const path = setting("BODIES");
+  return new SharedArray("bodies", () =>
+    open(path)
+      .split("\n")
+      .filter((line) => line !== ""),
+  );
+}
 
 /**
  * A constant rate of arrival: iterations start on schedule, whether or not earlier ones have ended.
