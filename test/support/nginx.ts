@@ -24,7 +24,6 @@ export async function startNginx(nodes: readonly string[], table: string): Promi
       const url = nodes[Number(number) - 1];
       return url === undefined ? "" : `    server ${new URL(url).host}${rest}`;
     });
-  writeFileSync(join(folder, "nginx.conf"), configuration);
   writeFileSync(join(folder, "tessera-projects.map"), table);
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`)

@@ -50,13 +50,17 @@ void Graph::Repair::searchAll(Searcher& searcher) {
     const size_t i = next_++;
     if (i >= suspects_.size()) return;
     const uint32_t node = suspects_[i];
-    searcher.prepared.resize(codes_.quantizer.dimension());
-    codes_.quantizer.decode4Bit(codes_.codes4Bit.row(node), searcher.prepared.data());
-    codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
+    aim(searcher, node);
     if (!finds(searcher, node, FIRST_ESTIMATES) && !finds(searcher, node, MAX_ESTIMATES)) {
       searcher.missed.push_back(node);
     }
   }
+}
+
+void Graph::Repair::aim(Searcher& searcher, uint32_t node) const {
+  searcher.prepared.resize(codes_.quantizer.dimension());
+  codes_.quantizer.decode4Bit(codes_.codes4Bit.row(node), searcher.prepared.data());
+  codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
 }
 
 bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const {
@@ -72,9 +76,7 @@ bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimat
 }
 
 void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
-  const uint8_t* code = codes_.codes4Bit.row(node);
-  codes_.quantizer.decode4Bit(code, searcher.prepared.data());
-  codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
+  aim(searcher, node);
   // A node that was reconnected before may have opened the way to this one.
   if (finds(searcher, node, MAX_ESTIMATES)) return;
   std::vector<Candidate>& found = searcher.found;
@@ -86,6 +88,7 @@ void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
     found.erase(end, found.end());
   };
   keepBest(LINK_CANDIDATES);
+  const uint8_t* code = codes_.codes4Bit.row(node);
   for (Candidate& candidate : found) {
     candidate.estimate = codes_.quantizer.estimatePair(code, codes_.codes4Bit.row(candidate.node));
   }

@@ -30,6 +30,8 @@ class Graph::Repair {
   void countIncoming();
   /// Takes one suspect after the other and searches for it, until none is left.
   void searchAll(Searcher& searcher);
+  /// Makes the node's code the query of the searches that follow.
+  void aim(Searcher& searcher, uint32_t node) const;
   /// Searches for a node with at most `maxEstimates`; false if the walk does not see it.
   bool finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const;
   /// Links a node with the nearest of those that a search for it ends at.
