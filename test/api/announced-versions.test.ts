@@ -36,10 +36,10 @@ async function until(done: () => Promise<boolean>): Promise<void> {
   while (!(await done()) && Date.now() < deadline) await Bun.sleep(50);
 }
 
+/** Vectors in the service's memory. */
 const indexed = async () => {
-  const [row] = await sql`
-    SELECT sum(vectors)::int AS vectors FROM index_state WHERE project_id = ${project.id}`;
-  return row?.vectors as number | null;
+  const text = await (await fetch(new URL("/metrics", api.url))).text();
+  return Number(/^tessera_index_vectors (\d+)/m.exec(text)?.[1]);
 };
 
 test("announced versions are indexed before a scope holds them, and found once one does", async () => {
@@ -65,4 +65,33 @@ test("announced versions are indexed before a scope holds them, and found once o
   const found = () => search(vectors[1] as Float32Array<ArrayBuffer>);
   await until(async () => (await found()).length > 0);
   expect(await found()).toEqual([(chunks[1] as { id: string }).id]);
+});
+
+test("a version whose commit was lost after its announcement is found once it is imported again", async () => {
+  const chunk = chunkOf(randomVector(DIMENSION, 9));
+  const lost = randomUUID();
+  const [kept] = await sql.begin(async (tx) => [
+    await writeVersion(tx as never, project, "docs/kept.md", [chunkOf(randomVector(DIMENSION, 8))]),
+  ]);
+  const before = await indexed();
+  const ids = [lost, (kept as { id: string }).id];
+  await announceVersions(
+    sql,
+    ids.map((id) => ({ projectId: project.id, id })),
+  );
+  await until(async () => (await indexed()) === before + 1);
+
+  await sql.begin(async (tx) => {
+    const version = await writeVersion(tx as never, project, "docs/lost.md", [chunk], lost);
+    await attach(tx as never, project, environment.id, [version]);
+  });
+  await until(async () => (await search(chunk.vector)).length > 0);
+  expect(await search(chunk.vector)).toEqual([chunk.id]);
+  const lookup = await fetch(new URL(`/projects/${project.slug}/knowledge/lookup`, api.url), {
+    method: "POST",
+    headers: { ...member.headers, "content-type": "application/json" },
+    body: JSON.stringify({ query: chunk.id }),
+  });
+  const { data } = (await lookup.json()) as { data: Array<{ path: string }> };
+  expect(data.map(({ path }) => path)).toContain("docs/lost.md");
 });

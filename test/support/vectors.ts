@@ -65,8 +65,8 @@ export async function writeVersion(
   project: TestProject,
   path: string,
   chunks: readonly TestChunk[],
+  id: string = randomUUID(),
 ): Promise<TestVersion> {
-  const id = randomUUID();
   const [file] = await sql<{ id: string }[]>`
     INSERT INTO files (id, project_id, path) VALUES (${randomUUID()}, ${project.id}, ${path})
     ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path RETURNING id`;

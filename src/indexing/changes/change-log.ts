@@ -23,25 +23,38 @@ export interface Anchor {
   readonly at: string;
 }
 
+type ChangeRow = { seq: string; project_id: string; kind: Change["kind"]; ref: string; at: string };
+
+function changeOf(row: ChangeRow): Change {
+  const { project_id: projectId, kind, ref, at } = row;
+  return { seq: Number(row.seq), projectId, kind, ref, at };
+}
+
 /** The change log and the scopes it refers to. Every query reads what is committed now. */
 export class ChangeLog {
   constructor(private readonly sql: Sql) {}
 
-  /** Entries after `seq` in order, at most CHANGE_BATCH_MAX of them. */
-  async after(seq: number, projectId: string | null = null): Promise<Change[]> {
-    const rows = await this.sql<
-      { seq: string; project_id: string; kind: Change["kind"]; ref: string; at: string }[]
-    >`
+  /** Entries of a project after `seq` in order, at most CHANGE_BATCH_MAX of them. */
+  async after(seq: number, projectId: string): Promise<Change[]> {
+    const rows = await this.sql<ChangeRow[]>`
       SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
-      WHERE seq > ${seq} AND (${projectId}::uuid IS NULL OR project_id = ${projectId})
+      WHERE seq > ${seq} AND project_id = ${projectId}
       ORDER BY seq LIMIT ${CHANGE_BATCH_MAX}`;
-    return rows.map((row) => ({
-      seq: Number(row.seq),
-      projectId: row.project_id,
-      kind: row.kind,
-      ref: row.ref,
-      at: row.at,
-    }));
+    return rows.map(changeOf);
+  }
+
+  /**
+   * Entries after the anchor in order, at most CHANGE_BATCH_MAX of them. Null when the log does not
+   * have the anchor: a standby without the last commits has taken over, or the entry was pruned.
+   */
+  async following({ seq, at }: Anchor): Promise<Change[] | null> {
+    const rows = await this.sql<ChangeRow[]>`
+      SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
+      WHERE seq >= ${seq} ORDER BY seq LIMIT ${CHANGE_BATCH_MAX + 1}`;
+    const changes = rows.map(changeOf);
+    if (seq === 0) return changes;
+    const [anchor, ...later] = changes;
+    return anchor?.seq === seq && anchor.at === at ? later : null;
   }
 
   /** The newest entry. */

@@ -4,6 +4,12 @@ import type { Log } from "../../observability/log.ts";
 import { CHANGE_BATCH_MAX, CHANGE_POLL_INTERVAL_MS } from "../../shared/limits.ts";
 import type { Anchor, Change, ChangeLog } from "./change-log.ts";
 
+interface FollowerEvents {
+  apply(change: Change): void;
+  /** Changes were missed. Resolves when everything that may have changed is noted. */
+  missed(): Promise<void>;
+}
+
 /**
  * Follows the change log from its current end. Notifications make it fast, and polling makes it
  * reliable: a lost notification delays a change by CHANGE_POLL_INTERVAL_MS at most.
@@ -19,7 +25,7 @@ export class Follower {
   private constructor(
     private readonly log: Log,
     private readonly changes: ChangeLog,
-    private readonly apply: (change: Change) => void,
+    private readonly events: FollowerEvents,
     start: Anchor,
   ) {
     this.reached = start;
@@ -29,9 +35,9 @@ export class Follower {
     sql: Sql,
     log: Log,
     changes: ChangeLog,
-    apply: (change: Change) => void,
+    events: FollowerEvents,
   ): Promise<Follower> {
-    const follower = new Follower(log, changes, apply, await changes.newest());
+    const follower = new Follower(log, changes, events, await changes.newest());
     const wake = () => follower.#notified();
     // The listener reconnects by itself and then calls `wake`, which catches up on missed changes.
     sql.listen(CHANGES_CHANNEL, wake, wake).catch((err: unknown) => {
@@ -67,13 +73,14 @@ export class Follower {
   /** Applies the next entries; true when there may be more. */
   async #applyNext(): Promise<boolean> {
     try {
-      const changes = await this.changes.after(this.reached.seq);
-      for (const change of changes) this.apply(change);
-      const last = changes.at(-1);
+      const changes = await this.changes.following(this.reached);
+      if (changes === null) await this.#startOver();
+      for (const change of changes ?? []) this.events.apply(change);
+      const last = changes?.at(-1);
       if (last !== undefined) this.reached = { seq: last.seq, at: last.at };
       if (this.#failing) this.log.info("the change log can be read again");
       this.#failing = false;
-      return changes.length === CHANGE_BATCH_MAX;
+      return changes === null || changes.length >= CHANGE_BATCH_MAX;
     } catch (err) {
       if (!this.#failing && !this.#stopped) {
         this.log.warn({ err }, "cannot read the change log; retrying");
@@ -81,6 +88,14 @@ export class Follower {
       this.#failing = true;
       return false;
     }
+  }
+
+  /** Follows the log from its end, after the changes that were missed. */
+  async #startOver(): Promise<void> {
+    this.log.warn("the database has lost changes that were read; all projects are indexed again");
+    const newest = await this.changes.newest();
+    await this.events.missed();
+    this.reached = newest;
   }
 
   /** Waits for a notification, or for the next poll. */

@@ -105,6 +105,16 @@ export class LoadedProjects {
     return hasScope();
   }
 
+  /** Indexes every scope again. Resolves when all are queued; rejects when they cannot be read. */
+  async reindexAll(): Promise<void> {
+    const { anchor, changes } = this.context;
+    for (const id of this.ids()) {
+      const scopes = await changes.scopesOf(id);
+      if (scopes === null) await this.remove(id);
+      for (const scope of scopes ?? []) this.mark(id, scope, anchor().seq);
+    }
+  }
+
   /** Drops a project that was deleted from the database, and its snapshot. */
   async remove(projectId: string): Promise<void> {
     await this.#drop(projectId);

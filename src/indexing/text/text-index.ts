@@ -68,7 +68,8 @@ export class TextIndex implements VersionIndex {
     reader: VersionReader,
   ): Promise<void> {
     const project = this.#project(projectId);
-    const withoutText = new Set(versionIds);
+    // Copies of the ids: a substring would keep the long string it was cut from in memory.
+    const withoutText: string[] = [];
     const builds: Array<Promise<void>> = [];
     let rows: TextRow[] = [];
     let chars = 0;
@@ -80,8 +81,10 @@ export class TextIndex implements VersionIndex {
     for await (const batch of reader.documents(versionIds)) {
       for (const each of batch) {
         const row = textRowOf(each);
-        if (row === null) continue;
-        withoutText.delete(row.id);
+        if (row === null) {
+          withoutText.push(Buffer.from(each.file_version_id).toString());
+          continue;
+        }
         rows.push(row);
         chars += row.content.length;
         if (chars < TEXT_BUILD_CHARS) continue;
@@ -94,8 +97,7 @@ export class TextIndex implements VersionIndex {
     const results = await Promise.allSettled(builds);
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
-    // Copies of the ids: a substring would keep the long string it was cut from in memory.
-    project.addWithoutText([...withoutText].map((id) => Buffer.from(id).toString()));
+    project.addWithoutText(withoutText);
   }
 
   /** Adds a segment of the rows. A little text is indexed here, more of it on other threads. */

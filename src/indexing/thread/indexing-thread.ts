@@ -86,7 +86,10 @@ export class IndexingThread {
       return wanted && projects.totals().bytes < memoryBudget;
     };
     const follower: Follower = await untilAnswered(log, "the change log", () =>
-      Follower.start(sql, log, context.changes, (change) => applyTo(projects, mayPreload, change)),
+      Follower.start(sql, log, context.changes, {
+        apply: (change) => applyTo(projects, mayPreload, change),
+        missed: () => projects.reindexAll(),
+      }),
     );
     return new IndexingThread(sql, post, context, projects, follower, options, mayPreload);
   }

@@ -35,8 +35,8 @@ export class VersionSpans {
     return this.#spans.has(versionId);
   }
 
-  set(versionId: string, spans: readonly number[] | undefined): void {
-    this.#spans.set(copied(versionId), spans ? Uint32Array.from(spans) : NO_SPANS);
+  set(versionId: string, spans: readonly number[]): void {
+    this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
   }
 
   /** (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion. */

@@ -5,6 +5,7 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { INDEX_BUILD_SHARE } from "../../shared/limits.ts";
 import type {
   ChunkRow,
+  EmptyVersionRow,
   IndexPart,
   MaintenanceState,
   VersionIndex,
@@ -68,7 +69,7 @@ export class VectorIndex implements VersionIndex {
     reader: VersionReader,
   ): Promise<void> {
     const project = this.#project(projectId);
-    await project.add(versionIds, async (added) => {
+    await project.add(async (added) => {
       for await (const rows of reader.chunks(versionIds))
         timed("append", () => this.#append(project, rows, added));
     });
@@ -166,9 +167,15 @@ export class VectorIndex implements VersionIndex {
     return project;
   }
 
-  #append(project: VectorProject, rows: readonly ChunkRow[], added: Map<string, number[]>): void {
+  #append(
+    project: VectorProject,
+    rows: ReadonlyArray<ChunkRow | EmptyVersionRow>,
+    added: Map<string, number[]>,
+  ): void {
     const groups = new Map<number, { rows: ChunkRow[]; vectors: Float32Array[] }>();
     for (const row of rows) {
+      if (!added.has(row.file_version_id)) added.set(row.file_version_id, []);
+      if (row.id === null) continue;
       const vector = vectorOf(row);
       if (vector === null) {
         this.onUnusable(row.id);
@@ -183,8 +190,7 @@ export class VectorIndex implements VersionIndex {
       const batch = appendBatch(group.rows, group.vectors, dimension);
       const ordinals = project.append(dimension, batch);
       for (const [i, row] of group.rows.entries()) {
-        const spans = added.get(row.file_version_id) ?? [];
-        if (spans.length === 0) added.set(row.file_version_id, spans);
+        const spans = added.get(row.file_version_id) as number[];
         extendSpans(spans, dimension, ordinals[i] as number);
       }
     }

@@ -50,19 +50,16 @@ export class VectorProject {
     return native.append(this.name, dimension, batch);
   }
 
-  /** Adds versions, whose spans `read` collects. If it fails, they remain unknown. */
-  async add(
-    versionIds: readonly string[],
-    read: (added: Map<string, number[]>) => Promise<void>,
-  ): Promise<void> {
+  /** Adds the versions whose spans `read` collects. If it fails, they remain unknown. */
+  async add(read: (added: Map<string, number[]>) => Promise<void>): Promise<void> {
     const added = new Map<string, number[]>();
     this.#commitIfAtRest();
     this.#adding++;
     try {
       await read(added);
-      for (const id of versionIds) {
-        this.versions.set(id, added.get(id));
-        if (added.has(id)) this.#unscoped.add(id);
+      for (const [id, spans] of added) {
+        this.versions.set(id, spans);
+        if (spans.length > 0) this.#unscoped.add(id);
       }
     } finally {
       this.#adding--;

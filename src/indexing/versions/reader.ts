@@ -1,17 +1,24 @@
 import type { Sql } from "../../db/client.ts";
 import { INDEX_READ_BATCH_ROWS } from "../../shared/limits.ts";
-import type { ChunkRow, DocumentRow, VersionReader } from "./version-index.ts";
+import type { ChunkRow, DocumentRow, EmptyVersionRow, VersionReader } from "./version-index.ts";
 
-/** Reads file versions through cursors, so that only one batch of rows is in memory at a time. */
+/**
+ * Reads file versions through cursors, so that only one batch of rows is in memory at a time. One
+ * statement reads versions and chunks, because a version may be written between two.
+ */
 export function createVersionReader(sql: Sql): VersionReader {
   return {
     chunks: (versionIds) =>
-      sql<ChunkRow[]>`
-        SELECT id, file_version_id, file_id, file_path, index, content, start_offset, end_offset,
-          token_count, metadata::text AS metadata, dimension, embedding
-        FROM chunks
-        WHERE file_version_id = ANY(${versionIds as string[]}::uuid[]) AND embedding IS NOT NULL
-        ORDER BY file_version_id, index`.cursor(INDEX_READ_BATCH_ROWS),
+      sql<Array<ChunkRow | EmptyVersionRow>>`
+        SELECT c.id, v.id AS file_version_id, c.file_id, c.file_path, c.index, c.content,
+          c.start_offset, c.end_offset, c.token_count, c.metadata::text AS metadata, c.dimension,
+          c.embedding
+        FROM file_versions v LEFT JOIN LATERAL (
+          -- Ordered here, so that PostgreSQL looks up each version and never reads the whole table.
+          SELECT * FROM chunks WHERE file_version_id = v.id AND embedding IS NOT NULL ORDER BY index
+        ) c ON TRUE
+        WHERE v.id = ANY(${versionIds as string[]}::uuid[])
+        ORDER BY v.id, c.index`.cursor(INDEX_READ_BATCH_ROWS),
     documents: (versionIds) =>
       sql<DocumentRow[]>`
         SELECT v.id AS file_version_id, f.path, CASE

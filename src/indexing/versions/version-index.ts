@@ -16,6 +16,12 @@ export interface ChunkRow {
   readonly embedding: Uint8Array;
 }
 
+/** A file version that has no chunk with an embedding. */
+export interface EmptyVersionRow {
+  readonly id: null;
+  readonly file_version_id: string;
+}
+
 /** A file version as an index reads it. */
 export interface DocumentRow {
   readonly file_version_id: string;
@@ -24,10 +30,13 @@ export interface DocumentRow {
   readonly content: string | null;
 }
 
-/** Reads file versions in bounded batches. All rows of one version are consecutive. */
+/**
+ * Reads file versions in bounded batches. All rows of one version are consecutive. A version that
+ * is not stored has no row: its commit may have been lost in a crash after it was announced.
+ */
 export interface VersionReader {
   /** Chunks that have an embedding, by version, then index. */
-  chunks(versionIds: readonly string[]): AsyncIterable<readonly ChunkRow[]>;
+  chunks(versionIds: readonly string[]): AsyncIterable<ReadonlyArray<ChunkRow | EmptyVersionRow>>;
   documents(versionIds: readonly string[]): AsyncIterable<readonly DocumentRow[]>;
 }
 
@@ -69,7 +78,10 @@ export interface VersionIndex {
   /** Removes a project and frees its memory. Unknown projects are ignored. */
   dropProject(projectId: string): void;
   knows(projectId: string, versionId: string): boolean;
-  /** Reads unknown versions and adds them. After a failure the unfinished ones remain unknown. */
+  /**
+   * Reads unknown versions and adds them. Those that are not stored remain unknown, and after a
+   * failure the unfinished ones.
+   */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
   /** Replaces a scope atomically. Throws UnknownVersion and then changes nothing. */
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;

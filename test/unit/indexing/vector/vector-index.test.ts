@@ -3,7 +3,11 @@ import fc from "fast-check";
 import * as native from "../../../../native/index.ts";
 import { searchRaw, setShardNodes } from "../../../../native/testing.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
-import type { ChunkRow, VersionReader } from "../../../../src/indexing/versions/version-index.ts";
+import type {
+  ChunkRow,
+  EmptyVersionRow,
+  VersionReader,
+} from "../../../../src/indexing/versions/version-index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
 
@@ -23,8 +27,10 @@ const idOf = (version: number) => `00000000-0000-4000-8000-${String(version).pad
 const chunkId = (version: number, index: number) =>
   `${index.toString(16).padStart(8, "0")}-0000-4000-8000-${String(version).padStart(12, "0")}`;
 
-function rowsOf(version: number): ChunkRow[] {
-  return chunksOf(version).map((vector, index) => ({
+function rowsOf(version: number): Array<ChunkRow | EmptyVersionRow> {
+  const chunks = chunksOf(version);
+  if (chunks.length === 0) return [{ id: null, file_version_id: idOf(version) }];
+  return chunks.map((vector, index) => ({
     id: chunkId(version, index),
     file_version_id: idOf(version),
     file_id: idOf(version),

@@ -1,0 +1,57 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { addEnvironment } from "../../support/accounts.ts";
+import { startApiProcess } from "../support/api.ts";
+import { untilReady } from "../support/index-world.ts";
+import { attach, chunkOf, nearVector, randomVector, writeVersion } from "../support/vectors.ts";
+
+setDefaultTimeout(120_000);
+
+const WAIT_MS = 30_000;
+const DIMENSION = 768;
+
+test("after a database has lost its last commits and others took their place, searches see its current state", async () => {
+  const api = await startApiProcess();
+  const { sql, url } = api;
+  await untilReady(url);
+  const member = await api.user();
+  const project = await api.project(member);
+  const environment = await addEnvironment(sql, project);
+  const wanted = randomVector(DIMENSION, 1);
+  const chunks = [2, 3].map((seed) => chunkOf(nearVector(wanted, 0.1, seed)));
+  const found = async (): Promise<string[]> => {
+    const path = `/projects/${project.slug}/environments/production/search`;
+    const response = await fetch(new URL(path, url), {
+      method: "POST",
+      headers: { ...member.headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        vector: Array.from(wanted),
+        dimension: DIMENSION,
+      }),
+    });
+    const body = (await response.json()) as { data: Array<{ chunk: { id: string } }> };
+    return body.data.map(({ chunk }) => chunk.id).sort();
+  };
+  const until = async (ids: readonly string[]) => {
+    const deadline = Date.now() + WAIT_MS;
+    while (`${await found()}` !== `${ids}` && Date.now() < deadline) await Bun.sleep(50);
+    expect(await found()).toEqual([...ids]);
+  };
+  for (const [i, chunk] of chunks.entries()) {
+    await sql.begin(async (tx) => {
+      const version = await writeVersion(tx as never, project, `${i}.md`, [chunk]);
+      await attach(tx as never, project, environment.id, [version]);
+    });
+  }
+  const ids = chunks.map(({ id }) => id);
+  await until(ids.toSorted());
+
+  // What a standby shows that lacked the last commit and has taken another one since.
+  await sql.begin(async (tx) => {
+    await tx`SET LOCAL session_replication_role = replica`;
+    await tx`DELETE FROM environment_files f USING files WHERE files.id = f.file_id
+      AND files.path = '1.md' AND f.environment_id = ${environment.id}`;
+    await tx`UPDATE change_log SET at = at + interval '1 second', ref = gen_random_uuid()
+      WHERE seq = (SELECT max(seq) FROM change_log)`;
+  });
+  await until([ids[0] as string]);
+});
