@@ -153,20 +153,26 @@ function tokenProblem(cause: unknown): Problem {
   return new Problem("unauthorized", { detail: "The token is not valid.", cause });
 }
 
-/**
- * A function that verifies JWTs against the configured secret or key set and returns the caller.
- * It throws `unauthorized` for an invalid token, and for every token when neither is configured;
- * `dependency-unavailable` when the key set cannot be read. Verified tokens are cached for
- * JWT_CACHE_TTL_MS at most, never beyond their expiry.
- */
+/** Verifies JWTs against the configured secret or key set. */
+export interface JwtVerifier {
+  /**
+   * The caller. Throws `unauthorized` for an invalid token, and for every token when neither a secret
+   * nor a key set is configured; `dependency-unavailable` when the key set cannot be read.
+   */
+  verify(token: string): Principal | Promise<Principal>;
+  /** The user of a token that was valid when it was last verified. */
+  knownUser(token: string): string | undefined;
+}
+
+/** Verified tokens are cached for JWT_CACHE_TTL_MS at most, never beyond their expiry. */
 export function createJwtVerifier(
   jwt: Config["jwt"],
   counts: CacheCounts = { hits: 0, misses: 0 },
-) {
+): JwtVerifier {
   const claimsOf = createClaimsReader(jwt);
   const cache = new Map<string, CachedToken>();
 
-  async function verify(token: string): Promise<Principal> {
+  async function verifyAnew(token: string): Promise<Principal> {
     try {
       const payload = await claimsOf(token);
       const principal = principalOf(payload);
@@ -181,17 +187,20 @@ export function createJwtVerifier(
     }
   }
 
-  return (token: string): Principal | Promise<Principal> => {
-    if (jwt.secret === undefined && jwt.jwksUrl === undefined) {
-      throw new Problem("unauthorized", { detail: "This service accepts API keys only." });
-    }
-    const cached = cache.get(token);
-    if (cached !== undefined && Date.now() < cached.until) {
-      counts.hits++;
-      return cached.principal;
-    }
-    counts.misses++;
-    cache.delete(token);
-    return verify(token);
+  return {
+    verify(token) {
+      if (jwt.secret === undefined && jwt.jwksUrl === undefined) {
+        throw new Problem("unauthorized", { detail: "This service accepts API keys only." });
+      }
+      const cached = cache.get(token);
+      if (cached !== undefined && Date.now() < cached.until) {
+        counts.hits++;
+        return cached.principal;
+      }
+      counts.misses++;
+      cache.delete(token);
+      return verifyAnew(token);
+    },
+    knownUser: (token) => cache.get(token)?.principal.userId,
   };
 }

@@ -1,7 +1,6 @@
-import { type Authenticator, credentialOf } from "../auth/authenticator.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { AUTH_CACHE_MAX_ENTRIES } from "../shared/limits.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 import { recordRequest } from "./request-record.ts";
@@ -38,42 +37,15 @@ function searchOf({ method, url }: Request): string | undefined {
   return RELEASE_SEARCH.test(path) ? "searchRelease" : "searchEnvironment";
 }
 
-/** The tenants of credentials that were valid once. */
-class KnownTenants {
-  readonly #tenants = new Map<string, string>();
-
-  constructor(private readonly authenticator: Authenticator) {}
-
-  /** The tenant of a request; undefined until its credential was found to be valid. */
-  of({ headers }: Request): string | undefined {
-    const credential = credentialOf(headers);
-    if (credential === undefined) return undefined;
-    const known = this.#tenants.get(credential);
-    if (known === undefined) void this.#learn(credential, headers);
-    return known;
-  }
-
-  async #learn(credential: string, headers: Headers): Promise<void> {
-    try {
-      const { userId } = await this.authenticator.authenticate(headers);
-      if (this.#tenants.size >= AUTH_CACHE_MAX_ENTRIES) this.#tenants.clear();
-      this.#tenants.set(credential, userId);
-    } catch {
-      // The operation authenticates the caller itself, and reports the failure.
-    }
-  }
-}
-
 /**
  * Refuses searches at the door while the queue of searches is full. A search that is refused behind
  * the router, after its body was read, costs two to three times as much, and under overload most of
- * the work is refusing. A refusal reveals nothing, so it is enough that the credential was valid once:
- * in turns of the event loop that last longer than credentials are cached, all of them would have to be
- * looked up again.
+ * the work is refusing. A refusal reveals nothing, so it is enough that the credential was valid when
+ * it was last looked up: in turns of the event loop that last longer than credentials are cached, all
+ * of them would have to be looked up again. An unknown one enters, and the operation looks it up.
  */
 export function withDoor(gate: Gatekeeper, context: DoorContext, handler: Handler): Handler {
   const { authenticator, refusals, metrics } = context;
-  const tenants = new KnownTenants(authenticator);
 
   async function refuse(request: Request, operation: string, userId: string): Promise<Response> {
     const startedAt = performance.now();
@@ -89,7 +61,7 @@ export function withDoor(gate: Gatekeeper, context: DoorContext, handler: Handle
   return (request) => {
     const operation = gate.isFull ? searchOf(request) : undefined;
     if (operation === undefined) return handler(request);
-    const tenant = tenants.of(request);
+    const tenant = authenticator.knownUser(request.headers);
     if (tenant === undefined || !gate.refuses(tenant)) return handler(request);
     return refuse(request, operation, tenant);
   };

@@ -95,14 +95,19 @@ export class LoadedProjects {
 
   /** Loads a project and indexes the scope unless all indexes have it; false if either is missing. */
   async ensure(projectId: string, scope: ScopeRef): Promise<boolean> {
-    if (!(await this.load(projectId))) return false;
-    const project = this.#projects.get(projectId);
-    if (project === undefined) return false;
     const hasScope = () => {
       return this.context.indexes.every((index) => index.hasScope(projectId, scope.id));
     };
-    if (!hasScope()) await project.indexer.reindex(scope, this.context.anchor().seq);
-    return hasScope();
+    for (;;) {
+      const isFound = await this.load(projectId);
+      const project = this.#projects.get(projectId);
+      if (project === undefined && !isFound && !this.#dropping.has(projectId)) return false;
+      // It was evicted or rebuilt meanwhile, which says nothing about the scope.
+      if (project === undefined || !isFound) continue;
+      if (!hasScope()) await project.indexer.reindex(scope, this.context.anchor().seq);
+      if (hasScope()) return true;
+      if (this.#isCurrent(project)) return false;
+    }
   }
 
   /** Indexes every scope again. Resolves when all are queued; rejects when they cannot be read. */

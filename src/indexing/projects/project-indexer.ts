@@ -66,6 +66,10 @@ export class ProjectIndexer {
 
   /** Queues a scope that changed at this log entry. */
   mark(scope: ScopeRef, seq: number, ...waiters: Array<() => void>): void {
+    if (this.#closed) {
+      for (const waiter of waiters) waiter();
+      return;
+    }
     this.#pending.add({ scope, seq, preempts: this.#current.size > 0, waiters });
     this.#run();
   }

@@ -30,7 +30,7 @@ async function verdict(
   jwt: Partial<Jwt> = { secret: SECRET },
 ): Promise<string | Principal> {
   try {
-    return await createJwtVerifier({ ...NONE, ...jwt })(token);
+    return await createJwtVerifier({ ...NONE, ...jwt }).verify(token);
   } catch (error) {
     if (error instanceof Problem) return error.slug;
     throw error;
@@ -107,9 +107,11 @@ describe("JWTs with a shared secret", () => {
   });
 
   test("a cached token still expires on time", async () => {
-    const verify = createJwtVerifier({ ...NONE, secret: SECRET });
+    const { verify, knownUser } = createJwtVerifier({ ...NONE, secret: SECRET });
     const token = await sign({ exp: now() + 2 });
+    expect(knownUser(token)).toBeUndefined();
     expect(await verify(token)).toBeObject();
+    expect(knownUser(token)).toBe(USER);
     await Bun.sleep(2_100);
     expect(Promise.resolve(verify(token))).rejects.toThrow("not valid");
   });

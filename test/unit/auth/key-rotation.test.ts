@@ -42,7 +42,7 @@ function signed(pair: Pair, kid?: string): Promise<string> {
 
 function newVerifier() {
   const jwksUrl = `http://127.0.0.1:${server.port}/keys`;
-  const verify = createJwtVerifier({
+  const { verify } = createJwtVerifier({
     secret: undefined,
     jwksUrl,
     issuer: undefined,

@@ -1,26 +1,33 @@
 import { expect, test } from "bun:test";
-import type { Authenticator } from "../../../src/auth/authenticator.ts";
-import type { Principal } from "../../../src/auth/principal.ts";
+import { createAuthenticator } from "../../../src/auth/authenticator.ts";
+import { generateKey } from "../../../src/auth/key-format.ts";
 import { withDoor } from "../../../src/http/door.ts";
 import { Refusals } from "../../../src/http/refusals.ts";
 import type { Log } from "../../../src/observability/log.ts";
 import { createMetrics } from "../../../src/observability/metrics.ts";
-import { Problem } from "../../../src/problem/problem.ts";
 
 const PATH = "/projects/handbook/environments/production/search";
 const GREEDY = "greedy";
+const KEYS: Readonly<Record<string, string>> = { greedy: generateKey(), polite: generateKey() };
 
-/** A service whose queue is full of the searches of one tenant. Keys are the names of their tenants. */
+const userOf = (key: string) => Object.keys(KEYS).find((name) => KEYS[name] === key);
+
+/** A service whose queue is full of the searches of one tenant. Tenants are named as their keys. */
 function world() {
   const full = { value: true };
-  const valid = new Set([GREEDY, "polite"]);
-  const authenticator = {
-    authenticate(headers: Headers) {
-      const userId = headers.get("x-api-key") as string;
-      if (!valid.has(userId)) throw new Problem("unauthorized");
-      return { userId } as Principal;
+  const valid = new Set(Object.keys(KEYS));
+  const known = new Set<string>();
+  const keys = {
+    verify(key: string) {
+      const userId = userOf(key) as string;
+      if (valid.has(userId)) known.add(userId);
     },
-  } as unknown as Authenticator;
+    knownUser(key: string) {
+      const userId = userOf(key) as string;
+      return known.has(userId) ? userId : undefined;
+    },
+  };
+  const authenticator = createAuthenticator(keys as never, {} as never);
   const gate = {
     get isFull() {
       return full.value;
@@ -37,9 +44,15 @@ function world() {
   const refusals = new Refusals("http://base", log);
   const config = { slowRequestMs: 1 };
   const context = { authenticator, refusals, metrics, log, config };
-  const door = withDoor(gate, context, () => new Response("inside"));
+  const door = withDoor(gate, context, async ({ headers }) => {
+    if (headers.has("x-api-key")) await authenticator.authenticate(headers);
+    return new Response("inside");
+  });
   const ask = async (key: string | undefined, target = PATH, method = "POST", others = {}) => {
-    const headers = { ...others, ...(key === undefined ? {} : { "x-api-key": key }) };
+    const headers = {
+      ...others,
+      ...(key === undefined ? {} : { "x-api-key": KEYS[key] ?? generateKey() }),
+    };
     return await door(new Request(`http://host${target}`, { method, headers }));
   };
   return { ask, full, valid, metrics, lines };

@@ -42,3 +42,10 @@ test("loading ends when the project is closed", async () => {
   await indexer.load([scope("c")], 1);
   expect(indexer.isBusy).toBe(false);
 });
+
+test("nobody waits for a scope of a project that is closed", async () => {
+  const { indexer, indexed } = openIndexer(() => {});
+  await indexer.close();
+  await indexer.reindex(scope("a"), 1);
+  expect(indexed).not.toContain("a");
+});
