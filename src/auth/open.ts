@@ -40,8 +40,9 @@ export async function openAuth(
     if (payload.startsWith("key:")) keys.drop(payload.slice("key:".length));
     else for (const cache of caches) cache.clear();
   };
-  // A new connection may have missed changes, so it clears every cache.
-  const listening = await sql.listen(CHANNEL, onChange, clear).catch((err: unknown) => {
+  // A new connection may have missed changes, so it clears every cache. Nothing waits for the first
+  // one, because the database may stop answering at any time.
+  const listening = sql.listen(CHANNEL, onChange, clear).catch((err: unknown) => {
     log.warn({ err }, "cannot listen for changes of access; they take effect within a second");
     return undefined;
   });
@@ -52,7 +53,7 @@ export async function openAuth(
     ),
     clearOnAccessChange: (cache) => caches.push(cache),
     async close() {
-      await listening?.unlisten().catch(() => {});
+      await (await listening)?.unlisten().catch(() => {});
       await keys.close();
     },
   };
