@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { dataFolder } from "../../support/embedded.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { startNginx } from "../../support/nginx.ts";
 import { freePort } from "../../support/ports.ts";
 import { PROJECT_ROOT, runCommand } from "../../support/process.ts";
 import { startRedis } from "../../support/redis.ts";
 import { startApiProcess, type TestApi } from "../support/api.ts";
 import { file, importsOf, ndjson, PRODUCTION } from "../support/imports.ts";
 import { IndexWorld, untilReady } from "../support/index-world.ts";
-import { startNginx } from "../support/nginx.ts";
 
 setDefaultTimeout(240_000);
 

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onCleanup } from "../../support/cleanup.ts";
-import { temporaryFolder } from "../../support/folders.ts";
-import { freePort } from "../../support/ports.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { onCleanup } from "./cleanup.ts";
+import { temporaryFolder } from "./folders.ts";
+import { freePort } from "./ports.ts";
+import { PROJECT_ROOT } from "./process.ts";
 
 const START_TIMEOUT_MS = 20_000;
 /** Debian keeps it off the PATH of users. */
