@@ -7,8 +7,9 @@ export type Contents = ReadonlyMap<string, number>;
  */
 export class Scope {
   #states: Contents[] = [new Map()];
-  /** By process, the position of the newest contents that it has shown for sure. */
+  /** By process, the position of the oldest contents that it may have shown last. */
   readonly #seen = new Map<string, number>();
+  #isKnown = false;
 
   get current(): Contents {
     return this.#states.at(-1) as Contents;
@@ -16,7 +17,7 @@ export class Scope {
 
   /** True once an answer has shown current contents. */
   get isKnown(): boolean {
-    return this.#seen.size > 0;
+    return this.#isKnown;
   }
 
   /** Adds the contents that a change leads to, before the change begins. */
@@ -25,25 +26,23 @@ export class Scope {
   }
 
   /**
-   * Compares an answer of a process. Returns true when it shows the current contents, and throws when
-   * it shows none that the scope has had since what the process has shown before.
+   * Compares an answer of a process, which is undefined if it may be one of two. Returns true when the
+   * answer may show the current contents, and throws when it shows none that the scope has had since
+   * what the process has shown before. An answer can be that of several contents, as when it has few
+   * hits, and then shows the oldest of them.
    */
-  shows(process: string, agrees: (contents: Contents) => boolean, describe: () => string): boolean {
-    if (agrees(this.current)) {
-      this.#note(process);
-      return true;
-    }
-    const from = this.#seen.get(process) ?? 0;
-    const isFormer = this.#states.some((contents, at) => at >= from && agrees(contents));
-    if (!isFormer) throw new Error(`${describe()}\nnever was the answer: ${this.#list(from)}`);
-    return false;
-  }
-
-  #note(process: string): void {
-    const latest = this.#states.length - 1;
-    // Contents that returned to what they were before leave open which of them was shown.
-    const first = this.#states.findIndex((contents) => isSame(contents, this.current));
-    this.#seen.set(process, Math.min(first, latest));
+  shows(
+    process: string | undefined,
+    agrees: (contents: Contents) => boolean,
+    describe: () => string,
+  ): boolean {
+    const from = process === undefined ? 0 : (this.#seen.get(process) ?? 0);
+    const shown = this.#states.findIndex((contents, at) => at >= from && agrees(contents));
+    if (shown < 0) throw new Error(`${describe()}\nnever was the answer: ${this.#list(from)}`);
+    if (process !== undefined) this.#seen.set(process, shown);
+    const isCurrent = agrees(this.current);
+    this.#isKnown ||= isCurrent;
+    return isCurrent;
   }
 
   #list(from: number): string {
@@ -51,10 +50,6 @@ export class Scope {
       .map((state, at) => `${at}${at < from ? " (past)" : ""}: ${text(state)}`)
       .join("\n");
   }
-}
-
-function isSame(a: Contents, b: Contents): boolean {
-  return a.size === b.size && [...a].every(([path, number]) => b.get(path) === number);
 }
 
 function text(contents: Contents): string {

@@ -82,8 +82,8 @@ export async function searchScope(
       return [chunkName(chunk.file_path, chunk.index, chunk.content), score];
     });
     const agrees = (contents: Contents) => isExact(contents, hits, wanted);
-    // A process that was replaced meanwhile has shown nothing before.
-    const by = process === processOf(scene, params.at) ? process : "unknown";
+    // While the process was replaced, it may have been either one.
+    const by = process === processOf(scene, params.at) ? process : undefined;
     return scope.shows(by, agrees, () => `${url}: ${JSON.stringify(hits)}`) || undefined;
   });
 }
