@@ -178,7 +178,7 @@ for (const set of sets) {
 describe("searches with each set of kernels", () => {
   const cases = [
     ["clusters", 768, 4600],
-    ["sparse", 1536, 4300],
+    ["sparse", 1024, 4300],
   ] as const;
   for (const [kind, dimension, count] of cases) {
     test(`${kind} ${dimension}: every set of kernels gives the same graph, plans and answers, with good recall`, () => {
