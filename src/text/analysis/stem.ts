@@ -12,12 +12,14 @@ const BRITISH = /^([a-z]{2,}(?:[abd-uw-z]|ic))is(es?|ed|ers?|ing|ations?|ational
  * lose little when they share a stem. Words with other than ASCII letters are their own stem.
  */
 export function stem(word: string): string {
-  if (word.length < STEM_MIN_CHARS || !ASCII_WORD.test(word)) return word;
   const known = stems.get(word);
   if (known !== undefined) return known;
+  if (word.length < STEM_MIN_CHARS || !ASCII_WORD.test(word)) return word;
   if (stems.size >= STEMS_CACHED) stems.clear();
-  const root = porter2(word.replace(BRITISH, "$1iz$2"));
-  stems.set(word, root);
+  // A copy, because a substring would keep the long string it was cut from in memory.
+  const own = Buffer.from(word).toString("latin1");
+  const root = porter2(own.replace(BRITISH, "$1iz$2"));
+  stems.set(own, root);
   return root;
 }
 

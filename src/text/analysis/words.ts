@@ -2,17 +2,16 @@ import { WORD_MAX_CHARS } from "../../shared/limits.ts";
 import { unitsOf } from "./text-units.ts";
 
 const SEPARATOR = 0;
-/** Lower-case ASCII letters and digits. */
-const LOWER = 1;
-/** Upper-case ASCII letters. */
-const UPPER = 2;
-const OTHER = 3;
+const OTHER = 255;
 
-/** The kind of each UTF-16 code unit. */
-const KINDS = Uint8Array.from({ length: 65_536 }, (_, unit) => {
+/**
+ * What each UTF-16 code unit is in a word: itself for ASCII digits and lower-case letters, the
+ * lower-case letter for upper-case ones, SEPARATOR, or OTHER for what takes more than a table.
+ */
+const FOLDED = Uint8Array.from({ length: 65_536 }, (_, unit) => {
   if (unit >= 128) return isTypographic(unit) ? SEPARATOR : OTHER;
-  if (unit >= 65 && unit <= 90) return UPPER;
-  return (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) ? LOWER : SEPARATOR;
+  if (unit >= 65 && unit <= 90) return unit + 32;
+  return (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) ? unit : SEPARATOR;
 });
 
 /** Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. */
@@ -24,24 +23,19 @@ function isTypographic(unit: number): boolean {
 
 /** True for ASCII and typographic separators; other scripts have more. */
 export function isSeparator(unit: number): boolean {
-  return KINDS[unit] === SEPARATOR;
+  return FOLDED[unit] === SEPARATOR;
 }
 
-/** A code unit, ASCII letters in lower case. */
-export function folded(unit: number): number {
-  return KINDS[unit] === UPPER ? unit + 32 : unit;
-}
-
-/** The text of code units, ASCII letters in lower case. */
-export function foldedText(units: Uint16Array, from: number, to: number): string {
+/** The text of code units. */
+export function textOf(units: Uint16Array, from: number, to: number): string {
   let text = "";
-  for (let i = from; i < to; i++) text += String.fromCharCode(folded(units[i] as number));
+  for (let i = from; i < to; i++) text += String.fromCharCode(units[i] as number);
   return text;
 }
 
 /** Receives the words of a text in order. */
 interface WordSink {
-  /** A word of ASCII letters and digits: the token is its code units, folded. */
+  /** A word of ASCII letters and digits: the token is its code units, in lower case. */
   ascii(units: Uint16Array, from: number, to: number): void;
   /** An ASCII word with a capital inside, such as `getStaticProps` or `HTTP`, after its token. */
   innerUpper(word: string): void;
@@ -53,25 +47,31 @@ interface WordSink {
 
 /** Cuts a text at separators. A word in ASCII costs no string. */
 export function eachWord(text: string, sink: WordSink): void {
+  // A copy, which is put into lower case while it is read.
   const units = unitsOf(text);
   const { length } = text;
   for (let i = 0; i < length; i++) {
-    let kind = KINDS[units[i] as number] as number;
-    if (kind === SEPARATOR) continue;
+    let unit = units[i] as number;
+    let folded = FOLDED[unit] as number;
+    if (folded === SEPARATOR) continue;
     if (sink.isFull) return;
     const start = i;
-    let innerKinds = 0;
+    let hasInnerUpper = false;
     let isAscii = true;
     do {
-      if (kind === OTHER) isAscii = false;
+      if (folded === OTHER) isAscii = false;
+      else if (folded !== unit) {
+        units[i] = folded;
+        if (i > start) hasInnerUpper = true;
+      }
       i++;
       if (i === length) break;
-      kind = KINDS[units[i] as number] as number;
-      innerKinds |= kind;
-    } while (kind !== SEPARATOR);
+      unit = units[i] as number;
+      folded = FOLDED[unit] as number;
+    } while (folded !== SEPARATOR);
     if (isAscii) {
       sink.ascii(units, start, Math.min(i, start + WORD_MAX_CHARS));
-      if ((innerKinds & UPPER) !== 0) sink.innerUpper(text.slice(start, i));
+      if (hasInnerUpper) sink.innerUpper(text.slice(start, i));
     } else sink.other(text.slice(start, i));
   }
 }

@@ -1,4 +1,4 @@
-import { WordStarts } from "../analysis/tokenize.ts";
+import { WordStarts } from "../analysis/word-starts.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { QueryPlan } from "./plan.ts";
 
@@ -40,9 +40,7 @@ export class MatchingTerms {
     const { termChars, termStart } = this.#segment;
     const starts = new WordStarts();
     for (const term of this.#terms) {
-      const from = termStart[term] as number;
-      const isSingle = from + 1 === termStart[term + 1];
-      starts.add(termChars[from] as number, isSingle ? 0 : (termChars[from + 1] as number));
+      starts.add(termChars, termStart[term] as number, termStart[term + 1] as number);
     }
     return starts;
   }

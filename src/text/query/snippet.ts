@@ -1,5 +1,6 @@
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
-import { type WordStarts, wordSpans } from "../analysis/tokenize.ts";
+import { wordSpans } from "../analysis/word-spans.ts";
+import type { WordStarts } from "../analysis/word-starts.ts";
 import { bisect } from "../segment/bisect.ts";
 import { FIELD, MARK } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
@@ -204,10 +205,12 @@ function notInsidePair(text: string, at: number): number {
 }
 
 /** Recently used texts of this thread, the least recently used first, by their compressed bytes. */
-const texts = new Map<string, string>();
+const texts = new Map<number, string>();
 /** Distinguishes the buffers of segments. */
 const numbers = new WeakMap<ArrayBufferLike, number>();
 let lastNumber = 0;
+/** More bytes than a buffer has. */
+const BUFFER_SPACE = 2 ** 34;
 
 function textOf({ bytes }: TextBlock): string {
   let number = numbers.get(bytes.buffer);
@@ -215,10 +218,10 @@ function textOf({ bytes }: TextBlock): string {
     number = ++lastNumber;
     numbers.set(bytes.buffer, number);
   }
-  const key = `${number}/${bytes.byteOffset}`;
+  const key = number * BUFFER_SPACE + bytes.byteOffset;
   const text = texts.get(key) ?? decompressText(bytes);
   texts.delete(key);
   texts.set(key, text);
-  if (texts.size > TEXT_BLOCKS_CACHED) texts.delete(texts.keys().next().value as string);
+  if (texts.size > TEXT_BLOCKS_CACHED) texts.delete(texts.keys().next().value as number);
   return text;
 }

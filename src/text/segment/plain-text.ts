@@ -26,8 +26,18 @@ const KINDS = Uint8Array.from({ length: 65_536 }, (_, unit) => {
 
 /** A fence, or the marker of a heading, list or quote, at the start of a line. */
 const LINE_START = /[ \t]*(?:(?:`{3,}|~{3,})[^\n]*|(?:#{1,6}|[-+*>]|\d{1,3}[.)])[ \t]+)/y;
+/** What LINE_START may begin with. */
+const LINE_STARTERS = new Set(
+  [..." \t`~#-+*>0123456789"].map((character) => character.charCodeAt(0)),
+);
 const LINK = /\[([^\][]*)\]\([^()\s]*\)/y;
 const TAG = /<\/?[a-zA-Z][^<>]*>/y;
+
+/** Where the text of a line starts that begins at the position. */
+function lineTextAt(text: string, position: number): number {
+  if (!LINE_STARTERS.has(text.charCodeAt(position))) return position;
+  return endOf(LINE_START, text, position);
+}
 
 /** Where a match that starts at the position ends; the position itself if there is none. */
 function endOf(pattern: RegExp, text: string, position: number): number {
@@ -49,7 +59,7 @@ function writePlain(markdown: string, into: Uint16Array): number {
   let isSpaced = false;
   /** The part of the current link behind its text. */
   let target = { start: -1, end: -1 };
-  let i = endOf(LINE_START, markdown, 0);
+  let i = lineTextAt(markdown, 0);
   while (i < markdown.length) {
     if (i === target.start) {
       i = target.end;
@@ -58,7 +68,7 @@ function writePlain(markdown: string, into: Uint16Array): number {
     const kind = KINDS[units[i] as number] as number;
     let next = i;
     if (kind === SPACE) next = i + 1;
-    else if (kind === NEWLINE) next = endOf(LINE_START, markdown, i + 1);
+    else if (kind === NEWLINE) next = lineTextAt(markdown, i + 1);
     else if (kind === TAG_START) next = endOf(TAG, markdown, i);
     if (next > i) {
       isSpaced = true;

@@ -1,3 +1,5 @@
+import { reversed, termStrings, termUnits } from "./term-strings.ts";
+
 interface SortedTerms {
   sorted: string[];
   /** The final term number of each provisional one. */
@@ -12,33 +14,22 @@ interface SortedTerms {
 export function sortTerms(terms: readonly string[]): SortedTerms {
   // Without a comparator, sort() compares code units, in native code.
   const sorted = terms.toSorted();
-  const numbers = numbersOf(sorted);
-  const starts = new Uint32Array(sorted.length + 1);
-  sorted.forEach((term, i) => {
-    starts[i + 1] = (starts[i] as number) + term.length;
-  });
-  const chars = new Uint16Array(starts[sorted.length] as number);
-  sorted.forEach((term, i) => {
-    for (let c = 0; c < term.length; c++) chars[(starts[i] as number) + c] = term.charCodeAt(c);
-  });
-  const backwards = sorted.map(reverse);
-  const numbersBackwards = numbersOf(backwards);
+  const units = termUnits(sorted);
+  const backwards = termStrings(reversed(units));
   return {
     sorted,
-    rank: Uint32Array.from(terms, (term) => numbers.get(term) as number),
-    starts,
-    chars,
-    reversed: Uint32Array.from(backwards.sort(), (term) => numbersBackwards.get(term) as number),
+    rank: placesOf(terms, sorted),
+    ...units,
+    // By code unit, because that is what suffix lookups compare.
+    reversed: placesOf(backwards.toSorted(), backwards),
   };
 }
 
-function numbersOf(terms: readonly string[]): Map<string, number> {
-  return new Map(terms.map((term, i) => [term, i]));
-}
-
-/** By code unit, because that is what suffix lookups compare. */
-function reverse(term: string): string {
-  const units: number[] = [];
-  for (let i = term.length - 1; i >= 0; i--) units.push(term.charCodeAt(i));
-  return String.fromCharCode(...units);
+/** The place of each text in a list of all of them. */
+function placesOf(texts: readonly string[], list: readonly string[]): Uint32Array {
+  const places = new Map<string, number>();
+  for (let i = 0; i < list.length; i++) places.set(list[i] as string, i);
+  const result = new Uint32Array(texts.length);
+  for (let i = 0; i < texts.length; i++) result[i] = places.get(texts[i] as string) as number;
+  return result;
 }

@@ -7,8 +7,8 @@ import { stem } from "../analysis/stem.ts";
 export function linkStemGroups(terms: readonly string[]): Uint32Array {
   const next = new Uint32Array(terms.length);
   const first = new Map<string, number>();
-  terms.forEach((term, i) => {
-    const root = stem(term);
+  for (let i = 0; i < terms.length; i++) {
+    const root = stem(terms[i] as string);
     const head = first.get(root);
     if (head === undefined) {
       first.set(root, i);
@@ -17,6 +17,6 @@ export function linkStemGroups(terms: readonly string[]): Uint32Array {
       next[i] = next[head] as number;
       next[head] = i;
     }
-  });
+  }
   return next;
 }

@@ -1,4 +1,4 @@
-import { folded, foldedText } from "../analysis/words.ts";
+import { termStrings } from "./term-strings.ts";
 
 const FIRST_SLOTS = 4_096;
 const FIRST_UNITS = 16_384;
@@ -8,15 +8,13 @@ const HASH_FACTOR = 0x01000193;
 
 function hashOf(units: Uint16Array, from: number, to: number): number {
   let hash = HASH_START;
-  for (let i = from; i < to; i++) {
-    hash = Math.imul(hash ^ folded(units[i] as number), HASH_FACTOR);
-  }
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ (units[i] as number), HASH_FACTOR);
   return hash ^ (hash >>> 15);
 }
 
 /**
- * Numbers distinct tokens in the order in which they first occur. It is a hash table over code units,
- * ASCII letters in lower case: looking a token up makes no string.
+ * Numbers distinct tokens in the order in which they first occur. It is a hash table over code units:
+ * looking a token up makes no string.
  */
 export class TermTable {
   /** Term number plus 1 by hash; 0 for none. The number of slots is a power of two. */
@@ -30,9 +28,9 @@ export class TermTable {
 
   /** All terms by number. */
   strings(): string[] {
-    return Array.from({ length: this.#size }, (_, term) =>
-      foldedText(this.#units, this.#start(term), this.#ends[term] as number),
-    );
+    const starts = new Uint32Array(this.#size + 1);
+    starts.set(this.#ends.subarray(0, this.#size), 1);
+    return termStrings({ starts, chars: this.#units.subarray(0, starts[this.#size]) });
   }
 
   /** The number of a token that is given by its code units. */
@@ -56,7 +54,7 @@ export class TermTable {
     const start = this.#start(term);
     if ((this.#ends[term] as number) - start !== to - from) return false;
     for (let i = from; i < to; i++) {
-      if (this.#units[start + i - from] !== folded(units[i] as number)) return false;
+      if (this.#units[start + i - from] !== units[i]) return false;
     }
     return true;
   }
@@ -66,7 +64,7 @@ export class TermTable {
     const start = this.#start(term);
     const end = start + to - from;
     if (end > this.#units.length) this.#units = larger(this.#units, Math.max(end, start * 2));
-    for (let i = from; i < to; i++) this.#units[start + i - from] = folded(units[i] as number);
+    for (let i = from; i < to; i++) this.#units[start + i - from] = units[i] as number;
     this.#ends[term] = end;
     this.#hashes[term] = hash;
     this.#slots[slot] = term + 1;

@@ -1,5 +1,5 @@
-import { DOCUMENT_MAX_WORDS, WORD_MAX_CHARS } from "../../shared/limits.ts";
-import { identifiersIn, subwordsOf, unicodeTokens } from "../analysis/tokenize.ts";
+import { DOCUMENT_MAX_WORDS } from "../../shared/limits.ts";
+import { eachToken, identifiersIn, subwordsOf } from "../analysis/tokenize.ts";
 import { eachWord } from "../analysis/words.ts";
 import { SUBWORDS } from "./format.ts";
 import type { TermTable } from "./term-table.ts";
@@ -13,7 +13,6 @@ export class TokenWriter {
   #length = 0;
   /** Words of the current field that may be identifiers such as `getStaticProps`, in order. */
   readonly #candidates = new Set<string>();
-  readonly #units = new Uint16Array(WORD_MAX_CHARS);
 
   constructor(terms: TermTable) {
     this.#terms = terms;
@@ -75,10 +74,8 @@ export class TokenWriter {
 
   other(text: string): void {
     for (const identifier of identifiersIn(text)) this.#candidates.add(identifier);
-    for (const token of unicodeTokens(text)) {
-      if (this.isFull) return;
-      for (let i = 0; i < token.length; i++) this.#units[i] = token.charCodeAt(i);
-      this.ascii(this.#units, 0, token.length);
-    }
+    eachToken(text, (units, from, to) => {
+      if (!this.isFull) this.ascii(units, from, to);
+    });
   }
 }

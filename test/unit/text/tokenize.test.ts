@@ -30,6 +30,21 @@ describe("tokens", () => {
     );
   });
 
+  test("characters that are folded one by one give the tokens of text that is normalised as a whole", () => {
+    // With a combining mark, the text up to the next space is normalised as a whole.
+    const prefix = "x\u0337。";
+    const unit = fc.oneof(
+      fc.integer({ min: 0xa1, max: 0xd7ff }).map((code) => String.fromCharCode(code)),
+      fc.constantFrom(..."aZ9éÅßøØĳѣЖΣσ北京かがカ한국ーｶ／。½²ªİ"),
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 12 }), (units) => {
+        const text = units.join("");
+        expect(tokenize(text)).toEqual(tokenize(prefix + text).slice(1));
+      }),
+    );
+  });
+
   test("tokens are of bounded length and never empty", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
