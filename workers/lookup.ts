@@ -4,6 +4,7 @@ import {
   countDocuments,
   countInShard,
   type DocumentAddress,
+  type Exclusion,
   openSegment,
   type SegmentReader,
   type SharedView,
@@ -100,15 +101,21 @@ function itemsOf(view: View, found: readonly DocumentAddress[], hits: readonly T
   return { json: `[${items.join()}]`, count: items.length, last: paths.at(-1) ?? null, paths };
 }
 
-function searchPage(view: OpenView, task: LookupTask, query: string): Page {
-  const returned = new Set(task.returned);
-  const without = {
-    size: returned.size,
-    has: (at: DocumentAddress) => returned.has(hashOf(segmentOf(view, at).path(at.document))),
+/** The documents that earlier pages returned; undefined on the first page. */
+function returnedBefore(view: View, { returned }: LookupTask): Exclusion | undefined {
+  if (returned.length === 0) return undefined;
+  const hashes = new Set(returned);
+  return {
+    size: hashes.size,
+    has: (at) => hashes.has(hashOf(segmentOf(view, at).path(at.document))),
   };
+}
+
+function searchPage(view: OpenView, task: LookupTask, query: string): Page {
   const { shardIndex, shardCount, limit } = task;
-  const request = { query, shardIndex, shardCount, limit, without, snippets: true };
-  const { total, hits, more } = search(view, request);
+  const request = { query, shardIndex, shardCount, limit, snippets: true };
+  const without = returnedBefore(view, task);
+  const { total, hits, more } = search(view, without ? { ...request, without } : request);
   const { paths, ...page } = itemsOf(view, hits, hits);
   return { ...page, total, shardItems: shardItems(view, task), more, hashes: paths.map(hashOf) };
 }

@@ -11,6 +11,11 @@ export class WordStarts {
     this.#marks[codeOf(units, from, to)] = 1;
   }
 
+  /** Removes a word that was added, and all that start like it. */
+  remove(units: Uint16Array, from: number, to: number): void {
+    this.#marks[codeOf(units, from, to)] = 0;
+  }
+
   /** False only if no such word was added, ASCII letters in whatever case. */
   mayHave(units: Uint16Array, from: number, to: number): boolean {
     return this.#marks[codeOf(units, from, to)] === 1;

@@ -25,13 +25,14 @@ export function matchedFields(
       field = fieldOfMark(token);
       named = false;
     } else if (!named && wordOf[token] !== 0) {
-      names.push(fieldName(segment, field));
+      const name = fieldName(segment, field);
+      if (!names.includes(name)) names.push(name);
       named = true;
       // The content is the last field and by far the longest.
       if (field === FIELD.content) break;
     }
   }
-  return [...new Set(names)];
+  return names;
 }
 
 function fieldName(segment: SegmentReader, field: number): string {

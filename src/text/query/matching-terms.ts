@@ -5,6 +5,7 @@ import type { QueryPlan } from "./plan.ts";
 /** Scratch space of this thread, all zero between uses; see `score.ts`. */
 let wordOfTerm = new Uint8Array(0);
 let coverageOfTerm = new Float32Array(0);
+const termStarts = new WordStarts();
 
 /** The query word that each term of a segment matches. Call `clear` after use. */
 export class MatchingTerms {
@@ -35,20 +36,21 @@ export class MatchingTerms {
     });
   }
 
-  /** How the matching terms start. */
+  /** How the matching terms start. Like the rest, it is valid until `clear`. */
   starts(): WordStarts {
     const { termChars, termStart } = this.#segment;
-    const starts = new WordStarts();
     for (const term of this.#terms) {
-      starts.add(termChars, termStart[term] as number, termStart[term + 1] as number);
+      termStarts.add(termChars, termStart[term] as number, termStart[term + 1] as number);
     }
-    return starts;
+    return termStarts;
   }
 
   clear(): void {
+    const { termChars, termStart } = this.#segment;
     for (const term of this.#terms) {
       this.wordOf[term] = 0;
       this.coverageOf[term] = 0;
+      termStarts.remove(termChars, termStart[term] as number, termStart[term + 1] as number);
     }
   }
 }
