@@ -77,6 +77,8 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   readonly permission: Permission | null;
   readonly body?: B;
   readonly bodyExample?: Example;
+  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
+  readonly safe?: boolean;
   handle(
     call: Call<Static<P>, Static<Q>> & { readonly principal: Principal; readonly body: Static<B> },
   ): unknown;

@@ -116,7 +116,7 @@ async function perform(
   if (operation.kind === "raw") return await operation.handle({ ...common, principal });
   const { userId } = principal as Principal;
   const body = validators.body?.(await jsonBody(request, context, userId));
-  if (operation.method !== "GET") await requireClient(request);
+  if (operation.method !== "GET" && !operation.safe) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (result instanceof Response) return result;
   if (operation.response === undefined) return new Response(null, { status: 204 });

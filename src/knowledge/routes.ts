@@ -57,6 +57,7 @@ export function knowledgeOperations(services: {
         "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
         "lists all items in path order.",
       permission: "knowledge.lookup",
+      safe: true,
       params: ProjectParams,
       body: LookupBody,
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
