@@ -7,9 +7,11 @@
  * Each update replaces the one chunk of a file by another. It prints the time, and the memory of the
  * index and of the process after maintenance has ended.
  */
+
 import * as native from "../../native/index.ts";
 import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
 import type { VersionReader } from "../../src/indexing/versions/version-index.ts";
+import { PLAIN_NAMES } from "../../support/plain-names.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { readOptions } from "../support/options.ts";
 import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
@@ -46,7 +48,7 @@ const reader: VersionReader = {
 
 /** An index that holds these versions. */
 async function indexOf(versions: readonly number[]): Promise<VectorIndex> {
-  const index = new VectorIndex((id) => id);
+  const index = new VectorIndex(PLAIN_NAMES);
   index.openProject(PROJECT);
   for (let first = 0; first < versions.length; first += transaction) {
     await index.add(PROJECT, versions.slice(first, first + transaction).map(idOf), reader);

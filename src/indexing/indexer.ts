@@ -9,13 +9,12 @@ import {
   INDEX_STOP_TIMEOUT_MS,
 } from "../shared/limits.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
-import {
-  type FromIndexer,
-  type IndexerOptions,
-  type IndexerReport,
-  type IndexRecall,
-  nativeNameOf,
-  type ToIndexer,
+import type {
+  FromIndexer,
+  IndexerOptions,
+  IndexerReport,
+  IndexRecall,
+  ToIndexer,
 } from "./thread/messages.ts";
 
 const STARTING: IndexerReport = {
@@ -49,7 +48,8 @@ export class Indexer implements ProjectLoader {
   #report: IndexerReport = STARTING;
   #closing = false;
   #ticket = 0;
-  readonly #loaded = new Set<string>();
+  /** The native names of the projects that searches may use. */
+  readonly #loaded = new Map<string, string>();
   readonly #used = new Set<string>();
   readonly #waiting = new Map<number, { request: ToIndexer; answer: (found: boolean) => void }>();
   /** Scopes that were requested and not answered yet, so that many searches send one request. */
@@ -74,9 +74,9 @@ export class Indexer implements ProjectLoader {
     this.#timer.unref();
   }
 
-  /** The name of a project in the native module. */
+  /** The name of a project in the native module; the id, which is none, until it is loaded. */
   nativeName(projectId: string): string {
-    return nativeNameOf(this.#options.instance, projectId);
+    return this.#loaded.get(projectId) ?? projectId;
   }
 
   isLoaded(projectId: string): boolean {
@@ -184,7 +184,7 @@ export class Indexer implements ProjectLoader {
   #receive(message: FromIndexer): void {
     switch (message.type) {
       case "loaded":
-        this.#loaded.add(message.projectId);
+        this.#loaded.set(message.projectId, message.nativeName);
         break;
       case "evicted":
         this.#loaded.delete(message.projectId);

@@ -77,6 +77,8 @@ export class EmbeddedEngine implements SearchEngine {
   #searchLoaded(query: SearchQuery, request: SearchRequest): Promise<SearchAnswer> {
     let attempt = request;
     return whenLoaded(this.indexer, query.scope, async () => {
+      // Each load of the project has another name.
+      attempt = { ...attempt, project: this.indexer.nativeName(query.scope.projectId) };
       const reply = await this.pool.search(query.tenant, attempt);
       if ("json" in reply || reply.reason !== "not-loaded") {
         return await this.#answer(query, attempt, reply);

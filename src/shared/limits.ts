@@ -251,6 +251,10 @@ export const INDEX_MEMORY_MIN_BYTES = 1_048_576;
 export const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
+/** Above this multiple of the memory that indexes may use, projects in use are unloaded, too. */
+export const INDEX_MEMORY_EXCESS_MAX = 1.25;
+/** A project stays this long after it was loaded, so that the search which waits for it gets through. */
+export const INDEX_LOADED_MIN_MS = 1_000;
 /** Processes that can share one DATA_DIR. */
 export const INDEX_INSTANCES_MAX = 64;
 export const INDEX_REPORT_INTERVAL_MS = 500;

@@ -4,6 +4,7 @@
  * `bun test/support/stored-snapshot.ts` writes it again. That is right only when a version in
  * src/shared/disk-formats.ts was raised on purpose: until then every build must read the stored files.
  */
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as native from "../../native/index.ts";
@@ -18,6 +19,7 @@ import type {
 } from "../../src/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { PLAIN_NAMES } from "../../support/plain-names.ts";
 import { lookup } from "../../workers/lookup.ts";
 
 export const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
@@ -107,7 +109,7 @@ function open(root: string): Opened {
   return {
     root,
     store: new SnapshotStore(root),
-    vector: new VectorIndex((projectId) => projectId),
+    vector: new VectorIndex(PLAIN_NAMES),
     text: new TextIndex((message: TextMessage) => views.receive(message)),
     views,
   };

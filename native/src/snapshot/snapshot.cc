@@ -24,10 +24,13 @@ struct Header {
   uint64_t bodyChecksum;
 };
 
+/// The project of a registered name: what follows `#` tells loads of one project apart.
+static std::string_view projectOf(std::string_view name) { return name.substr(0, name.find('#')); }
+
 static std::string assemble(const Project& project, std::string_view meta,
                             const SnapshotWriter& writer) {
   ByteWriter body;
-  body.putString(project.id());
+  body.putString(projectOf(project.id()));
   body.putString(meta);
   body.put(static_cast<uint32_t>(writer.files.names.size()));
   for (size_t i = 0; i < writer.files.names.size(); i++) {
@@ -102,7 +105,7 @@ std::shared_ptr<Project> readSnapshot(const std::string& id, const std::string& 
   if (!std::filesystem::exists(path)) return nullptr;
   const std::string bytes = readManifest(path);
   ByteReader body(bytes);
-  if (body.getString() != id) throw std::runtime_error("the snapshot is of another project");
+  if (body.getString() != projectOf(id)) throw std::runtime_error("the snapshot is of another project");
   meta = body.getString();
   SnapshotFiles files{directory, {}, {}};
   const auto count = body.getCount(2 * sizeof(uint64_t));

@@ -9,8 +9,8 @@ export class LoadedProject {
   /** False when the project does not exist. Resolves when it is loaded, or was evicted meanwhile. */
   readonly loading: Promise<boolean>;
   readonly finishLoading: (found: boolean) => void;
-  /** True once searches may use it. */
-  ready = false;
+  /** When searches could first use it; undefined until then. */
+  readyAt: number | undefined;
   usedAt = performance.now();
   /** Indexes with maintenance under way. */
   readonly maintaining = new Set<string>();
@@ -50,6 +50,11 @@ export class LoadedProject {
   dirtyMs(now: number): number {
     this.#dirtySince ??= now;
     return now - this.#dirtySince;
+  }
+
+  /** True once searches may use it. */
+  get ready(): boolean {
+    return this.readyAt !== undefined;
   }
 
   /** False for a while after a failed snapshot, such as on a full disk. */

@@ -1,11 +1,12 @@
 import pLimit from "p-limit";
 import type { ScopeRef } from "../../scopes/scope.ts";
-import { INDEX_IDLE_MS, INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
+import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject } from "./loaded-project.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import type { ProjectIndexer } from "./project-indexer.ts";
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
@@ -31,10 +32,20 @@ export class LoadedProjects {
   /** Projects that wait to be loaded in the background, with the versions announced meanwhile. */
   readonly #prefetching = new Map<string, AnnouncedVersions>();
 
+  readonly #budget: MemoryBudget;
+
+  /** @param memoryBytes what the projects may use */
   constructor(
     private readonly context: IndexingContext,
     private readonly events: LoadedProjectsEvents,
-  ) {}
+    memoryBytes: number,
+  ) {
+    this.#budget = new MemoryBudget(memoryBytes, {
+      bytes: () => this.totals().bytes,
+      count: () => this.ready().length,
+      evict: (loadedBefore, usedBefore) => this.#evict(loadedBefore, usedBefore),
+    });
+  }
 
   ids(): string[] {
     return [...this.#projects.keys()];
@@ -192,21 +203,28 @@ export class LoadedProjects {
     return totals;
   }
 
-  /** Saves and drops the project that was idle for longest; false when none is idle. */
-  async evictIdle(): Promise<boolean> {
-    const idleSince = performance.now() - INDEX_IDLE_MS;
-    const idle = [...this.#projects.values()]
-      .filter((project) => project.ready && project.usedAt < idleSince)
-      .sort((a, b) => a.usedAt - b.usedAt)[0];
-    if (idle === undefined) return false;
-    if (idle.indexer.unsavedChanges > 0 && idle.maySave(performance.now())) await this.#save(idle);
-    await this.#drop(idle.id);
+  /** Evicts projects until the rest is within the memory that they may use. */
+  enforceBudget(): Promise<void> {
+    return this.#budget.enforce();
+  }
+
+  async #evict(loadedBefore: number, usedBefore: number): Promise<boolean> {
+    const [project] = [...this.#projects.values()]
+      .filter(({ readyAt = Number.POSITIVE_INFINITY, usedAt }) => {
+        return readyAt < loadedBefore && usedAt < usedBefore;
+      })
+      .sort((a, b) => a.usedAt - b.usedAt);
+    if (project === undefined) return false;
+    const { indexer } = project;
+    if (indexer.unsavedChanges > 0 && project.maySave(performance.now())) await this.#save(project);
+    await this.#drop(project.id);
     return true;
   }
 
   /** Retries while the database does not answer, until the project is loaded or was dropped. */
   async #load(project: LoadedProject): Promise<boolean> {
     const { id } = project;
+    await this.enforceBudget();
     const attempt = async () => {
       if (!this.#isCurrent(project)) return false;
       const found = await project.load();
@@ -218,9 +236,8 @@ export class LoadedProjects {
       this.context.log.warn({ err, project: id }, "cannot load a project; retrying");
     });
     if (!found || !this.#isCurrent(project)) return false;
-    project.ready = true;
     // Loading may have taken long, and the search that asked for the project comes only now.
-    project.usedAt = performance.now();
+    project.usedAt = project.readyAt = performance.now();
     this.events.loaded(id);
     return true;
   }

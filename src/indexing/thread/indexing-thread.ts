@@ -61,7 +61,6 @@ export class IndexingThread {
     private readonly context: IndexingContext,
     private readonly projects: LoadedProjects,
     private readonly follower: Follower,
-    private readonly options: IndexerOptions,
     private readonly mayPreload: MayPreload,
   ) {
     this.#state = new IndexState(sql, context.indexes);
@@ -76,11 +75,14 @@ export class IndexingThread {
       applicationName: "tessera-indexer",
       patience: "background",
     });
-    const context = await openContext(options, sql, log, post, () => follower.reached);
-    const projects = new LoadedProjects(context, {
-      loaded: (projectId) => post({ type: "loaded", projectId }),
-      evicted: (projectId) => post({ type: "evicted", projectId }),
-    });
+    const { context, names } = await openContext(options, sql, log, post, () => follower.reached);
+    const events = {
+      loaded: (projectId: string) => {
+        post({ type: "loaded", projectId, nativeName: names.of(projectId) });
+      },
+      evicted: (projectId: string) => post({ type: "evicted", projectId }),
+    };
+    const projects = new LoadedProjects(context, events, memoryBudget);
     const mayPreload = (projectId: string) => {
       const wanted = preload === "all" || (preload === "own" && context.snapshots.has(projectId));
       return wanted && projects.totals().bytes < memoryBudget;
@@ -91,7 +93,7 @@ export class IndexingThread {
         missed: () => projects.reindexAll(),
       }),
     );
-    return new IndexingThread(sql, post, context, projects, follower, options, mayPreload);
+    return new IndexingThread(sql, post, context, projects, follower, mayPreload);
   }
 
   /** Starts all periodic work and loads the projects; resolves when they are loaded. */
@@ -165,8 +167,7 @@ export class IndexingThread {
   /** Saves a project that is due, and frees memory when the budget is exceeded. */
   async #keepHouse(): Promise<void> {
     await this.projects.saveOne(isSnapshotDue);
-    const isOverBudget = () => this.projects.totals().bytes > this.options.memoryBudget;
-    while (!this.#stopping && isOverBudget() && (await this.projects.evictIdle()));
+    if (!this.#stopping) await this.projects.enforceBudget();
   }
 
   /** Reports more often while changes wait, because imports keep pace with the reports. */

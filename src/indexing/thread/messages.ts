@@ -38,14 +38,6 @@ export interface IndexRecall {
   readonly samples: number;
 }
 
-/**
- * The name of a project in the native registry. The registry belongs to the process: several
- * services in one process, as in tests, each have an index of the same project.
- */
-export function nativeNameOf(instance: number, projectId: string): string {
-  return instance === 0 ? projectId : `${projectId}#${instance}`;
-}
-
 export type ToIndexer =
   | {
       /** Asks for a scope to be loaded and indexed. */
@@ -73,7 +65,12 @@ export type FromIndexer =
       readonly ticket: number;
       readonly found: boolean;
     }
-  | { readonly type: "loaded"; readonly projectId: string }
+  | {
+      /** Searches may use the project, under this name in the native registry. */
+      readonly type: "loaded";
+      readonly projectId: string;
+      readonly nativeName: string;
+    }
   | { readonly type: "evicted"; readonly projectId: string }
   | { readonly type: "report"; readonly report: IndexerReport }
   | {

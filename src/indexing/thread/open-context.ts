@@ -12,7 +12,8 @@ import { TextIndex } from "../text/text-index.ts";
 import { VectorIndex } from "../vector/vector-index.ts";
 import { createVersionReader } from "../versions/reader.ts";
 import type { VersionIndex } from "../versions/version-index.ts";
-import { type FromIndexer, type IndexerOptions, nativeNameOf } from "./messages.ts";
+import type { FromIndexer, IndexerOptions } from "./messages.ts";
+import { NativeNames } from "./native-names.ts";
 
 export type Post = (message: FromIndexer) => void;
 
@@ -30,15 +31,12 @@ function reportFailures(log: Log, message: string): (project: string, err: unkno
   return (project, err) => failures.limited(project, () => log.warn({ err, project }, message));
 }
 
-function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): VersionIndex[] {
-  const nativeName = (projectId: string) => nativeNameOf(instance, projectId);
+function createIndexes(names: NativeNames, log: Log, post: Post): VersionIndex[] {
   // A thread that crashed may have left projects behind whose versions are not known any more.
-  for (const name of native.projects()) {
-    if (nativeName(name.split("#")[0] as string) === name) native.dropProject(name);
-  }
+  for (const name of native.projects()) if (names.isOwn(name)) native.dropProject(name);
   return [
     new VectorIndex(
-      nativeName,
+      names,
       (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
       reportFailures(log, "cannot maintain an index; retrying"),
     ),
@@ -49,23 +47,25 @@ function createIndexes({ instance }: IndexerOptions, log: Log, post: Post): Vers
   ];
 }
 
-/** Opens what all projects share. `anchor` is the last change that was handed to them. */
+/** Opens what all projects share, and the names that tell searches where they are. `anchor` is the last change that was handed to them. */
 export async function openContext(
   options: IndexerOptions,
   sql: Sql,
   log: Log,
   post: Post,
   anchor: () => Anchor,
-): Promise<IndexingContext> {
-  const indexes = createIndexes(options, log, post);
+): Promise<{ context: IndexingContext; names: NativeNames }> {
+  const names = new NativeNames(options.instance);
+  const indexes = createIndexes(names, log, post);
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered(log, "the database's identity", () =>
     changes.databaseId(),
   );
-  return {
+  const context = {
     ...{ log, indexes, changes, databaseId, anchor },
     reader: createVersionReader(sql),
     snapshots: new SnapshotStore(options.snapshotRoot),
     bulk: pLimit(INDEX_BULK_READERS),
   };
+  return { context, names };
 }

@@ -19,6 +19,12 @@ const FORMAT = DISK_FORMATS.vectorVersions;
 
 const BUILD_THREADS = Math.max(1, Math.floor(availableParallelism() * INDEX_BUILD_SHARE));
 
+interface ProjectNames {
+  /** The name of a project, the same until it is dropped. */
+  of(projectId: string): string;
+  drop(projectId: string): void;
+}
+
 /** Whose turn it is to be maintained. */
 interface MaintenanceTurns {
   running: boolean;
@@ -35,19 +41,19 @@ export class VectorIndex implements VersionIndex {
   readonly #turns: MaintenanceTurns = { running: false, last: "", waiting: new Set() };
 
   /**
-   * @param nativeName the name of a project in the native registry, which belongs to the process
+   * @param names those of projects in the native registry
    * @param onUnusable called with the id of a chunk whose embedding no search could score
    * @param onFailed called when maintenance of a project failed; it is tried again
    */
   constructor(
-    private readonly nativeName: (projectId: string) => string,
+    private readonly names: ProjectNames,
     private readonly onUnusable: (chunkId: string) => void = () => {},
     private readonly onFailed: (projectId: string, error: unknown) => void = () => {},
   ) {}
 
   openProject(projectId: string): void {
     if (this.#projects.has(projectId)) return;
-    const name = this.nativeName(projectId);
+    const name = this.names.of(projectId);
     native.openProject(name);
     this.#projects.set(projectId, new VectorProject(name, new VersionSpans(), []));
   }
@@ -56,7 +62,8 @@ export class VectorIndex implements VersionIndex {
     this.#projects.get(projectId)?.close();
     this.#projects.delete(projectId);
     this.#turns.waiting.delete(projectId);
-    native.dropProject(this.nativeName(projectId));
+    native.dropProject(this.names.of(projectId));
+    this.names.drop(projectId);
   }
 
   knows(projectId: string, versionId: string): boolean {
@@ -84,7 +91,7 @@ export class VectorIndex implements VersionIndex {
   }
 
   hasScope(projectId: string, scopeId: string): boolean {
-    return native.hasScope(this.nativeName(projectId), scopeId);
+    return native.hasScope(this.names.of(projectId), scopeId);
   }
 
   maintain(projectId: string): MaintenanceState {
@@ -123,7 +130,7 @@ export class VectorIndex implements VersionIndex {
   }
 
   async restore(projectId: string, directory: string): Promise<boolean> {
-    const name = this.nativeName(projectId);
+    const name = this.names.of(projectId);
     const meta = await native.restore(name, directory);
     if (meta === null) return false;
     const [head = "", ...lines] = new TextDecoder().decode(meta).split("\n");
@@ -139,7 +146,7 @@ export class VectorIndex implements VersionIndex {
   }
 
   stats(projectId: string): readonly IndexPart[] {
-    const stats = native.stats(this.nativeName(projectId));
+    const stats = native.stats(this.names.of(projectId));
     if (stats === null) return [];
     return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => {
       const settled = this.#projects.get(projectId)?.isComplete(dimension) === true;

@@ -9,6 +9,7 @@ import type {
   VersionReader,
 } from "../../../../src/indexing/versions/version-index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { PLAIN_NAMES } from "../../../../support/plain-names.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
 
 const PROJECT = "vectors";
@@ -112,7 +113,7 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
     fc.asyncProperty(fc.array(operation, { minLength: 4, maxLength: 16 }), async (operations) => {
       native.dropProject(PROJECT);
       const folder = temporaryFolder("vector-index-");
-      let index = new VectorIndex((id) => id);
+      let index = new VectorIndex(PLAIN_NAMES);
       index.openProject(PROJECT);
       const scopes = new Map<string, readonly number[]>();
       for (const step of operations) {
@@ -121,7 +122,7 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
         else if (step === "restart") {
           await index.snapshot(PROJECT, folder);
           index.dropProject(PROJECT);
-          index = new VectorIndex((id) => id);
+          index = new VectorIndex(PLAIN_NAMES);
           expect(await index.restore(PROJECT, folder)).toBe(true);
         } else if (typeof step === "string") {
           const scope = step.slice(-1);
@@ -141,7 +142,7 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
 }, 300_000);
 
 test("replacing the same files over and over does not add to the memory", async () => {
-  const index = new VectorIndex((id) => id);
+  const index = new VectorIndex(PLAIN_NAMES);
   index.openProject(PROJECT);
   const bytes = () => index.stats(PROJECT).reduce((sum, part) => sum + part.bytes, 0);
   const files = Array.from({ length: 100 }, (_, i) => i + 10);
@@ -161,7 +162,7 @@ test("replacing the same files over and over does not add to the memory", async 
 }, 120_000);
 
 test("versions that are on their way into a scope are kept", async () => {
-  const index = new VectorIndex((id) => id);
+  const index = new VectorIndex(PLAIN_NAMES);
   index.openProject(PROJECT);
   const files = Array.from({ length: 120 }, (_, i) => i);
   await index.add(PROJECT, files.map(idOf), reader);
