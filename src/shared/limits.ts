@@ -391,15 +391,17 @@ export const STEMS_CACHED = 32_768;
 export const TEXT_BLOCK_MAX_CHARS = 2_048;
 /** Counted terms that a thread remembers per segment of a view. */
 export const TERM_FREQUENCIES_CACHED = 4_096;
+/** Words of queries whose matching terms a thread remembers per view. */
+export const PLANNED_WORDS_CACHED = 512;
 /** Recently used blocks that a thread keeps uncompressed. */
 export const TEXT_BLOCKS_CACHED = 2_048;
 export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;
 export const LOOKUP_VIEW_IDLE_MS = 30_000;
-/** A lookup with an estimated cost of at most this may run on the main thread. */
-export const LOOKUP_INLINE_MAX_MS = 1;
-/** Lookups may use this much of one turn of the main thread's event loop; the rest go to workers. */
+/** A lookup with an estimated cost of at most this may run on the main thread, one per turn of its loop. */
+export const LOOKUP_INLINE_MAX_MS = 2;
+/** Several lookups may together use this much of one turn; the rest go to workers. */
 export const LOOKUP_TURN_MS = 1;
 /** Scopes whose measured lookup cost is cached. */
 export const LOOKUP_COSTS_MAX = 10_000;
@@ -414,6 +416,8 @@ export const TEXT_BUILD_CHARS = 1_048_576;
 /** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
 export const TEXT_BUILD_INLINE_CHARS = 32_768;
 export const TEXT_BUILD_THREADS_MAX = 3;
+/** Threads that build segments yield a little to those that answer requests. */
+export const TEXT_BUILD_NICENESS = 1;
 /** Smaller merges run on the indexing thread itself. */
 export const TEXT_MERGE_INLINE_BYTES = 262_144;
 /** Merges yield to everything else: documents can be found before they are merged. */

@@ -21,13 +21,14 @@ class TermFrequencies {
   }
 
   of(term: number): number {
-    const postings = this.segment.postingsOf(term);
-    if (this.documents === this.segment.documentCount) return postings.length;
-    if (postings.length < CACHED_MIN_POSTINGS) return this.#count(postings);
+    const { postingStart } = this.segment;
+    const length = (postingStart[term + 1] as number) - (postingStart[term] as number);
+    if (this.documents === this.segment.documentCount) return length;
+    if (length < CACHED_MIN_POSTINGS) return this.#count(this.segment.postingsOf(term));
     const known = this.#counts.get(term);
     if (known !== undefined) return known;
     if (this.#counts.size >= TERM_FREQUENCIES_CACHED) this.#counts.clear();
-    const count = this.#count(postings);
+    const count = this.#count(this.segment.postingsOf(term));
     this.#counts.set(term, count);
     return count;
   }

@@ -1,4 +1,4 @@
-import { FUZZY_MIN_CHARS, QUERY_MAX_WORDS } from "../../shared/limits.ts";
+import { FUZZY_MIN_CHARS, PLANNED_WORDS_CACHED, QUERY_MAX_WORDS } from "../../shared/limits.ts";
 import { functionWords } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { averageLength } from "./average-length.ts";
@@ -62,7 +62,7 @@ export function planQuery(view: View, query: string): QueryPlan {
   const parsed = parseQuery(query);
   const share = shareOf(parsed, query, documents);
   const words = parsed.map((word) => {
-    const planned = planWord(view, word, documents, frequency);
+    const planned = plannedWord(view, word, documents, frequency);
     return scale(planned, share(word, planned) * word.count);
   });
   const kept = keepRarest(words.filter((word) => word.frequency > 0));
@@ -98,6 +98,29 @@ interface PlannedWord extends QueryWord {
   frequency: number;
 }
 
+/**
+ * Words as they were planned for a view, which never changes: queries share words, and those of a
+ * query that is being typed share nearly all.
+ */
+const known = new WeakMap<View, Map<string, PlannedWord>>();
+
+function plannedWord(
+  view: View,
+  word: ParsedWord,
+  documents: number,
+  frequency: DocumentFrequency,
+): PlannedWord {
+  const words = known.get(view) ?? new Map<string, PlannedWord>();
+  known.set(view, words);
+  const key = word.isPrefix ? `${word.text}*` : word.text;
+  const cached = words.get(key);
+  if (cached !== undefined) return cached;
+  const planned = planWord(view, word, documents, frequency);
+  if (words.size >= PLANNED_WORDS_CACHED) words.clear();
+  words.set(key, planned);
+  return planned;
+}
+
 function planWord(
   view: View,
   word: ParsedWord,
@@ -130,38 +153,36 @@ function weighTerms(
   documents: number,
   documentFrequency: DocumentFrequency,
 ): PlannedWord {
-  const counted = [...forms, ...others].map((expansion, i) => ({
-    ...expansion,
-    isForm: i < forms.length,
-    own: documentFrequency(expansion.segment, expansion.term),
-  }));
-  const idf = (counts: (each: (typeof counted)[number]) => boolean) => {
-    const sum = counted.reduce((total, each) => total + (counts(each) ? each.own : 0), 0);
+  const all = [...forms, ...others];
+  const frequencies = all.map((each) => documentFrequency(each.segment, each.term));
+  const idf = (counts: (at: number) => boolean) => {
+    let sum = 0;
+    for (let i = 0; i < all.length; i++) if (counts(i)) sum += frequencies[i] as number;
     return sum === 0 ? null : idfOf(documents, Math.min(sum, documents));
   };
   const otherWeight = idf(() => true) ?? 0;
-  const formWeight = idf((each) => each.isForm) ?? otherWeight;
-  const exactIdf = idf((each) => each.isForm && each.similarity === 1) ?? formWeight;
+  const formWeight = idf((i) => i < forms.length) ?? otherWeight;
+  const exactIdf = idf((i) => i < forms.length && all[i]?.similarity === 1) ?? formWeight;
   const exactWeight = EXACT_FORM_SHARE * (exactIdf - formWeight);
   const weight = formWeight + exactWeight;
   const matches = { forms: [] as TermMatch[][], others: [] as TermMatch[][] };
-  const known = new Map<number, TermMatch>();
-  for (const { segment, term, similarity, coverage, own, isForm } of counted) {
-    if (own === 0) continue;
+  const merged = new Map<number, TermMatch>();
+  all.forEach(({ segment, term, similarity, coverage }, i) => {
+    if (frequencies[i] === 0) return;
     const key = segment * TERM_SPACE + term;
-    const match = known.get(key);
+    const match = merged.get(key);
     if (match === undefined) {
       const added = { term, similarity, coverage: coverage * weight };
-      known.set(key, added);
-      const list = isForm ? matches.forms : matches.others;
+      merged.set(key, added);
+      const list = i < forms.length ? matches.forms : matches.others;
       list[segment] ??= [];
       list[segment].push(added);
     } else {
       match.similarity = Math.max(match.similarity, similarity);
       match.coverage = Math.max(match.coverage, coverage * weight);
     }
-  }
-  const frequency = counted.reduce((sum, each) => sum + each.own, 0);
+  });
+  const frequency = frequencies.reduce((sum, own) => sum + own, 0);
   const weights = { idf: weight, weight, formWeight, exactWeight, otherWeight };
   return { ...weights, ...matches, selective: true, frequency };
 }
@@ -174,9 +195,9 @@ function idfOf(documents: number, frequency: number): number {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** Multiplies all that a word can add to a score, but not its rarity. */
+/** A copy that multiplies all that a word can add to a score, but not its rarity. */
 function scale(word: PlannedWord, factor: number): PlannedWord {
-  if (factor === 1) return word;
+  if (factor === 1) return { ...word };
   const scaled = (lists: readonly TermMatch[][]) =>
     lists.map((list) => list?.map((match) => ({ ...match, coverage: match.coverage * factor })));
   return {

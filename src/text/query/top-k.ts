@@ -79,7 +79,9 @@ export class TopK {
 
   #swap(a: number, b: number): void {
     const heap = this.#heap;
-    [heap[a], heap[b]] = [heap[b] as Match, heap[a] as Match];
+    const first = heap[a] as Match;
+    heap[a] = heap[b] as Match;
+    heap[b] = first;
   }
 }
 
