@@ -3,6 +3,7 @@ import { timed } from "../../observability/long-tasks.ts";
 import {
   TEXT_BUILD_CHARS,
   TEXT_BUILD_INLINE_CHARS,
+  TEXT_BUILD_NICENESS,
   TEXT_BUILD_THREADS_MAX,
 } from "../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
@@ -38,9 +39,10 @@ function shared({ key, segment }: TextSegment): SharedSegment {
 export class TextIndex implements VersionIndex {
   readonly name = "text";
   readonly #projects = new Map<string, TextProject>();
-  /** Leaves a core for the indexing thread. */
+  /** One per core: the indexing thread and the main thread mostly wait, and wake up before these. */
   readonly #builders = new SegmentThreads(
-    Math.min(TEXT_BUILD_THREADS_MAX, Math.max(1, availableParallelism() - 1)),
+    Math.min(TEXT_BUILD_THREADS_MAX, availableParallelism()),
+    TEXT_BUILD_NICENESS,
   );
   readonly #maintenance = new TextMaintenance();
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LookupPool } from "../../../src/knowledge/lookup-pool.ts";
-import { LOOKUP_TURN_MS } from "../../../src/shared/limits.ts";
+import { LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../../../src/shared/limits.ts";
 import { buildSegment } from "../../../src/text/index.ts";
 import { lookup } from "../../../workers/lookup.ts";
 import type { LookupResult, LookupTask } from "../../../workers/protocol.ts";
@@ -63,4 +63,14 @@ test("one turn of the event loop spends a bounded time on lookups", async () => 
   }
   expect(counter.onWorkers).toBe(2);
   await Promise.all(answers);
+});
+
+test("a lookup as long as a hand-off is answered at once if it is the first of its turn", async () => {
+  const took = (LOOKUP_TURN_MS + LOOKUP_INLINE_MAX_MS) / 2;
+  const { pool, counter } = poolWith(took);
+  await pool.lookup("tenant", "scope", taskOf("lantern"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(pool.lookup("tenant", "scope", taskOf("lantern"))).not.toBeInstanceOf(Promise);
+  await pool.lookup("tenant", "scope", taskOf("lantern"));
+  expect(counter.onWorkers).toBe(2);
 });
