@@ -214,7 +214,7 @@ export const INDEX_SLICE_VERSIONS = 1_024;
 /** Slices of a scope that are added at the same time: one is read while another is indexed. */
 export const INDEX_SLICES_AT_ONCE = 2;
 /** Time budget for adding them. */
-export const INDEX_SLICE_MS = 200;
+export const INDEX_SLICE_MS = 400;
 /** More new file versions than this are read in bulk. */
 export const INDEX_BULK_VERSIONS = 256;
 /** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
