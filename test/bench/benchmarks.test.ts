@@ -40,6 +40,7 @@ const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp
     lines: [
       /^all searchable, after the last commit: \d/m,
       /^all searchable, after the import: \d/m,
+      /^memory per imported document, .*: -?\d.* KiB and -?\d.* KiB/m,
       /^start from the snapshot until ready: \d/m,
       /^lookups, 16 clients: p50 \d.* CPU \d/m,
       /^a page of 12, last tenth of 9 pages: p50 \d/m,
