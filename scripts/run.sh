@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -167,6 +167,10 @@ test:threads)
   setup
   exec "$bun" scripts/stress.ts "$@"
   ;;
+test:engine)
+  setup
+  exec "$bun" scripts/engine.ts "$@"
+  ;;
 test:model)
   setup
   exec "$bun" scripts/model.ts "$@"
@@ -200,7 +204,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

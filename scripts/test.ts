@@ -5,9 +5,10 @@
  */
 import { existsSync } from "node:fs";
 import { Glob } from "bun";
-import { cleanUp, onCleanup } from "../support/cleanup.ts";
+import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
+import { type Counts, execute, runTestFiles } from "../support/test-process.ts";
 
 /** Number of concurrent test processes. Each may start its own servers. */
 const PARALLEL = 2;
@@ -16,12 +17,9 @@ const FILES_PER_PROCESS = 8;
 /** Folders below test/ whose files take ten seconds or more on average. */
 const SLOW_FOLDERS: readonly string[] = ["bench", "cli", "faults", "model", "native"];
 const SLOW_FILES_PER_PROCESS = 4;
-/** Milliseconds per test. Tests do not measure speed, so only a test that hangs takes this long. */
-const TEST_TIMEOUT_MS = 120_000;
-/** Milliseconds per test process. A process that does not end is killed and counts as a failure. */
-const PROCESS_TIMEOUT_MS = 540_000;
+/** Tests that need a PostgreSQL with pgvector, which no package of the dependencies contains. */
+const ENGINE_TESTS = "test/engine/";
 
-type Counts = { passed: number; failed: number; skipped: number };
 type Step = { name: string; run: () => Promise<{ counts: Counts; output: string }> };
 
 const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
@@ -56,6 +54,7 @@ async function main(paths: readonly string[]): Promise<number> {
   });
   await cleanUp();
 
+  process.stdout.write(`not run: ${ENGINE_TESTS}, which needs pgvector (npm run test:engine)\n`);
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
   process.stdout.write(`${total.passed} passed, ${total.failed} failed${skipped}\n`);
   return total.failed === 0 ? 0 : 1;
@@ -82,7 +81,7 @@ async function testFiles(paths: readonly string[]): Promise<string[]> {
   const files = await Array.fromAsync(new Glob("test/**/*.test.ts").scan("."));
   const below = (file: string): boolean =>
     paths.length === 0 || paths.some((path) => file.startsWith(path.replace(/^\.\//, "")));
-  return files.filter(below).sort();
+  return files.filter((file) => below(file) && !file.startsWith(ENGINE_TESTS)).sort();
 }
 
 /**
@@ -121,58 +120,8 @@ function testProcess(
   const folder = files[0]?.split("/").slice(0, 2).join("/") ?? "";
   return {
     name: `${folder} (${files.length} files)`,
-    async run() {
-      const { status, output } = await execute(
-        [
-          "test",
-          "--only-failures",
-          `--timeout=${TEST_TIMEOUT_MS}`,
-          "--reporter=junit",
-          `--reporter-outfile=${report}`,
-          ...files.map((file) => `./${file}`),
-        ],
-        env,
-      );
-      const counts = await countsOf(report);
-      // A crash or an error outside any test is a failure, too, although no test has failed.
-      if (status !== 0 && counts.failed === 0) counts.failed = 1;
-      return { counts, output };
-    },
+    run: () => runTestFiles(files, report, env),
   };
-}
-
-async function execute(
-  args: readonly string[],
-  env: Record<string, string | undefined>,
-): Promise<{ status: number; output: string }> {
-  const program = Bun.spawn([process.execPath, ...args], {
-    env,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: PROCESS_TIMEOUT_MS,
-  });
-  const release = onCleanup(() => program.kill("SIGTERM"));
-  const [status, stdout, stderr] = await Promise.all([
-    program.exited,
-    program.stdout.text(),
-    program.stderr.text(),
-  ]);
-  await release();
-  return { status, output: `${stdout}${stderr}` };
-}
-
-/** The totals are attributes of the root element of the report. */
-async function countsOf(report: string): Promise<Counts> {
-  const file = Bun.file(report);
-  const root = (await file.exists())
-    ? (await file.text()).match(/<testsuites [^>]*>/)?.[0]
-    : undefined;
-  const attribute = (name: string): number =>
-    Number(root?.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
-  const failed = attribute("failures") + attribute("errors");
-  const skipped = attribute("skipped");
-  return { passed: attribute("tests") - failed - skipped, failed, skipped };
 }
 
 /** Programs that the tests need and no npm package contains. */

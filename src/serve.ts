@@ -101,7 +101,7 @@ async function openServices(
   const imports = new ImportThreads(database.url);
   resources.push("imports", () => imports.close());
 
-  const { engine, indexer, pool } = openEngine(config, database.url, log, metrics);
+  const { engine, indexer, pool } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
   indexer.subscribe("text", (message) => views.receive(message as TextMessage));

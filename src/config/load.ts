@@ -12,6 +12,7 @@ import {
   RATE_LIMIT_WINDOW_MAX_SECONDS,
   SEARCH_WORKERS_MAX,
   SLOW_REQUEST_MAX_MS,
+  VECTOR_PLACEMENTS_MAX,
 } from "../shared/limits.ts";
 import { type Environment, Reader } from "./reader.ts";
 import {
@@ -21,6 +22,7 @@ import {
   INDEX_PRELOADS,
   LOG_LEVELS,
   type LogLevel,
+  SEARCH_ENGINES,
 } from "./schema.ts";
 import { readTracing } from "./tracing.ts";
 
@@ -84,6 +86,9 @@ export function loadConfig(env: Environment = process.env): Config {
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
     apiKey: reader.text("TESSERA_API_KEY"),
+    searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),
+    vectorDatabaseUrl: reader.url("VECTOR_DATABASE_URL", ["postgres", "postgresql"]),
+    vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
     indexMemoryBytes: reader.integer(
       "INDEX_MEMORY_BYTES",

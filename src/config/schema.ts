@@ -7,6 +7,8 @@ export type DemoMode = "auto" | "on" | "off";
  * this process has snapshots (`own`), or `none`.
  */
 export type IndexPreload = "all" | "own" | "none";
+/** Where vectors are searched: in this process, or in PostgreSQL. */
+type SearchEngineName = "embedded" | "pgvector";
 export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
 
 /** How spans are exported, in the terms of OpenTelemetry. */
@@ -61,6 +63,11 @@ export interface Config {
   readonly embedApiKey: string | undefined;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
+  readonly searchEngine: SearchEngineName;
+  /** The database of the engine pgvector; by default the platform's own. */
+  readonly vectorDatabaseUrl: string | undefined;
+  /** Into how many parts the engine pgvector divides a new project, where Citus distributes them. */
+  readonly vectorPlacements: number;
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
@@ -84,6 +91,8 @@ export interface Config {
 }
 
 export const INDEX_PRELOADS: readonly IndexPreload[] = ["all", "own", "none"];
+
+export const SEARCH_ENGINES: readonly SearchEngineName[] = ["embedded", "pgvector"];
 
 export const LOG_LEVELS: readonly LogLevel[] = [
   "trace",

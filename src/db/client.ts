@@ -49,6 +49,8 @@ export interface DatabaseOptions {
   readonly patience?: keyof typeof PATIENCE;
   /** Called when the database stops answering and when it answers again. */
   readonly onOutage?: (isOut: boolean) => void;
+  /** Settings of the server for all sessions. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Measures all statements and transactions. */
   readonly observer?: CallObserver;
 }
@@ -82,6 +84,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
       application_name: options.applicationName ?? "tessera",
       statement_timeout: options.statementTimeoutMs ?? DB_STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      ...options.settings,
     },
   } as postgres.Options<Record<string, never>>);
   const { observer } = options;

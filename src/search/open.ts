@@ -1,20 +1,36 @@
 import { measureRecall } from "../../native/index.ts";
 import type { SearchRequest } from "../../workers/protocol.ts";
 import type { Config } from "../config/schema.ts";
+import { openDatabase, type Sql } from "../db/client.ts";
+import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { Indexer } from "../indexing/indexer.ts";
+import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { VECTOR_DB_CONNECTIONS } from "../shared/limits.ts";
+import { Feeder } from "../vectors/feed/feeder.ts";
+import { GRAPH_SETTINGS, openSchemaWhenReachable } from "../vectors/open-schema.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
+import type { SearchEngine } from "./engine.ts";
+import { PgvectorEngine } from "./pgvector-engine.ts";
 import { SearchPool } from "./pool.ts";
 import { RecallMonitor } from "./recall-monitor.ts";
 import { createWorkers } from "./search-runner.ts";
 
 interface OpenedEngine {
-  readonly engine: EmbeddedEngine;
+  readonly engine: SearchEngine;
   readonly indexer: Indexer;
   /** Runs lookups on the same threads. */
   readonly pool: SearchPool;
 }
+
+/** The platform's database. */
+interface Platform {
+  readonly url: string;
+  readonly sql: Sql;
+}
+
+type EngineParts = Omit<OpenedEngine, "engine">;
 
 function measure({ project, scopeId, body, vector }: SearchRequest) {
   if (vector === undefined) return measureRecall(project, scopeId, body);
@@ -22,18 +38,18 @@ function measure({ project, scopeId, body, vector }: SearchRequest) {
   return measureRecall(project, scopeId, body, dimension, limit, threshold);
 }
 
-/** Starts the indexing thread and the search workers. Close it with `engine.close()`. */
-export function openEngine(
-  config: Config,
-  databaseUrl: string,
-  log: Log,
-  metrics: Metrics,
-): OpenedEngine {
+function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics): EngineParts {
   const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
-  const options = { databaseUrl, logLevel, memoryBudget, preload: config.indexPreload };
+  const vectors = config.searchEngine === "embedded";
+  const preload = config.indexPreload;
+  const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors };
   const indexer = new Indexer(dataDir, options, log);
   const workers = createWorkers(searchWorkers);
   const pool = new SearchPool(workers, (kind, ms) => metrics.poolWait.observe(kind, ms / 1_000));
+  return { indexer, pool };
+}
+
+function openEmbedded({ indexer, pool }: EngineParts, log: Log, metrics: Metrics): EmbeddedEngine {
   const recall = new RecallMonitor({
     measure,
     isIdle: () => pool.idle,
@@ -47,7 +63,63 @@ export function openEngine(
     },
     failed: (err) => log.warn({ err }, "the recall of a search could not be measured"),
   });
-  const engine = new EmbeddedEngine(pool, indexer, recall);
-  metrics.observeEngine(() => engine.state());
-  return { engine, indexer, pool };
+  return new EmbeddedEngine(pool, indexer, recall);
+}
+
+/** Creates the engine's schema and starts the thread that writes vectors. */
+async function openPgvector(
+  config: Config,
+  platform: Platform,
+  log: Log,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<OpenedEngine> {
+  const vectorDatabaseUrl = config.vectorDatabaseUrl ?? platform.url;
+  const changes = new ChangeLog(platform.sql);
+  const sql = openDatabase(vectorDatabaseUrl, {
+    connections: VECTOR_DB_CONNECTIONS,
+    applicationName: "tessera-search",
+    settings: GRAPH_SETTINGS,
+    observer: observeCalls(metrics.calls, "postgresql"),
+  });
+  try {
+    await openSchemaWhenReachable(sql, await changes.databaseId(), log, signal);
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    throw error;
+  }
+  const { logLevel, vectorPlacements: placements } = config;
+  const feed = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
+  const parts = openParts(config, platform, log, metrics);
+  const feeder = new Feeder(feed, log);
+  return { ...parts, engine: new PgvectorEngine({ ...parts, sql, changes, feeder }) };
+}
+
+/**
+ * Starts the indexing thread, the search workers and the configured engine. Close it with
+ * `engine.close()`. Throws VectorDatabaseError when the configured database cannot hold vectors.
+ */
+export async function openEngine(
+  config: Config,
+  platform: Platform,
+  log: Log,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<OpenedEngine> {
+  const opened =
+    config.searchEngine === "pgvector"
+      ? await openPgvector(config, platform, log, metrics, signal)
+      : openEmbeddedParts(config, platform, log, metrics);
+  metrics.observeEngine(() => opened.engine.state());
+  return opened;
+}
+
+function openEmbeddedParts(
+  config: Config,
+  platform: Platform,
+  log: Log,
+  metrics: Metrics,
+): OpenedEngine {
+  const parts = openParts(config, platform, log, metrics);
+  return { ...parts, engine: openEmbedded(parts, log, metrics) };
 }

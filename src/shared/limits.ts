@@ -199,6 +199,51 @@ export const TRACES_CLOSE_TIMEOUT_MS = 500;
 /** Spans name statements up to this length. */
 export const TRACE_STATEMENT_MAX_CHARS = 500;
 
+// Vector search in PostgreSQL, by the engine pgvector.
+/** Connections of a node's searches to the engine's database. */
+export const VECTOR_DB_CONNECTIONS = 12;
+/** Searches that may be under way; tenants share these places. */
+export const VECTOR_SEARCHES_MAX = 256;
+/** Searches with effort=exact that run at once on a node. */
+export const VECTOR_EXACT_AT_ONCE = 2;
+/** The nearest codes that are compared in full precision: per wanted hit, and at least. */
+export const VECTOR_CANDIDATES_PER_HIT = 20;
+export const VECTOR_CANDIDATES_MIN = 400;
+/**
+ * The database's distances have single precision. Hits whose distance exceeds that of the last wanted one
+ * by less than this error, at most so many, are scored again.
+ */
+export const VECTOR_DISTANCE_ERROR = 4e-6;
+export const VECTOR_RESCORE_MAX = 1_000;
+/** Scopes with a smaller share of their table are searched without the graph. */
+export const VECTOR_GRAPH_MIN_SHARE = 0.1;
+/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
+export const VECTOR_GRAPH_EF = 400;
+/** `hnsw.max_scan_tuples`: candidates for the largest limit in the smallest scope, twice. */
+export const VECTOR_GRAPH_SCAN_TUPLES = 40_000;
+/** Tables with fewer rows have no codes, and with fewer still no graph. */
+export const VECTOR_CODED_MIN_ROWS = 2_000;
+export const VECTOR_GRAPH_MIN_ROWS = 10_000;
+/** Vectors whose mean is the centre of a table's codes. */
+export const VECTOR_CENTRE_SAMPLE = 2_000;
+/** Rows that are given codes by one statement. */
+export const VECTOR_CODE_BATCH = 500;
+/** Centres in the memory of a node, of up to 16 KiB each. */
+export const VECTOR_CENTRES_CACHED = 1_024;
+/** How often a search looks whether changes of its scope were applied. */
+export const VECTOR_APPLIED_POLL_MS = 25;
+export const VECTOR_FEED_CONNECTIONS = 6;
+/** Projects that the leader writes at once. */
+export const VECTOR_FEED_PROJECTS = 4;
+/** How often the leader saves its position, and a node looks whether it leads. */
+export const VECTOR_FEED_SAVE_MS = 50;
+export const VECTOR_LEADER_CHECK_MS = 200;
+/** Replaced ranges are kept this long, which is longer than any search runs. */
+export const VECTOR_CLEAN_INTERVAL_MS = 60_000;
+export const VECTOR_PLACEMENTS_MAX = 256;
+/** Values of the distribution column among which placements in shards of their own are found. */
+export const VECTOR_SHARDS_PROBED = 8_192;
+
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;
 export const CHANGE_VISIBLE_BOUND_MS = 1_000;
@@ -569,6 +614,15 @@ const RELATIONS: readonly Relation[] = [
   [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
   [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],
   [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],
+  [
+    DB_STATEMENT_TIMEOUT_MS * 2 < VECTOR_CLEAN_INTERVAL_MS,
+    "ranges of vectors are kept for longer than a search reads them",
+  ],
+  [
+    SEARCH_LIMIT_MAX * VECTOR_CANDIDATES_PER_HIT <
+      VECTOR_GRAPH_SCAN_TUPLES * VECTOR_GRAPH_MIN_SHARE,
+    "a scan of the graph finds all candidates of the smallest scope that it serves",
+  ],
   [API_KEY_SECRET_CHARS >= API_KEY_SECRET_MIN_CHARS, "generated secrets are long enough"],
   [API_KEY_SECRET_CHARS <= API_KEY_SECRET_MAX_CHARS, "generated secrets are short enough"],
   [API_KEY_PREFIX_CHARS >= API_KEY_PREFIX_MIN_CHARS, "generated prefixes are long enough"],

@@ -30,6 +30,7 @@ const LAYERS = {
     "knowledge",
     "mcp",
     "indexing",
+    "vectors",
     "scopes",
     "import",
     "export",

@@ -167,8 +167,12 @@ export class TestApi {
   }
 }
 
+/** Variable in which `npm run test:engine` names the search engine under test. */
+export const ENGINE_VARIABLE = "TESSERA_TEST_ENGINE";
+
 function variables(options: ApiOptions, databaseUrl: string) {
   return {
+    SEARCH_ENGINE: process.env[ENGINE_VARIABLE],
     PORT: "0",
     HOST: "127.0.0.1",
     DEMO: "off",

@@ -64,6 +64,13 @@ export class ChangeLog {
     return row === undefined ? { seq: 0, at: "" } : { seq: Number(row.seq), at: row.at };
   }
 
+  /** The number of the newest entry of a scope; 0 when the log has none. */
+  async newestOf(projectId: string, scopeId: string): Promise<number> {
+    const [row] = await this.sql<{ seq: string | null }[]>`
+      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND ref = ${scopeId}`;
+    return Number(row?.seq ?? 0);
+  }
+
   /**
    * Compares an anchor with the log: `valid` when the log still reaches back to it, `pruned` when
    * its entries were deleted since, `mismatch` when this log never had it.

@@ -11,7 +11,7 @@ interface FollowerEvents {
 }
 
 /**
- * Follows the change log from its current end. Notifications make it fast, and polling makes it
+ * Follows the change log. Notifications make it fast, and polling makes it
  * reliable: a lost notification delays a change by CHANGE_POLL_INTERVAL_MS at most.
  */
 export class Follower {
@@ -31,13 +31,15 @@ export class Follower {
     this.reached = start;
   }
 
+  /** Begins after `from`, or else after the newest entry. */
   static async start(
     sql: Sql,
     log: Log,
     changes: ChangeLog,
     events: FollowerEvents,
+    from?: Anchor,
   ): Promise<Follower> {
-    const follower = new Follower(log, changes, events, await changes.newest());
+    const follower = new Follower(log, changes, events, from ?? (await changes.newest()));
     const wake = () => follower.#notified();
     // The listener reconnects by itself and then calls `wake`, which catches up on missed changes.
     sql.listen(CHANGES_CHANNEL, wake, wake).catch((err: unknown) => {

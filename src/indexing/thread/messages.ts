@@ -10,6 +10,8 @@ export interface IndexerOptions {
   /** What the indexes may use, in bytes, before idle projects are evicted. */
   readonly memoryBudget: number;
   readonly preload: IndexPreload;
+  /** False when another engine holds the vectors; then only texts are indexed. */
+  readonly vectors: boolean;
   /** Distinguishes several services in one process; 0 for the first. */
   readonly instance: number;
 }

@@ -31,23 +31,31 @@ function reportFailures(log: Log, message: string): (project: string, err: unkno
   return (project, err) => failures.limited(project, () => log.warn({ err, project }, message));
 }
 
-function createIndexes(names: NativeNames, log: Log, post: Post): VersionIndex[] {
+function createIndexes(
+  { vectors }: IndexerOptions,
+  names: NativeNames,
+  log: Log,
+  post: Post,
+): VersionIndex[] {
   // A thread that crashed may have left projects behind whose versions are not known any more.
   for (const name of native.projects()) if (names.isOwn(name)) native.dropProject(name);
-  return [
-    new VectorIndex(
-      names,
-      (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
-      reportFailures(log, "cannot maintain an index; retrying"),
-    ),
-    new TextIndex(
-      (message) => post({ type: "published", index: "text", message }),
-      reportFailures(log, "cannot merge text segments; retrying"),
-    ),
-  ];
+  const text = new TextIndex(
+    (message) => post({ type: "published", index: "text", message }),
+    reportFailures(log, "cannot merge text segments; retrying"),
+  );
+  if (!vectors) return [text];
+  const vector = new VectorIndex(
+    names,
+    (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
+    reportFailures(log, "cannot maintain an index; retrying"),
+  );
+  return [vector, text];
 }
 
-/** Opens what all projects share, and the names that tell searches where they are. `anchor` is the last change that was handed to them. */
+/**
+ * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
+ * change that was handed to them.
+ */
 export async function openContext(
   options: IndexerOptions,
   sql: Sql,
@@ -56,7 +64,7 @@ export async function openContext(
   anchor: () => Anchor,
 ): Promise<{ context: IndexingContext; names: NativeNames }> {
   const names = new NativeNames(options.instance);
-  const indexes = createIndexes(names, log, post);
+  const indexes = createIndexes(options, names, log, post);
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered(log, "the database's identity", () =>
     changes.databaseId(),

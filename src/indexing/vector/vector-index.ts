@@ -3,6 +3,7 @@ import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { INDEX_BUILD_SHARE } from "../../shared/limits.ts";
+import { vectorOf } from "../versions/chunk-content.ts";
 import type {
   ChunkRow,
   EmptyVersionRow,
@@ -11,7 +12,7 @@ import type {
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
-import { appendBatch, vectorOf } from "./chunk-batch.ts";
+import { appendBatch } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
 import { VectorProject } from "./vector-project.ts";
 

@@ -1,0 +1,108 @@
+/**
+ * Tests the engine pgvector: `npm run test:engine`.
+ *
+ * It starts PostgreSQL with pgvector and runs the API tests of searches against it, then the tests in
+ * test/engine. The extensions are the installed ones, or are built from source archives: `--sources DIR`,
+ * or the variable TESSERA_ENGINES. With Citus among them, it also starts a coordinator and two workers. With
+ * paths as arguments only the tests below them run. The last line is `N passed, N failed`.
+ */
+import { parseArgs } from "node:util";
+import { Glob } from "bun";
+import { cleanUp } from "../support/cleanup.ts";
+import { temporaryFolder } from "../support/folders.ts";
+import { SERVER_VARIABLE } from "../support/postgres.ts";
+import { type Counts, runTestFiles } from "../support/test-process.ts";
+import { startCitus } from "../test/engine/citus.ts";
+import { findEngines, removeUnfinished } from "../test/engine/extensions.ts";
+import { startEngineServer } from "../test/engine/server.ts";
+import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/engine/variables.ts";
+import { ENGINE_VARIABLE } from "../test/support/api.ts";
+
+const USAGE = `usage: npm run test:engine -- [options] [paths]
+
+  --sources DIR   build pgvector and Citus from the source archives in this folder
+  --figures       measure recall, CPU time and rates instead of running tests
+  --help
+`;
+
+/** Tests of the API that hold for every engine. */
+const API_TESTS = [
+  "announced-versions",
+  "get-index-state",
+  "import-isolation",
+  "import-records",
+  "lookup-knowledge",
+  "mcp",
+  "search-effort",
+  "search-environment",
+  "search-release",
+  "search-validation",
+].map((name) => `test/api/${name}.test.ts`);
+
+async function testsOf(paths: readonly string[]): Promise<string[]> {
+  const own = await Array.fromAsync(new Glob("test/engine/**/*.test.ts").scan("."));
+  const all = [...own.sort(), ...API_TESTS];
+  return paths.length === 0
+    ? all
+    : all.filter((file) => paths.some((path) => file.startsWith(path)));
+}
+
+async function main(sources: string | undefined, paths: readonly string[]): Promise<number> {
+  removeUnfinished();
+  const engines = await findEngines(sources);
+  const names = [...engines.extensions].join(" and ");
+  process.stdout.write(`PostgreSQL ${engines.major} with ${names}, ${engines.origin}\n`);
+  const server = await startEngineServer(engines.bin);
+  const citus = engines.extensions.has("citus") ? await startCitus(engines.bin) : undefined;
+  if (citus === undefined)
+    process.stdout.write("not run: tests of Citus, which is not installed\n");
+  const env = {
+    ...process.env,
+    [SERVER_VARIABLE]: server.url("postgres"),
+    [ENGINE_VARIABLE]: "pgvector",
+    [BIN_VARIABLE]: engines.bin,
+    [CITUS_VARIABLE]: citus?.url,
+  };
+  if (values.figures) {
+    const program = Bun.spawn([process.execPath, "test/engine/figures.ts"], {
+      env,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    return await program.exited;
+  }
+  const reports = temporaryFolder("reports");
+  const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const [index, file] of (await testsOf(paths)).entries()) {
+    if (citus === undefined && file.includes("citus")) continue;
+    const { counts, output } = await runTestFiles([file], `${reports}/${index}.xml`, env);
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n`);
+    const verdict = counts.failed > 0 ? "FAIL" : "ok  ";
+    process.stdout.write(`${verdict} ${file} (${counts.passed} passed)\n`);
+  }
+  process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+  return total.failed === 0 && total.passed > 0 ? 0 : 1;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sources: { type: "string", default: process.env["TESSERA_ENGINES"] },
+    figures: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  process.stdout.write(USAGE);
+} else {
+  try {
+    process.exitCode = await main(values.sources, positionals);
+  } catch (error) {
+    process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
+    process.stdout.write("0 passed, 1 failed\n");
+    process.exitCode = 1;
+  }
+  await cleanUp();
+}

@@ -1,0 +1,98 @@
+/** Rounds of sign flips and transforms. After two, even a vector with one non-zero element looks random. */
+const ROUNDS = 2;
+
+/** The splitmix32 generator: the signs must be the same in every process, because codes are stored. */
+function signs(dimension: number): Int8Array {
+  let state = 0x7e55e2a ^ dimension;
+  return Int8Array.from({ length: ROUNDS * dimension }, () => {
+    state = (state + 0x9e3779b9) | 0;
+    let value = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    value = Math.imul(value ^ (value >>> 15), 0x735a2d97);
+    return (value ^ (value >>> 15)) < 0 ? -1 : 1;
+  });
+}
+
+const tables = new Map<number, Int8Array>();
+
+function signsOf(dimension: number): Int8Array {
+  const table = tables.get(dimension) ?? signs(dimension);
+  tables.set(dimension, table);
+  return table;
+}
+
+/** The unnormalised Walsh-Hadamard transform of `length` elements from `start` on, in place. */
+function hadamard(values: Float32Array, start: number, length: number): void {
+  for (let half = 1; half < length; half *= 2) {
+    for (let block = start; block < start + length; block += 2 * half) {
+      for (let i = block; i < block + half; i++) {
+        const low = values[i] as number;
+        const high = values[i + half] as number;
+        values[i] = low + high;
+        values[i + half] = low - high;
+      }
+    }
+  }
+}
+
+/** Mixes three blocks by a reflection in the plane that is normal to (1, 1, 1). */
+function mixThirds(values: Float32Array, block: number): void {
+  for (let i = 0; i < block; i++) {
+    const [a, b, c] = [i, i + block, i + 2 * block] as const;
+    const sum = (values[a] as number) + (values[b] as number) + (values[c] as number);
+    const shift = (sum * 2) / 3;
+    for (const at of [a, b, c]) values[at] = (values[at] as number) - shift;
+  }
+}
+
+/**
+ * The vector at unit length, under a fixed random rotation. It spreads every vector evenly over its
+ * elements, so that the sign of each carries about as much information. A dimension is a power of two
+ * or three times one.
+ */
+function rotated(vector: Float32Array): Float32Array<ArrayBuffer> {
+  const { length } = vector;
+  const block = length & -length;
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const scale = 1 / Math.sqrt(squares * block ** ROUNDS);
+  const out = Float32Array.from(vector, (value) => value * scale);
+  const flips = signsOf(length);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (let i = 0; i < length; i++) {
+      out[i] = (out[i] as number) * (flips[round * length + i] as number);
+    }
+    for (let start = 0; start < length; start += block) hadamard(out, start, block);
+    if (block !== length) mixThirds(out, block);
+  }
+  return out;
+}
+
+/** The mean of vectors after the rotation. Codes are signs of what differs from it. */
+export function centreOf(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  const sums = new Float64Array(vectors[0]?.length ?? 0);
+  for (const vector of vectors) {
+    for (const [i, value] of rotated(vector).entries()) sums[i] = (sums[i] as number) + value;
+  }
+  return Float32Array.from(sums, (sum) => sum / vectors.length);
+}
+
+/** The code of a vector, in the form of PostgreSQL's `bit`: one digit per element. */
+export function codeOf(vector: Float32Array, centre: Float32Array): string {
+  const values = rotated(vector);
+  let code = "";
+  for (let i = 0; i < values.length; i++) {
+    code += (values[i] as number) > (centre[i] as number) ? "1" : "0";
+  }
+  return code;
+}
+
+/** The vector in the text form of the type `vector`. Every float32 is read back unchanged. */
+export function vectorText(vector: Float32Array): string {
+  return `[${vector.join(",")}]`;
+}
+
+/** The vector in the bytes of `vector_send`: two counts of 2 bytes, then big-endian float32. */
+export function vectorOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float32Array.from({ length: view.getUint16(0) }, (_, i) => view.getFloat32(4 + 4 * i));
+}

@@ -1,0 +1,30 @@
+/** The schema of everything that the engine keeps in its database. */
+export const SCHEMA = "tessera_vectors";
+
+/** The sequence number at which a range that is still valid ends: the largest bigint. */
+export const OPEN_END = "9223372036854775807";
+
+const key = (projectId: string) => projectId.replaceAll("-", "");
+
+/** The tables of one project. All are distributed by their column `placement` where Citus is present. */
+export interface ProjectTables {
+  /** `(placement, id, counts, added_at)`: the file versions whose chunks are stored completely. */
+  readonly versions: string;
+  /** `(placement, scope_id, file_version_id, from_seq, to_seq)`: what scopes hold, and when they did. */
+  readonly scopes: string;
+  /** `(placement, chunk_id, file_version_id, code, embedding, rendered)` of one dimension. */
+  chunks(dimension: number): string;
+  /** The graph over the codes of one dimension. */
+  graph(dimension: number): string;
+}
+
+/** The names of a project's tables, qualified and ready for SQL: they need no quotes. */
+export function tablesOf(projectId: string): ProjectTables {
+  const id = key(projectId);
+  return {
+    versions: `${SCHEMA}.v_${id}`,
+    scopes: `${SCHEMA}.s_${id}`,
+    chunks: (dimension) => `${SCHEMA}.c_${id}_${dimension}`,
+    graph: (dimension) => `g_${id}_${dimension}`,
+  };
+}
