@@ -217,6 +217,8 @@ export const VECTOR_DISTANCE_ERROR = 4e-6;
 export const VECTOR_RESCORE_MAX = 1_000;
 /** Scopes with a smaller share of their table are searched without the graph. */
 export const VECTOR_GRAPH_MIN_SHARE = 0.1;
+/** The CPU time of a step in the graph, relative to comparing one more code of a scan. */
+export const VECTOR_GRAPH_STEP_COST = 4;
 /** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
 export const VECTOR_GRAPH_EF = 400;
 /** `hnsw.max_scan_tuples`: candidates for the largest limit in the smallest scope, twice. */

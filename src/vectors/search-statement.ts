@@ -3,6 +3,7 @@ import {
   VECTOR_CANDIDATES_PER_HIT,
   VECTOR_DISTANCE_ERROR,
   VECTOR_GRAPH_MIN_SHARE,
+  VECTOR_GRAPH_STEP_COST,
   VECTOR_RESCORE_MAX,
 } from "../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
@@ -18,12 +19,15 @@ export function candidatesFor(limit: number): number {
 
 /**
  * Chooses by the size of the scope. In a graph that holds much more than the scope, most steps lead to
- * chunks outside of it, and the recall suffers.
+ * chunks outside of it: the search takes as many more steps, and the recall suffers.
  */
 export function planFor(contents: ScopeContents, limit: number): VectorPlan {
   const { centre, chunks, rows, graph } = contents;
-  if (centre === null || chunks <= candidatesFor(limit)) return "exact";
-  return graph && chunks >= rows * VECTOR_GRAPH_MIN_SHARE ? "graph" : "scan";
+  const candidates = candidatesFor(limit);
+  if (centre === null || chunks <= candidates) return "exact";
+  if (!graph || chunks < rows * VECTOR_GRAPH_MIN_SHARE) return "scan";
+  const steps = candidates * (rows / chunks);
+  return steps * VECTOR_GRAPH_STEP_COST < chunks ? "graph" : "scan";
 }
 
 interface StatementParts {

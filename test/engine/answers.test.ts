@@ -35,7 +35,7 @@ const vectors = textVectors(CHUNKS + QUERIES, 1);
 const queries = vectors.splice(CHUNKS);
 const versions = await writeFiles(world, vectors);
 for (const [name, files] of [
-  ["fifth", 48],
+  ["half", 120],
   ["twentieth", 12],
   ["hundredth", 3],
 ] as const) {
@@ -46,7 +46,7 @@ await untilComplete(world);
 
 test.each([
   ["production", versions.length, "graph"],
-  ["fifth", 48, "graph"],
+  ["half", 120, "graph"],
   ["twentieth", 12, "scan"],
   ["hundredth", 3, "exact"],
 ] as const)(

@@ -12,10 +12,12 @@ const contents = {
   graph: true,
 };
 
-test("the plan follows from the size of the scope", () => {
+test("the plan follows from the size of the scope and its share of the table", () => {
   expect(planFor(contents, 10)).toBe("graph");
-  expect(planFor({ ...contents, chunks: 5_000 }, 10)).toBe("graph");
-  expect(planFor({ ...contents, chunks: 4_999 }, 10)).toBe("scan");
+  expect(planFor({ ...contents, chunks: 25_000 }, 10)).toBe("graph");
+  expect(planFor({ ...contents, chunks: 5_000 }, 10)).toBe("scan");
+  expect(planFor({ ...contents, rows: 1_000_000, chunks: 100_000 }, 10)).toBe("graph");
+  expect(planFor({ ...contents, rows: 1_000_000, chunks: 99_999 }, 10)).toBe("scan");
   expect(planFor({ ...contents, graph: false }, 10)).toBe("scan");
   expect(planFor({ ...contents, chunks: candidatesFor(10) }, 10)).toBe("exact");
   expect(planFor({ ...contents, centre: null }, 10)).toBe("exact");
