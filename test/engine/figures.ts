@@ -4,6 +4,7 @@
  * for the service and for PostgreSQL separately, so it does not depend on what else the machine does.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { runProgram } from "../../support/run-program.ts";
 import { startApiProcess } from "../support/api.ts";
@@ -28,15 +29,18 @@ const WARM_UP = 20;
 /** Clock ticks per second in /proc/<pid>/stat. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds of processes by their command line. Those that have ended do not count. */
-function cpuSeconds(isCounted: (commandLine: string) => boolean): number {
+/** CPU seconds of the server's sessions and workers. Those that have ended do not count. */
+async function cpuSeconds({ sql }: World): Promise<number> {
+  const [row] = await sql<{ data_directory: string }[]>`SHOW data_directory`;
+  const [server] = readFileSync(join(row?.data_directory ?? "", "postmaster.pid"), "utf8").split(
+    "\n",
+  );
   let ticks = 0;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
-      if (!isCounted(readFileSync(`/proc/${pid}/cmdline`, "utf8"))) continue;
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      ticks += Number(fields[11]) + Number(fields[12]);
+      if (fields[1] === server) ticks += Number(fields[11]) + Number(fields[12]);
     } catch {
       // It has ended meanwhile.
     }
@@ -55,13 +59,12 @@ async function measureScope(world: World, environment: string, versions: readonl
       ({ body }) => body.data?.length === 10,
     );
   }
-  const isPostgres = (line: string) => line.startsWith("postgres: ") && line.includes("tessera");
-  const before = cpuSeconds(isPostgres);
+  const before = await cpuSeconds(world);
   const startedAt = performance.now();
   const answers = [];
   for (const query of queries) answers.push(await look(world, world.api, query, { environment }));
   const took = performance.now() - startedAt;
-  const cpu = (cpuSeconds(isPostgres) - before) * 1_000;
+  const cpu = ((await cpuSeconds(world)) - before) * 1_000;
   let found = 0;
   for (const [i, answer] of answers.entries()) {
     const wanted = new Set(best(chunks, queries[i] as Float32Array, 10));

@@ -110,6 +110,8 @@ export class Upkeep {
     await patient.unsafe(
       `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)`,
     );
+    // Without statistics the planner takes the tables for small ones and reads all rows instead.
+    for (const each of [table, store.tables.scopes]) await patient.unsafe(`ANALYZE ${each}`);
     await store.write(async (tx) => {
       await tx`
         UPDATE ${tx(SCHEMA)}.tables SET graph = true
