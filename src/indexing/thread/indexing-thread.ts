@@ -2,8 +2,8 @@ import pTimeout from "p-timeout";
 import { NEW_VERSIONS_CHANNEL } from "../../db/channels.ts";
 import { openDatabase, type Sql } from "../../db/client.ts";
 import { createLog } from "../../observability/log.ts";
-import { LogLimiter } from "../../observability/log-limiter.ts";
 import { timed } from "../../observability/long-tasks.ts";
+import { runPeriodically } from "../../observability/periodic.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
   INDEX_DB_CONNECTIONS,
@@ -194,18 +194,9 @@ export class IndexingThread {
     await this.#state.write(progress);
   }
 
-  /** Runs `work` periodically, never twice at once. A failure is logged once in a while; the next run follows. */
   #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
-    let running = false;
-    const failures = new LogLimiter();
-    setInterval(async () => {
-      if (running || this.#stopping) return;
-      running = true;
-      await work().catch((err: unknown) => {
-        failures.limited(what, () => this.context.log.warn({ err }, `${what} failed`));
-      });
-      running = false;
-    }, intervalMs);
+    const isStopping = () => this.#stopping;
+    runPeriodically({ what, intervalMs, log: this.context.log, isStopping }, work);
   }
 
   /** Saves as many projects as the time allows, then closes the database. */

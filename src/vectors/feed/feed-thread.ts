@@ -5,6 +5,7 @@ import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { createVersionReader } from "../../indexing/versions/reader.ts";
 import { createLog, type Log } from "../../observability/log.ts";
 import { LogLimiter } from "../../observability/log-limiter.ts";
+import { runPeriodically } from "../../observability/periodic.ts";
 import {
   INDEX_HEARTBEAT_INTERVAL_MS,
   INDEX_HOUSEKEEPING_INTERVAL_MS,
@@ -151,17 +152,8 @@ export class FeedThread {
     });
   }
 
-  /** Runs `work` periodically, never twice at once. A failure is logged once in a while. */
   #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
-    let running = false;
-    const failures = new LogLimiter();
-    setInterval(async () => {
-      if (running || this.#stopping) return;
-      running = true;
-      await work().catch((err: unknown) => {
-        failures.limited(what, () => this.#log.warn({ err }, `${what} failed`));
-      });
-      running = false;
-    }, intervalMs);
+    const isStopping = () => this.#stopping;
+    runPeriodically({ what, intervalMs, log: this.#log, isStopping }, work);
   }
 }
