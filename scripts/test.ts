@@ -10,8 +10,8 @@ import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
 import { type Counts, execute, runTestFiles } from "../support/test-process.ts";
 
-/** Number of concurrent test processes. Each may start its own servers. */
-const PARALLEL = 2;
+/** Number of concurrent test processes: more than cores, because many tests wait for servers. */
+const PARALLEL = 3;
 /** Test files per process: more files need fewer start-ups, fewer files balance the load. */
 const FILES_PER_PROCESS = 8;
 /** Folders below test/ whose files take ten seconds or more on average. */
