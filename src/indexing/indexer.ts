@@ -1,13 +1,14 @@
 import { Worker } from "node:worker_threads";
 import pTimeout from "p-timeout";
 import type { Log } from "../observability/log.ts";
-import type { ScopeRef } from "../scopes/scope.ts";
+import type { Scope } from "../scopes/scope.ts";
 import type { ProjectLoader } from "../scopes/when-loaded.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RESTART_DELAY_MS,
   INDEX_STOP_TIMEOUT_MS,
 } from "../shared/limits.ts";
+import { LoadQueue } from "./load-queue.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import type {
   FromIndexer,
@@ -52,8 +53,7 @@ export class Indexer implements ProjectLoader {
   readonly #loaded = new Map<string, string>();
   readonly #used = new Set<string>();
   readonly #waiting = new Map<number, { request: ToIndexer; answer: (found: boolean) => void }>();
-  /** Scopes that were requested and not answered yet, so that many searches send one request. */
-  readonly #requested = new Map<string, Promise<boolean>>();
+  readonly #loads = new LoadQueue();
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #stopped = Promise.withResolvers<void>();
@@ -87,13 +87,15 @@ export class Indexer implements ProjectLoader {
     this.#used.add(projectId);
   }
 
-  async ensureWithin(
-    projectId: string,
-    scope: ScopeRef,
-    timeoutMs: number,
-  ): Promise<boolean | undefined> {
-    const fallback = () => undefined;
-    return await pTimeout(this.#ensure(projectId, scope), { milliseconds: timeoutMs, fallback });
+  ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined> {
+    const begin = (tenant: string) => this.#ensure(scope, tenant);
+    // Many searches of a scope wait for one request.
+    return this.#loads.wait(scope.tenant, `${scope.projectId} ${scope.id}`, begin, timeoutMs);
+  }
+
+  /** Loads that requests wait for. */
+  get pendingLoads(): number {
+    return this.#loads.length;
   }
 
   /** Receives what the index of this name publishes. Each index has one subscriber. */
@@ -127,18 +129,10 @@ export class Indexer implements ProjectLoader {
   }
 
   /** Loads a project and indexes a scope if necessary; false when there is no such scope. */
-  #ensure(projectId: string, scope: ScopeRef): Promise<boolean> {
-    const key = `${projectId} ${scope.id}`;
-    const running = this.#requested.get(key);
-    if (running !== undefined) return running;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
+  #ensure({ projectId, id, kind }: Scope, tenant: string): Promise<boolean> {
+    const { promise, resolve: answer } = Promise.withResolvers<boolean>();
     const ticket = ++this.#ticket;
-    this.#requested.set(key, promise);
-    const request: ToIndexer = { type: "ensure", ticket, projectId, scope };
-    const answer = (found: boolean) => {
-      this.#requested.delete(key);
-      resolve(found);
-    };
+    const request: ToIndexer = { type: "ensure", ticket, projectId, scope: { id, kind }, tenant };
     this.#waiting.set(ticket, { request, answer });
     this.#send(request);
     return promise;

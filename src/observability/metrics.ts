@@ -21,6 +21,7 @@ const SEARCH_STAGES = ["parse", "walk", "scan", "exact", "rescore", "render"] as
 /** The state of the search engine that gauges report. */
 interface EngineFigures {
   readonly queued: number;
+  readonly pendingLoads: number;
   readonly projects: number;
   readonly vectors: number;
   readonly backlog: number;
@@ -41,6 +42,11 @@ const ENGINE_GAUGES: ReadonlyArray<
     ({ recall }) => recall,
   ],
   ["tessera_index_projects", "Projects in the memory of this process.", ({ projects }) => projects],
+  [
+    "tessera_index_pending_loads",
+    "Scopes of projects not in memory that requests wait for.",
+    ({ pendingLoads }) => pendingLoads,
+  ],
   ["tessera_index_vectors", "Vectors in this process's indexes.", ({ vectors }) => vectors],
   ["tessera_index_memory_bytes", "Native memory of this process's indexes.", ({ bytes }) => bytes],
   ["tessera_index_change_lag", "Change log entries that are not indexed yet.", ({ lag }) => lag],

@@ -32,7 +32,7 @@ async function loadScope(
   if (row === undefined) throw new Problem("project-not-found");
   const { project_id: projectId, scope_id: id, kind, frozen } = row;
   if (id === null) throw new ScopeNotFound(projectId, kind);
-  return { projectId, id, kind, frozen };
+  return { tenant: principal.userId, projectId, id, kind, frozen };
 }
 
 /**

@@ -10,6 +10,8 @@ export interface ScopeRef {
 
 /** What searches and lookups cover: an environment's working set, or a release. */
 export interface Scope extends ScopeRef {
+  /** The user for whom it was resolved. */
+  readonly tenant: string;
   readonly projectId: string;
   /** True when its contents will never change. */
   readonly frozen: boolean;

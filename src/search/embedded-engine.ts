@@ -53,7 +53,8 @@ export class EmbeddedEngine implements SearchEngine {
   }
 
   state(): EngineState {
-    return { ...this.indexer.report, queued: this.pool.queued, recall: this.recall.recall };
+    const { report, pendingLoads } = this.indexer;
+    return { ...report, pendingLoads, queued: this.pool.queued, recall: this.recall.recall };
   }
 
   async close(): Promise<void> {

@@ -38,6 +38,8 @@ export interface EngineState {
   readonly complete: boolean;
   /** Searches that wait for a thread. */
   readonly queued: number;
+  /** Scopes that requests wait for, because their projects are being loaded or will be. */
+  readonly pendingLoads: number;
   /** The recall of recent live searches, 0 to 1; null before one was measured. */
   readonly recall: number | null;
 }

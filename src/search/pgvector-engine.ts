@@ -109,6 +109,7 @@ export class PgvectorEngine implements SearchEngine {
       bytes: texts.bytes,
       complete: texts.complete && vectors.complete,
       queued: this.#queued,
+      pendingLoads: indexer.pendingLoads,
       recall: null,
     };
   }

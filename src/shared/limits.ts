@@ -284,6 +284,14 @@ export const INDEX_MAINTENANCE_REST = 3;
 export const LONG_TASK_MS = 25;
 /** How often the thread checks whether its timers run in time. */
 export const LONG_TASK_PROBE_MS = 5;
+/** Loads of projects that requests wait for, at once; tenants take turns. */
+export const INDEX_LOADS_AT_ONCE = 4;
+/** A load that takes longer no longer delays the next one, and goes on beside it. */
+export const INDEX_LOAD_TURN_MS = 1_000;
+/** Loads of a tenant that run, with those that go on beside others. */
+export const INDEX_TENANT_LOADS_MAX = 8;
+/** When this many loads of a tenant wait to begin, further ones are answered with 503. */
+export const INDEX_TENANT_LOADS_WAITING_MAX = 128;
 export const INDEX_RETRY_BASE_MS = 200;
 export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is saved to its snapshot after this time, or after this many file versions. */
@@ -298,6 +306,8 @@ export const INDEX_MEMORY_MIN_BYTES = 1_048_576;
 export const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
+/** The time since its last use counts at least by this share, so every project is idle after a minute. */
+export const INDEX_IDLE_SHARE_MIN = 1 / 12;
 /** Above this multiple of the memory that indexes may use, projects in use are unloaded, too. */
 export const INDEX_MEMORY_EXCESS_MAX = 1.25;
 /** A project stays this long after it was loaded, so that the search which waits for it gets through. */
@@ -688,6 +698,7 @@ const RELATIONS: readonly Relation[] = [
     INDEX_STOP_BUDGET_MS < INDEX_STOP_TIMEOUT_MS,
     "the indexer can finish a snapshot that it has begun",
   ],
+  [INDEX_LOADS_AT_ONCE <= INDEX_TENANT_LOADS_MAX, "a tenant who is alone uses all places of loads"],
   [
     INDEX_HEARTBEAT_INTERVAL_MS * 2 < INDEX_NODE_EXPIRY_SECONDS * 1_000,
     "a node outlives a lost heartbeat",

@@ -12,6 +12,8 @@ export class LoadedProject {
   /** When searches could first use it; undefined until then. */
   readyAt: number | undefined;
   usedAt = performance.now();
+  /** The user who asked for it to be loaded. While nobody has, it counts as a tenant of its own. */
+  tenant: string;
   /** Indexes with maintenance under way. */
   readonly maintaining = new Set<string>();
   /** When the first change since the last snapshot was seen. */
@@ -25,6 +27,7 @@ export class LoadedProject {
     readonly id: string,
     private readonly context: IndexingContext,
   ) {
+    this.tenant = id;
     this.indexer = new ProjectIndexer(id, context);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.loading = promise;

@@ -4,6 +4,7 @@ import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts"
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
+import { byIdleTime } from "./idle-time.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject } from "./loaded-project.ts";
 import { MemoryBudget } from "./memory-budget.ts";
@@ -43,7 +44,7 @@ export class LoadedProjects {
     this.#budget = new MemoryBudget(memoryBytes, {
       bytes: () => this.totals().bytes,
       count: () => this.ready().length,
-      evict: (loadedBefore, usedBefore) => this.#evict(loadedBefore, usedBefore),
+      evict: (now, loadedBefore, idleMs) => this.#evict(now, loadedBefore, idleMs),
     });
   }
 
@@ -93,24 +94,25 @@ export class LoadedProjects {
     }
   }
 
-  /** Loads a project; false when there is no such project. */
-  async load(projectId: string): Promise<boolean> {
+  /** Loads a project, for a tenant if one has asked for it; false when there is no such project. */
+  async load(projectId: string, tenant?: string): Promise<boolean> {
     await this.#dropping.get(projectId);
     const known = this.#projects.get(projectId);
+    const project = known ?? new LoadedProject(projectId, this.context);
+    if (tenant !== undefined) project.tenant = tenant;
     if (known !== undefined) return await known.loading;
-    const project = new LoadedProject(projectId, this.context);
     this.#projects.set(projectId, project);
     project.finishLoading(await this.#load(project));
     return await project.loading;
   }
 
   /** Loads a project and indexes the scope unless all indexes have it; false if either is missing. */
-  async ensure(projectId: string, scope: ScopeRef): Promise<boolean> {
+  async ensure(projectId: string, scope: ScopeRef, tenant: string): Promise<boolean> {
     const hasScope = () => {
       return this.context.indexes.every((index) => index.hasScope(projectId, scope.id));
     };
     for (;;) {
-      const isFound = await this.load(projectId);
+      const isFound = await this.load(projectId, tenant);
       const project = this.#projects.get(projectId);
       if (project === undefined && !isFound && !this.#dropping.has(projectId)) return false;
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
@@ -208,17 +210,26 @@ export class LoadedProjects {
     return this.#budget.enforce();
   }
 
-  async #evict(loadedBefore: number, usedBefore: number): Promise<boolean> {
-    const [project] = [...this.#projects.values()]
-      .filter(({ readyAt = Number.POSITIVE_INFINITY, usedAt }) => {
-        return readyAt < loadedBefore && usedAt < usedBefore;
-      })
-      .sort((a, b) => a.usedAt - b.usedAt);
-    if (project === undefined) return false;
-    const { indexer } = project;
-    if (indexer.unsavedChanges > 0 && project.maySave(performance.now())) await this.#save(project);
+  async #evict(now: number, loadedBefore: number, leastIdleMs: number): Promise<boolean> {
+    const occupants = [...this.#projects.values()].map((project) => {
+      const { tenant, usedAt } = project;
+      return { project, tenant, usedAt, bytes: this.#bytesOf(project) };
+    });
+    const longest = byIdleTime(occupants, now).find(({ project, idleMs }) => {
+      return (project.readyAt ?? Number.POSITIVE_INFINITY) < loadedBefore && idleMs > leastIdleMs;
+    });
+    if (longest === undefined) return false;
+    const { project } = longest;
+    if (project.indexer.unsavedChanges > 0 && project.maySave(performance.now())) {
+      await this.#save(project);
+    }
     await this.#drop(project.id);
     return true;
+  }
+
+  #bytesOf({ id }: LoadedProject): number {
+    const parts = this.context.indexes.flatMap((index) => index.stats(id));
+    return parts.reduce((bytes, part) => bytes + part.bytes, 0);
   }
 
   /** Retries while the database does not answer, until the project is loaded or was dropped. */

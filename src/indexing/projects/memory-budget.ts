@@ -10,10 +10,10 @@ interface Evictable {
   /** Projects that searches may use. */
   count(): number;
   /**
-   * Drops the project that was not used for longest, if it was loaded and last used before these
-   * times; false when there is none.
+   * Drops the project that has been idle for longest at the time `now`, among those that were loaded
+   * before `loadedBefore` and idle for more than `idleMs`; false when there is none.
    */
-  evict(loadedBefore: number, usedBefore: number): Promise<boolean>;
+  evict(now: number, loadedBefore: number, idleMs: number): Promise<boolean>;
 }
 
 /**
@@ -30,10 +30,10 @@ export class MemoryBudget {
   async enforce(): Promise<void> {
     const { projects } = this;
     const now = performance.now();
-    while (this.#isExceeded(1) && (await projects.evict(now, now - INDEX_IDLE_MS)));
+    while (this.#isExceeded(1) && (await projects.evict(now, now, INDEX_IDLE_MS)));
     const loadedBefore = now - INDEX_LOADED_MIN_MS;
     while (this.#isExceeded(INDEX_MEMORY_EXCESS_MAX) && projects.count() > 1) {
-      if (!(await projects.evict(loadedBefore, now))) return;
+      if (!(await projects.evict(now, loadedBefore, 0))) return;
     }
   }
 

@@ -119,8 +119,8 @@ export class IndexingThread {
     if (message.type === "recalibrate") {
       return this.projects.recalibrate(message.projectId, message.dimension);
     }
-    const { ticket, projectId, scope } = message;
-    const found = await this.projects.ensure(projectId, scope);
+    const { ticket, projectId, scope, tenant } = message;
+    const found = await this.projects.ensure(projectId, scope, tenant);
     this.post({ type: "ensured", ticket, found });
   }
 

@@ -47,6 +47,8 @@ export type ToIndexer =
       readonly ticket: number;
       readonly projectId: string;
       readonly scope: ScopeRef;
+      /** The user who asks. */
+      readonly tenant: string;
     }
   | {
       /** Lists the projects that were searched since the last such message. */

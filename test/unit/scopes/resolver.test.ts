@@ -31,7 +31,8 @@ test("a scope costs one query, and none while it is cached", async () => {
   const { id } = await addEnvironment(sql, project, "staging");
   const resolver = new ScopeResolver(counting);
   const resolve = () => resolver.resolve(principal, named);
-  const scope = { projectId: project.id, id, kind: "environment", frozen: false } as const;
+  const known = { tenant: userId, projectId: project.id, id };
+  const scope = { ...known, kind: "environment", frozen: false } as const;
   expect(await counted(resolve)).toEqual([scope, 1]);
   expect(await counted(resolve)).toEqual([scope, 0]);
   expect(await counted(() => resolver.projectOf(principal, named))).toEqual([project.id, 0]);

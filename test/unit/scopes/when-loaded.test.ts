@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import type { Scope } from "../../../src/scopes/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../../../src/scopes/when-loaded.ts";
 
-const scope: Scope = { projectId: "p", id: "s", kind: "release", frozen: false };
+const scope: Scope = {
+  ...{ tenant: "t", projectId: "p", id: "s" },
+  ...{ kind: "release", frozen: false },
+};
 
 /** A loader that gives these answers in order. */
 function loaderOf(...answers: Array<boolean | undefined>): ProjectLoader {

@@ -260,7 +260,7 @@ describe("the engine", () => {
   const loaded = { isLoaded: () => true, used() {}, nativeName: (id: string) => id };
   const query: SearchQuery = {
     tenant: "tenant",
-    scope: { projectId: "p", id: "s", kind: "environment", frozen: false },
+    scope: { tenant: "tenant", projectId: "p", id: "s", kind: "environment", frozen: false },
     selfPath: "/",
     body: Uint8Array.of(1),
     exact: false,
