@@ -3,12 +3,14 @@ import type { IndexingContext } from "./indexing-context.ts";
 import { ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore-project.ts";
 
+/** `missing` when the database has no such project, `dropped` when it was evicted or rebuilt meanwhile. */
+export type LoadOutcome = "loaded" | "missing" | "dropped";
+
 /** A project in memory, or on its way there. */
 export class LoadedProject {
   readonly indexer: ProjectIndexer;
-  /** False when the project does not exist. Resolves when it is loaded, or was evicted meanwhile. */
-  readonly loading: Promise<boolean>;
-  readonly finishLoading: (found: boolean) => void;
+  readonly loading: Promise<LoadOutcome>;
+  readonly finishLoading: (outcome: LoadOutcome) => void;
   /** When searches could first use it; undefined until then. */
   readyAt: number | undefined;
   usedAt = performance.now();
@@ -29,7 +31,7 @@ export class LoadedProject {
   ) {
     this.tenant = id;
     this.indexer = new ProjectIndexer(id, context);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;
   }

@@ -6,7 +6,7 @@ import type { MaintenanceState } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import { byIdleTime } from "./idle-time.ts";
 import type { IndexingContext } from "./indexing-context.ts";
-import { LoadedProject } from "./loaded-project.ts";
+import { LoadedProject, type LoadOutcome } from "./loaded-project.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import type { ProjectIndexer } from "./project-indexer.ts";
 
@@ -94,8 +94,8 @@ export class LoadedProjects {
     }
   }
 
-  /** Loads a project, for a tenant if one has asked for it; false when there is no such project. */
-  async load(projectId: string, tenant?: string): Promise<boolean> {
+  /** Loads a project, for a tenant if one has asked for it. */
+  async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
     await this.#dropping.get(projectId);
     const known = this.#projects.get(projectId);
     const project = known ?? new LoadedProject(projectId, this.context);
@@ -112,11 +112,11 @@ export class LoadedProjects {
       return this.context.indexes.every((index) => index.hasScope(projectId, scope.id));
     };
     for (;;) {
-      const isFound = await this.load(projectId, tenant);
+      const outcome = await this.load(projectId, tenant);
+      if (outcome === "missing") return false;
       const project = this.#projects.get(projectId);
-      if (project === undefined && !isFound && !this.#dropping.has(projectId)) return false;
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
-      if (project === undefined || !isFound) continue;
+      if (outcome === "dropped" || project?.ready !== true) continue;
       if (!hasScope()) await project.indexer.reindex(scope, this.context.anchor().seq);
       if (hasScope()) return true;
       if (this.#isCurrent(project)) return false;
@@ -233,24 +233,25 @@ export class LoadedProjects {
   }
 
   /** Retries while the database does not answer, until the project is loaded or was dropped. */
-  async #load(project: LoadedProject): Promise<boolean> {
+  async #load(project: LoadedProject): Promise<LoadOutcome> {
     const { id } = project;
     await this.enforceBudget();
-    const attempt = async () => {
-      if (!this.#isCurrent(project)) return false;
+    const attempt = async (): Promise<LoadOutcome> => {
+      if (!this.#isCurrent(project)) return "dropped";
       const found = await project.load();
-      if (!this.#isCurrent(project)) return false;
+      if (!this.#isCurrent(project)) return "dropped";
       if (!found) await this.remove(id);
-      return found;
+      return found ? "loaded" : "missing";
     };
-    const found = await retryUntilSuccess(attempt, BACKOFF, (err) => {
+    const outcome = await retryUntilSuccess(attempt, BACKOFF, (err) => {
       this.context.log.warn({ err, project: id }, "cannot load a project; retrying");
     });
-    if (!found || !this.#isCurrent(project)) return false;
+    if (outcome !== "loaded") return outcome;
+    if (!this.#isCurrent(project)) return "dropped";
     // Loading may have taken long, and the search that asked for the project comes only now.
     project.usedAt = project.readyAt = performance.now();
     this.events.loaded(id);
-    return true;
+    return outcome;
   }
 
   #drop(projectId: string): Promise<void> {

@@ -42,7 +42,7 @@ test("a snapshot that fails is not tried again at once, and does not stop the ca
     bulk: pLimit(1),
   } as unknown as IndexingContext;
   const projects = new LoadedProjects(context, { loaded() {}, evicted() {} }, 2 ** 30);
-  expect(await projects.load(randomUUID())).toBe(true);
+  expect(await projects.load(randomUUID())).toBe("loaded");
   expect(await projects.saveOne(() => true)).toBe(true);
   // A stop saves until nothing is due any more, so it must come to an end.
   for (let i = 0; i < 10; i++) expect(await projects.saveOne(() => true)).toBe(false);
