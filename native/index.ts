@@ -27,6 +27,18 @@ export interface AppendBatch {
   renderedEnds: Uint32Array;
 }
 
+/** A verified text segment, as a ranking reads it. */
+export interface TextSegmentMemory {
+  readonly buffer: Uint8Array;
+  /**
+   * Offset in bytes and number of elements of the sections strings, stringStart, lengths, pathHashes,
+   * tokenStart, tokens, postingStart and postings.
+   */
+  readonly sections: Float64Array;
+  /** The documents in scope: bit d & 31 of word d >> 5; null for all of them. */
+  readonly documents: Uint32Array | null;
+}
+
 /**
  * The bits of an ordinal that number the chunk within its shard; the rest number the shard. No range of
  * ordinals leads from one shard into the next.
@@ -165,6 +177,25 @@ interface Native {
     report?: SearchReport,
     exact?: boolean,
   ): Exclude<SearchOutcome, typeof NEEDS_FULL_PARSE>;
+  /**
+   * Ranks the documents of text segments that match a query. The arrays are read one after another:
+   *
+   * | array     | contents                                                                        |
+   * |-----------|---------------------------------------------------------------------------------|
+   * | `layout`  | the number of words; per word 1 if it is selective, else 0; per segment and word the numbers of its forms and of its other terms, then the term numbers of both |
+   * | `numbers` | the weights, in the order of `RankWeights` in native/src/text/text_query.hpp; how many documents are ranked again, and by how many tokens; mean length, maximum score, limit, shard index, shard count; per word idf, weight, formWeight, exactWeight, otherWeight; per term similarity and coverage |
+   *
+   * `src/text/query/plan.ts` documents what they mean.
+   * @param frequencies the frequencies in the content by the code of a posting, then the weighted ones in
+   *   the other fields
+   * @returns the number of all matches; then, per match and best first, segment, document and score
+   */
+  rankText(
+    segments: readonly TextSegmentMemory[],
+    layout: Uint32Array,
+    numbers: Float64Array,
+    frequencies: Float32Array,
+  ): Float64Array;
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
@@ -186,6 +217,7 @@ export const {
   searchJson,
   ignoredFields,
   searchVector,
+  rankText,
   tryLockFile,
   unlockFile,
 } = native;

@@ -30,7 +30,7 @@ const INSTRUCTION_SETS: Readonly<
  * each group is one unit. A folder that is not listed is a unit of its own; "" is `native/src` itself.
  */
 const FOLDER_GROUPS: readonly (readonly string[])[] = [
-  ["codes", "graph", "index", "search", "json"],
+  ["codes", "graph", "index", "search", "json", "text"],
   ["", "binding", "testing"],
   ["common", "storage", "project", "snapshot"],
 ];

@@ -88,6 +88,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<ignoredFields>(env, exports, "ignoredFields");
   add<searchVector>(env, exports, "searchVector");
   add<beginRecall>(env, exports, "beginRecall");
+  add<rankTextCall>(env, exports, "rankText");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<finishJob>(env, exports, "finishJob");

@@ -21,6 +21,8 @@ Napi::Value ignoredFields(const Napi::CallbackInfo& info);
 Napi::Value searchVector(const Napi::CallbackInfo& info);
 Napi::Value beginRecall(const Napi::CallbackInfo& info);
 
+Napi::Value rankTextCall(const Napi::CallbackInfo& info);
+
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);
 Napi::Value finishJob(const Napi::CallbackInfo& info);

@@ -3,25 +3,24 @@ import { INVISIBLE_SET, UNSPACED } from "./folding.ts";
 import { eachSimpleRun, RUN } from "./simple-runs.ts";
 import { unitsOf } from "./text-units.ts";
 import { isUnspaced, unicodeTokens } from "./tokenize.ts";
-import type { WordStarts } from "./word-starts.ts";
-import { isSeparator, textOf } from "./words.ts";
+import type { WordTable } from "./word-table.ts";
+import { isSeparator } from "./words.ts";
 
-interface WordSpan {
+/** A word of a table in a text. */
+export interface WordSpan {
   /** In UTF-16 code units. */
   start: number;
   /** Exclusive. */
   end: number;
-  token: string;
+  /** Its number in the table. */
+  word: number;
 }
 
 /**
- * The words of a text, where they are, and the token that each has in the index. In unspaced scripts
- * every pair of neighbouring characters is a word.
- *
- * @param starts Most words of a text are of no interest: most are only given if they may have been
- *   added to it.
+ * Where a text holds words of a table. In unspaced scripts every pair of neighbouring characters is a
+ * word.
  */
-export function wordSpans(text: string, starts: WordStarts): WordSpan[] {
+export function wordSpans(text: string, table: WordTable): WordSpan[] {
   const spans: WordSpan[] = [];
   const units = unitsOf(text);
   const { length } = text;
@@ -34,33 +33,27 @@ export function wordSpans(text: string, starts: WordStarts): WordSpan[] {
       if (unit >= 128) isAscii = false;
     }
     if (i === start) i++;
-    else if (!isAscii) pushOtherSpans(text.slice(start, i), start, starts, spans);
-    else if (starts.mayHave(units, start, i)) {
-      const token = text.slice(start, Math.min(i, start + WORD_MAX_CHARS)).toLowerCase();
-      spans.push({ start, end: i, token });
+    else if (!isAscii) pushOtherSpans(text.slice(start, i), start, table, spans);
+    else {
+      const word = table.find(units, start, Math.min(i, start + WORD_MAX_CHARS));
+      if (word !== 0) spans.push({ start, end: i, word });
     }
   }
   return spans;
 }
 
 /** Adds the spans of a piece of text that is at `offset` in the whole. */
-function pushOtherSpans(
-  piece: string,
-  offset: number,
-  starts: WordStarts,
-  spans: WordSpan[],
-): void {
+function pushOtherSpans(piece: string, offset: number, table: WordTable, spans: WordSpan[]): void {
   const isSimple = eachSimpleRun(piece, (kind, units, from, to) => {
     const push = (at: number, end: number, tokenEnd: number) => {
-      if (!starts.mayHave(units, at, tokenEnd)) return;
-      const token = textOf(units, at, tokenEnd);
-      spans.push({ start: offset + at, end: offset + end, token });
+      const word = table.find(units, at, tokenEnd);
+      if (word !== 0) spans.push({ start: offset + at, end: offset + end, word });
     };
     if (kind === RUN.spaced) push(from, to, Math.min(to, from + WORD_MAX_CHARS));
     else for (let i = from; i < to; i++) push(i, Math.min(to, i + 2), Math.min(to, i + 2));
   });
   if (isSimple) return;
-  for (const match of piece.matchAll(RUNS)) pushRun(match[0], offset + match.index, spans);
+  for (const match of piece.matchAll(RUNS)) pushRun(match[0], offset + match.index, table, spans);
 }
 
 /** The runs of a text that is not folded. */
@@ -69,22 +62,23 @@ const RUNS = new RegExp(
   "gu",
 );
 
-function pushRun(run: string, start: number, spans: WordSpan[]): void {
+function pushRun(run: string, start: number, table: WordTable, spans: WordSpan[]): void {
+  const push = (token: string | undefined, from: number, end: number) => {
+    const word = token === undefined ? 0 : table.findText(token);
+    if (word !== 0) spans.push({ start: from, end, word });
+  };
   if (!isUnspaced(run)) {
-    for (const token of unicodeTokens(run)) spans.push({ start, end: start + run.length, token });
+    for (const token of unicodeTokens(run)) push(token, start, start + run.length);
     return;
   }
   let previous = "";
   let at = start;
   for (const character of run) {
     if (previous !== "") {
-      const token = unicodeTokens(previous + character)[0];
-      const end = at + previous.length + character.length;
-      if (token !== undefined) spans.push({ start: at, end, token });
+      push(unicodeTokens(previous + character)[0], at, at + previous.length + character.length);
       at += previous.length;
     }
     previous = character;
   }
-  const [token] = unicodeTokens(previous);
-  if (token !== undefined) spans.push({ start: at, end: at + previous.length, token });
+  push(unicodeTokens(previous)[0], at, at + previous.length);
 }

@@ -1,18 +1,17 @@
-import { WordStarts } from "../analysis/word-starts.ts";
+import { WordTable } from "../analysis/word-table.ts";
 import type { SegmentReader } from "../segment/reader.ts";
 import type { QueryPlan } from "./plan.ts";
 
-/** Scratch space of this thread, all zero between uses; see `score.ts`. */
+/** Scratch space of this thread, as long as the largest segment has terms; all zero between uses. */
 let wordOfTerm = new Uint8Array(0);
+/** How much of the query an occurrence of the term covers. */
 let coverageOfTerm = new Float32Array(0);
-const termStarts = new WordStarts();
+const termTable = new WordTable();
 
 /** The query word that each term of a segment matches. Call `clear` after use. */
 export class MatchingTerms {
   /** Position of the word in the plan plus 1; 0 for terms that match none. */
   readonly wordOf: Uint8Array;
-  /** What an occurrence of the term adds to the coverage of the query. */
-  readonly coverageOf: Float32Array;
   readonly #terms: number[] = [];
   readonly #segment: SegmentReader;
 
@@ -23,34 +22,37 @@ export class MatchingTerms {
     }
     this.#segment = segment;
     this.wordOf = wordOfTerm;
-    this.coverageOf = coverageOfTerm;
     plan.words.forEach((word, w) => {
       for (const matches of [word.forms[index], word.others[index]]) {
         for (const { term, coverage } of matches ?? []) {
-          if (coverage <= (this.coverageOf[term] as number)) continue;
+          if (coverage <= (coverageOfTerm[term] as number)) continue;
           this.wordOf[term] = w + 1;
-          this.coverageOf[term] = coverage;
+          coverageOfTerm[term] = coverage;
           this.#terms.push(term);
         }
       }
     });
   }
 
-  /** How the matching terms start. Like the rest, it is valid until `clear`. */
-  starts(): WordStarts {
+  /**
+   * The terms that match a word which `counts`, under the position of the word in the plan plus 1. Like
+   * the rest, it is valid until `clear`.
+   */
+  table(counts: (word: number) => boolean): WordTable {
     const { termChars, termStart } = this.#segment;
     for (const term of this.#terms) {
-      termStarts.add(termChars, termStart[term] as number, termStart[term + 1] as number);
+      const word = this.wordOf[term] as number;
+      if (!counts(word - 1)) continue;
+      termTable.add(termChars, termStart[term] as number, termStart[term + 1] as number, word);
     }
-    return termStarts;
+    return termTable;
   }
 
   clear(): void {
-    const { termChars, termStart } = this.#segment;
     for (const term of this.#terms) {
       this.wordOf[term] = 0;
-      this.coverageOf[term] = 0;
-      termStarts.remove(termChars, termStart[term] as number, termStart[term + 1] as number);
+      coverageOfTerm[term] = 0;
     }
+    termTable.clear();
   }
 }

@@ -1,10 +1,9 @@
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS, TEXT_BLOCKS_CACHED } from "../../shared/limits.ts";
-import { wordSpans } from "../analysis/word-spans.ts";
-import type { WordStarts } from "../analysis/word-starts.ts";
+import { type WordSpan, wordSpans } from "../analysis/word-spans.ts";
+import type { WordTable } from "../analysis/word-table.ts";
 import { bisect } from "../segment/bisect.ts";
 import { FIELD, MARK } from "../segment/format.ts";
 import type { SegmentReader } from "../segment/reader.ts";
-import { findTerm } from "../segment/term-dictionary.ts";
 import { decompressText } from "../segment/text-blocks.ts";
 import type { TextBlock } from "../segment/write-segment.ts";
 import type { MatchingTerms } from "./matching-terms.ts";
@@ -21,29 +20,26 @@ const REGION_CHARS = 1.75 * SNIPPET_MAX_CHARS;
 const LEAD_CHARS = SNIPPET_MAX_CHARS / 4;
 const ELLIPSIS = "…";
 
-interface MatchedSpan {
-  start: number;
-  end: number;
-  word: number;
-}
-
 /** Cuts snippets out of the documents of one segment, where most of the query is close together. */
 export class Snippeter {
   readonly #segment: SegmentReader;
   readonly #terms: MatchingTerms;
   readonly #plan: QueryPlan;
-  /** The query word that a token matches plus 1; 0 for none. */
-  readonly #wordOfToken = new Map<string, number>();
-  readonly #starts: WordStarts;
-  /** Words of less weight are not marked. */
-  readonly #minWeight: number;
+  /** The terms that are marked, under the position of their word in the plan plus 1. */
+  readonly #marked: WordTable;
+  /** Of the matches that are looked at: their positions in the text, and their words. */
+  readonly #positions: number[] = [];
+  readonly #words: number[] = [];
+  /** How often each word is in the window. */
+  readonly #counts: Uint32Array;
 
   constructor(segment: SegmentReader, terms: MatchingTerms, plan: QueryPlan) {
     this.#segment = segment;
     this.#terms = terms;
     this.#plan = plan;
-    this.#starts = terms.starts();
-    this.#minWeight = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
+    const least = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
+    this.#marked = terms.table((word) => this.#weight(word) >= least);
+    this.#counts = new Uint32Array(plan.words.length);
   }
 
   /** Null if the document has no text. */
@@ -80,23 +76,32 @@ export class Snippeter {
     let start = tokenStart[document] as number;
     while (start < end && tokens[start] !== CONTENT_MARK) start++;
     start++;
-    const positions: number[] = [];
-    const words: number[] = [];
+    this.#clear();
     for (let i = start; i < Math.min(end, start + RERANK_MAX_WORDS); i++) {
       const token = tokens[i] as number;
       if (token < 0) break;
       const word = wordOf[token] as number;
-      if (word === 0) continue;
-      positions.push(i - start);
-      words.push(word - 1);
+      if (word !== 0) this.#push(i - start, word);
     }
-    const best = this.#densest(positions, words, WINDOW_TOKENS);
-    return best < 0 ? null : (positions[best] as number);
+    const best = this.#densest(WINDOW_TOKENS);
+    return best < 0 ? null : (this.#positions[best] as number);
+  }
+
+  #clear(): void {
+    this.#positions.length = 0;
+    this.#words.length = 0;
+  }
+
+  #push(position: number, word: number): void {
+    this.#positions.push(position);
+    this.#words.push(word - 1);
   }
 
   /** The first of the matches within `width` that cover most of the query; -1 if there are none. */
-  #densest(positions: readonly number[], words: readonly number[], width: number): number {
-    const counts = new Uint32Array(this.#plan.words.length);
+  #densest(width: number): number {
+    const positions = this.#positions;
+    const words = this.#words;
+    const counts = this.#counts.fill(0);
     let covered = 0;
     let best = -1;
     let most = 0;
@@ -130,31 +135,21 @@ export class Snippeter {
   }
 
   /** The matching words of a part of the text. */
-  #matchesIn(text: string, from: number, to: number): MatchedSpan[] {
-    const spans: MatchedSpan[] = [];
-    for (const { start, end, token } of wordSpans(text.slice(from, to), this.#starts)) {
-      const word = this.#wordOf(token);
-      if (word === 0 || this.#weight(word - 1) < this.#minWeight) continue;
-      spans.push({ start: from + start, end: from + end, word: word - 1 });
+  #matchesIn(text: string, from: number, to: number): WordSpan[] {
+    const spans = wordSpans(text.slice(from, to), this.#marked);
+    for (const span of spans) {
+      span.start += from;
+      span.end += from;
     }
     return spans;
   }
 
-  #wordOf(token: string): number {
-    const known = this.#wordOfToken.get(token);
-    if (known !== undefined) return known;
-    const term = findTerm(this.#segment, token);
-    const word = term < 0 ? 0 : (this.#terms.wordOf[term] as number);
-    this.#wordOfToken.set(token, word);
-    return word;
-  }
-
   /** Where a snippet should start to show most of the query. */
-  #bestStart(spans: readonly MatchedSpan[]): number {
-    const starts = spans.map((span) => span.start);
-    const words = spans.map((span) => span.word);
-    const best = this.#densest(starts, words, SNIPPET_MAX_CHARS - LEAD_CHARS);
-    return best < 0 ? 0 : Math.max(0, (starts[best] as number) - LEAD_CHARS);
+  #bestStart(spans: readonly WordSpan[]): number {
+    this.#clear();
+    for (const { start, word } of spans) this.#push(start, word);
+    const best = this.#densest(SNIPPET_MAX_CHARS - LEAD_CHARS);
+    return best < 0 ? 0 : Math.max(0, (this.#positions[best] as number) - LEAD_CHARS);
   }
 }
 
@@ -163,7 +158,7 @@ const MARKED_MIN_SHARE = 0.1;
 /** What a word adds that is in the window already. */
 const REPEATED_SHARE = 0.1;
 /** Cuts at words, and marks a cut with an ellipsis. */
-function cut(text: string, spans: readonly MatchedSpan[], wanted: number): Snippet {
+function cut(text: string, spans: readonly WordSpan[], wanted: number): Snippet {
   const start = wordStart(text, wanted);
   const end = wordEnd(text, start + SNIPPET_MAX_CHARS);
   const lead = start > 0 ? ELLIPSIS : "";

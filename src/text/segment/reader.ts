@@ -47,9 +47,23 @@ export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentRead
   return new SegmentReader(buffer);
 }
 
+/** The sections that the native ranking reads, in its order. */
+const RANKED_SECTIONS: readonly SectionName[] = [
+  "strings",
+  "stringStart",
+  "lengths",
+  "pathHashes",
+  "tokenStart",
+  "tokens",
+  "postingStart",
+  "postings",
+];
+
 /** Reads a segment. Created by `openSegment`. */
 export class SegmentReader {
   readonly buffer: ArrayBufferLike;
+  /** Offset in bytes and number of elements of the sections that `RANKED_SECTIONS` names. */
+  readonly rankedSections: Float64Array;
   readonly documentCount: number;
   readonly termCount: number;
   /** Frontmatter keys by their number. */
@@ -80,6 +94,9 @@ export class SegmentReader {
     this.documentCount = header[HEADER.documents] as number;
     this.termCount = header[HEADER.terms] as number;
     const at = sectionRanges(header);
+    this.rankedSections = Float64Array.from(
+      RANKED_SECTIONS.flatMap((name) => [at[name].offset, at[name].count]),
+    );
     const u32 = (name: SectionName) => new Uint32Array(buffer, at[name].offset, at[name].count);
     this.tokens = u32("tokens");
     this.signedTokens = new Int32Array(buffer, at.tokens.offset, at.tokens.count);

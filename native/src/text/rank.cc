@@ -1,0 +1,58 @@
+#include "text/rank.hpp"
+
+#include <algorithm>
+
+#include "common/prefetch.hpp"
+
+namespace tessera {
+
+/// Tokens of documents are far apart in memory, so they are requested before they are needed.
+static constexpr size_t PREFETCH_AHEAD = 4;
+/// The processor itself requests what follows.
+static constexpr size_t PREFETCH_BYTES = 512;
+
+static void prefetchTokens(std::span<const TextSegment> segments, const TextMatch& match) {
+  const TextSegment& segment = segments[match.segment];
+  const int32_t* from = segment.tokens.data() + segment.tokenStart[match.document];
+  prefetch(from, PREFETCH_BYTES);
+}
+
+static void addBonuses(std::span<const TextSegment> segments, const TextQuery& query,
+                       std::span<TextMatch> matches, RerankScratch& scratch) {
+  for (uint32_t s = 0; s < segments.size(); s++) {
+    const auto isOwn = [s](const TextMatch& match) { return match.segment == s; };
+    if (std::ranges::none_of(matches, isOwn)) continue;
+    Reranker reranker(segments[s], query.matches[s], query, scratch);
+    for (size_t i = 0; i < matches.size(); i++) {
+      if (i + PREFETCH_AHEAD < matches.size()) prefetchTokens(segments, matches[i + PREFETCH_AHEAD]);
+      if (isOwn(matches[i])) matches[i].score += reranker.bonus(matches[i].document);
+    }
+  }
+}
+
+Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
+                 RankScratch& scratch) {
+  const size_t best = std::max(query.limit, query.rerankDocuments);
+  const RankOrder order(segments);
+  TopMatches top(best, order);
+  const std::vector<size_t> words = scoringOrder(query);
+  size_t total = 0;
+  for (uint32_t s = 0; s < segments.size(); s++) {
+    SegmentMatches matches(segments[s], query, scratch.score.matches);
+    const Wanted wanted{best, top.least()};
+    scoreSegment(segments[s], query.matches[s], query, words, wanted, matches, scratch.score);
+    total += matches.total();
+    matches.eachWanted([&](uint32_t document, double score) {
+      if (score >= top.least()) top.offer({s, document, score});
+    });
+  }
+  std::vector<TextMatch>& ranked = top.sorted();
+  // The second pass always reorders the same matches, so that ranks do not depend on the limit.
+  const std::span head(ranked.begin(), std::min(query.rerankDocuments, ranked.size()));
+  addBonuses(segments, query, head, scratch.rerank);
+  std::sort(head.begin(), head.end(), order);
+  if (ranked.size() > query.limit) ranked.resize(query.limit);
+  return {total, std::move(ranked)};
+}
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+// Ranks the documents of text segments that match a query.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "text/rerank.hpp"
+#include "text/score.hpp"
+#include "text/text_query.hpp"
+#include "text/text_segment.hpp"
+#include "text/top_matches.hpp"
+
+namespace tessera {
+
+/// Memory that a thread reuses, so that a query allocates next to nothing.
+struct RankScratch {
+  ScoreScratch score;
+  RerankScratch rerank;
+};
+
+struct Ranking {
+  /// All matches in the shard.
+  size_t total;
+  /// At most `query.limit`, best first. The order does not depend on the limit.
+  std::vector<TextMatch> best;
+};
+
+Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
+                 RankScratch& scratch);
+
+}  // namespace tessera

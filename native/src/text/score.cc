@@ -1,0 +1,162 @@
+#include "text/score.hpp"
+
+#include <algorithm>
+
+namespace tessera {
+
+/// For what is done per posting, and from several loops.
+#define ALWAYS_INLINE __attribute__((always_inline))
+
+/// Common words that weigh less than this share of the query are not worth reading their postings.
+static constexpr double NEGLIGIBLE_SHARE = 0.001;
+
+void ScoreScratch::fit(size_t documents) {
+  if (frequencies.size() >= documents) return;
+  frequencies.assign(documents, 0);
+  wordScores.assign(documents, 0);
+  // One more, because a document is written before it is known to be new.
+  touched.resize(documents + 1);
+}
+
+/// BM25 over weighted frequencies: `weight * frequency / (frequency + k1)`, where the frequency is
+/// that in the other fields and, divided by the norm of the document's length, that in the content.
+/// Frequencies are multiplied by the norm here, which leaves one division per score.
+class SegmentScorer {
+ public:
+  SegmentScorer(const TextSegment& segment, const TextQuery& query, SegmentMatches& matches,
+                ScoreScratch& scratch)
+      : segment_(segment),
+        query_(query),
+        k1_(static_cast<float>(query.weights.k1)),
+        norm_(static_cast<float>(1 - query.weights.contentB)),
+        slope_(static_cast<float>(query.weights.contentB / query.averageLength)),
+        matches_(matches),
+        scratch_(scratch) {
+    scratch.fit(segment.documentCount());
+  }
+
+  void add(const QueryWord& word, const WordMatches& terms) {
+    if (terms.forms.size() == 1 && terms.others.empty()) return scoreOnly(word, terms.forms[0]);
+    touchedCount_ = 0;
+    for (const TermMatch& form : terms.forms) addFrequencies(word, form);
+    scoreForms(word, !terms.others.empty());
+    if (terms.others.empty()) return;
+    for (const TermMatch& other : terms.others) scoreOther(word, other);
+    for (size_t i = 0; i < touchedCount_; i++) scratch_.wordScores[scratch_.touched[i]] = 0;
+  }
+
+ private:
+  float normOf(uint32_t document) const {
+    return norm_ + slope_ * static_cast<float>(segment_.lengths[document]);
+  }
+
+  /// The frequency of a posting, multiplied by the norm.
+  float frequency(uint32_t posting, float norm) const {
+    const uint32_t code = posting & POSTING_CODE_MASK;
+    return query_.fieldFrequencies[code] * norm + query_.contentFrequencies[code];
+  }
+
+  float saturated(float weight, float frequency, float norm) const {
+    return weight * frequency / (frequency + k1_ * norm);
+  }
+
+  /// Scores a word of a single form at once.
+  void scoreOnly(const QueryWord& word, const TermMatch& form) {
+    const auto similarity = static_cast<float>(form.similarity);
+    // The word itself earns both weights for the same frequency.
+    const double exactWeight = form.similarity == 1 ? word.exactWeight : 0;
+    const auto weight = static_cast<float>(word.formWeight + exactWeight);
+    matches_.eachPosting(form.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+      const float norm = normOf(document);
+      matches_.add(document, saturated(weight, similarity * frequency(posting, norm), norm));
+    });
+  }
+
+  /// Adds what one form counts.
+  void addFrequencies(const QueryWord& word, const TermMatch& form) {
+    const auto similarity = static_cast<float>(form.similarity);
+    const float exactWeight = form.similarity == 1 ? static_cast<float>(word.exactWeight) : 0;
+    matches_.eachPosting(form.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+      float& sum = scratch_.frequencies[document];
+      scratch_.touched[touchedCount_] = document;
+      touchedCount_ += sum == 0;
+      const float norm = normOf(document);
+      const float own = frequency(posting, norm);
+      sum += similarity * own;
+      if (exactWeight > 0) scratch_.wordScores[document] = saturated(exactWeight, own, norm);
+    });
+  }
+
+  /// Turns the frequencies of all forms into scores, and clears them.
+  void scoreForms(const QueryWord& word, bool keepsWordScores) {
+    const auto weight = static_cast<float>(word.formWeight);
+    for (size_t i = 0; i < touchedCount_; i++) {
+      const uint32_t document = scratch_.touched[i];
+      float& sum = scratch_.frequencies[document];
+      float& wordScore = scratch_.wordScores[document];
+      const float score = wordScore + saturated(weight, sum, normOf(document));
+      matches_.add(document, score);
+      sum = 0;
+      wordScore = keepsWordScores ? score : 0;
+    }
+  }
+
+  /// Only the best counts: the word's own forms, or one longer or misspelt word.
+  void scoreOther(const QueryWord& word, const TermMatch& other) {
+    const auto weight = static_cast<float>(other.similarity * word.otherWeight);
+    matches_.eachPosting(other.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+      const float norm = normOf(document);
+      const float score = saturated(weight, frequency(posting, norm), norm);
+      float& before = scratch_.wordScores[document];
+      if (score <= before) return;
+      if (before == 0) scratch_.touched[touchedCount_++] = document;
+      matches_.add(document, score - before);
+      before = score;
+    });
+  }
+
+  const TextSegment& segment_;
+  const TextQuery& query_;
+  const float k1_;
+  /// The norm of a document is `norm_ + slope_ * length`.
+  const float norm_;
+  const float slope_;
+  SegmentMatches& matches_;
+  ScoreScratch& scratch_;
+  size_t touchedCount_ = 0;
+};
+
+std::vector<size_t> scoringOrder(const TextQuery& query) {
+  const double negligible = NEGLIGIBLE_SHARE * query.maxScore;
+  std::vector<size_t> order;
+  for (size_t w = 0; w < query.words.size(); w++) {
+    const QueryWord& word = query.words[w];
+    if (word.selective || word.weight > negligible) order.push_back(w);
+  }
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+    const QueryWord &first = query.words[a], &second = query.words[b];
+    if (first.selective != second.selective) return first.selective;
+    return first.weight > second.weight;
+  });
+  return order;
+}
+
+void scoreSegment(const TextSegment& segment, std::span<const WordMatches> terms,
+                  const TextQuery& query, std::span<const size_t> order, const Wanted& wanted,
+                  SegmentMatches& matches, ScoreScratch& scratch) {
+  SegmentScorer scorer(segment, query, matches, scratch);
+  double left = 0;
+  for (const size_t w : order) left += query.words[w].weight;
+  double done = 0;
+  for (const size_t w : order) {
+    // The best score so far is at most `done`: until that exceeds `left`, nothing can be ruled out.
+    if (left < std::max(done, wanted.least)) matches.narrow(left, wanted);
+    scorer.add(query.words[w], terms[w]);
+    done += query.words[w].weight;
+    left -= query.words[w].weight;
+  }
+}
+
+#undef ALWAYS_INLINE
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+#include "text/segment_matches.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace tessera {
+
+/// More than the rounding errors of a score, as a share of it.
+static constexpr double ROUNDING_SHARE = 1e-4;
+/// Candidates are looked for again when what is left has shrunk to this share.
+static constexpr double NARROW_AGAIN_SHARE = 0.7;
+
+void MatchScratch::fit(size_t documents) {
+  if (scores.size() >= documents) return;
+  scores.assign(documents, 0);
+  states.assign(documents, 0);
+  // One more, because a document is written before it is known to be new.
+  matches.resize(documents + 1);
+  candidates.resize(documents);
+}
+
+SegmentMatches::SegmentMatches(const TextSegment& segment, const TextQuery& query,
+                               MatchScratch& scratch)
+    : segment_(segment),
+      query_(query),
+      acceptsAll_(segment.inScope.all && query.shardCount == 1),
+      scratch_(scratch) {
+  scratch.fit(segment.documentCount());
+}
+
+void SegmentMatches::sortCandidates() {
+  if (sorted_) return;
+  const auto first = scratch_.candidates.begin();
+  std::sort(first, first + static_cast<ptrdiff_t>(candidateCount_));
+  sorted_ = true;
+}
+
+SegmentMatches::~SegmentMatches() {
+  for (size_t i = 0; i < matchCount_; i++) scratch_.scores[scratch_.matches[i]] = 0;
+  if (narrowed_) std::fill_n(scratch_.states.begin(), segment_.documentCount(), UNSEEN);
+}
+
+float SegmentMatches::kthBest(size_t k) {
+  if (matchCount_ < k) return 0;
+  // A heap with the smallest of the best on top rejects most scores at once.
+  auto& best = scratch_.best;
+  best.clear();
+  for (size_t i = 0; i < matchCount_; i++) {
+    const float score = scratch_.scores[scratch_.matches[i]];
+    if (best.size() < k) {
+      best.push_back(score);
+      std::push_heap(best.begin(), best.end(), std::greater<>{});
+    } else if (score > best.front()) {
+      std::pop_heap(best.begin(), best.end(), std::greater<>{});
+      best.back() = score;
+      std::push_heap(best.begin(), best.end(), std::greater<>{});
+    }
+  }
+  return best.front();
+}
+
+void SegmentMatches::narrow(double left, const Wanted& wanted) {
+  if (narrowed_ || left > narrowBelow_) return;
+  narrowBelow_ = left * NARROW_AGAIN_SHARE;
+  const double kth = kthBest(wanted.best);
+  const double needed = std::max(kth, wanted.least) * (1 - ROUNDING_SHARE) - left;
+  if (needed <= 0) return;
+  auto& [scores, states, matches, candidates, best] = scratch_;
+  for (size_t i = 0; i < matchCount_; i++) {
+    const uint32_t document = matches[i];
+    const bool isCandidate = scores[document] >= needed;
+    states[document] = isCandidate ? CANDIDATE : MATCH;
+    if (isCandidate) candidates[candidateCount_++] = document;
+  }
+  narrowed_ = true;
+}
+
+}  // namespace tessera

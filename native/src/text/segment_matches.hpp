@@ -1,0 +1,167 @@
+// The matches in one segment while the words of a query are scored one after another.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/text_query.hpp"
+#include "text/text_segment.hpp"
+
+namespace tessera {
+
+/// Which matches of a segment have to be ranked.
+struct Wanted {
+  /// Only the best so many matter.
+  size_t best;
+  /// Matches with a lower score do not matter.
+  double least;
+};
+
+/// Memory that a thread reuses: as long as its largest segment has documents, and all zero between
+/// uses unless stated otherwise.
+struct MatchScratch {
+  std::vector<float> scores;
+  /// Once the candidates are known: what is known of a document.
+  std::vector<uint8_t> states;
+  /// The documents with a score. Not cleared.
+  std::vector<uint32_t> matches;
+  /// Not cleared.
+  std::vector<uint32_t> candidates;
+  std::vector<float> best;
+
+  void fit(size_t documents);
+};
+
+/// Once the words that are left cannot lift another document among the best, only the candidates are
+/// scored and the other matches are counted (MaxScore).
+class SegmentMatches {
+ public:
+  SegmentMatches(const TextSegment& segment, const TextQuery& query, MatchScratch& scratch);
+  /// Clears the scratch memory.
+  ~SegmentMatches();
+  SegmentMatches(const SegmentMatches&) = delete;
+  SegmentMatches& operator=(const SegmentMatches&) = delete;
+
+  /// Adds to the score of a document that `eachPosting` gave.
+  void add(uint32_t document, float score) {
+    float& sum = scratch_.scores[document];
+    scratch_.matches[matchCount_] = document;
+    matchCount_ += sum == 0;
+    sum += score;
+  }
+
+  /// Finds the candidates if other documents cannot be among the best with `left` more score.
+  void narrow(double left, const Wanted& wanted);
+
+  /// Calls `visit(posting, document)` for the postings of a term that have to be scored.
+  template <typename Visit>
+  void eachPosting(uint32_t term, bool selective, const Visit& visit) {
+    const auto postings = segment_.postingsOf(term);
+    if (!narrowed_) {
+      if (selective && acceptsAll_) {
+        for (const uint32_t posting : postings) visit(posting, posting >> POSTING_DOCUMENT_SHIFT);
+      } else {
+        eachMatch(postings, selective, visit);
+      }
+    } else if (selective) {
+      eachCandidateCounting(postings, visit);
+    } else if (candidateCount_ * std::log2(postings.size() + 1.0) * POSTINGS_PER_STEP <
+               postings.size()) {
+      eachCandidateByBisection(postings, visit);
+    } else {
+      eachCandidate(postings, visit);
+    }
+  }
+
+  /// The number of all matches.
+  size_t total() const { return matchCount_ + countedCount_; }
+
+  /// Calls `visit(document, score)` for at least the matches that are wanted.
+  template <typename Visit>
+  void eachWanted(const Visit& visit) const {
+    const auto& found = narrowed_ ? scratch_.candidates : scratch_.matches;
+    const size_t count = narrowed_ ? candidateCount_ : matchCount_;
+    for (size_t i = 0; i < count; i++) visit(found[i], double{scratch_.scores[found[i]]});
+  }
+
+ private:
+  /// What is known of a document once the candidates are known. A match that is no candidate cannot
+  /// be among the best any more.
+  enum State : uint8_t { UNSEEN = 0, MATCH = 1, CANDIDATE = 2 };
+
+  /// Reading so many postings costs as much as one step of a bisection.
+  static constexpr double POSTINGS_PER_STEP = 4;
+
+  bool isInScope(uint32_t document) const {
+    if (acceptsAll_) return true;
+    return segment_.inScope.has(document) &&
+           segment_.pathHashes[document] % query_.shardCount == query_.shardIndex;
+  }
+
+  template <typename Visit>
+  void eachMatch(std::span<const uint32_t> postings, bool selective, const Visit& visit) {
+    for (const uint32_t posting : postings) {
+      const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
+      if (scratch_.scores[document] != 0 || (selective && isInScope(document))) {
+        visit(posting, document);
+      }
+    }
+  }
+
+  /// The documents that are no candidates are counted as matches.
+  template <typename Visit>
+  void eachCandidateCounting(std::span<const uint32_t> postings, const Visit& visit) {
+    for (const uint32_t posting : postings) {
+      const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
+      uint8_t& state = scratch_.states[document];
+      if (state == CANDIDATE) {
+        visit(posting, document);
+      } else if (state == UNSEEN && isInScope(document)) {
+        state = MATCH;
+        countedCount_++;
+      }
+    }
+  }
+
+  template <typename Visit>
+  void eachCandidate(std::span<const uint32_t> postings, const Visit& visit) {
+    for (const uint32_t posting : postings) {
+      const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
+      if (scratch_.states[document] == CANDIDATE) visit(posting, document);
+    }
+  }
+
+  template <typename Visit>
+  void eachCandidateByBisection(std::span<const uint32_t> postings, const Visit& visit) {
+    sortCandidates();
+    auto from = postings.begin();
+    for (size_t i = 0; i < candidateCount_; i++) {
+      const uint32_t document = scratch_.candidates[i];
+      from = std::lower_bound(from, postings.end(), document << POSTING_DOCUMENT_SHIFT);
+      if (from == postings.end()) return;
+      if (*from >> POSTING_DOCUMENT_SHIFT == document) visit(*from, document);
+    }
+  }
+
+  void sortCandidates();
+  /// The `k`-th best score so far; 0 if there are fewer matches.
+  float kthBest(size_t k);
+
+  const TextSegment& segment_;
+  const TextQuery& query_;
+  const bool acceptsAll_;
+  MatchScratch& scratch_;
+  size_t matchCount_ = 0;
+  /// Matches that were counted without a score.
+  size_t countedCount_ = 0;
+  bool narrowed_ = false;
+  size_t candidateCount_ = 0;
+  /// Whether the candidates are in ascending order.
+  bool sorted_ = false;
+  /// Looking for candidates takes time, so it is not tried for every word.
+  double narrowBelow_ = INFINITY;
+};
+
+}  // namespace tessera
