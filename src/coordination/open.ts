@@ -3,7 +3,6 @@ import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Coordinator } from "./coordinator.ts";
 import { createMemoryCoordinator } from "./memory.ts";
-import { openRedisCoordinator } from "./redis.ts";
 
 /** Coordination through the configured Redis, or within this process when there is none. */
 export async function openCoordinator(
@@ -12,5 +11,7 @@ export async function openCoordinator(
   observer?: CallObserver,
 ): Promise<Coordinator> {
   if (config.redisUrl === undefined) return createMemoryCoordinator();
+  // Without Redis, its client need not be loaded.
+  const { openRedisCoordinator } = await import("./redis.ts");
   return await openRedisCoordinator(config.redisUrl, log, observer);
 }

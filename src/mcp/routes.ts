@@ -5,7 +5,6 @@ import { type Operation, operation } from "../http/operation.ts";
 import type { HttpContext } from "../http/pipeline.ts";
 import { toolCaller } from "./call-tool.ts";
 import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
-import { answerMessage } from "./server.ts";
 import { TOOLS, type Tool } from "./tools.ts";
 
 const EXAMPLE_MESSAGE: McpMessage = {
@@ -65,8 +64,10 @@ export function mcpOperation(operations: readonly Operation[], context: HttpCont
     responseExample: EXAMPLE_ANSWER,
     emptyStatuses: { 202: "A notification was accepted; there is no body." },
     problems: [],
-    handle({ request, requestId, body }) {
-      return answerMessage(request, body, {
+    async handle({ request, requestId, body }) {
+      // The SDK takes longer to load than the rest of the HTTP layer, so it is loaded when it is used.
+      const { answerMessage } = await import("./server.ts");
+      return await answerMessage(request, body, {
         list,
         tools,
         call: (tool, args) => callTool({ tool, args, request, requestId }),

@@ -1,4 +1,3 @@
-import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { type Static, Type } from "@sinclair/typebox";
 
 const jsonrpc = Type.Literal("2.0", { description: "The version of JSON-RPC." });
@@ -66,10 +65,19 @@ export const McpAnswer = Type.Union(
   { title: "McpAnswer", description: "The response to a request." },
 );
 
+/** The versions of the protocol that the SDK supports, newest first. */
+const MCP_PROTOCOL_VERSIONS = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+] as const;
+
 export const McpHeaders = Type.Object({
   "MCP-Protocol-Version": Type.Optional(
     Type.Union(
-      SUPPORTED_PROTOCOL_VERSIONS.map((version) => Type.Literal(version)),
+      MCP_PROTOCOL_VERSIONS.map((version) => Type.Literal(version)),
       { description: "The version that `initialize` agreed on.", examples: ["2025-06-18"] },
     ),
   ),

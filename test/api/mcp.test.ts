@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { McpHeaders } from "../../src/mcp/schema.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { onCleanup } from "../../support/cleanup.ts";
@@ -184,6 +186,11 @@ describe("POST /mcp", () => {
     expect(answer.headers.get("mcp-session-id")).toBeNull();
     const { status, text } = await send({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect([status, text]).toEqual([202, ""]);
+  });
+
+  test("the documented versions of the protocol are those that the server supports", () => {
+    const { anyOf } = McpHeaders.properties["MCP-Protocol-Version"];
+    expect([...SUPPORTED_PROTOCOL_VERSIONS].sort()).toEqual(anyOf.map((each) => each.const).sort());
   });
 
   test("an unknown method or tool is answered with an error of the protocol", async () => {
