@@ -98,8 +98,8 @@ describe("the sources of an import", () => {
   });
 });
 
-/** Writes a file of chunks that is much larger than what an import may buffer. */
-async function writeLargeFile(path: string, chunks: number): Promise<void> {
+/** Writes a file that is much larger than what an import may buffer, of chunks of at least this length. */
+async function writeLargeFile(path: string, chunks: number, contentChars = 0): Promise<void> {
   const stream = createWriteStream(path);
   stream.write(ndjson(FRAME));
   const embedding = base64Of(vector(768, 3));
@@ -110,7 +110,10 @@ async function writeLargeFile(path: string, chunks: number): Promise<void> {
       path: `large/${i}.md`,
       environments: ["production"],
       releases: ["v1"],
-      chunks: Array.from({ length: 10 }, (_, j) => ({ content: `chunk ${i}.${j}`, embedding })),
+      chunks: Array.from({ length: 10 }, (_, j) => ({
+        content: `chunk ${i}.${j}`.padEnd(contentChars),
+        embedding,
+      })),
     };
     if (!stream.write(ndjson([record]))) await new Promise((done) => stream.once("drain", done));
   }
@@ -206,7 +209,7 @@ describe("a large import", () => {
 
   test("needs no more memory than a few batches", async () => {
     const path = join(temporaryFolder("large"), "large.ndjson");
-    await writeLargeFile(path, 90_000);
+    await writeLargeFile(path, 20_000, 16_000);
     const size = statSync(path).size;
     const small = await peakMemory(spawnImport(cli.file([...FRAME, ...FILES]), cli.database.url));
     const growth = (await peakMemory(spawnImport(path, cli.database.url))) - small;

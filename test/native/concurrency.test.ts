@@ -14,9 +14,9 @@ import {
 } from "./support.ts";
 
 const DIMENSION = 768;
-const STABLE = 5000;
+const STABLE = 4500;
 const BATCH = 250;
-const BATCHES = 24;
+const BATCHES = 12;
 const SEARCHERS = 3;
 
 test("concurrent searches return complete, correct answers while one thread writes", async () => {
