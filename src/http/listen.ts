@@ -6,15 +6,14 @@ import {
   DRAIN_POLL_MS,
   DRAIN_QUIET_MS,
   IDLE_TIMEOUT_SECONDS,
-  STARTING_RETRY_AFTER_SECONDS,
 } from "../shared/limits.ts";
-import { targetOf } from "./target.ts";
+import { EarlyRequests } from "./early-requests.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
 export interface Listener {
   readonly port: number;
-  /** Replaces the answer "is starting" by the application. */
+  /** Lets the application answer, also the requests that arrived before. */
   use(handler: Handler): void;
   /** Keeps the connection of a running request open while nothing is sent or received. */
   keepOpen(request: Request): void;
@@ -24,15 +23,6 @@ export interface Listener {
 
 /** The port is in use or cannot be bound. The message names the remedy. */
 export class ListenError extends Error {}
-
-function starting(request: Request): Response {
-  if (targetOf(request.url).path === "/livez") return Response.json({ status: "ok" });
-  const body = { status: "not_ready", reasons: { service: "is starting" } };
-  return Response.json(body, {
-    status: 503,
-    headers: { "retry-after": String(STARTING_RETRY_AFTER_SECONDS) },
-  });
-}
 
 function listenError(error: unknown, host: string, port: number): unknown {
   const code = (error as { code?: string }).code;
@@ -49,10 +39,11 @@ function listenError(error: unknown, host: string, port: number): unknown {
 
 /**
  * Binds the port at once, so that a port in use is reported before anything else starts. Until
- * `use` is called, only the liveness probe succeeds.
+ * `use` is called, requests wait and only the liveness probe succeeds.
  */
 export function listen(host: string, port: number): Listener {
-  let handler: Handler = starting;
+  const early = new EarlyRequests();
+  let handler: Handler = (request) => early.answer(request);
   let running = 0;
   let received = 0;
   let draining = false;
@@ -102,6 +93,7 @@ export function listen(host: string, port: number): Listener {
     port: server.port as number,
     use(next) {
       handler = next;
+      early.end(next);
     },
     keepOpen(request) {
       silent.add(request);
@@ -109,6 +101,7 @@ export function listen(host: string, port: number): Listener {
     },
     async drain(deadlineMs) {
       draining = true;
+      early.end();
       const deadline = performance.now() + deadlineMs;
       await readPendingRequests();
       const stopped = server.stop();

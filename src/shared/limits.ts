@@ -606,6 +606,9 @@ export const INDEX_STATE_FRESH_SECONDS = 15;
 // Listening and shutdown.
 export const PORT_MAX = 65_535;
 export const STARTING_RETRY_AFTER_SECONDS = 1;
+/** Requests wait so long for a service that is starting, and at most so many. */
+export const STARTING_WAIT_MS = 5_000;
+export const STARTING_REQUESTS_MAX = 1_024;
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
 /** Resources are closed so long before the deadline. */
