@@ -1,6 +1,5 @@
 import { CORS_MAX_AGE_SECONDS } from "../shared/limits.ts";
-
-type Handler = (request: Request) => Response | Promise<Response>;
+import type { Handler } from "./handler.ts";
 
 const METHODS = "DELETE, GET, HEAD, POST";
 

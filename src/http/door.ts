@@ -1,6 +1,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { Handler } from "./handler.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
 import { recordRequest } from "./request-record.ts";
@@ -21,8 +22,6 @@ interface DoorContext {
   readonly log: Log;
   readonly config: { readonly slowRequestMs: number };
 }
-
-type Handler = (request: Request) => Response | Promise<Response>;
 
 const RELEASE_SEARCH = /\/releases\/[^/]+\/search$/;
 

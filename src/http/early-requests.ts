@@ -4,9 +4,8 @@ import {
   STARTING_RETRY_AFTER_SECONDS,
   STARTING_WAIT_MS,
 } from "../shared/limits.ts";
+import type { Handler } from "./handler.ts";
 import { targetOf } from "./target.ts";
-
-type Handler = (request: Request) => Response | Promise<Response>;
 
 function notReady(): Response {
   const body = { status: "not_ready", reasons: { service: "is starting" } };

@@ -1,5 +1,6 @@
 import type { Log } from "../observability/log.ts";
 import { invalid } from "../problem/problem.ts";
+import type { Handler } from "./handler.ts";
 import { requestIdOf } from "./request-id.ts";
 import { problemResponse } from "./respond.ts";
 
@@ -31,8 +32,6 @@ function ensureParsableUrl(request: Request): void {
   if (path >= PATH_SEARCH_START) return;
   Object.defineProperty(request, "url", { value: `http://localhost${url.slice(path)}` });
 }
-
-type Handler = (request: Request) => Response | Promise<Response>;
 
 /** Refuses requests with a malformed Host header, and makes the URL of the others parsable. */
 export function withCheckedHost(

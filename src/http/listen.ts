@@ -8,8 +8,7 @@ import {
   IDLE_TIMEOUT_SECONDS,
 } from "../shared/limits.ts";
 import { EarlyRequests } from "./early-requests.ts";
-
-type Handler = (request: Request) => Response | Promise<Response>;
+import type { Handler } from "./handler.ts";
 
 export interface Listener {
   readonly port: number;

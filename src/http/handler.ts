@@ -1,0 +1,2 @@
+/** Answers a request. */
+export type Handler = (request: Request) => Response | Promise<Response>;
