@@ -17,7 +17,7 @@ template <typename Element>
 static std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value,
                                         napi_typedarray_type type, const char* name) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
-    throwTypeError(env, std::string(name) + " is no typed array of its type");
+    throwTypeError(env, std::string(name) + " must be a typed array of the documented type");
   }
   const auto array = value.As<Napi::TypedArrayOf<Element>>();
   return {array.Data(), array.ElementLength()};
