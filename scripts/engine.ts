@@ -8,15 +8,15 @@
  */
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { ENGINE_VARIABLE } from "../support/api/api.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
-import { SERVER_VARIABLE } from "../support/postgres.ts";
-import { type Counts, runTestFiles } from "../support/test-process.ts";
+import { SERVER_VARIABLE } from "../support/processes/postgres.ts";
+import { type Counts, runTestFiles } from "../support/processes/test-process.ts";
 import { startCitus } from "../test/engine/citus.ts";
 import { findEngines, removeUnfinished } from "../test/engine/extensions.ts";
 import { startEngineServer } from "../test/engine/server.ts";
 import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/engine/variables.ts";
-import { ENGINE_VARIABLE } from "../test/support/api.ts";
 
 const USAGE = `usage: npm run test:engine -- [options] [paths]
 

@@ -4,7 +4,7 @@
  * whose answer is not as documented is made as small as possible; the seed repeats it.
  */
 import { parseArgs } from "node:util";
-import { runProgram } from "../support/run-program.ts";
+import { runProgram } from "../support/processes/run-program.ts";
 import { SEED } from "../support/seed.ts";
 import { operationsOf } from "../test/fuzz/exchanges.ts";
 import { fuzzOperation, type Statuses } from "../test/fuzz/fuzz.ts";

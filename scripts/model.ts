@@ -7,7 +7,7 @@
  * path repeat it.
  */
 import { parseArgs } from "node:util";
-import { runProgram } from "../support/run-program.ts";
+import { runProgram } from "../support/processes/run-program.ts";
 import { SEED } from "../support/seed.ts";
 import { runModel } from "../test/model/run.ts";
 import type { FaultName } from "../test/model/world/faults.ts";

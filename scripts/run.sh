@@ -98,7 +98,8 @@ explain_install() {
 
 built_stamp=native/build/.tessera-built
 built_from() {
-  find native -type f ! -path 'native/build/*' -exec cat {} + | cksum
+  # Sorted, because the order of a folder differs between clones.
+  find native -type f ! -path 'native/build/*' | LC_ALL=C sort | xargs cat | cksum
   cat "$installed_stamp" 2>/dev/null || true
 }
 

@@ -7,8 +7,8 @@ import { existsSync } from "node:fs";
 import { Glob } from "bun";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
-import { SERVER_VARIABLE, startPostgres } from "../support/postgres.ts";
-import { type Counts, execute, runTestFiles } from "../support/test-process.ts";
+import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
+import { type Counts, execute, runTestFiles } from "../support/processes/test-process.ts";
 
 /** Number of concurrent test processes: more than cores, because many tests wait for servers. */
 const PARALLEL = 3;

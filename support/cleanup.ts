@@ -1,6 +1,6 @@
 /**
  * Stops what a process has started: servers, folders, child processes. Tests call `cleanUp` after the
- * last test (see test/support/preload.ts), benchmarks at their end; signals call it before the exit.
+ * last test (see support/preload.ts), benchmarks at their end; signals call it before the exit.
  */
 type Closer = () => Promise<void> | void;
 

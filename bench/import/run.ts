@@ -10,13 +10,13 @@ import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { type BenchDatabase, startDatabase } from "../../support/bench/database.ts";
+import { importFile } from "../../support/bench/import-file.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { mebibytes, secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { runProgram } from "../../support/run-program.ts";
-import { type BenchDatabase, startDatabase } from "../support/database.ts";
-import { importFile } from "../support/import-file.ts";
-import { readOptions } from "../support/options.ts";
-import { mebibytes, secondsSince } from "../support/table.ts";
 
 const { chunks, dimension } = readOptions({ chunks: 100_000, dimension: 768 });
 

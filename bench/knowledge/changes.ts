@@ -6,11 +6,11 @@
  * Prints the memory of the process after every tenth of the changes. The first tenth is the baseline.
  */
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { runProgram } from "../../support/run-program.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer } from "../support/server.ts";
-import { mebibytes } from "../support/table.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer } from "../../support/bench/server.ts";
+import { mebibytes } from "../../support/bench/table.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { Client } from "./client.ts";
 import { writeFiles, writeProject } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { importFile } from "../../support/bench/import-file.ts";
+import { secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { importFile } from "../support/import-file.ts";
-import { secondsSince } from "../support/table.ts";
 import type { Client } from "./client.ts";
 import type { BenchProject, Source } from "./world.ts";
 

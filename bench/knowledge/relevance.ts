@@ -10,12 +10,12 @@
  */
 
 import { basename } from "node:path";
+import { readOptions } from "../../support/bench/options.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { meanNdcg, readJudged } from "../../support/relevance/judged.ts";
 import { type Measurement, measure } from "../../support/relevance/measure.ts";
 import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
 import { tessera } from "../../support/relevance/tessera.ts";
-import { readOptions } from "../support/options.ts";
 import { baselines } from "./baseline.ts";
 
 const options = readOptions({

@@ -11,12 +11,12 @@ import {
   search,
   type View,
 } from "../../src/text/index.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { mebibytes } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
 import { median, quantile } from "../../support/statistics.ts";
-import { readOptions } from "../support/options.ts";
-import { mebibytes } from "../support/table.ts";
 
 const options = readOptions({
   folder: `${import.meta.dir}/../../fixtures/docs`,

@@ -1,6 +1,6 @@
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
-import { startDatabase } from "../support/database.ts";
-import { BenchServer } from "../support/server.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { BenchServer } from "../../support/bench/server.ts";
 
 /** A service with an empty database for this run, and a key of a user who owns the project. */
 export async function startOwnService(

@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { mebibytes, printRow, secondsSince } from "../../support/bench/table.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
-import { readOptions } from "../support/options.ts";
-import { mebibytes, printRow, secondsSince } from "../support/table.ts";
 
 const options = readOptions({
   vectors: 50_000,

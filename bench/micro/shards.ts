@@ -15,11 +15,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { appendRows, rangesOf } from "../../support/bench/append-rows.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
 import { quantile } from "../../support/statistics.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
-import { appendRows, rangesOf } from "../support/append-rows.ts";
-import { readOptions } from "../support/options.ts";
-import { printHead, printRow, secondsSince } from "../support/table.ts";
 
 const options = readOptions({
   vectors: 200_000,

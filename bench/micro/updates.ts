@@ -11,10 +11,10 @@
 import * as native from "../../native/index.ts";
 import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
 import type { VersionReader } from "../../src/indexing/versions/version-index.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { mebibytes, printHead, printRow, secondsSince } from "../../support/bench/table.ts";
 import { PLAIN_NAMES } from "../../support/plain-names.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { readOptions } from "../support/options.ts";
-import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
 
 const options = readOptions({
   files: 10_000,

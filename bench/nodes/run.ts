@@ -8,15 +8,16 @@
  * work is CPU time, because all nodes share the cores of one machine: throughput says nothing here. One node
  * is the baseline.
  */
+
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer } from "../../support/bench/server.ts";
+import { mebibytes, printHead, printRow } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { startNginx } from "../../support/nginx.ts";
-import { runCommand } from "../../support/process.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { startNginx } from "../../support/processes/nginx.ts";
+import { runCommand } from "../../support/processes/process.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer } from "../support/server.ts";
-import { mebibytes, printHead, printRow } from "../support/table.ts";
 import { type BenchProject, writeProjects } from "./world.ts";
 
 const options = readOptions({

@@ -15,8 +15,12 @@
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer, postRequest } from "../../support/bench/server.ts";
+import { printHead, printRow } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import {
   makeWorld,
@@ -26,10 +30,6 @@ import {
   type World,
   writeWorld,
 } from "../search/world.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer, postRequest } from "../support/server.ts";
-import { printHead, printRow } from "../support/table.ts";
 import type { LoadOrder, Stream, StreamResult } from "./load-process.ts";
 
 const options = readOptions({

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { Unavailable } from "./peer.ts";
 
 /**

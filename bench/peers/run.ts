@@ -12,10 +12,11 @@
  * clusters, text, uniform, duplicates or sparse. What each engine is asked to do, and what is
  * comparable, is in bench/peers/README.md.
  */
-import { runProgram } from "../../support/run-program.ts";
+
+import { readOptions } from "../../support/bench/options.ts";
+import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { generate } from "../load/data.ts";
-import { readOptions } from "../support/options.ts";
-import { printHead, printRow, secondsSince } from "../support/table.ts";
 import { chroma } from "./chroma.ts";
 import { lancedb } from "./lancedb.ts";
 import { type Measured, measureSearches, trueNeighbours, tune } from "./measure.ts";

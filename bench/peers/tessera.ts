@@ -1,8 +1,8 @@
+import { cpuSeconds } from "../../support/bench/process-usage.ts";
 import type { Matrix } from "../../support/vector-files.ts";
 import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
 import { startOwnService } from "../load/own-service.ts";
 import { Service } from "../load/service.ts";
-import { cpuSeconds } from "../support/process-usage.ts";
 import { type Peer, send } from "./peer.ts";
 
 const INDEX_SECONDS = 1_800;

@@ -14,11 +14,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readOptions } from "../../support/bench/options.ts";
+import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
+import { printHead, printRow } from "../../support/bench/table.ts";
 import { mean } from "../../support/statistics.ts";
 import { type Matrix, padded } from "../../support/vector-files.ts";
-import { readOptions } from "../support/options.ts";
-import { cpuMicroseconds } from "../support/process-usage.ts";
-import { printHead, printRow } from "../support/table.ts";
 import { orderOf, rowsOf } from "./arrangement.ts";
 import { type DataSet, dataSets, rowOf } from "./data-sets.ts";
 import { foundOf, Project } from "./project.ts";

@@ -7,14 +7,19 @@
  * ratio is the median over the rounds.
  */
 import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
+import {
+  getRequests,
+  measureInTurns,
+  type Throughput,
+  throughputRatio,
+} from "../../support/bench/load.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer, startBaseline } from "../../support/bench/server.ts";
+import { printHead, printRow } from "../../support/bench/table.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { median } from "../../support/statistics.ts";
-import { getRequests, measureInTurns, type Throughput, throughputRatio } from "../support/load.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer, startBaseline } from "../support/server.ts";
-import { printHead, printRow } from "../support/table.ts";
 
 const { seconds, rounds } = readOptions({ seconds: 2, rounds: 5 });
 const CONNECTIONS = 16;

@@ -5,11 +5,12 @@
  *
  * `--settle` is how many seconds a server gets to finish its graph and its snapshot.
  */
-import { runProgram } from "../../support/run-program.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer } from "../support/server.ts";
-import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
+
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer } from "../../support/bench/server.ts";
+import { mebibytes, printHead, printRow, secondsSince } from "../../support/bench/table.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { idOf, makeWorld, PROJECT_ID, writeWorld } from "./world.ts";
 
 const { chunks, dimension, releases, settle } = readOptions({

@@ -11,13 +11,13 @@
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runProgram } from "../../support/run-program.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer, postRequest } from "../../support/bench/server.ts";
+import { mebibytes, printHead, printRow, secondsSince } from "../../support/bench/table.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { median } from "../../support/statistics.ts";
-import { startDatabase } from "../support/database.ts";
-import { type Latencies, LoadGenerator } from "../support/load.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer, postRequest } from "../support/server.ts";
-import { mebibytes, printHead, printRow, secondsSince } from "../support/table.ts";
 import { type Baseline, openBaselines } from "./baseline.ts";
 import { trueNeighbours } from "./truth.ts";
 import {

@@ -19,14 +19,14 @@ import {
   addUser,
   type Project,
 } from "../../support/accounts.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer } from "../../support/bench/server.ts";
+import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer } from "../support/server.ts";
-import { printHead, printRow, secondsSince } from "../support/table.ts";
 import { commitChunks } from "./commit.ts";
 
 const options = readOptions({

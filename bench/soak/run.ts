@@ -14,11 +14,11 @@
  * `--no-check` only reports.
  */
 import { writeFileSync } from "node:fs";
-import { runProgram } from "../../support/run-program.ts";
-import { startDatabase } from "../support/database.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer } from "../support/server.ts";
-import { printHead, printRow, secondsSince } from "../support/table.ts";
+import { startDatabase } from "../../support/bench/database.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer } from "../../support/bench/server.ts";
+import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { SoakLoad } from "./load.ts";
 import { plot } from "./plot.ts";
 import { type Sample, SERIES, takeSample, trendsOf } from "./sampler.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { BenchServer } from "../support/server.ts";
+import type { BenchServer } from "../../support/bench/server.ts";
 
 interface Series {
   readonly title: string;

@@ -8,14 +8,14 @@
  * unless there is exactly one event per key and no acknowledged event is lost.
  */
 import { addProject, addUser } from "../../support/accounts.ts";
+import { readOptions } from "../../support/bench/options.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { startServer } from "../../support/process.ts";
-import { startRedis } from "../../support/redis.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { startServer } from "../../support/processes/process.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { seedNotice } from "../../support/seed.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
-import { readOptions } from "../support/options.ts";
 
 const { deliveries, repeats } = readOptions({ deliveries: 10_000, repeats: 0.2 });
 const CLIENTS = 24;

@@ -8,15 +8,15 @@
  */
 import examples from "@octokit/webhooks-examples";
 import { addProject, addUser } from "../../support/accounts.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { startRedis } from "../../support/redis.ts";
-import { runProgram } from "../../support/run-program.ts";
+import { measureInTurns, throughputRatio } from "../../support/bench/load.ts";
+import { readOptions } from "../../support/bench/options.ts";
+import { BenchServer, startBaseline } from "../../support/bench/server.ts";
+import { printHead, printRow } from "../../support/bench/table.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import { median } from "../../support/statistics.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { measureInTurns, throughputRatio } from "../support/load.ts";
-import { readOptions } from "../support/options.ts";
-import { BenchServer, startBaseline } from "../support/server.ts";
-import { printHead, printRow } from "../support/table.ts";
 
 const { seconds, rounds } = readOptions({ seconds: 2, rounds: 5 });
 const CONNECTIONS = 16;

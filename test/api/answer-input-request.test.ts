@@ -1,9 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import {
+  addInputRequest,
+  FIELDS,
+  type TestInputRequest,
+} from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { addInputRequest, FIELDS, type TestInputRequest } from "../support/input-requests.ts";
 
 const api = await startApi();
 const { sql } = api;

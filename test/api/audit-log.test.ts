@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { AUDIT_FLUSH_MS } from "../../src/shared/limits.ts";
-import { runCommand } from "../../support/process.ts";
-import { startApi } from "../support/api.ts";
-import { importsOf, PRODUCTION } from "../support/imports.ts";
-import type { Json } from "../support/openapi.ts";
+import { startApi } from "../../support/api/api.ts";
+import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { runCommand } from "../../support/processes/process.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { startApi } from "../../support/api/api.ts";
+import { randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { randomVector } from "../support/vectors.ts";
 
 const BASE_PATH = "/search/v1";
 const api = await startApi({ env: { BASE_URL: `https://api.example.com${BASE_PATH}/` } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 
 const BASE_PATH = "/search/v1";
 const api = await startApi({ env: { BASE_URL: `https://api.example.com${BASE_PATH}` } });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { withCors } from "../../src/http/cors.ts";
-import { startApi } from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 
 const PAGE = "https://app.example.com";
 const OTHER = "https://evil.example.com";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
+import { startApi } from "../../support/api/api.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { addFile } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();
 const { sql } = api;

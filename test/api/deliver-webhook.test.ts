@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { deliveriesThrough, JSON_HEADERS, keyed } from "../../support/api/webhook-deliveries.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
-import { startApi } from "../support/api.ts";
-import { deliveriesThrough, JSON_HEADERS, keyed } from "../support/deliveries.ts";
-import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();
 const { sql } = api;

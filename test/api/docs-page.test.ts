@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 
 const api = await startApi();
 

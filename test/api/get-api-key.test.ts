@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi, withoutRequestId } from "../support/api.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
+import { startApi, withoutRequestId } from "../../support/api/api.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 const api = await startApi();
 const user = await api.user();

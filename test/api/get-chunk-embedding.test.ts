@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { randomVector } from "../support/vectors.ts";
 
 const DIMENSION = 768;
 const api = await startApi();

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+import { startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
-import { startApi } from "../support/api.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
+import { startApi } from "../../support/api/api.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 /** The slugs that clients rely on. */
 const SLUGS: readonly Slug[] = [

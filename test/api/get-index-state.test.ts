@@ -2,10 +2,14 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { publishTexts } from "../support/knowledge.ts";
-import type { Json } from "../support/openapi.ts";
+import { startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { publishTexts } from "../../support/api/knowledge.ts";
+import type { Json } from "../../support/api/openapi.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
 
 const api = await startApi();
 const member = await api.user();

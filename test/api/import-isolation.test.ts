@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi } from "../../support/api/api.ts";
+import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { addBranch, addConversation } from "../../support/content.ts";
-import { startApi } from "../support/api.ts";
-import { file, importsOf, PRODUCTION } from "../support/imports.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -7,8 +7,8 @@ import {
   startApiProcess,
   type TestApi,
   type TestProject,
-} from "../support/api.ts";
-import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../support/imports.ts";
+} from "../../support/api/api.ts";
+import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../support/api/imports.ts";
 
 const MAX_BYTES = 100_000;
 const api = await startApi({ env: { IMPORT_MAX_BYTES: String(MAX_BYTES) } });

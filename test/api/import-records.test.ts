@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
-import { startApi } from "../support/api.ts";
-import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { startApi } from "../../support/api/api.ts";
+import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import {
   allChanged,
   allUnchanged,
@@ -10,9 +10,9 @@ import {
   importsOf,
   ndjson,
   PRODUCTION,
-} from "../support/imports.ts";
-import type { Json } from "../support/openapi.ts";
-import { base64Of, randomVector } from "../support/vectors.ts";
+} from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { base64Of, randomVector } from "../../support/api/versions.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 400;

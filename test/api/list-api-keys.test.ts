@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
-import { type Caller, startApi } from "../support/api.ts";
-import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
+import { type Caller, startApi } from "../../support/api/api.ts";
+import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 
 const api = await startApi();
 const path = "/api-keys";

@@ -2,10 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { type Caller, startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";
-import { type Caller, startApi, startApiProcess, type TestProject } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();
 const { sql } = api;

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { type Caller, startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { type Caller, startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
 
 const api = await startApi();
 const member = await api.user();

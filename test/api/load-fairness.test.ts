@@ -5,8 +5,13 @@ import {
   OVERLOAD_RETRY_AFTER_SECONDS,
 } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { type Answer, type Caller, startApiProcess, type TestProject } from "../support/api.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import {
+  type Answer,
+  type Caller,
+  startApiProcess,
+  type TestProject,
+} from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 
 setDefaultTimeout(120_000);
 

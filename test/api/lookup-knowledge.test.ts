@@ -7,10 +7,14 @@ import {
   LOOKUP_SHARDS_MAX,
 } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { startApi, type TestProject } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import { publishTexts, writeTexts } from "../support/knowledge.ts";
-import type { Json } from "../support/openapi.ts";
+import { startApi, type TestProject } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { publishTexts, writeTexts } from "../../support/api/knowledge.ts";
+import type { Json } from "../../support/api/openapi.ts";
 
 const api = await startApi();
 const { sql } = api;

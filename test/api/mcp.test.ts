@@ -5,11 +5,10 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js"
 import { McpHeaders } from "../../src/mcp/schema.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { onCleanup } from "../../support/cleanup.ts";
-import { type Caller, startApi } from "../support/api.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
-import { publishTexts } from "../support/knowledge.ts";
-import type { Json } from "../support/openapi.ts";
+import { type Caller, startApi } from "../../support/api/api.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
+import { publishTexts } from "../../support/api/knowledge.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   base64Of,
@@ -17,7 +16,8 @@ import {
   randomVector,
   release,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 const DIMENSION = 768;
 const api = await startApi();

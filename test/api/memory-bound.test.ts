@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { startApiProcess } from "../support/api.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 
 setDefaultTimeout(120_000);
 

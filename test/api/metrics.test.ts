@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startRedis } from "../../support/redis.ts";
+import { startApi } from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { scrape } from "../../support/prometheus.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { startApi } from "../support/api.ts";
-import { scrape } from "../support/prometheus.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
 
 const DIMENSION = 768;
 const redis = await startRedis();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 
 const api = await startApi();
 const user = await api.user();

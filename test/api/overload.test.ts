@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { addEnvironment } from "../../support/accounts.ts";
+import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-import { type Caller, startApi, startApiProcess, type TestApi } from "../support/api.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
 
 const DIMENSION = 1_024;
 const CHUNKS = 1_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { RATE_LIMIT_SYNC_MS } from "../../src/shared/limits.ts";
-import { startRedis } from "../../support/redis.ts";
+import { type Caller, startApi, type TestApi } from "../../support/api/api.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { scrape } from "../../support/prometheus.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { type Caller, startApi, type TestApi } from "../support/api.ts";
-import { scrape } from "../support/prometheus.ts";
 
 const LIMIT = 5;
 /** A whole day, so that no window ends during a test but at midnight. */

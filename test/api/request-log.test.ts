@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../support/api.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 
 const DIMENSION = 768;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
-import { type Caller, startApi, type TestKey, withoutRequestId } from "../support/api.ts";
-import { needsPermission, refusesBadCredentials } from "../support/guards.ts";
+import { type Caller, startApi, type TestKey, withoutRequestId } from "../../support/api/api.ts";
+import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 
 const api = await startApi();
 const user = await api.user();

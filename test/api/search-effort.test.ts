@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { randomNumbers } from "../../support/random.ts";
-import { SEED } from "../../support/seed.ts";
-import { type Answer, type Caller, ENGINE_VARIABLE, startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
+import { type Answer, type Caller, ENGINE_VARIABLE, startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   base64Of,
@@ -16,7 +18,9 @@ import {
   release,
   type TestChunk,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { SEED } from "../../support/seed.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 300;

@@ -3,9 +3,13 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Answer, type Caller, startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
+import { type Answer, type Caller, startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   base64Of,
@@ -16,7 +20,7 @@ import {
   release,
   type TestChunk,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
 
 const CHUNKS = 40;
 const api = await startApi();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { INDEX_HEARTBEAT_INTERVAL_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import {
   attach,
   base64Of,
@@ -9,7 +9,7 @@ import {
   nearVector,
   randomVector,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
 
 const DIMENSION = 768;
 const api = await startApi();

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Caller, startApi } from "../support/api.ts";
-import { hidesFromForeigners, needsPermission, refusesBadCredentials } from "../support/guards.ts";
-import type { Json } from "../support/openapi.ts";
+import { type Caller, startApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
@@ -11,7 +15,7 @@ import {
   randomVector,
   release,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
 
 const DIMENSION = 1024;
 const api = await startApi();

@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
-import { attach, base64Of, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  randomVector,
+  writeVersion,
+} from "../../support/api/versions.ts";
 
 const MAX_BODY_BYTES = 200_000;
 const DIMENSION = 768;

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../support/api.ts";
-import { untilReady } from "../support/index-world.ts";
-import { publishTexts } from "../support/knowledge.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { untilReady } from "../../support/api/index-world.ts";
+import { publishTexts } from "../../support/api/knowledge.ts";
 
 setDefaultTimeout(120_000);
 

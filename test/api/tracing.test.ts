@@ -2,10 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { addEnvironment } from "../../support/accounts.ts";
-import { onCleanup } from "../../support/cleanup.ts";
-import { startRedis } from "../../support/redis.ts";
-import { addWebhook } from "../../support/webhooks.ts";
-import { startApiProcess } from "../support/api.ts";
+import { startApiProcess } from "../../support/api/api.ts";
 import {
   environment as billing,
   CATALOGUE,
@@ -14,10 +11,13 @@ import {
   PERMISSION,
   PRO,
   SECRET_KEY,
-} from "../support/billing.ts";
-import { BillingProvider } from "../support/billing-provider.ts";
-import { attributesOf, Collector, type OtlpSpan } from "../support/otlp.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+} from "../../support/api/billing.ts";
+import { BillingProvider } from "../../support/api/billing-provider.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { attributesOf, Collector, type OtlpSpan } from "../../support/processes/otlp.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 const DIMENSION = 768;
 const SERVER = 2;

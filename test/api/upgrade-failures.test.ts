@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { BILLING_BOUND_MS } from "../../src/shared/limits.ts";
-import { type Answer, startApi, startApiProcess } from "../support/api.ts";
+import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
 import {
   CATALOGUE,
   environment,
@@ -8,14 +8,14 @@ import {
   PRO,
   SECRET_KEY,
   startBilling,
-} from "../support/billing.ts";
+} from "../../support/api/billing.ts";
 import {
   BillingProvider,
   declined,
   errorAnswer,
   failing,
   type Reaction,
-} from "../support/billing-provider.ts";
+} from "../../support/api/billing-provider.ts";
 
 const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await startBilling();
 const unanswered = upgradesWithoutAnswer();

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { startApiProcess } from "../support/api.ts";
-import { environment, ORIGIN, PRO, startBilling } from "../support/billing.ts";
-import { declined, errorAnswer, failing, type Reaction } from "../support/billing-provider.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { environment, ORIGIN, PRO, startBilling } from "../../support/api/billing.ts";
+import {
+  declined,
+  errorAnswer,
+  failing,
+  type Reaction,
+} from "../../support/api/billing-provider.ts";
 
 const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await startBilling();
 

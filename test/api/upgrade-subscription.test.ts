@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import {
   environment,
   NO_AMOUNT,
@@ -9,8 +9,8 @@ import {
   PERMISSION,
   PRO,
   startBilling,
-} from "../support/billing.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
+} from "../../support/api/billing.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 const { api, provider, payer, upgrade, checkoutUrl } = await startBilling();
 

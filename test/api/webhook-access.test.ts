@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { startApi, withoutRequestId } from "../../support/api/api.ts";
+import { refusesBadCredentials } from "../../support/api/guards.ts";
+import { deliveriesThrough } from "../../support/api/webhook-deliveries.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
-import { startApi, withoutRequestId } from "../support/api.ts";
-import { deliveriesThrough } from "../support/deliveries.ts";
-import { refusesBadCredentials } from "../support/guards.ts";
 
 const api = await startApi();
 const { sql } = api;

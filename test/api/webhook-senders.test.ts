@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples";
+import { startApi, startApiProcess } from "../../support/api/api.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-import { startApi, startApiProcess } from "../support/api.ts";
 
 setDefaultTimeout(60_000);
 

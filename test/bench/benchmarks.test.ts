@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { PROJECT_ROOT, runCommand } from "../../support/process.ts";
+import { PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
-import { startApi } from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 setDefaultTimeout(240_000);
 

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { runCommand } from "../../support/process.ts";
+import { openPage, startBrowser } from "../../support/processes/browser.ts";
+import { runCommand } from "../../support/processes/process.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { startApi } from "../support/api.ts";
-import { openPage, startBrowser } from "../support/browser.ts";
-import type { Json } from "../support/openapi.ts";
 import { found, startStub } from "./load-stub.ts";
 
 setDefaultTimeout(180_000);

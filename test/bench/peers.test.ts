@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { runCommand } from "../../support/process.ts";
+import { runCommand } from "../../support/processes/process.ts";
 import { chromaStandIn, qdrantStandIn, redisStandIn, weaviateStandIn } from "./peer-stand-ins.ts";
 
 setDefaultTimeout(180_000);

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import pLimit from "p-limit";
 import { parseKey } from "../../src/auth/key-format.ts";
-import { createEmptyDatabase } from "../../support/postgres.ts";
-import { type CommandResult, runCommand } from "../../support/process.ts";
+import { createEmptyDatabase } from "../../support/processes/postgres.ts";
+import { type CommandResult, runCommand } from "../../support/processes/process.ts";
 import { dump, FRAME, openCli, type TestCli } from "./support.ts";
 
 /** Runs commands that do not depend on each other side by side, but not all at once. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../support/embedded.ts";
-import { PROJECT_ROOT, runCommand, startServer } from "../../support/process.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { PROJECT_ROOT, runCommand, startServer } from "../../support/processes/process.ts";
 
 const KEY = /tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/;
 const VISIBLE_WITHIN_MS = 30_000;

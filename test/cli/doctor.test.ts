@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createEmptyDatabase, createTestDatabase } from "../../support/postgres.ts";
-import { runCommand } from "../../support/process.ts";
-import { startRedis } from "../../support/redis.ts";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
+import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
+import { runCommand } from "../../support/processes/process.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 
 async function doctor(env: Record<string, string>) {
   const { status, stdout } = await runCommand(["doctor", "--json"], { env });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
-import { runCommand } from "../../support/process.ts";
+import { runCommand } from "../../support/processes/process.ts";
 import { type EmbeddingEndpoint, startEmbeddingEndpoint, vectorOf } from "./embedding-endpoint.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 

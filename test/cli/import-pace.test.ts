@@ -6,7 +6,7 @@ import type { InputRecord } from "../../src/import/records/batches.ts";
 import { parseRecord } from "../../src/import/records/parse.ts";
 import { CHANGE_VISIBLE_BOUND_MS, IMPORT_INDEX_WAIT_MAX_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
 
 setDefaultTimeout(120_000);
 

@@ -3,9 +3,9 @@ import { createWriteStream, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { onCleanup } from "../../support/cleanup.ts";
-import { dataFolder } from "../../support/embedded.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import {
   base64Of,
   contentsOf,

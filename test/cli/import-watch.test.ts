@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { startEmbeddingEndpoint } from "./embedding-endpoint.ts";
 import { contentsOf, openCli } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { runCommand } from "../../support/process.ts";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
+import { runCommand } from "../../support/processes/process.ts";
 
 const api = await startApi();
 const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
-import { dataFolder } from "../../support/embedded.ts";
-import { freePort } from "../../support/ports.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { freePort } from "../../support/processes/ports.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** A block of README.md, between lines of three backticks. */
 interface Block {

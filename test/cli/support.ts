@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
-import { type CommandResult, runCommand } from "../../support/process.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
+import { type CommandResult, runCommand } from "../../support/processes/process.ts";
 
 export type TestCli = {
   readonly database: TestDatabase;

@@ -6,12 +6,12 @@ import { TesseraRetriever } from "../../client/examples/langchain-retriever.ts";
 import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
+import { startApi } from "../../support/api/api.ts";
+import { publishTexts } from "../../support/api/knowledge.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { clientTypes } from "../../support/openapi-types.ts";
-import { startApi } from "../support/api.ts";
-import { publishTexts } from "../support/knowledge.ts";
-import type { Json } from "../support/openapi.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
 
 const DIMENSION = 768;
 const ROOT = join(import.meta.dir, "../..");

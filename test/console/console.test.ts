@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { addApiKey, type Project } from "../../support/accounts.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { untilReady } from "../../support/api/index-world.ts";
+import { openPage, startBrowser } from "../../support/processes/browser.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { startApiProcess } from "../support/api.ts";
-import { openPage, startBrowser } from "../support/browser.ts";
-import { untilReady } from "../support/index-world.ts";
 
 setDefaultTimeout(120_000);
 

@@ -9,9 +9,9 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Service, ServiceAccount } from "kubernetes-models/v1";
 import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../../src/config/load.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
-import type { Json } from "../support/openapi.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** The variables that the service reads. */
 function knownVariables(): Set<string> {

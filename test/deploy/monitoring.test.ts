@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { parser } from "@prometheus-io/lezer-promql";
 import { parse } from "yaml";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startRedis } from "../../support/redis.ts";
-import { startApi } from "../support/api.ts";
-import { scrape } from "../support/prometheus.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApi } from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { scrape } from "../../support/prometheus.ts";
 
 const DIMENSION = 768;
 /** Metrics that Prometheus makes itself. */

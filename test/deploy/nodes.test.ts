@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { dataFolder } from "../../support/embedded.ts";
+import { startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { file, importsOf, ndjson, PRODUCTION } from "../../support/api/imports.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { startNginx } from "../../support/nginx.ts";
-import { freePort } from "../../support/ports.ts";
-import { PROJECT_ROOT, runCommand } from "../../support/process.ts";
-import { startRedis } from "../../support/redis.ts";
-import { startApiProcess, type TestApi } from "../support/api.ts";
-import { file, importsOf, ndjson, PRODUCTION } from "../support/imports.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { startNginx } from "../../support/processes/nginx.ts";
+import { freePort } from "../../support/processes/ports.ts";
+import { PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 
 setDefaultTimeout(240_000);
 

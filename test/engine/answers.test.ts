@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import {
   attach,
   chunkOf,
@@ -10,7 +10,7 @@ import {
   nearVector,
   randomVector,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
 import {
   best,
   chunksOf,

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../support/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import {
   attach,
   chunkOf,
   randomVector,
   type TestVersion,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
 import {
   chunksOf,
   createWorld,

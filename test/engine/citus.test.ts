@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../src/db/client.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import {
   attach,
   chunkOf,
   randomVector,
   type TestVersion,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import {
   best,
   chunksOf,

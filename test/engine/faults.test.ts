@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { startServer } from "../../support/process.ts";
-import { startApi, startApiProcess } from "../support/api.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApi, startApiProcess } from "../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { startServer } from "../../support/processes/process.ts";
 import { startEngineServer } from "./server.ts";
 import { DIMENSION, eventually, idsOf, look, type World } from "./support.ts";
 import { BIN_VARIABLE, required } from "./variables.ts";

@@ -6,9 +6,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { runProgram } from "../../support/run-program.ts";
-import { startApiProcess } from "../support/api.ts";
-import { attach, release, type TestVersion } from "../support/vectors.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { attach, release, type TestVersion } from "../../support/api/versions.ts";
+import { runProgram } from "../../support/processes/run-program.ts";
 import {
   best,
   chunksOf,

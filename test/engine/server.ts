@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { freePort } from "../../support/ports.ts";
+import { freePort } from "../../support/processes/ports.ts";
 
 /** PostgreSQL refuses to run as root. Debian's package has an account for it. */
 const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];

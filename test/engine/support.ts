@@ -1,15 +1,14 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
 import { addEnvironment, type NamedScope } from "../../support/accounts.ts";
-import { makeVectors } from "../../support/vectors.ts";
 import {
   type Answer,
   type Caller,
   startApi,
   type TestApi,
   type TestProject,
-} from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
+} from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
@@ -17,7 +16,8 @@ import {
   type TestChunk,
   type TestVersion,
   writeVersion,
-} from "../support/vectors.ts";
+} from "../../support/api/versions.ts";
+import { makeVectors } from "../../support/vectors.ts";
 
 const WAIT_MS = 90_000;
 const CHUNKS_A_FILE = 50;

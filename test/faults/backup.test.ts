@@ -1,11 +1,16 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../support/embedded.ts";
+import { untilReady } from "../../support/api/index-world.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT, runCommand, startServer, type TestServer } from "../../support/process.ts";
-import { untilReady } from "../support/index-world.ts";
-import { startSystemPostgres } from "../support/system-postgres.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import {
+  PROJECT_ROOT,
+  runCommand,
+  startServer,
+  type TestServer,
+} from "../../support/processes/process.ts";
+import { startSystemPostgres } from "../../support/processes/system-postgres.ts";
 
 const PATIENCE_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { DB_READ_DEADLINE_MS } from "../../src/shared/limits.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
 
 setDefaultTimeout(60_000);
 

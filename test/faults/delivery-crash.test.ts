@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { FAILPOINTS } from "../../src/shared/failpoints.ts";
+import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
+import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { startRedis } from "../../support/redis.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
-import { type Answer, startApi, startApiProcess } from "../support/api.ts";
-import { addInputRequest, lockTable } from "../support/input-requests.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,13 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi, TestApi } from "../../support/api/api.ts";
+import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
-import { startServer } from "../../support/process.ts";
+import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
+import { startServer } from "../../support/processes/process.ts";
+import { startRelay } from "../../support/processes/relay.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
-import { startApi, TestApi } from "../support/api.ts";
-import { addInputRequest, lockTable } from "../support/input-requests.ts";
-import { startOwnPostgres } from "../support/own-postgres.ts";
-import { startRelay } from "../support/relay.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startApi } from "../../support/api/api.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
-import { startRedis } from "../../support/redis.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
-import { startApi } from "../support/api.ts";
 
 setDefaultTimeout(120_000);
 

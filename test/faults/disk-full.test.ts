@@ -2,12 +2,12 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { runCommand } from "../../support/process.ts";
+import { startApiProcess, TestApi } from "../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
+import { runCommand } from "../../support/processes/process.ts";
+import { giveToOwnerOf, mountSmallDisk } from "../../support/processes/small-disk.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-import { startApiProcess, TestApi } from "../support/api.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
-import { startOwnPostgres } from "../support/own-postgres.ts";
-import { giveToOwnerOf, mountSmallDisk } from "../support/small-disk.ts";
 
 setDefaultTimeout(120_000);
 

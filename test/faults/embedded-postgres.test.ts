@@ -6,10 +6,10 @@ import { processIdentity } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { dataFolder } from "../../support/embedded.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
-const PROGRAM = "test/support/embedded-user.ts";
+const PROGRAM = "support/processes/embedded-user.ts";
 
 function open(dataDir: string): Promise<EmbeddedDatabase> {
   return openEmbeddedDatabase({ dataDir, log: () => {} });

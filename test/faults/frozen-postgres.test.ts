@@ -5,11 +5,11 @@ import {
   REVOCATION_BOUND_MS,
   SETTLE_TIMEOUT_MS,
 } from "../../src/shared/limits.ts";
+import { startApiProcess, TestApi } from "../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
+import { startProxy } from "../../support/processes/proxy.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-import { startApiProcess, TestApi } from "../support/api.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
-import { startOwnPostgres } from "../support/own-postgres.ts";
-import { startProxy } from "../support/proxy.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { dataFolder } from "../../support/embedded.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { startProxy } from "../../support/processes/proxy.ts";
 import { random } from "../../support/seed.ts";
-import { startApiProcess, type TestApi } from "../support/api.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
-import { startProxy } from "../support/proxy.ts";
 
 const ROUNDS = 4;
 

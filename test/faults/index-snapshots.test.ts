@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../support/embedded.ts";
-import { type ApiOptions, startApiProcess } from "../support/api.ts";
-import { IndexWorld, untilReady } from "../support/index-world.ts";
+import { type ApiOptions, startApiProcess } from "../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
 
 const BEFORE = "as it was when the snapshot was taken";
 const AFTER = "as the database has it now";

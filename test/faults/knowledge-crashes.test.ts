@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../support/embedded.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { untilReady } from "../../support/api/index-world.ts";
+import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
 import { random } from "../../support/seed.ts";
-import { startApiProcess } from "../support/api.ts";
-import { untilReady } from "../support/index-world.ts";
-import { KnowledgeWorld } from "../support/knowledge-world.ts";
 
 type Service = Awaited<ReturnType<typeof startApiProcess>>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { startRedis } from "../../support/redis.ts";
-import { startApiProcess } from "../support/api.ts";
-import { KnowledgeWorld } from "../support/knowledge-world.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 
 const ITEMS = 30;
 

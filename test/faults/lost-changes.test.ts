@@ -1,8 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../support/api.ts";
-import { untilReady } from "../support/index-world.ts";
-import { attach, chunkOf, nearVector, randomVector, writeVersion } from "../support/vectors.ts";
+import { startApiProcess } from "../../support/api/api.ts";
+import { untilReady } from "../../support/api/index-world.ts";
+import {
+  attach,
+  chunkOf,
+  nearVector,
+  randomVector,
+  writeVersion,
+} from "../../support/api/versions.ts";
 
 setDefaultTimeout(120_000);
 

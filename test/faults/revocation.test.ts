@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
-import { startRedis } from "../../support/redis.ts";
-import { type Caller, startApiProcess, type TestApi } from "../support/api.ts";
+import { type Caller, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { startRedis } from "../../support/processes/redis.ts";
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { dataFolder } from "../../support/embedded.ts";
-import { freePort } from "../../support/ports.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { freePort } from "../../support/processes/ports.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** Starts the server on a known port, without waiting for it to be ready. */
 async function started(databaseUrl: string) {

@@ -3,12 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shippedMigrations } from "../../src/db/migrate.ts";
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
+import { untilReady } from "../../support/api/index-world.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  randomVector,
+  writeVersion,
+} from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
-import { createEmptyDatabase, type TestDatabase } from "../../support/postgres.ts";
-import { runCommand, startServer } from "../../support/process.ts";
-import { cloneService } from "../support/clone.ts";
-import { untilReady } from "../support/index-world.ts";
-import { attach, base64Of, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
+import { cloneService } from "../../support/processes/clone.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
+import { runCommand, startServer } from "../../support/processes/process.ts";
 
 /** A database as an earlier version of the service left it. */
 async function databaseAt(version: number): Promise<TestDatabase> {

@@ -2,9 +2,9 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { dataFolder } from "../../support/embedded.ts";
-import { startServer } from "../../support/process.ts";
-import { giveToOwnerOf, mountSmallDisk } from "../support/small-disk.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { startServer } from "../../support/processes/process.ts";
+import { giveToOwnerOf, mountSmallDisk } from "../../support/processes/small-disk.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Json } from "../support/openapi.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { anything, nastyText, Values } from "./schemas.ts";
 import type { Target } from "./target.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { Json } from "../../support/api/openapi.ts";
 import { randomNumbers } from "../../support/random.ts";
-import type { Json } from "../support/openapi.ts";
 
 /** Arrays with more elements than this are made of random numbers from a seed. */
 const LONG_ARRAY = 100;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { startApi, type TestApi } from "../../support/api/api.ts";
+import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../../support/api/billing.ts";
+import { BillingProvider } from "../../support/api/billing-provider.ts";
+import { addInputRequest } from "../../support/api/input-requests.ts";
+import { publishTexts } from "../../support/api/knowledge.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { addBranch, addConversation, addMessages } from "../../support/content.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../support/billing.ts";
-import { BillingProvider } from "../support/billing-provider.ts";
-import { addInputRequest } from "../support/input-requests.ts";
-import { publishTexts } from "../support/knowledge.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../support/vectors.ts";
 
 const DIMENSION = 768;
 /** Requests that are consumed by the first that succeeds. */

@@ -230,7 +230,7 @@ describe("dead files", () => {
       "test/**/*.test.ts",
       "scripts/*.ts",
       "bench/**/*.ts",
-      "test/support/preload.ts",
+      "support/preload.ts",
     );
     const used = reachable(starts, (file) => (existsSync(join(ROOT, file)) ? targets(file) : []));
     expect(filesOf("{test,support}/**/*.ts").filter((file) => !used.has(file))).toEqual([]);

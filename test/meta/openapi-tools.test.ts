@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startApi } from "../../support/api/api.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { openApiTypes } from "../../support/openapi-types.ts";
-import { startApi } from "../support/api.ts";
 import { ROOT } from "./sources.ts";
 
 const api = await startApi();

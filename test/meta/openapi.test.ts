@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { startApi } from "../support/api.ts";
-import type { Json } from "../support/openapi.ts";
+import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { textOf } from "./sources.ts";
 
 const api = await startApi();

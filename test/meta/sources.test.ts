@@ -10,7 +10,7 @@ describe("the helpers of the repository checks", () => {
   });
 
   test("a file named in a string is found", () => {
-    const named = filesNamedIn("support/process.ts");
+    const named = filesNamedIn("support/processes/process.ts");
     expect(named).toContain("src/main.ts");
   });
 

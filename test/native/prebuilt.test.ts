@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { startServer } from "../../support/process.ts";
-import { cloneService } from "../support/clone.ts";
+import { cloneService } from "../../support/processes/clone.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { startServer } from "../../support/processes/process.ts";
 
 // The addon is compiled once.
 setDefaultTimeout(240_000);

@@ -17,10 +17,10 @@ import { createLog } from "../../src/observability/log.ts";
 import * as projects from "../../src/projects/queries.ts";
 import * as scopes from "../../src/scopes/queries.ts";
 import * as webhooks from "../../src/webhooks/queries.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
-import { PROJECT_ROOT } from "../../support/process.ts";
-import { fill, idOf } from "../support/filled.ts";
-import type { Json } from "../support/openapi.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { fill, idOf } from "../../support/filled.ts";
+import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** A sequential scan of a smaller table is cheap. */
 const LARGE_ROWS = 1_000;

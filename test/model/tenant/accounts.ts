@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { REVOCATION_BOUND_MS } from "../../../src/shared/limits.ts";
-import { PATH as UPGRADE_PATH } from "../../support/billing.ts";
-import type { Json } from "../../support/openapi.ts";
+import { PATH as UPGRADE_PATH } from "../../../support/api/billing.ts";
+import type { Json } from "../../../support/api/openapi.ts";
 import type { Reply } from "../world/requests.ts";
 import { type Command, command, pick, same } from "./command.ts";
 import { CHECK_NAMES, type ModelKey, type Scene, type Tenant } from "./tenant.ts";

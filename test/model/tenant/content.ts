@@ -1,4 +1,4 @@
-import { randomVector } from "../../support/vectors.ts";
+import { randomVector } from "../../../support/api/versions.ts";
 
 /** Files are generated from small numbers, so a model holds only those. */
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Json } from "../../support/openapi.ts";
+import type { Json } from "../../../support/api/openapi.ts";
 import type { Reply } from "../world/requests.ts";
 import { type Command, command, pick, same } from "./command.ts";
 import type { ModelDelivery, ModelWebhook, Scene, Tenant } from "./tenant.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Json } from "../../support/openapi.ts";
+import type { Json } from "../../../support/api/openapi.ts";
 import { type Command, command, pick, same } from "./command.ts";
 import { fileOf, isMarkdown, WORDS } from "./content.ts";
 import type { Contents } from "./scope.ts";

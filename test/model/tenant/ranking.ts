@@ -1,4 +1,4 @@
-import { cosine } from "../../support/vectors.ts";
+import { cosine } from "../../../support/api/versions.ts";
 import { fileOf } from "./content.ts";
 import type { Contents } from "./scope.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Caller } from "../../support/api.ts";
+import type { Caller } from "../../../support/api/api.ts";
 import type { FaultInjector } from "../world/faults.ts";
 import type { Requests } from "../world/requests.ts";
 import type { World } from "../world/world.ts";

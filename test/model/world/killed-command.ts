@@ -1,4 +1,4 @@
-import { PROJECT_ROOT } from "../../../support/process.ts";
+import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 import type { World } from "./world.ts";
 
 /** Runs a `tessera` command and kills it after a time, unless it has ended. */

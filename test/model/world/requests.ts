@@ -1,5 +1,5 @@
-import type { Caller } from "../../support/api.ts";
-import type { Json } from "../../support/openapi.ts";
+import type { Caller } from "../../../support/api/api.ts";
+import type { Json } from "../../../support/api/openapi.ts";
 import type { World } from "./world.ts";
 
 /** Longer than the service lets anybody wait, and than any fault lasts. */

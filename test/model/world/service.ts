@@ -1,4 +1,4 @@
-import { startServer, type TestServer } from "../../../support/process.ts";
+import { startServer, type TestServer } from "../../../support/processes/process.ts";
 
 /** A service that can be killed and started again with the same data folder. */
 export class Service {

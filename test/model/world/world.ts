@@ -2,15 +2,19 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import { openDatabase, type Sql } from "../../../src/db/client.ts";
+import { type Caller, JWT_SECRET } from "../../../support/api/api.ts";
+import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../../../support/api/billing.ts";
+import { BillingProvider } from "../../../support/api/billing-provider.ts";
+import { Contract } from "../../../support/api/openapi.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
-import { dataFolder } from "../../../support/embedded.ts";
-import { startRedis, type TestRedis } from "../../../support/redis.ts";
-import { type Caller, JWT_SECRET } from "../../support/api.ts";
-import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../../support/billing.ts";
-import { BillingProvider } from "../../support/billing-provider.ts";
-import { Contract } from "../../support/openapi.ts";
-import { type OwnPostgres, startOwnPostgres } from "../../support/own-postgres.ts";
-import { giveToOwnerOf, mountSmallDisk, type SmallDisk } from "../../support/small-disk.ts";
+import { dataFolder } from "../../../support/processes/embedded.ts";
+import { type OwnPostgres, startOwnPostgres } from "../../../support/processes/own-postgres.ts";
+import { startRedis, type TestRedis } from "../../../support/processes/redis.ts";
+import {
+  giveToOwnerOf,
+  mountSmallDisk,
+  type SmallDisk,
+} from "../../../support/processes/small-disk.ts";
 import { Service } from "./service.ts";
 
 /** What requests and imports write. The log of PostgreSQL stays on a disk with space. */

@@ -4,7 +4,7 @@ import { ApiKeyVerifier } from "../../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../../src/auth/key-format.ts";
 import { createLog } from "../../../src/observability/log.ts";
 import { KEY_LAST_USED_INTERVAL_MS } from "../../../src/shared/limits.ts";
-import { createTestDatabase } from "../../../support/postgres.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();
 const verifier = new ApiKeyVerifier(sql, createLog("silent"));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createProvider, type Provider, ProviderError } from "../../../src/billing/provider.ts";
 import { sessionOf } from "../../../src/billing/session.ts";
-import { BillingProvider, type Reaction } from "../../support/billing-provider.ts";
+import { BillingProvider, type Reaction } from "../../../support/api/billing-provider.ts";
 
 const SECRET = "sk_test_neverToBeSeen0123456789";
 const PARAMS = {

@@ -10,7 +10,7 @@ import {
   COORDINATION_VALUES_MAX_BYTES,
 } from "../../../src/shared/limits.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
-import { startRedis } from "../../../support/redis.ts";
+import { startRedis } from "../../../support/processes/redis.ts";
 
 const LONG_MS = 60_000;
 const SHORT_MS = 40;

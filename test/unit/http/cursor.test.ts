@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CursorSigner, openCursorSigner } from "../../../src/http/cursor.ts";
 import { CURSOR_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { createTestDatabase } from "../../../support/postgres.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const signer = new CursorSigner(new Uint8Array(32).fill(7));
 const refused = (open: () => unknown) => {

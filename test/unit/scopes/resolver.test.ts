@@ -4,7 +4,7 @@ import type { Principal } from "../../../src/auth/principal.ts";
 import type { Sql } from "../../../src/db/client.ts";
 import { ScopeResolver } from "../../../src/scopes/resolver.ts";
 import { addEnvironment, addProject, addRelease, addUser } from "../../../support/accounts.ts";
-import { createTestDatabase } from "../../../support/postgres.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql, url } = await createTestDatabase();
 let queries = 0;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createMetrics } from "../../../src/observability/metrics.ts";
 import { recordSearch } from "../../../src/search/record.ts";
+import { Scrape } from "../../../support/prometheus.ts";
 import type { SearchFound } from "../../../workers/protocol.ts";
-import { Scrape } from "../../support/prometheus.ts";
 
 const found: SearchFound = {
   json: new Uint8Array(),

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PROJECT_ROOT } from "../../../support/process.ts";
+import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 import { SEED_VARIABLE } from "../../../support/seed.ts";
 
 const PROGRAM = `

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
-import { createEmptyDatabase, createTestDatabase } from "../../../support/postgres.ts";
-import { startRedis } from "../../../support/redis.ts";
+import { createEmptyDatabase, createTestDatabase } from "../../../support/processes/postgres.ts";
+import { startRedis } from "../../../support/processes/redis.ts";
 
 describe("the servers that tests run against", () => {
   test("two test databases have the schema and separate contents", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DIMENSIONS } from "../../../src/shared/limits.ts";
 import { centreOf, codeOf, vectorOfBytes, vectorText } from "../../../src/vectors/codes.ts";
 import { cosineTo } from "../../../src/vectors/cosine.ts";
-import { cosine, nearVector, randomVector } from "../../support/vectors.ts";
+import { cosine, nearVector, randomVector } from "../../../support/api/versions.ts";
 
 const distance = (a: string, b: string) => [...a].filter((bit, i) => bit !== b[i]).length;
 

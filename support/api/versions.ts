@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "../../src/db/client.ts";
+import { randomNumbers } from "../random.ts";
+import type { TestProject } from "./api.ts";
+
+export interface TestChunk {
+  readonly id: string;
+  readonly vector: Float32Array<ArrayBuffer>;
+  readonly content: string;
+}
+
+export interface TestVersion {
+  readonly id: string;
+  readonly fileId: string;
+  readonly path: string;
+  readonly chunks: readonly TestChunk[];
+}
+
+/** A random vector; the same seed gives the same one. */
+export function randomVector(dimension: number, seed: number): Float32Array<ArrayBuffer> {
+  const next = randomNumbers(seed);
+  return Float32Array.from({ length: dimension }, () => next() - 0.5);
+}
+
+/** A vector near another one; less noise makes it nearer. */
+export function nearVector(
+  vector: Float32Array,
+  noise: number,
+  seed: number,
+): Float32Array<ArrayBuffer> {
+  const other = randomVector(vector.length, seed);
+  return Float32Array.from(vector, (value, i) => value + noise * (other[i] as number));
+}
+
+/** Cosine similarity, computed directly. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let dot = 0;
+  let aa = 0;
+  let bb = 0;
+  for (let i = 0; i < a.length; i++) {
+    const x = a[i] as number;
+    const y = b[i] as number;
+    dot += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return dot / Math.sqrt(aa * bb);
+}
+
+export const chunkOf = (
+  vector: Float32Array<ArrayBuffer>,
+  id: string = randomUUID(),
+): TestChunk => ({
+  id,
+  vector,
+  content: `the text of chunk "${id}" – ünïcode 🚀`,
+});
+
+export const base64Of = (vector: Float32Array<ArrayBuffer>): string =>
+  Buffer.from(vector.buffer).toString("base64");
+
+/** Writes a new version of a file, in no scope yet. Creates the file if the path is new. */
+export async function writeVersion(
+  sql: Sql,
+  project: TestProject,
+  path: string,
+  chunks: readonly TestChunk[],
+  id: string = randomUUID(),
+): Promise<TestVersion> {
+  const [file] = await sql<{ id: string }[]>`
+    INSERT INTO files (id, project_id, path) VALUES (${randomUUID()}, ${project.id}, ${path})
+    ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path RETURNING id`;
+  const fileId = file?.id as string;
+  await sql`
+    INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
+    VALUES (${id}, ${project.id}, ${fileId}, ${id}, ${chunks.length})`;
+  await sql`
+    INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
+      start_offset, end_offset, token_count, metadata, dimension, embedding)
+    SELECT t.id, ${project.id}, ${fileId}, ${id}, ${path}, t.place - 1, t.content,
+      0, 9, 2, '{"big": 12345678901234567890, "headings": ["A", "B"]}'::jsonb,
+      t.dimension, decode(t.embedding, 'base64')
+    FROM unnest(${chunks.map((c) => c.id)}::uuid[], ${chunks.map((c) => c.content)}::text[],
+      ${chunks.map((c) => c.vector.length)}::int[], ${chunks.map((c) => base64Of(c.vector))}::text[])
+      WITH ORDINALITY AS t (id, content, dimension, embedding, place)`;
+  return { id, fileId, path, chunks };
+}
+
+/** Puts versions into the working set of an environment, replacing older ones. */
+export async function attach(
+  sql: Sql,
+  project: TestProject,
+  environmentId: string,
+  versions: readonly TestVersion[],
+): Promise<void> {
+  await sql`
+    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+    SELECT ${project.id}, ${environmentId}, t.file, t.version
+    FROM unnest(${versions.map((v) => v.fileId)}::uuid[], ${versions.map((v) => v.id)}::uuid[])
+      AS t (file, version)
+    ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+}
+
+/** Puts versions into a release. */
+export async function release(
+  sql: Sql,
+  project: TestProject,
+  releaseId: string,
+  versions: readonly TestVersion[],
+): Promise<void> {
+  await sql`
+    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+    SELECT ${project.id}, ${releaseId}, t.file, t.version
+    FROM unnest(${versions.map((v) => v.fileId)}::uuid[], ${versions.map((v) => v.id)}::uuid[])
+      AS t (file, version)`;
+}

@@ -1,0 +1,28 @@
+import { openDatabase, type Sql } from "../../src/db/client.ts";
+import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { onCleanup } from "../cleanup.ts";
+import { temporaryFolder } from "../folders.ts";
+
+export interface BenchDatabase {
+  /** Holds the database. A server with this DATA_DIR uses the same one. */
+  readonly dataDir: string;
+  readonly url: string;
+  /** Without a statement timeout, because bulk inserts take long. */
+  readonly sql: Sql;
+}
+
+/**
+ * Starts an embedded PostgreSQL with the service's own settings and the current schema. It is
+ * stopped at the end of the benchmark, and removed unless the caller names its folder.
+ */
+export async function startDatabase(
+  dataDir: string = temporaryFolder("bench"),
+): Promise<BenchDatabase> {
+  const server = await openEmbeddedDatabase({ dataDir, log: () => {} });
+  onCleanup(() => server.close());
+  const sql = openDatabase(server.url, { statementTimeoutMs: 0 });
+  onCleanup(() => sql.end());
+  await migrate(sql);
+  return { dataDir, url: server.url, sql };
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase, type Sql } from "../../src/db/client.ts";
+import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { onCleanup } from "../cleanup.ts";
+import { dataFolder } from "./embedded.ts";
+
+/** Committed data must survive a crash of the server, but not of the machine. */
+const SETTINGS = { fsync: "off", shared_buffers: "32MB", max_connections: "100" } as const;
+
+export type OwnPostgres = {
+  /** Stays the same after restarts. */
+  readonly url: string;
+  readonly sql: Sql;
+  /** The folder of its files. */
+  readonly cluster: string;
+  /** Shuts it down, which rolls back open transactions, and starts it again. */
+  restart(): Promise<void>;
+  /** Aborts it and starts it again, so that it replays its log. */
+  crash(): Promise<void>;
+  /** Kills one of its processes, after which it ends all others and replays its log. */
+  killBackend(): Promise<void>;
+  /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+};
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const children = await Bun.$`pgrep -P ${pid}`.nothrow().text();
+  return children.split("\n").filter(Boolean).map(Number);
+}
+
+/** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const dataDir = dataFolder();
+  const start = () => openEmbeddedDatabase({ dataDir, log: () => {}, settings: SETTINGS });
+  let server: EmbeddedDatabase = await start();
+  const { url } = server;
+  const sql = openDatabase(url, { connections: 4, patience: "command" });
+  await migrate(sql);
+  onCleanup(async () => {
+    await sql.end({ timeout: 1 });
+    await server.close();
+  });
+
+  const isGone = (pid: number) => {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const cluster = join(dataDir, "postgres", "cluster");
+  const serverPid = () =>
+    Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
+  const signal = async (name: "SIGSTOP" | "SIGCONT") => {
+    const server = serverPid();
+    // Once it is stopped it cannot start others.
+    process.kill(server, name);
+    for (const pid of await childrenOf(server)) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // A connection's process ended meanwhile.
+      }
+    }
+  };
+  const thaw = () => signal("SIGCONT");
+  onCleanup(thaw);
+  return {
+    freeze: () => signal("SIGSTOP"),
+    thaw,
+    async killBackend() {
+      const [backend] = await sql<{ pid: number }[]>`
+        SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
+          AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`;
+      if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+    },
+    url,
+    sql,
+    cluster,
+    async restart() {
+      await server.close();
+      server = await start();
+    },
+    async crash() {
+      const pid = serverPid();
+      // An immediate shutdown: every process of the server exits without cleaning up.
+      process.kill(pid, "SIGQUIT");
+      while (!isGone(pid)) await Bun.sleep(5);
+      server = await start();
+    },
+  };
+}

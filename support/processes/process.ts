@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { onCleanup } from "../cleanup.ts";
+import { dataFolder } from "./embedded.ts";
+
+export const PROJECT_ROOT = join(import.meta.dir, "../..");
+
+/** Generous, because tests share few cores. A server that fails to start exits sooner by itself. */
+const START_TIMEOUT_MS = 120_000;
+
+export type ServerOptions = {
+  /** Environment variables over the defaults; undefined removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The clone of the project that is run; this one by default. */
+  readonly root?: string;
+};
+
+export type TestServer = {
+  /** `http://127.0.0.1:port`, as the server printed it. */
+  readonly url: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Everything printed so far, both streams together. */
+  logs(): string;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit status, or 128 + signal. */
+  readonly exited: Promise<number>;
+  /** Kills the server if it is running. Runs automatically at the end. */
+  stop(): Promise<void>;
+};
+
+export type CommandResult = { status: number; stdout: string; stderr: string };
+
+/**
+ * Starts the real server on a free port with a new data folder and waits until it listens. Of the
+ * caller's environment it gets only PATH, HOME and TMPDIR.
+ */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const env = environment(options.env);
+  const program = Bun.spawn([process.execPath, "src/main.ts"], {
+    cwd: options.root ?? PROJECT_ROOT,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = collect(program.stdout, program.stderr);
+  const stop = onCleanup(async () => {
+    if (program.exitCode === null) program.kill("SIGKILL");
+    await program.exited;
+  });
+  const url = await printedUrl(program, output);
+  return {
+    url,
+    dataDir: env.DATA_DIR ?? "",
+    pid: program.pid,
+    logs: () => output.text,
+    kill: (signal) => program.kill(signal),
+    exited: program.exited,
+    stop,
+  };
+}
+
+/** Runs a `tessera` command and waits for its end. */
+export async function runCommand(
+  args: readonly string[],
+  options: ServerOptions & { readonly stdin?: string | Uint8Array } = {},
+): Promise<CommandResult> {
+  const program = Bun.spawn([process.execPath, "src/cli/main.ts", ...args], {
+    cwd: PROJECT_ROOT,
+    env: environment(options.env),
+    stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const stop = onCleanup(() => program.kill("SIGKILL"));
+  const [status, stdout, stderr] = await Promise.all([
+    program.exited,
+    program.stdout.text(),
+    program.stderr.text(),
+  ]);
+  await stop();
+  return { status, stdout, stderr };
+}
+
+function environment(
+  overrides: Readonly<Record<string, string | undefined>> = {},
+): Record<string, string> {
+  const { PATH = "/usr/bin:/bin", HOME, TMPDIR } = process.env;
+  const merged: Record<string, string | undefined> = {
+    PATH,
+    HOME,
+    TMPDIR,
+    PORT: "0",
+    HOST: "127.0.0.1",
+    DEMO: "off",
+    ...overrides,
+  };
+  if (!("DATA_DIR" in overrides)) merged.DATA_DIR = dataFolder();
+  const entries = Object.entries(merged).filter((entry): entry is [string, string] => {
+    return entry[1] !== undefined;
+  });
+  return Object.fromEntries(entries);
+}
+
+type Output = { text: string; readonly ended: Promise<void>; changed: () => void };
+
+function collect(...streams: ReadableStream<Uint8Array>[]): Output {
+  const output = { text: "", changed: () => {} };
+  const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      output.text += decoder.decode(bytes, { stream: true });
+      output.changed();
+    }
+  };
+  const ended = Promise.all(streams.map(read)).then(() => {});
+  return Object.assign(output, { ended });
+}
+
+async function printedUrl(program: Subprocess, output: Output): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  output.changed = () => {
+    const url = output.text.match(/listening on (http:\/\/[^\s"]+)/)?.[1];
+    if (url !== undefined) resolve(url);
+  };
+  output.changed();
+  program.exited.then(async (status) => {
+    await output.ended;
+    reject(new Error(`the server ended with status ${status} before it listened:\n${output.text}`));
+  });
+  const timer = setTimeout(() => {
+    reject(new Error(`the server did not listen within ${START_TIMEOUT_MS} ms:\n${output.text}`));
+  }, START_TIMEOUT_MS);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,66 @@
+import { onCleanup } from "../cleanup.ts";
+
+/** Milliseconds per test. Tests do not measure speed, so only a test that hangs takes this long. */
+const TEST_TIMEOUT_MS = 120_000;
+/** Milliseconds per test process. A process that does not end is killed and counts as a failure. */
+const PROCESS_TIMEOUT_MS = 540_000;
+
+export type Counts = { passed: number; failed: number; skipped: number };
+
+/** Runs test files in a process of their own. `report` is the file for its results. */
+export async function runTestFiles(
+  files: readonly string[],
+  report: string,
+  env: Record<string, string | undefined>,
+): Promise<{ counts: Counts; output: string }> {
+  const { status, output } = await execute(
+    [
+      "test",
+      "--only-failures",
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...files.map((file) => `./${file}`),
+    ],
+    env,
+  );
+  const counts = await countsOf(report);
+  // A crash or an error outside any test is a failure, too, although no test has failed.
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  return { counts, output };
+}
+
+/** Runs Bun with these arguments. */
+export async function execute(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<{ status: number; output: string }> {
+  const program = Bun.spawn([process.execPath, ...args], {
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: PROCESS_TIMEOUT_MS,
+  });
+  const release = onCleanup(() => program.kill("SIGTERM"));
+  const [status, stdout, stderr] = await Promise.all([
+    program.exited,
+    program.stdout.text(),
+    program.stderr.text(),
+  ]);
+  await release();
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** The totals are attributes of the root element of the report. */
+async function countsOf(report: string): Promise<Counts> {
+  const file = Bun.file(report);
+  const root = (await file.exists())
+    ? (await file.text()).match(/<testsuites [^>]*>/)?.[0]
+    : undefined;
+  const attribute = (name: string): number =>
+    Number(root?.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
+  const failed = attribute("failures") + attribute("errors");
+  const skipped = attribute("skipped");
+  return { passed: attribute("tests") - failed - skipped, failed, skipped };
+}
