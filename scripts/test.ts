@@ -1,66 +1,63 @@
 /**
- * Runs every check of the repository: formatting and lint, types, all tests. The last line that it
- * prints is `N passed, N failed`, and the exit status is 0 only if nothing failed. With paths as
- * arguments only the tests below them run.
+ * Runs every check of the repository: formatting and lint, types, all tests. `npm test -- --help` says more.
+ * The last line is `N passed, N failed`, and the exit status is 0 only if nothing failed.
  */
 import { existsSync } from "node:fs";
-import { Glob } from "bun";
+import { parseArgs } from "node:util";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
-import { type Counts, execute, runTestFiles } from "../support/processes/test-process.ts";
+import {
+  type Counts,
+  execute,
+  runTestFiles,
+  secondsByFile,
+} from "../support/processes/test-process.ts";
+import { groupsOf, OTHER_SUITES, recordSeconds, testFiles } from "./test-groups.ts";
+
+const USAGE = `usage: npm test -- [options] [patterns]
+
+Without patterns: lint, types and all tests. With patterns only the test files whose path contains one of
+them, for example "test/api/", "lookup" or "test/unit/text/terms.test.ts".
+
+  --record   store how long each file takes in test/seconds.json, from which the order is made
+  --help
+`;
 
 /** Number of concurrent test processes: more than cores, because many tests wait for servers. */
 const PARALLEL = 3;
-/** Test files per process: more files need fewer start-ups, fewer files balance the load. */
-const FILES_PER_PROCESS = 8;
-/** Folders below test/ whose files take ten seconds or more on average. */
-const SLOW_FOLDERS: readonly string[] = ["bench", "cli", "faults", "model", "native"];
-const SLOW_FILES_PER_PROCESS = 4;
-/** Tests that need a PostgreSQL with pgvector, which no package of the dependencies contains. */
-const ENGINE_TESTS = "test/engine/";
 
 type Step = { name: string; run: () => Promise<{ counts: Counts; output: string }> };
 
 const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
 const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
 
-async function main(paths: readonly string[]): Promise<number> {
+async function main(patterns: readonly string[], record: boolean): Promise<number> {
   const total: Counts = { passed: 0, failed: 0, skipped: 0 };
   const reports = temporaryFolder("reports");
-  const files = await testFiles(paths);
-  if (files.length === 0) throw new Error(`no tests are below ${paths.join(", ")}`);
+  const files = await testFiles(patterns);
+  if (files.length === 0) throw new Error(`no test file matches ${patterns.join(", ")}`);
   await ensurePrograms();
   const env = { ...process.env, [SERVER_VARIABLE]: await startPostgres() };
-
-  const checks =
-    paths.length > 0
-      ? []
-      : [
-          command("biome", ["check", "--error-on-warnings"]),
-          command("tsc", []),
-          // The scripts of the console, which run in browsers.
-          command("tsc", ["-p", "src/console/page"]),
-          // The scripts that k6 runs.
-          command("tsc", ["-p", "bench/k6"]),
-        ];
-  const tests = groups(files).map((group, index) =>
+  const tests = groupsOf(files).map((group, index) =>
     testProcess(group, `${reports}/${index}.xml`, env),
   );
-  await runAll([...checks, ...tests], ({ passed, failed, skipped }) => {
-    total.passed += passed;
-    total.failed += failed;
-    total.skipped += skipped;
+  await runAll([...(patterns.length > 0 ? [] : CHECKS), ...tests], (counts) => {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
   });
+  if (record) recordSeconds(await secondsByFile(reports));
   await cleanUp();
-
-  process.stdout.write(`not run: ${ENGINE_TESTS}, which needs pgvector (npm run test:engine)\n`);
+  for (const [suite, run] of Object.entries(OTHER_SUITES)) {
+    process.stdout.write(`not run: ${suite} (${run})\n`);
+  }
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
   process.stdout.write(`${total.passed} passed, ${total.failed} failed${skipped}\n`);
   return total.failed === 0 ? 0 : 1;
 }
 
-async function runAll(steps: Step[], add: (counts: Counts) => void): Promise<void> {
+async function runAll(steps: readonly Step[], add: (counts: Counts) => void): Promise<void> {
   const queue = [...steps];
   const work = async (): Promise<void> => {
     for (let step = queue.shift(); step; step = queue.shift()) {
@@ -68,8 +65,8 @@ async function runAll(steps: Step[], add: (counts: Counts) => void): Promise<voi
       const { counts, output } = await step.run();
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
       add(counts);
-      // The output of passed steps is not shown.
-      if (counts.failed > 0) process.stdout.write(`${output.trimEnd()}\n`);
+      // The output of steps in which everything passed is not shown. Skipped tests say why.
+      if (counts.failed + counts.skipped > 0) process.stdout.write(`${output.trimEnd()}\n`);
       const verdict = counts.failed > 0 ? "FAIL" : "ok  ";
       process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${seconds} s)\n`);
     }
@@ -77,29 +74,14 @@ async function runAll(steps: Step[], add: (counts: Counts) => void): Promise<voi
   await Promise.all(Array.from({ length: PARALLEL }, work));
 }
 
-async function testFiles(paths: readonly string[]): Promise<string[]> {
-  const files = await Array.fromAsync(new Glob("test/**/*.test.ts").scan("."));
-  const below = (file: string): boolean =>
-    paths.length === 0 || paths.some((path) => file.startsWith(path.replace(/^\.\//, "")));
-  return files.filter((file) => below(file) && !file.startsWith(ENGINE_TESTS)).sort();
-}
-
-/**
- * Groups of files from one folder, so that the slow start of a folder happens few times. Those that take
- * long come first, so that all processes end at about the same time.
- */
-function groups(files: readonly string[]): string[][] {
-  const folders = Map.groupBy(files, (file) => file.split("/")[1] ?? file);
-  const isSlow = (name: string): boolean => SLOW_FOLDERS.includes(name);
-  const sorted = [...folders].sort(([a], [b]) => Number(isSlow(b)) - Number(isSlow(a)));
-  return sorted.flatMap(([name, folder]) => {
-    const size = isSlow(name) ? SLOW_FILES_PER_PROCESS : FILES_PER_PROCESS;
-    const count = Math.ceil(folder.length / size);
-    return Array.from({ length: count }, (_, index) =>
-      folder.filter((_, position) => position % count === index),
-    );
-  });
-}
+const CHECKS: readonly Step[] = [
+  command("tsc", []),
+  command("biome", ["check", "--error-on-warnings"]),
+  // The scripts of the console, which run in browsers.
+  command("tsc", ["-p", "src/console/page"]),
+  // The scripts that k6 runs.
+  command("tsc", ["-p", "bench/k6"]),
+];
 
 /** A tool of node_modules that counts as one check. */
 function command(name: string, args: readonly string[]): Step {
@@ -117,9 +99,9 @@ function testProcess(
   report: string,
   env: Record<string, string | undefined>,
 ): Step {
-  const folder = files[0]?.split("/").slice(0, 2).join("/") ?? "";
+  const [first = "", ...others] = files;
   return {
-    name: `${folder} (${files.length} files)`,
+    name: others.length === 0 ? first : `${first} and ${others.length} more`,
     run: () => runTestFiles(files, report, env),
   };
 }
@@ -180,7 +162,12 @@ async function ensurePrograms(): Promise<void> {
 }
 
 try {
-  process.exitCode = await main(Bun.argv.slice(2));
+  const { values, positionals } = parseArgs({
+    options: { record: { type: "boolean" }, help: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  if (values.help) process.stdout.write(USAGE);
+  else process.exitCode = await main(positionals, values.record ?? false);
 } catch (error) {
   await cleanUp();
   process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);

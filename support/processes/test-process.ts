@@ -1,3 +1,4 @@
+import { Glob } from "bun";
 import { onCleanup } from "../cleanup.ts";
 
 /** Milliseconds per test. Tests do not measure speed, so only a test that hangs takes this long. */
@@ -63,4 +64,17 @@ async function countsOf(report: string): Promise<Counts> {
   const failed = attribute("failures") + attribute("errors");
   const skipped = attribute("skipped");
   return { passed: attribute("tests") - failed - skipped, failed, skipped };
+}
+
+/** The seconds that each file took, by its path, from the reports in a folder. */
+export async function secondsByFile(reports: string): Promise<Map<string, number>> {
+  const seconds = new Map<string, number>();
+  for await (const report of new Glob("*.xml").scan({ cwd: reports, absolute: true })) {
+    const suites = (await Bun.file(report).text()).matchAll(/^ {2}<testsuite [^>]*>/gm);
+    for (const [suite] of suites) {
+      const [, file = ""] = / file="([^"]*)"/.exec(suite) ?? [];
+      seconds.set(file, Number(/ time="([^"]*)"/.exec(suite)?.[1]));
+    }
+  }
+  return seconds;
 }

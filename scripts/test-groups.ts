@@ -1,0 +1,60 @@
+/** Which test files run together in one process, and in which order. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { Glob } from "bun";
+
+/** Seconds that each test file took when all of them ran, by its path. */
+const SECONDS_FILE = "test/seconds.json";
+/** Assumed for a file that has never been recorded. */
+const UNKNOWN_SECONDS = 5;
+/** A process takes files of one folder until they add up to this: starting a process costs half a second. */
+const GROUP_SECONDS = 10;
+/** Suites with commands of their own, because they need other programs or more time. */
+export const OTHER_SUITES: Readonly<Record<string, string>> = {
+  "test/engine/": "npm run test:engine",
+};
+
+/** The test files whose path contains one of the patterns, or all of them. */
+export async function testFiles(patterns: readonly string[]): Promise<string[]> {
+  const files = await Array.fromAsync(new Glob("test/**/*.test.ts").scan("."));
+  const wanted = patterns.map((pattern) => pattern.replace(/^\.\//, ""));
+  const matches = (file: string): boolean =>
+    wanted.length === 0 || wanted.some((pattern) => file.includes(pattern));
+  const isOther = (file: string): boolean =>
+    Object.keys(OTHER_SUITES).some((suite) => file.startsWith(suite));
+  return files.filter((file) => matches(file) && !isOther(file)).sort();
+}
+
+/**
+ * Groups of files for one process each, from one folder, so that its slow start happens few times. What
+ * takes longest comes first, so that all processes end at about the same time.
+ */
+export function groupsOf(files: readonly string[]): string[][] {
+  const recorded = readSeconds();
+  const secondsOf = (file: string): number => recorded[file] ?? UNKNOWN_SECONDS;
+  const groups: { files: string[]; seconds: number }[] = [];
+  for (const folder of Map.groupBy(files, (file) => file.split("/")[1] ?? "").values()) {
+    const own: typeof groups = [];
+    for (const file of folder.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+      const seconds = secondsOf(file);
+      const room = own.find((group) => group.seconds + seconds <= GROUP_SECONDS);
+      if (room === undefined) own.push({ files: [file], seconds });
+      else {
+        room.files.push(file);
+        room.seconds += seconds;
+      }
+    }
+    groups.push(...own);
+  }
+  return groups.sort((a, b) => b.seconds - a.seconds).map((group) => group.files);
+}
+
+/** Keeps the seconds of the files that ran, for the next order. */
+export function recordSeconds(seconds: ReadonlyMap<string, number>): void {
+  const rounded = [...seconds].map(([file, value]) => [file, Math.round(value * 10) / 10] as const);
+  const sorted = rounded.sort(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(SECONDS_FILE, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`);
+}
+
+function readSeconds(): Record<string, number> {
+  return JSON.parse(readFileSync(SECONDS_FILE, "utf8"));
+}
