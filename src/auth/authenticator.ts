@@ -27,31 +27,40 @@ export function requirePermission(principal: Principal, permission: Permission):
   });
 }
 
-/** The bearer token, or else the key in X-API-Key: all that tells callers apart. */
-function credentialOf(headers: Headers): string | undefined {
+/** All that tells callers apart. */
+interface Credential {
+  readonly text: string;
+  /** Bearer tokens are JWTs or API keys; the header X-API-Key carries keys only. */
+  readonly isBearer: boolean;
+}
+
+/** The bearer token, or else the key in X-API-Key. */
+function credentialOf(headers: Headers): Credential | undefined {
   const bearer = BEARER.exec(headers.get("authorization") ?? "")?.[1];
-  return bearer ?? headers.get("x-api-key")?.trim() ?? undefined;
+  if (bearer !== undefined) return { text: bearer, isBearer: true };
+  const key = headers.get("x-api-key")?.trim();
+  return key === undefined ? undefined : { text: key, isBearer: false };
 }
 
 export function createAuthenticator(keys: ApiKeyVerifier, tokens: JwtVerifier): Authenticator {
   return {
     authenticate(headers) {
       const credential = credentialOf(headers);
-      if (credential === undefined || credential === "") throw new Problem("unauthorized");
-      if (credential.length > CREDENTIAL_MAX_CHARS) {
+      if (credential === undefined || credential.text === "") throw new Problem("unauthorized");
+      const { text, isBearer } = credential;
+      if (text.length > CREDENTIAL_MAX_CHARS) {
         throw new Problem("unauthorized", { detail: "The credential is too long." });
       }
-      if (looksLikeKey(credential)) return keys.verify(credential);
-      // Only API keys are valid in X-API-Key.
-      if (!headers.has("authorization")) {
-        throw new Problem("unauthorized", { detail: "The API key is not valid." });
-      }
-      return tokens.verify(credential);
+      if (looksLikeKey(text)) return keys.verify(text);
+      if (isBearer) return tokens.verify(text);
+      throw new Problem("unauthorized", { detail: "The API key is not valid." });
     },
     knownUser(headers) {
       const credential = credentialOf(headers);
       if (credential === undefined) return undefined;
-      return looksLikeKey(credential) ? keys.knownUser(credential) : tokens.knownUser(credential);
+      const { text, isBearer } = credential;
+      if (looksLikeKey(text)) return keys.knownUser(text);
+      return isBearer ? tokens.knownUser(text) : undefined;
     },
     hasCredential: (headers) => credentialOf(headers) !== undefined,
   };

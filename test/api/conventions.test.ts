@@ -17,6 +17,17 @@ describe("every operation", () => {
     expect(await statusOf({ "x-api-key": token })).toBe(401);
   });
 
+  test("a token in X-API-Key is refused, whatever stands in Authorization", async () => {
+    const token = user.headers["authorization"]?.slice("Bearer ".length) as string;
+    for (const authorization of ["Basic dXNlcjpwYXNz", "Basic x", "Bearer", "Digest realm=x"]) {
+      const answer = await api.send("GET", PATH, { headers: { authorization, "x-api-key": token } });
+      expect(answer.status, authorization).toBe(401);
+      expect(answer.body.slug, authorization).toBe("unauthorized");
+      const keyed = { authorization, "x-api-key": key.key };
+      expect((await api.send("GET", PATH, { headers: keyed })).status, authorization).toBe(200);
+    }
+  });
+
   test("a response repeats the caller's request id if it is well-formed, or has a new one", async () => {
     const mine = await api.get(PATH, user, { "x-request-id": "my-request.1" });
     expect(mine.headers.get("x-request-id")).toBe("my-request.1");
