@@ -151,7 +151,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   assertRelations();
   const log = createLog(config.logLevel);
   for (const warning of configWarnings(config)) log.warn(warning);
-  const listener = listen(config.host, config.port);
+  const listener = listen(config.host, config.port, (port) => baseUrlOf(config, port));
   const resources = new Resources();
   const stop = stopper(listener, resources, log);
   try {

@@ -1,19 +1,20 @@
 import pTimeout from "p-timeout";
+import { Problem, problemBody } from "../problem/problem.ts";
+import { FairPlaces } from "../shared/fair-places.ts";
 import {
   STARTING_REQUESTS_MAX,
   STARTING_RETRY_AFTER_SECONDS,
   STARTING_WAIT_MS,
 } from "../shared/limits.ts";
 import type { Handler } from "./handler.ts";
+import { requestIdOf } from "./request-id.ts";
+import { json, problemHeaders } from "./respond.ts";
 import { targetOf } from "./target.ts";
 
-function notReady(): Response {
-  const body = { status: "not_ready", reasons: { service: "is starting" } };
-  return Response.json(body, {
-    status: 503,
-    headers: { "retry-after": String(STARTING_RETRY_AFTER_SECONDS) },
-  });
-}
+const STARTING: Problem = new Problem("dependency-unavailable", {
+  detail: "The service is starting.",
+  headers: { "retry-after": String(STARTING_RETRY_AFTER_SECONDS) },
+});
 
 /**
  * Requests that arrive before the application can answer them. They wait for it: a balancer that
@@ -22,24 +23,47 @@ function notReady(): Response {
  */
 export class EarlyRequests {
   readonly #application = Promise.withResolvers<Handler | undefined>();
-  #waiting = 0;
+  readonly #places = new FairPlaces(STARTING_REQUESTS_MAX);
 
-  constructor(private readonly waitMs = STARTING_WAIT_MS) {}
+  constructor(
+    private readonly baseUrl: string,
+    private readonly waitMs = STARTING_WAIT_MS,
+  ) {}
 
   /** Lets the application answer the requests that wait; without one, they get 503. */
   end(application?: Handler): void {
     this.#application.resolve(application);
   }
 
-  async answer(request: Request): Promise<Response> {
+  /** @param address the peer's, by which callers without a credential are told apart */
+  async answer(request: Request, address = ""): Promise<Response> {
     const { path } = targetOf(request.url);
     if (path === "/livez") return Response.json({ status: "ok" });
-    if (path === "/readyz" || this.#waiting >= STARTING_REQUESTS_MAX) return notReady();
-    this.#waiting++;
-    const fallback = () => undefined;
-    const wait = { milliseconds: this.waitMs, fallback };
+    if (path === "/readyz") {
+      return json({ status: "not_ready", reasons: { service: "is starting" } }, 503, {
+        "retry-after": String(STARTING_RETRY_AFTER_SECONDS),
+      });
+    }
+    const application = await this.#wait(request.headers, address);
+    return application === undefined ? this.#refuse(request) : await application(request);
+  }
+
+  /** The application, or undefined if it does not start in time or the caller has its share of waits. */
+  async #wait(headers: Headers, address: string): Promise<Handler | undefined> {
+    // Nothing can check the credential yet, but callers with different ones are different tenants.
+    const tenant = headers.get("authorization") ?? headers.get("x-api-key") ?? address;
+    if (!this.#places.take(tenant)) return undefined;
+    const wait = { milliseconds: this.waitMs, fallback: () => undefined };
     const application = await pTimeout(this.#application.promise, wait);
-    this.#waiting--;
-    return application === undefined ? notReady() : await application(request);
+    this.#places.release(tenant);
+    return application;
+  }
+
+  #refuse(request: Request): Response {
+    const requestId = requestIdOf(request);
+    return new Response(JSON.stringify(problemBody(STARTING, this.baseUrl, requestId)), {
+      status: STARTING.type.status,
+      headers: problemHeaders(STARTING, requestId),
+    });
   }
 }

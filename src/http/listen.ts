@@ -39,10 +39,11 @@ function listenError(error: unknown, host: string, port: number): unknown {
 /**
  * Binds the port at once, so that a port in use is reported before anything else starts. Until
  * `use` is called, requests wait and only the liveness probe succeeds.
+ *
+ * @param baseUrlOf {base_url} of the bound port
  */
-export function listen(host: string, port: number): Listener {
-  const early = new EarlyRequests();
-  let handler: Handler = (request) => early.answer(request);
+export function listen(host: string, port: number, baseUrlOf: (port: number) => string): Listener {
+  let handler: Handler;
   let running = 0;
   let received = 0;
   let draining = false;
@@ -88,8 +89,12 @@ export function listen(host: string, port: number): Listener {
     throw listenError(error, host, port);
   }
 
+  const bound = server.port as number;
+  const early = new EarlyRequests(baseUrlOf(bound));
+  handler = (request) => early.answer(request, server.requestIP(request)?.address);
+
   return {
-    port: server.port as number,
+    port: bound,
     use(next) {
       handler = next;
       early.end(next);

@@ -36,7 +36,15 @@ describe("a start while the database does not answer", () => {
     const { child, url } = await started(nobody);
     await until(async () => (await statusOf(`${url}/livez`)) === 200);
     expect(await statusOf(`${url}/readyz`)).toBe(503);
-    expect(await statusOf(`${url}/errors/unauthorized`)).toBe(503);
+    const early = await fetch(`${url}/errors/unauthorized`);
+    expect(early.status).toBe(503);
+    expect(early.headers.get("content-type")).toBe("application/problem+json");
+    expect(early.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(await early.json()).toMatchObject({
+      type: `${url}/errors/dependency-unavailable`,
+      slug: "dependency-unavailable",
+      instance: `urn:request:${early.headers.get("x-request-id")}`,
+    });
     await Bun.sleep(1_500);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);

@@ -26,7 +26,7 @@ function answerOf(socket: Socket): Promise<string> {
 }
 
 test("a drain answers every request that was sent before it began, and accepts no connection after", async () => {
-  const listener = listen("127.0.0.1", 0);
+  const listener = listen("127.0.0.1", 0, (port) => `http://127.0.0.1:${port}`);
   const release = Promise.withResolvers<void>();
   listener.use(async () => {
     await release.promise;
