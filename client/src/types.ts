@@ -804,8 +804,6 @@ export interface components {
             suggestion?: string;
             /** @description The invalid fields. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description Why a schedule did not admit a run. */
-            cause?: "schedule_concurrency_forbidden" | "schedule_fire_in_progress" | "schedule_run_limit_reached";
             idempotency?: components["schemas"]["Idempotency"];
         };
         /** @description A project. */
@@ -1119,8 +1117,6 @@ export interface components {
             suggestion?: string;
             /** @description The invalid fields. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description Why a schedule did not admit a run. */
-            cause?: "schedule_concurrency_forbidden" | "schedule_fire_in_progress" | "schedule_run_limit_reached";
             idempotency?: components["schemas"]["Idempotency"];
             /** @description The same value as `slug`. */
             error: string;

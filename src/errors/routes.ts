@@ -1,7 +1,9 @@
 import type { Static } from "@sinclair/typebox";
+import { conditionalText } from "../http/conditional.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { type ErrorType, errorType } from "../problem/catalogue.ts";
 import { Problem } from "../problem/problem.ts";
+import { ERROR_PAGE_HEADERS, errorPage } from "./page.ts";
 import { ErrorTypeBody, ErrorTypeParams } from "./schema.ts";
 
 function bodyOf(slug: string, type: ErrorType, baseUrl: string): Static<typeof ErrorTypeBody> {
@@ -22,6 +24,13 @@ function bodyOf(slug: string, type: ErrorType, baseUrl: string): Static<typeof E
   };
 }
 
+/** Throws `error-type-not-found`. */
+function knownType(slug: string): ErrorType {
+  const type = errorType(slug);
+  if (type === undefined) throw new Problem("error-type-not-found");
+  return type;
+}
+
 /** GET /errors/{slug}, which a problem's `type` links to. */
 export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
   return [
@@ -31,6 +40,8 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
       path: "/errors/{slug}",
       tag: "Errors",
       summary: "Read an error type by its slug",
+      description:
+        "Callers who prefer `text/html` to JSON, as browsers do, get a page that needs no credential.",
       permission: null,
       params: ErrorTypeParams,
       response: ErrorTypeBody,
@@ -41,11 +52,11 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
       ),
       conditional: true,
       problems: ["error-type-not-found"],
-      handle({ params }) {
-        const type = errorType(params.slug);
-        if (type === undefined) throw new Problem("error-type-not-found");
-        return bodyOf(params.slug, type, baseUrl);
+      page({ request, basePath, params: { slug } }) {
+        const page = errorPage(slug, knownType(slug), `${basePath}/docs`);
+        return conditionalText(request, page, ERROR_PAGE_HEADERS);
       },
+      handle: ({ params: { slug } }) => bodyOf(slug, knownType(slug), baseUrl),
     }),
   ];
 }

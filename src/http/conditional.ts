@@ -24,13 +24,16 @@ export function isCurrent(ifNoneMatch: string | null, tag: string): boolean {
   return false;
 }
 
-/** A response with JSON text, or 304 when the caller's copy is current. */
-export function conditionalJson(request: Request, text: string): Response {
+/** A response with a text, JSON by default, or 304 when the caller's copy is current. */
+export function conditionalText(
+  request: Request,
+  text: string,
+  type: Readonly<Record<string, string>> = { "content-type": JSON_TYPE },
+): Response {
   const etag = entityTag(text);
   const headers: Record<string, string> = { etag, "cache-control": REVALIDATE };
   if (isCurrent(request.headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
   }
-  headers["content-type"] = JSON_TYPE;
-  return new Response(text, { headers });
+  return new Response(text, { headers: { ...headers, ...type } });
 }

@@ -4,7 +4,7 @@ import { pageHeaders } from "./page-headers.ts";
 import { basePathOf } from "./target.ts";
 
 /** The styles of Swagger UI are partly inline. */
-const PAGE_HEADERS = pageHeaders("'self' 'unsafe-inline'");
+const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });
 
 /** The files of the page, which a package brings along: nothing comes from another host. */
 const ASSETS = {

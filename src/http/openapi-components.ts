@@ -35,6 +35,11 @@ const HEADERS = {
     required: true,
     schema: { type: "string", const: "nosniff" },
   },
+  Vary: {
+    description: "The request headers that the answer depends on.",
+    required: true,
+    schema: { type: "string" },
+  },
   NoStore: {
     description: "Problems must not be stored.",
     required: true,

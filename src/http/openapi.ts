@@ -1,10 +1,10 @@
-import type { TObject, TSchema } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../problem/catalogue.ts";
 import { Problem, ProblemBody, problemBody } from "../problem/problem.ts";
 import { type Json, plainSchema } from "./json-schema.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./openapi-components.ts";
 import { withNamedSchemas } from "./openapi-schemas.ts";
-import type { MediaType, Operation } from "./operation.ts";
+import { type MediaType, type Operation, pageOf } from "./operation.ts";
 import { PROBLEM_TYPE } from "./respond.ts";
 import { TAGS } from "./tags.ts";
 
@@ -18,6 +18,15 @@ const EXAMPLE_BASE_URL = "https://api.example.com";
 /** Marks what is this service's own addition to the API. */
 const EXTENSION_KEYWORD = "x-tessera-extension";
 const EXTENSION = { [EXTENSION_KEYWORD]: true };
+/** The media type of operations that take every body. */
+const ANY_TYPE = "*/*";
+/** What browsers get where an operation has a page. */
+const HTML_PAGE: MediaType = {
+  schema: Type.String({
+    description: "The same as a page, for callers who prefer HTML. It needs no credential.",
+  }),
+  example: "<!doctype html>",
+};
 /** The version of the API, which is not that of the product. */
 const API_VERSION = "1.0.0";
 /** An SPDX expression. */
@@ -31,15 +40,12 @@ function problemsOf(operation: Operation): Slug[] {
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
   const hasBody = operation.kind === "json" ? operation.body !== undefined : true;
   if (hasBody) {
-    for (const slug of [
-      "validation-failed",
-      "request-timeout",
-      "payload-too-large",
-      "unsupported-media-type",
-    ] as const) {
+    for (const slug of ["validation-failed", "request-timeout", "payload-too-large"] as const) {
       slugs.add(slug);
     }
   }
+  const takesAll = operation.kind === "raw" && ANY_TYPE in operation.bodies;
+  if (hasBody && !takesAll) slugs.add("unsupported-media-type");
   if (operation.query !== undefined) slugs.add("validation-failed");
   return [...slugs];
 }
@@ -103,8 +109,14 @@ const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
 };
 
-function problemHeaders(slugs: readonly Slug[]): Json {
+/** What caches must know of an operation that answers browsers with a page. */
+function negotiatedHeaders(operation: Operation): Json {
+  return pageOf(operation) === undefined ? {} : { Vary: { $ref: "#/components/headers/Vary" } };
+}
+
+function problemHeaders(operation: Operation, slugs: readonly Slug[]): Json {
   const headers: Json = {
+    ...negotiatedHeaders(operation),
     "X-Request-Id": REQUEST_ID_HEADER,
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     "Cache-Control": { $ref: "#/components/headers/NoStore" },
@@ -142,7 +154,7 @@ function problemResponses(operation: Operation): Json {
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {
       description: slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" "),
-      headers: problemHeaders(slugs),
+      headers: problemHeaders(operation, slugs),
       content: {
         [PROBLEM_TYPE]: { schema, examples: problemExamples(operation, slugs) },
       },
@@ -153,6 +165,7 @@ function problemResponses(operation: Operation): Json {
 
 function successHeaders(operation: Operation): Json {
   const headers: Json = {
+    ...negotiatedHeaders(operation),
     "X-Request-Id": REQUEST_ID_HEADER,
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     ...RATE_LIMIT_HEADERS,
@@ -168,6 +181,11 @@ function successHeaders(operation: Operation): Json {
   return headers;
 }
 
+function successContent(operation: Operation, media: MediaType): Json {
+  const page = pageOf(operation) === undefined ? {} : { "text/html": mediaOf(HTML_PAGE) };
+  return { "application/json": mediaOf(media), ...page };
+}
+
 function successResponses(operation: Operation): Json {
   const headers = successHeaders(operation);
   const { status = 200, response: schema, responseExample: example } = operation;
@@ -175,7 +193,7 @@ function successResponses(operation: Operation): Json {
     [String(status)]: {
       description: status === 201 ? "Created." : "Success.",
       headers,
-      ...(schema ? { content: { "application/json": mediaOf({ schema, example }) } } : {}),
+      ...(schema ? { content: successContent(operation, { schema, example }) } : {}),
     },
   };
   if (operation.conditional) {

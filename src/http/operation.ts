@@ -77,6 +77,10 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   readonly permission: Permission | null;
   readonly body?: B;
   readonly bodyExample?: Example;
+  /**
+   * Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems.
+   */
+  page?(call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">): Response;
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
   handle(
@@ -106,6 +110,11 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
 // The parameter types matter within one operation only; a list of operations needs none.
 // biome-ignore lint/suspicious/noExplicitAny: existential type
 export type Operation = JsonOperation<any, any, any> | RawOperation<any, any>;
+
+/** The page of an operation for browsers; undefined for most. */
+export function pageOf(operation: Operation) {
+  return operation.kind === "json" ? operation.page : undefined;
+}
 
 /** Declares a JSON operation. A function for its type inference. */
 export function operation<

@@ -1,8 +1,14 @@
+/** Where a page may load its styles and scripts from; from the service by default. */
+interface PageSources {
+  readonly styles?: string;
+  readonly scripts?: string;
+}
+
 /** What a page may load: files of the service only. */
-function pagePolicy(styles: string): string {
+function pagePolicy({ styles = "'self'", scripts = "'self'" }: PageSources): string {
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${scripts}`,
     `style-src ${styles}`,
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -12,10 +18,10 @@ function pagePolicy(styles: string): string {
   ].join("; ");
 }
 
-/** Headers of an HTML page and of its files. `styles` are the sources of its styles. */
-export function pageHeaders(styles = "'self'"): Readonly<Record<string, string>> {
+/** Headers of an HTML page and of its files. */
+export function pageHeaders(sources: PageSources = {}): Readonly<Record<string, string>> {
   return {
-    "content-security-policy": pagePolicy(styles),
+    "content-security-policy": pagePolicy(sources),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",

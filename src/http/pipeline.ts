@@ -7,11 +7,12 @@ import type { Metrics } from "../observability/metrics.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
+import { prefersHtml } from "./accept.ts";
 import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
 import type { BodyIntake } from "./body-intake.ts";
 import { requireClient } from "./client-presence.ts";
-import { conditionalJson } from "./conditional.ts";
-import type { Operation } from "./operation.ts";
+import { conditionalText } from "./conditional.ts";
+import { type Operation, pageOf } from "./operation.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -94,6 +95,10 @@ async function perform(
   call: Incoming,
 ): Promise<Response> {
   const { request, requestId, basePath, pathParams } = call;
+  const page = pageOf(operation);
+  if (page !== undefined && prefersHtml(request.headers)) {
+    return page({ request, basePath, params: pathParams });
+  }
   const needsPrincipal = operation.kind === "json" || operation.credential === "bearer";
   const authenticated = needsPrincipal
     ? context.authenticator.authenticate(request.headers)
@@ -120,7 +125,7 @@ async function perform(
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (result instanceof Response) return result;
   if (operation.response === undefined) return new Response(null, { status: 204 });
-  if (operation.conditional) return conditionalJson(request, JSON.stringify(result));
+  if (operation.conditional) return conditionalText(request, JSON.stringify(result));
   return json(result, operation.status ?? 200);
 }
 
@@ -170,6 +175,7 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
     const call: Incoming = { request, requestId, basePath, pathParams };
     return traceRequest({ request, requestId, operation: id, route }, async () => {
       const response = await answer(operation, validators, context, call);
+      if (pageOf(operation) !== undefined) response.headers.set("vary", "Accept");
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
       const { principal, detail, refused = false } = call;

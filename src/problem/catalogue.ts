@@ -201,8 +201,11 @@ export const CATALOGUE = {
     category: "VALIDATION",
     title: "Unsupported media type",
     detail: "The operation does not accept this content type.",
-    suggestion: "Send Content-Type: application/json.",
-    steps: ["Look up the operation's content types at /docs."],
+    suggestion: "Send the body in a content type and encoding that the detail names.",
+    steps: [
+      "Read the detail, or the headers Accept and Accept-Encoding of the response.",
+      "Look up the operation's content types at /docs.",
+    ],
     related: ["validation-failed"],
   },
   "internal-error": {

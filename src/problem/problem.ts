@@ -57,11 +57,6 @@ const CATEGORIES = [
   "INTEGRATION",
   "INTERNAL",
 ] as const;
-const CAUSES = [
-  "schedule_concurrency_forbidden",
-  "schedule_fire_in_progress",
-  "schedule_run_limit_reached",
-] as const;
 
 /** The body of every error response, according to RFC 9457. */
 export const ProblemBody = Type.Object(
@@ -93,12 +88,6 @@ export const ProblemBody = Type.Object(
     ),
     suggestion: Type.Optional(Type.String({ description: "What to do about it." })),
     errors: Type.Optional(Type.Array(FieldError, { description: "The invalid fields." })),
-    cause: Type.Optional(
-      Type.Union(
-        CAUSES.map((name) => Type.Literal(name)),
-        { description: "Why a schedule did not admit a run." },
-      ),
-    ),
     idempotency: Type.Optional(Idempotency),
   },
   { title: "Problem", description: "An error according to RFC 9457." },

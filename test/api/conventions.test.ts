@@ -20,7 +20,9 @@ describe("every operation", () => {
   test("a token in X-API-Key is refused, whatever stands in Authorization", async () => {
     const token = user.headers["authorization"]?.slice("Bearer ".length) as string;
     for (const authorization of ["Basic dXNlcjpwYXNz", "Basic x", "Bearer", "Digest realm=x"]) {
-      const answer = await api.send("GET", PATH, { headers: { authorization, "x-api-key": token } });
+      const answer = await api.send("GET", PATH, {
+        headers: { authorization, "x-api-key": token },
+      });
       expect(answer.status, authorization).toBe(401);
       expect(answer.body.slug, authorization).toBe("unauthorized");
       const keyed = { authorization, "x-api-key": key.key };
@@ -89,5 +91,28 @@ describe("a request without an operation", () => {
       const answer = await api.get(path, user);
       expect(answer.status, path).toBeOneOf([400, 404]);
     }
+  });
+});
+
+describe("a content type", () => {
+  test("that an operation does not take is refused with those that it takes, and no other advice", async () => {
+    const { id } = await api.project(user);
+    for (const [path, type, takes] of [
+      ["/projects", "text/plain", "application/json"],
+      [`/projects/${id}/import`, "application/json", "application/x-ndjson"],
+    ] as const) {
+      const sent = { as: user, body: "{}", headers: { "content-type": type } };
+      const { status, headers, body } = await api.send("POST", path, sent);
+      expect(status, path).toBe(415);
+      expect(headers.get("accept"), path).toBe(takes);
+      expect(body.detail, path).toContain(takes);
+      expect(body.suggestion, path).not.toMatch(/application\/|text\//);
+    }
+  });
+
+  test("is refused by the document only where an operation refuses it", async () => {
+    const { document } = await api.contract();
+    expect(document.paths["/webhooks/{webhook_id}"].post.responses).not.toHaveProperty("415");
+    expect(document.paths["/projects"].post.responses).toHaveProperty("415");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { conditionalJson, entityTag, isCurrent } from "../../../src/http/conditional.ts";
+import { conditionalText, entityTag, isCurrent } from "../../../src/http/conditional.ts";
 
 describe("entity tags", () => {
   test("entity tags are strong, quoted, and the same for a text and its bytes", () => {
@@ -36,7 +36,7 @@ describe("If-None-Match", () => {
 
   test("a current tag is answered with 304 and no body, any other with the whole text", async () => {
     const ask = (header: string) =>
-      conditionalJson(
+      conditionalText(
         new Request("http://localhost/", { headers: { "if-none-match": header } }),
         "text",
       );
