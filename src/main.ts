@@ -1,7 +1,9 @@
+import { callerDirectory } from "./config/caller.ts";
 import { loadConfig } from "./config/load.ts";
 import { explain } from "./failure.ts";
 import { serveUntilSignal } from "./serve.ts";
 
+process.chdir(callerDirectory());
 try {
   process.exit(await serveUntilSignal(loadConfig()));
 } catch (error) {

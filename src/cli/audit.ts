@@ -3,6 +3,7 @@ import type { Sql } from "../db/client.ts";
 import { AUDIT_LISTED_DEFAULT } from "../shared/limits.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { count, email, pastTime } from "./options.ts";
 import { type Column, jsonOption, printList, shortTime } from "./output.ts";
 import { findUser } from "./users.ts";
@@ -35,7 +36,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   ["details", ({ details }) => detailsText(details)],
 ];
 
-export function auditCommand(): Command {
+export function auditCommand(io: Io): Command {
   return new Command("audit")
     .description("List imports over HTTP, denials, and changes of keys and memberships.")
     .option("--project <slug>", "only entries of this project")
@@ -54,8 +55,11 @@ Examples:
   ./tessera audit --action denied --json`,
     )
     .action(async (options: Options) => {
-      const entries = await withDatabase((sql) => readEntries(sql, options));
-      printList(entries, COLUMNS, { json: options.json, empty: "the audit log has no such entry" });
+      const entries = await withDatabase(io, (sql) => readEntries(sql, options));
+      printList(io, entries, COLUMNS, {
+        json: options.json,
+        empty: "the audit log has no such entry",
+      });
     });
 }
 

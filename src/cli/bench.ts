@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
+import type { Io } from "./io.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const FOLDER = "bench";
@@ -16,7 +17,7 @@ interface Benchmark {
   readonly summary: string;
 }
 
-export function benchCommand(): Command {
+export function benchCommand(io: Io): Command {
   return new Command("bench")
     .description("Run a benchmark, or list all benchmarks.")
     .argument("[name]", "name of the benchmark; without it, all are listed")
@@ -34,7 +35,7 @@ Examples:
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);
       if (name === undefined) {
-        process.stdout.write(formatList(benchmarks));
+        io.stdout.write(formatList(benchmarks));
         return;
       }
       // `bench load` is short for `bench load/run`.

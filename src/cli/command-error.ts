@@ -2,3 +2,8 @@
 export class CommandError extends Error {
   override name = "CommandError";
 }
+
+/** A failure that the command has reported itself. */
+export class ReportedError extends Error {
+  override name = "ReportedError";
+}

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
+import type { Io } from "./io.ts";
 
 /** `--yes`, for every command that destroys something. */
 export function yesOption(): Option {
@@ -11,12 +12,12 @@ export function yesOption(): Option {
  * Asks on the terminal whether to go on. Throws a CommandError if the answer is not yes, and if there
  * is no terminal to ask on.
  */
-export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+export async function confirm(io: Io, question: string, yes: boolean | undefined): Promise<void> {
   if (yes === true) return;
-  if (!process.stdin.isTTY) {
+  if (!io.stdin.isTTY) {
     throw new CommandError(`${question} Repeat the command with --yes to confirm.`);
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input: io.stdin, output: io.stderr });
   try {
     const answer = await terminal.question(`${question} [y/N] `);
     if (/^y(es)?$/i.test(answer.trim())) return;

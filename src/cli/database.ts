@@ -1,7 +1,8 @@
-import { loadConfig } from "../config/load.ts";
 import type { Sql } from "../db/client.ts";
 import { migrate } from "../db/migrate.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
+import { configOf, type Io } from "./io.ts";
+import { notice } from "./output.ts";
 
 /** Statements of commands may take longer than those of requests. */
 const NO_TIMEOUT = 0;
@@ -12,14 +13,15 @@ const CONNECTIONS = 4;
  * the same database. `applied` lists the migrations that were applied.
  */
 export async function withDatabase<T>(
+  io: Io,
   work: (sql: Sql, applied: readonly string[]) => Promise<T>,
 ): Promise<T> {
-  const opening = openConfiguredDatabase(
-    loadConfig(),
-    (line) => process.stderr.write(`tessera: ${line}\n`),
-    { connections: CONNECTIONS, applicationName: "tessera-cli", statementTimeoutMs: NO_TIMEOUT },
-  );
-  const removeHandlers = closeOnSignals(async () => (await opening).close());
+  const opening = openConfiguredDatabase(configOf(io), (line) => notice(io, line), {
+    connections: CONNECTIONS,
+    applicationName: "tessera-cli",
+    statementTimeoutMs: NO_TIMEOUT,
+  });
+  const removeHandlers = closeOnSignals(io, async () => (await opening).close());
   const database = await opening;
   try {
     const applied = await migrate(database.sql);
@@ -39,10 +41,10 @@ const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\n";
  * would keep running otherwise. Open transactions are rolled back. Returns a function that removes
  * the signal handlers.
  */
-function closeOnSignals(close: () => Promise<void>): () => void {
+function closeOnSignals(io: Io, close: () => Promise<void>): () => void {
   const removers = Object.entries(SIGNALS).map(([signal, status]) => {
     const exit = async () => {
-      if (process.stderr.isTTY) process.stderr.write(RESTORE_TERMINAL);
+      if (io.stderr.isTTY) io.stderr.write(RESTORE_TERMINAL);
       await close().catch(() => {});
       process.exit(status);
     };

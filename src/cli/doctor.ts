@@ -1,6 +1,6 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { Command } from "commander";
-import { ConfigError, configWarnings, loadConfig } from "../config/load.ts";
+import { ConfigError, configWarnings } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { openCoordinator } from "../coordination/open.ts";
 import type { Sql } from "../db/client.ts";
@@ -16,6 +16,8 @@ import {
   RECALL_TARGET,
 } from "../shared/limits.ts";
 import { VERSION } from "../shared/version.ts";
+import { ReportedError } from "./command-error.ts";
+import { configOf, type Io } from "./io.ts";
 import { type Column, jsonOption, printList } from "./output.ts";
 
 /** What was checked, and what to do if it is not well. */
@@ -35,7 +37,7 @@ const COLUMNS: readonly Column<Finding>[] = [
 
 const BYTES_PER_GIB = 1_073_741_824;
 
-export function doctorCommand(): Command {
+export function doctorCommand(io: Io): Command {
   return new Command("doctor")
     .description("Check the configuration, the database, Redis, the disk and the indexes.")
     .addOption(jsonOption())
@@ -49,20 +51,20 @@ Examples:
   DATABASE_URL=postgres://user:password@db/tessera ./tessera doctor --json`,
     )
     .action(async ({ json }: { json?: boolean }) => {
-      const findings = await examine();
-      printList(findings, COLUMNS, { json, empty: "" });
-      if (findings.some(({ state }) => state === "failed")) process.exitCode = 1;
+      const findings = await examine(io);
+      printList(io, findings, COLUMNS, { json, empty: "" });
+      if (findings.some(({ state }) => state === "failed")) throw new ReportedError();
     });
 }
 
-async function examine(): Promise<Finding[]> {
+async function examine(io: Io): Promise<Finding[]> {
   const versions = ok(
     "version",
     `Tessera ${VERSION}, Bun ${Bun.version}, ${process.platform}-${process.arch}`,
   );
   let config: Config;
   try {
-    config = loadConfig();
+    config = configOf(io);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const faults = error.faults.map((fault) =>

@@ -13,6 +13,7 @@ import {
   requireValidEmbedder,
   usesHashing,
 } from "./embedder-options.ts";
+import type { Io } from "./io.ts";
 
 interface Options extends EmbedderOptions {
   readonly limit: number;
@@ -20,7 +21,7 @@ interface Options extends EmbedderOptions {
   readonly array?: boolean;
 }
 
-export function embedCommand(): Command {
+export function embedCommand(io: Io): Command {
   const command = new Command("embed")
     .description("Embed a text and print the body of a vector search for it.")
     .argument("<text>", "text to search for")
@@ -53,8 +54,8 @@ Examples:
       command.error("error: --threshold must be between 0 and 1");
     }
     if (text.trim() === "") throw new CommandError("the text is empty");
-    const vector = await createEmbedder(options).embedQuery(text);
+    const vector = await createEmbedder(io, options).embedQuery(text);
     const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
-    process.stdout.write(`${JSON.stringify(searchBody(vector, { ...hashed, ...options }))}\n`);
+    io.stdout.write(`${JSON.stringify(searchBody(vector, { ...hashed, ...options }))}\n`);
   });
 }

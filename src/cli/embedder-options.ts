@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import { loadConfig } from "../config/load.ts";
 import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
 import type { EmbeddingError, EmbeddingSetting } from "../import/embedders/embedding-error.ts";
 import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
 import { DIMENSIONS } from "../shared/limits.ts";
 import { isDimension } from "../shared/vector.ts";
 import { CommandError } from "./command-error.ts";
+import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
 
 /** Endpoints by name, with the model that they embed with unless another one is named. */
@@ -61,7 +61,7 @@ export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
 }
 
 /** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */
-export function createEmbedder(options: EmbedderOptions): Embedder {
+export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
   const preset = options.embed === undefined ? {} : PRESETS[options.embed];
   const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
   if (embedDimension !== undefined && !isDimension(embedDimension)) {
@@ -72,7 +72,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     url: embedUrl,
     model: embedModel,
     dimension: embedDimension,
-    apiKey: loadConfig().embedApiKey,
+    apiKey: configOf(io).embedApiKey,
   });
 }
 

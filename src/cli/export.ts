@@ -7,6 +7,7 @@ import type { Sql, Transaction } from "../db/client.ts";
 import { exportRecords } from "../export/export-records.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
 interface Options {
@@ -15,7 +16,7 @@ interface Options {
   readonly credentials?: boolean;
 }
 
-export function exportCommand(): Command {
+export function exportCommand(io: Io): Command {
   return new Command("export")
     .description("Export the database or a project as NDJSON, as `import` reads it.")
     .option("--project <slug>", "only this project and its members")
@@ -33,12 +34,16 @@ Examples:
   ./tessera export --project handbook | gzip > handbook.ndjson.gz`,
     )
     .action(async (options: Options) => {
-      const count = await withDatabase((sql) => exportTo(sql, options));
-      notice(`exported ${count} records`);
+      const count = await withDatabase(io, (sql) => exportTo(io, sql, options));
+      notice(io, `exported ${count} records`);
     });
 }
 
-async function exportTo(sql: Sql, { project, output, credentials }: Options): Promise<number> {
+async function exportTo(
+  io: Io,
+  sql: Sql,
+  { project, output, credentials }: Options,
+): Promise<number> {
   const id = project === undefined ? null : (await findProject(sql, project)).id;
   let count = 0;
   await sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", async (tx) => {
@@ -52,14 +57,14 @@ async function exportTo(sql: Sql, { project, output, credentials }: Options): Pr
         yield `${JSON.stringify(record)}\n`;
       }
     };
-    await write(Readable.from(lines()), output);
+    await write(io, Readable.from(lines()), output);
   });
   return count;
 }
 
-async function write(lines: Readable, output: string | undefined): Promise<void> {
+async function write(io: Io, lines: Readable, output: string | undefined): Promise<void> {
   if (output === undefined) {
-    await pipeline(lines, process.stdout, { end: false });
+    await pipeline(lines, io.stdout, { end: false });
     return;
   }
   // Only the owner may read it, because it may have hashes of secrets.

@@ -12,6 +12,7 @@ import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, printList } from "./output.ts";
 
 const COLUMNS: readonly Column<ListedFile>[] = [
@@ -22,11 +23,11 @@ const COLUMNS: readonly Column<ListedFile>[] = [
   ["releases", (file) => String(file.releases)],
 ];
 
-export function filesCommand(): Command {
+export function filesCommand(io: Io): Command {
   return new Command("files")
     .description("List and remove files of projects.")
-    .addCommand(listCommand())
-    .addCommand(removeCommand());
+    .addCommand(listCommand(io))
+    .addCommand(removeCommand(io));
 }
 
 interface ListOptions {
@@ -35,7 +36,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-function listCommand(): Command {
+function listCommand(io: Io): Command {
   return new Command("list")
     .description("List the files of a project.")
     .requiredOption("--project <slug>", "the project")
@@ -43,12 +44,12 @@ function listCommand(): Command {
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  ./tessera files list --project handbook")
     .action(async ({ project: slug, environment, json }: ListOptions) => {
-      const files = await withDatabase(async (sql) => {
+      const files = await withDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
         if (environment !== undefined) await requireEnvironment(sql, project, environment);
         return await listFiles(sql, project.id, environment ?? null);
       });
-      printList(files, COLUMNS, { json, empty: "there are no files" });
+      printList(io, files, COLUMNS, { json, empty: "there are no files" });
     });
 }
 
@@ -59,7 +60,7 @@ interface RemoveOptions {
   readonly yes?: boolean;
 }
 
-function removeCommand(): Command {
+function removeCommand(io: Io): Command {
   return new Command("remove")
     .description("Remove files from the working set of an environment.")
     .argument("<path...>", "paths of the files")
@@ -77,11 +78,16 @@ Examples:
   ./tessera files remove secret.md --project handbook --purge`,
     )
     .action(async (paths: string[], options: RemoveOptions) => {
-      await withDatabase((sql) => remove(sql, paths, options));
+      await withDatabase(io, (sql) => remove(io, sql, paths, options));
     });
 }
 
-async function remove(sql: Sql, paths: readonly string[], options: RemoveOptions): Promise<void> {
+async function remove(
+  io: Io,
+  sql: Sql,
+  paths: readonly string[],
+  options: RemoveOptions,
+): Promise<void> {
   const { environment, purge = false, yes } = options;
   const project = await findProject(sql, options.project);
   if (!purge) await requireEnvironment(sql, project, environment);
@@ -94,10 +100,10 @@ async function remove(sql: Sql, paths: readonly string[], options: RemoveOptions
   }
   const what = `${paths.length} ${paths.length === 1 ? "file" : "files"}`;
   const extent = purge ? ", with all versions and from all releases, for good" : "";
-  await confirm(`Remove ${what} from ${place}${extent}?`, yes);
+  await confirm(io, `Remove ${what} from ${place}${extent}?`, yes);
   if (purge) await purgeFiles(sql, project.id, paths);
   else await removeFiles(sql, project.id, environment, paths);
-  notice(`removed ${what} from ${place}`);
+  notice(io, `removed ${what} from ${place}`);
 }
 
 async function requireEnvironment(sql: Sql, project: Project, name: string): Promise<void> {

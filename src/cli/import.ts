@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Command } from "commander";
 import { OPERATOR } from "../audit/actor.ts";
-import { loadConfig } from "../config/load.ts";
 import type { Sql } from "../db/client.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
@@ -13,7 +12,7 @@ import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
 import type { ColumnMap } from "../import/tables/column-map.ts";
 import { isParquet, sizeOfTables } from "../import/tables/rows.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, ReportedError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import {
   createEmbedder,
@@ -22,6 +21,7 @@ import {
   requireValidEmbedder,
 } from "./embedder-options.ts";
 import { projectBySlug } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { columnMap, email } from "./options.ts";
 import { notice } from "./output.ts";
@@ -60,7 +60,7 @@ const NEEDS_PROJECT = [
   ["embedDimension", "--embed-dimension"],
 ] as const;
 
-export function importCommand(): Command {
+export function importCommand(io: Io): Command {
   const command = new Command("import")
     .description("Import records from NDJSON files, or a folder of Markdown files.")
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
@@ -111,16 +111,20 @@ Examples:
   for (const option of embedderOptions()) command.addOption(option);
   return command.action(async (files: string[], options: Options) => {
     requireConsistency(command, files, options);
-    const summary = await runImport(files, options);
-    if (summary.rejected > 0) process.exitCode = 1;
+    const summary = await runImport(io, files, options);
+    if (summary.rejected > 0) throw new ReportedError();
   });
 }
 
-async function runImport(files: readonly string[], options: Options): Promise<ImportSummary> {
+async function runImport(
+  io: Io,
+  files: readonly string[],
+  options: Options,
+): Promise<ImportSummary> {
   const { markdown, map, project } = options;
-  if (project === undefined) return await importFiles(files, options.strict === true);
-  if (markdown !== undefined) return await importFolder(markdown, { ...options, project });
-  return await importRows(files, map as ColumnMap, { ...options, project });
+  if (project === undefined) return await importFiles(io, files, options.strict === true);
+  if (markdown !== undefined) return await importFolder(io, markdown, { ...options, project });
+  return await importRows(io, files, map as ColumnMap, { ...options, project });
 }
 
 /** Exits with a usage error if the arguments contradict each other. */
@@ -156,13 +160,17 @@ function requireFiles(command: Command, files: readonly string[]): void {
   }
 }
 
-async function importFiles(files: readonly string[], strict: boolean): Promise<ImportSummary> {
+async function importFiles(
+  io: Io,
+  files: readonly string[],
+  strict: boolean,
+): Promise<ImportSummary> {
   const sources: Source[] = [];
-  for (const file of files) sources.push(await sourceOf(file));
+  for (const file of files) sources.push(await sourceOf(io, file));
   const sizes = sources.map(({ size }) => size);
   const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
-  return await withDatabase((sql) =>
-    reported(new Reporter(total, "bytes"), strict, (reporter) => {
+  return await withDatabase(io, (sql) =>
+    reported(io, new Reporter(io.stderr, total, "bytes"), strict, (reporter) => {
       const batches = readBatches(sources, {
         onRead: (bytes) => reporter.advance(bytes),
         onUnknownField: (where, field) => reporter.unknownField(where, field),
@@ -177,8 +185,8 @@ async function importFiles(files: readonly string[], strict: boolean): Promise<I
   );
 }
 
-async function sourceOf(file: string): Promise<Source> {
-  if (file === STANDARD_INPUT) return streamSource(file, process.stdin);
+async function sourceOf(io: Io, file: string): Promise<Source> {
+  if (file === STANDARD_INPUT) return streamSource(file, io.stdin);
   const info = await stat(file).catch(() => undefined);
   if (info?.isDirectory()) {
     throw new CommandError(`${file} is a folder: use --markdown to import a folder`);
@@ -186,42 +194,52 @@ async function sourceOf(file: string): Promise<Source> {
   return await fileSource(file);
 }
 
-async function importFolder(folder: string, options: ProjectOptions): Promise<ImportSummary> {
-  const embedder = createEmbedder(options);
+async function importFolder(
+  io: Io,
+  folder: string,
+  options: ProjectOptions,
+): Promise<ImportSummary> {
+  const embedder = createEmbedder(io, options);
   const once = async (sql: Sql, frame: ProjectFrame) => {
     const { paths, rejected } = findMarkdown(folder, options);
-    return await reported(new Reporter(paths.length, "files"), options.strict, (reporter) => {
-      for (const { path, reason } of rejected) reporter.report(path, reason);
-      const work = { ...options, ...frame, folder, paths, embedder };
-      return importMarkdown(sql, work, {
-        onFile: () => reporter.advance(1),
-        onReport: (path, reason) => reporter.report(path, reason),
-        onBatch: (imported) => reporter.addRecords(imported),
-      });
-    });
+    return await reported(
+      io,
+      new Reporter(io.stderr, paths.length, "files"),
+      options.strict,
+      (reporter) => {
+        for (const { path, reason } of rejected) reporter.report(path, reason);
+        const work = { ...options, ...frame, folder, paths, embedder };
+        return importMarkdown(sql, work, {
+          onFile: () => reporter.advance(1),
+          onReport: (path, reason) => reporter.report(path, reason),
+          onBatch: (imported) => reporter.addRecords(imported),
+        });
+      },
+    );
   };
   if (findMarkdown(folder, options).paths.length === 0 && options.watch !== true) {
     throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;
-  return await intoProject(options, once, async (sql, frame) => {
+  return await intoProject(io, options, once, async (sql, frame) => {
     if (changes === undefined) return;
-    notice(`watching ${folder}; interrupt to end`);
-    for await (const _ of changes) await untilEmbedded(() => once(sql, frame));
+    notice(io, `watching ${folder}; interrupt to end`);
+    for await (const _ of changes) await untilEmbedded(io, () => once(sql, frame));
   });
 }
 
 async function importRows(
+  io: Io,
   files: readonly string[],
   columns: ColumnMap,
   options: ProjectOptions,
 ): Promise<ImportSummary> {
-  const embedder = createEmbedder(options);
+  const embedder = createEmbedder(io, options);
   const strict = options.strict === true;
   const total = await sizeOfTables(files);
-  return await intoProject(options, (sql, frame) =>
-    reported(new Reporter(total, "bytes"), strict, (reporter) =>
+  return await intoProject(io, options, (sql, frame) =>
+    reported(io, new Reporter(io.stderr, total, "bytes"), strict, (reporter) =>
       importTable(
         sql,
         { ...frame, files, columns, embedder, strict },
@@ -237,12 +255,13 @@ async function importRows(
 
 /** Imports into a project. If it is new, what to do next is printed. Then `andThen` runs. */
 async function intoProject(
+  io: Io,
   options: ProjectOptions,
   work: (sql: Sql, frame: ProjectFrame) => Promise<ImportSummary>,
   andThen: (sql: Sql, frame: ProjectFrame) => Promise<void> = async () => {},
 ): Promise<ImportSummary> {
   const { project, environment = DEFAULT_ENVIRONMENT } = options;
-  return await withDatabase(async (sql) => {
+  return await withDatabase(io, async (sql) => {
     const isNew = (await projectBySlug(sql, project)) === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
@@ -250,7 +269,7 @@ async function intoProject(
     const summary = await work(sql, frame);
     const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
-      process.stderr.write(await nextSteps(sql, loadConfig(), { ...created, owner }));
+      io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));
     }
     await andThen(sql, frame);
     return summary;
@@ -259,6 +278,7 @@ async function intoProject(
 
 /** Runs an import and prints its summary. */
 async function reported(
+  io: Io,
   reporter: Reporter,
   strict: boolean | undefined,
   work: (reporter: Reporter) => Promise<ImportSummary>,
@@ -266,7 +286,7 @@ async function reported(
   try {
     const summary = await work(reporter);
     reporter.stop();
-    process.stdout.write(reporter.summary(summary, strict === true));
+    io.stdout.write(reporter.summary(summary, strict === true));
     return summary;
   } finally {
     reporter.stop();

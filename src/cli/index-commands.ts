@@ -10,6 +10,7 @@ import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { waitUntilComplete } from "./index-wait.ts";
+import type { Io } from "./io.ts";
 import { durationSeconds } from "./options.ts";
 import { formatTable } from "./table.ts";
 
@@ -25,7 +26,7 @@ function requireProject({ wait, project }: StatusOptions): void {
   }
 }
 
-export function indexCommand(): Command {
+export function indexCommand(io: Io): Command {
   const status = new Command("status")
     .description("Show the indexes of the running servers and their progress.")
     .option("--project <slug>", "show only the indexes of this project")
@@ -52,13 +53,13 @@ Examples:
     )
     .action(async (options: StatusOptions) => {
       requireProject(options);
-      const text = await withDatabase(async (sql) => {
+      const text = await withDatabase(io, async (sql) => {
         const { project, wait, timeout } = options;
-        if (wait === true) await waitUntilComplete(sql, project as string, timeout);
+        if (wait === true) await waitUntilComplete(io, sql, project as string, timeout);
         const found = project === undefined ? undefined : await findProject(sql, project);
         return await statusText(sql, found?.id);
       });
-      process.stdout.write(text);
+      io.stdout.write(text);
     });
   const rebuild = new Command("rebuild")
     .description("Rebuild the indexes from the database.")
@@ -74,7 +75,7 @@ Examples:
   ./tessera index rebuild --project handbook`,
     )
     .action(async ({ project }: { project?: string }) => {
-      await withDatabase((sql) => rebuildIndexes(sql, project));
+      await withDatabase(io, (sql) => rebuildIndexes(io, sql, project));
     });
   return new Command("index")
     .description("Manage the search indexes.")
@@ -137,26 +138,26 @@ async function statusText(sql: Sql, projectId: string | undefined): Promise<stri
   return change + formatTable(header, table);
 }
 
-async function rebuildIndexes(sql: Sql, slug: string | undefined): Promise<void> {
+async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promise<void> {
   const projects =
     slug === undefined
       ? await sql<Project[]>`SELECT id, slug FROM projects ORDER BY slug`
       : [await findProject(sql, slug)];
   if (projects.length === 0) {
-    process.stdout.write("there are no projects, so there is nothing to rebuild\n");
+    io.stdout.write("there are no projects, so there is nothing to rebuild\n");
     return;
   }
   for (const project of projects) {
     const nodes = await reportingNodes(sql, project.id);
     const seq = await requestRebuild(sql, project.id);
     if (nodes.size === 0) {
-      process.stdout.write(
+      io.stdout.write(
         `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
       );
       continue;
     }
-    await waitForRebuild(sql, project, seq, nodes);
-    process.stdout.write(
+    await waitForRebuild(io, sql, project, seq, nodes);
+    io.stdout.write(
       `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
     );
   }
@@ -181,6 +182,7 @@ async function reportingNodes(sql: Sql, projectId: string): Promise<Set<string>>
 
 /** Waits until each node has read the request and has loaded all vectors of the project's scopes. */
 async function waitForRebuild(
+  io: Io,
   sql: Sql,
   project: Project,
   seq: bigint,
@@ -201,7 +203,7 @@ async function waitForRebuild(
     for (const row of reports) {
       const done = BigInt(row.seq) >= seq && Number(row.vectors) >= expected;
       if (done) waiting.delete(row.node);
-      showProgress(project.slug, Number(row.vectors), expected, BigInt(row.seq) >= seq);
+      showProgress(io, project.slug, Number(row.vectors), expected, BigInt(row.seq) >= seq);
     }
     if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
       throw new CommandError(
@@ -209,13 +211,19 @@ async function waitForRebuild(
       );
     }
   }
-  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+  if (io.stderr.isTTY) io.stderr.write("\r\x1b[K");
 }
 
-function showProgress(slug: string, vectors: number, expected: number, started: boolean): void {
-  if (!process.stderr.isTTY) return;
+function showProgress(
+  io: Io,
+  slug: string,
+  vectors: number,
+  expected: number,
+  started: boolean,
+): void {
+  if (!io.stderr.isTTY) return;
   const text = started ? `${vectors} of ${expected} vectors` : "waiting for the server";
-  process.stderr.write(`\r\x1b[K${slug}: ${text}`);
+  io.stderr.write(`\r\x1b[K${slug}: ${text}`);
 }
 
 /** The number of chunks with an embedding in the environments and releases of the project. */

@@ -4,6 +4,7 @@ import { readIndexState } from "../projects/index-state.ts";
 import { INDEX_WAIT_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 
 type State = Awaited<ReturnType<typeof readIndexState>>;
 
@@ -19,11 +20,11 @@ function missing({ data }: State): string {
   return "indexes being built or calibrated";
 }
 
-function openBar(): SingleBar | undefined {
-  if (!process.stderr.isTTY) return undefined;
+function openBar(io: Io): SingleBar | undefined {
+  if (!io.stderr.isTTY) return undefined;
   const bar = new SingleBar({
     format: "indexing {bar} {value} of {total} vectors in the graph | {missing}",
-    stream: process.stderr,
+    stream: io.stderr,
     hideCursor: true,
     clearOnComplete: true,
     gracefulExit: false,
@@ -44,13 +45,14 @@ function draw(bar: SingleBar | undefined, state: State): void {
  * Throws a CommandError that says what is missing when the time is over.
  */
 export async function waitUntilComplete(
+  io: Io,
   sql: Sql,
   reference: string,
   timeoutSeconds: number,
 ): Promise<void> {
   const project = await findProject(sql, reference);
   const deadline = performance.now() + timeoutSeconds * 1_000;
-  const bar = openBar();
+  const bar = openBar(io);
   try {
     for (;;) {
       const state = await readIndexState(sql, project.id);

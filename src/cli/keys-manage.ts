@@ -6,6 +6,7 @@ import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { durationSeconds, email } from "./options.ts";
 import { type Column, jsonOption, notice, print, printList, shortTime } from "./output.ts";
 import { findUser } from "./users.ts";
@@ -29,7 +30,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-export function keysListCommand(): Command {
+export function keysListCommand(io: Io): Command {
   return new Command("list")
     .description("List API keys, without their secrets.")
     .option("--project <slug>", "only keys that are bound to this project")
@@ -44,16 +45,16 @@ Examples:
   ./tessera keys list --user ada@example.com --all --json`,
     )
     .action(async ({ project, user, all, json }: ListOptions) => {
-      const keys = await withDatabase(async (sql) => {
+      const keys = await withDatabase(io, async (sql) => {
         const projectId = project && (await findProject(sql, project)).id;
         const userId = user && (await findUser(sql, user)).id;
         return await listKeys(sql, { projectId, userId, all });
       });
-      printList(keys, COLUMNS, { json, empty: "there are no such keys" });
+      printList(io, keys, COLUMNS, { json, empty: "there are no such keys" });
     });
 }
 
-export function keysRevokeCommand(): Command {
+export function keysRevokeCommand(io: Io): Command {
   return new Command("revoke")
     .description("Revoke an API key. Services refuse it within a second.")
     .argument("<key>", "its public part, tsr_<prefix>, or its id")
@@ -65,16 +66,16 @@ Examples:
   ./tessera keys revoke tsr_sOWhT3MFNPXL`,
     )
     .action(async (reference: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const key = await findKey(sql, reference);
-        await confirm(`Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
+        await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
         await revokeKey(sql, key.id);
-        notice(`revoked ${key.key_prefix}`);
+        notice(io, `revoked ${key.key_prefix}`);
       });
     });
 }
 
-export function keysRotateCommand(): Command {
+export function keysRotateCommand(io: Io): Command {
   return new Command("rotate")
     .description("Create a key with the rights of another one, and print it once.")
     .argument("<key>", "the public part of the old key, tsr_<prefix>, or its id")
@@ -94,17 +95,18 @@ Examples:
   KEY=$(./tessera keys rotate tsr_sOWhT3MFNPXL --grace 0 | tail -n 1)`,
     )
     .action(async (reference: string, { grace }: { grace: number }) => {
-      const { old, key } = await withDatabase(async (sql) => {
+      const { old, key } = await withDatabase(io, async (sql) => {
         const found = await findKey(sql, reference);
         return { old: found, key: await rotateKey(sql, found.id, grace) };
       });
       const end = new Date(Date.now() + grace * 1_000);
       notice(
+        io,
         grace === 0
           ? `revoked ${old.key_prefix}`
           : `${old.key_prefix} works until ${shortTime(end)} at most`,
       );
-      print(key);
+      print(io, key);
     });
 }
 

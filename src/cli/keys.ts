@@ -8,6 +8,7 @@ import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { keysListCommand, keysRevokeCommand, keysRotateCommand } from "./keys-manage.ts";
 import { collect, email, futureTime, keyName } from "./options.ts";
 import { notice, print } from "./output.ts";
@@ -23,7 +24,7 @@ interface CreateOptions {
   readonly role: Role;
 }
 
-export function keysCommand(): Command {
+export function keysCommand(io: Io): Command {
   const create = new Command("create")
     .description("Create an API key and print it once, alone on the last line.")
     .requiredOption("--user <email>", "user that the key acts as; created if unknown", email)
@@ -52,30 +53,30 @@ Examples:
   ./tessera keys create --user ci@example.com --name ci --project docs --scope search.query
   KEY=$(./tessera keys create --user ada@example.com --name script | tail -n 1)`,
     )
-    .action(createKey);
+    .action((options: CreateOptions) => createKey(io, options));
   return new Command("keys")
     .description("Manage API keys.")
     .addCommand(create)
-    .addCommand(keysListCommand())
-    .addCommand(keysRevokeCommand())
-    .addCommand(keysRotateCommand());
+    .addCommand(keysListCommand(io))
+    .addCommand(keysRevokeCommand(io))
+    .addCommand(keysRotateCommand(io));
 }
 
-async function createKey(options: CreateOptions): Promise<void> {
+async function createKey(io: Io, options: CreateOptions): Promise<void> {
   const { user, name, project, scope = [], expiresAt, role } = options;
   if (scope.length > API_KEY_SCOPES_MAX) {
     throw new CommandError(`a key can have at most ${API_KEY_SCOPES_MAX} scopes`);
   }
   for (const permission of scope) requireScope(permission);
-  const { key, userCreated, joined } = await withDatabase(async (sql) => {
+  const { key, userCreated, joined } = await withDatabase(io, async (sql) => {
     if (options.create !== true) await refuseTypo(sql, user);
     const projectId = project === undefined ? undefined : (await findProject(sql, project)).id;
     const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role };
     return await issueApiKey(sql, { email: user, name, ...restrictions });
   });
-  if (userCreated) notice(`created the user ${user}`);
-  if (joined) notice(`${user} is now a member of ${project} with the role ${role}`);
-  print(key);
+  if (userCreated) notice(io, `created the user ${user}`);
+  if (joined) notice(io, `${user} is now a member of ${project} with the role ${role}`);
+  print(io, key);
 }
 
 function requireScope(scope: string): void {

@@ -6,6 +6,7 @@ import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { email } from "./options.ts";
 import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
 import { findUser } from "./users.ts";
@@ -17,25 +18,25 @@ const COLUMNS: readonly Column<Member>[] = [
   ["since", (member) => shortTime(member.since)],
 ];
 
-export function membersCommand(): Command {
+export function membersCommand(io: Io): Command {
   return new Command("members")
     .description("Manage the members of projects.")
-    .addCommand(listCommand())
-    .addCommand(addCommand())
-    .addCommand(removeCommand());
+    .addCommand(listCommand(io))
+    .addCommand(addCommand(io))
+    .addCommand(removeCommand(io));
 }
 
-function listCommand(): Command {
+function listCommand(io: Io): Command {
   return new Command("list")
     .description("List the members of a project.")
     .requiredOption("--project <slug>", "the project")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  ./tessera members list --project handbook")
     .action(async ({ project, json }: { project: string; json?: boolean }) => {
-      const members = await withDatabase(async (sql) =>
+      const members = await withDatabase(io, async (sql) =>
         listMembers(sql, (await findProject(sql, project)).id),
       );
-      printList(members, COLUMNS, { json, empty: "the project has no members" });
+      printList(io, members, COLUMNS, { json, empty: "the project has no members" });
     });
 }
 
@@ -45,7 +46,7 @@ interface AddOptions {
   readonly create?: boolean;
 }
 
-function addCommand(): Command {
+function addCommand(io: Io): Command {
   return new Command("add")
     .description("Make a user a member of a project, or change their role.")
     .argument("<email>", "the user", email)
@@ -63,16 +64,16 @@ Examples:
   ./tessera members add grace@example.com --project handbook --role editor`,
     )
     .action(async (address: string, { project: slug, role, create }: AddOptions) => {
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
         const user = create ? await findOrCreateUser(sql, address) : await findUser(sql, address);
         const changed = await putMember(sql, project.id, user.id, role);
-        notice(`${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
+        notice(io, `${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
       });
     });
 }
 
-function removeCommand(): Command {
+function removeCommand(io: Io): Command {
   return new Command("remove")
     .description("End the membership of a user. Their keys lose access to the project.")
     .argument("<email>", "the user", email)
@@ -85,7 +86,7 @@ Examples:
   ./tessera members remove grace@example.com --project handbook`,
     )
     .action(async (address: string, { project: slug, yes }: { project: string; yes?: boolean }) => {
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
         const user = await findUser(sql, address);
         const members = await listMembers(sql, project.id);
@@ -98,9 +99,9 @@ Examples:
             `${user.email} is the only owner of ${project.slug}: make another user its owner first`,
           );
         }
-        await confirm(`Remove ${user.email} from ${project.slug}?`, yes);
+        await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
         await removeMember(sql, project.id, user.id);
-        notice(`${user.email} is no longer a member of ${project.slug}`);
+        notice(io, `${user.email} is no longer a member of ${project.slug}`);
       });
     });
 }

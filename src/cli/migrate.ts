@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { withDatabase } from "./database.ts";
+import type { Io } from "./io.ts";
 
-export function migrateCommand(): Command {
+export function migrateCommand(io: Io): Command {
   return new Command("migrate")
     .description("Migrate the database to the schema of this version.")
     .addHelpText(
@@ -14,11 +15,11 @@ Examples:
   DATABASE_URL=postgres://user:password@db/tessera ./tessera migrate`,
     )
     .action(async () => {
-      const applied = await withDatabase(async (_sql, names) => names);
+      const applied = await withDatabase(io, async (_sql, names) => names);
       const text =
         applied.length === 0
           ? "the database is up to date"
           : applied.map((name) => `applied ${name}`).join("\n");
-      process.stdout.write(`${text}\n`);
+      io.stdout.write(`${text}\n`);
     });
 }

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import type { Io } from "./io.ts";
 import { formatTable } from "./table.ts";
 
 /** A column of a list: its title, and the text of a row in it. */
@@ -10,31 +11,33 @@ export function jsonOption(): Option {
 }
 
 /** Writes to standard output, which carries nothing but results. */
-export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+export function print(io: Io, text: string): void {
+  io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** Tells a person something that is not the result. */
-export function notice(line: string): void {
-  process.stderr.write(`tessera: ${line}\n`);
+export function notice(io: Io, line: string): void {
+  io.stderr.write(`tessera: ${line}\n`);
 }
 
 /** Prints rows as a table, or as one JSON object per line. `empty` is said when there are none. */
 export function printList<Row extends object>(
+  io: Io,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { json = false, empty }: { readonly json?: boolean | undefined; readonly empty: string },
 ): void {
   if (json) {
-    for (const row of rows) print(JSON.stringify(row));
+    for (const row of rows) print(io, JSON.stringify(row));
     return;
   }
   if (rows.length === 0) {
-    notice(empty);
+    notice(io, empty);
     return;
   }
   const header = columns.map(([title]) => title);
   print(
+    io,
     formatTable(
       header,
       rows.map((row) => columns.map(([, cell]) => withoutControls(cell(row)))),

@@ -3,6 +3,7 @@ import { deleteProject, type ListedProject, listAllProjects } from "../projects/
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
@@ -23,7 +24,7 @@ const MAP_LINES = {
 } as const;
 type MapFormat = keyof typeof MAP_LINES;
 
-function mapCommand(): Command {
+function mapCommand(io: Io): Command {
   return new Command("map")
     .description("Print the id of each slug, as the table of a balancer (docs/nodes.md).")
     .addOption(
@@ -36,19 +37,19 @@ function mapCommand(): Command {
       "\nExamples:\n  ./tessera projects map > /etc/nginx/tessera-projects.map && nginx -s reload",
     )
     .action(async ({ format }: { format: MapFormat }) => {
-      const projects = await withDatabase((sql) => listAllProjects(sql));
-      process.stdout.write(projects.map(MAP_LINES[format]).join(""));
+      const projects = await withDatabase(io, (sql) => listAllProjects(sql));
+      io.stdout.write(projects.map(MAP_LINES[format]).join(""));
     });
 }
 
-export function projectsCommand(): Command {
+export function projectsCommand(io: Io): Command {
   const list = new Command("list")
     .description("List all projects.")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  ./tessera projects list")
     .action(async ({ json }: { json?: boolean }) => {
-      const projects = await withDatabase((sql) => listAllProjects(sql));
-      printList(projects, COLUMNS, { json, empty: "there are no projects" });
+      const projects = await withDatabase(io, (sql) => listAllProjects(sql));
+      printList(io, projects, COLUMNS, { json, empty: "there are no projects" });
     });
   const remove = new Command("delete")
     .description("Delete a project with its files, releases, conversations and webhooks.")
@@ -56,16 +57,20 @@ export function projectsCommand(): Command {
     .addOption(yesOption())
     .addHelpText("after", "\nExamples:\n  ./tessera projects delete handbook")
     .action(async (slug: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
-        await confirm(`Delete the project ${project.slug} with everything in it, for good?`, yes);
+        await confirm(
+          io,
+          `Delete the project ${project.slug} with everything in it, for good?`,
+          yes,
+        );
         await deleteProject(sql, project.id);
-        notice(`deleted ${project.slug}`);
+        notice(io, `deleted ${project.slug}`);
       });
     });
   return new Command("projects")
     .description("Manage projects.")
     .addCommand(list)
-    .addCommand(mapCommand())
+    .addCommand(mapCommand(io))
     .addCommand(remove);
 }

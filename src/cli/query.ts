@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { issueApiKey } from "../api-keys/issue.ts";
-import { loadConfig } from "../config/load.ts";
 import type { Sql } from "../db/client.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
 import { EMBED_HASHING_THRESHOLD, QUERY_KEY_SECONDS, SNIPPET_MAX_CHARS } from "../shared/limits.ts";
@@ -14,6 +13,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import { findProject } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
 import { count, url } from "./options.ts";
 import { type Column, jsonOption, printList, withoutControls } from "./output.ts";
 import { serviceAddress } from "./service-address.ts";
@@ -73,7 +73,7 @@ function queryCommand(name: string, defaultLimit: number): Command {
     .addOption(jsonOption());
 }
 
-export function searchCommand(): Command {
+export function searchCommand(io: Io): Command {
   const command = queryCommand("search", 5)
     .description("Embed a text and search for it by vector.")
     .option("--environment <name>", "the environment to search", "production")
@@ -91,19 +91,19 @@ Examples:
   for (const option of embedderOptions()) command.addOption(option);
   return command.action(async (text: string, options: SearchOptions) => {
     requireValidEmbedder(command, options);
-    const vector = await createEmbedder(options).embedQuery(text);
+    const vector = await createEmbedder(io, options).embedQuery(text);
     const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
     const scope =
       options.release === undefined
         ? `environments/${encodeURIComponent(options.environment)}`
         : `releases/${encodeURIComponent(options.release)}`;
     const body = searchBody(vector, { ...hashed, ...options });
-    const { data } = await ask<Hit>(`${scope}/search`, body, options);
-    printList(data, HITS, { json: options.json, empty: "nothing found" });
+    const { data } = await ask<Hit>(io, `${scope}/search`, body, options);
+    printList(io, data, HITS, { json: options.json, empty: "nothing found" });
   });
 }
 
-export function lookupCommand(): Command {
+export function lookupCommand(io: Io): Command {
   return queryCommand("lookup", 5)
     .description("Look up the Markdown files of a project by text.")
     .option("--environment <name>", "the environment to look in")
@@ -118,8 +118,8 @@ Examples:
       const { environment, release, limit } = options;
       const target = release === undefined ? environment && { environment } : { release };
       const body = { query, limit, ...(target ? { lookup_target: target } : {}) };
-      const { data } = await ask<Item>("knowledge/lookup", body, options);
-      printList(data, ITEMS, { json: options.json, empty: "nothing found" });
+      const { data } = await ask<Item>(io, "knowledge/lookup", body, options);
+      printList(io, data, ITEMS, { json: options.json, empty: "nothing found" });
     });
 }
 
@@ -131,16 +131,19 @@ function excerpt(content: string): string {
 
 /** Sends a query to the running service. */
 async function ask<T>(
+  io: Io,
   path: string,
   body: object,
   { project, url: given, key }: QueryOptions,
 ): Promise<{ data: T[] }> {
-  const config = loadConfig();
+  const config = configOf(io);
   const base = given?.replace(/\/+$/, "") ?? serviceAddress(config);
   const address = `${base}/projects/${encodeURIComponent(project)}/${path}`;
   const ownKey = key ?? config.apiKey;
   if (ownKey !== undefined) return await send(address, body, ownKey);
-  return await withDatabase((sql) => withKey(sql, project, (made) => send(address, body, made)));
+  return await withDatabase(io, (sql) =>
+    withKey(sql, project, (made) => send(address, body, made)),
+  );
 }
 
 async function send<T>(address: string, body: object, key: string): Promise<{ data: T[] }> {

@@ -10,6 +10,7 @@ import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
 
 const RELEASES: readonly Column<ListedRelease>[] = [
@@ -31,17 +32,17 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-export function releasesCommand(): Command {
+export function releasesCommand(io: Io): Command {
   const list = new Command("list")
     .description("List the releases of a project.")
     .requiredOption("--project <slug>", "the project")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  ./tessera releases list --project handbook")
     .action(async ({ project, json }: ListOptions) => {
-      const releases = await withDatabase(async (sql) =>
+      const releases = await withDatabase(io, async (sql) =>
         listReleases(sql, (await findProject(sql, project)).id),
       );
-      printList(releases, RELEASES, { json, empty: "the project has no releases" });
+      printList(io, releases, RELEASES, { json, empty: "the project has no releases" });
     });
   const create = new Command("create")
     .description("Freeze the working set of an environment as a release.")
@@ -50,7 +51,7 @@ export function releasesCommand(): Command {
     .option("--environment <name>", "the environment", "production")
     .addHelpText("after", "\nExamples:\n  ./tessera releases create v1.4.0 --project handbook")
     .action(async (name: string, options: { project: string; environment: string }) => {
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const { id: project, slug } = await findProject(sql, options.project);
         const existing = await listReleases(sql, project);
         if (existing.some((release) => release.name === name)) {
@@ -58,7 +59,7 @@ export function releasesCommand(): Command {
         }
         const { environment } = options;
         await importRecord(sql, { record: "release", project, name, environment });
-        notice(`created ${name} from the working set of ${environment}`);
+        notice(io, `created ${name} from the working set of ${environment}`);
       });
     });
   return new Command("releases")
@@ -67,22 +68,22 @@ export function releasesCommand(): Command {
     .addCommand(create);
 }
 
-export function environmentsCommand(): Command {
+export function environmentsCommand(io: Io): Command {
   const list = new Command("list")
     .description("List the environments of a project and what they serve.")
     .requiredOption("--project <slug>", "the project")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  ./tessera environments list --project handbook")
     .action(async ({ project, json }: ListOptions) => {
-      const environments = await withDatabase(async (sql) =>
+      const environments = await withDatabase(io, async (sql) =>
         listEnvironments(sql, (await findProject(sql, project)).id),
       );
-      printList(environments, ENVIRONMENTS, { json, empty: "the project has no environments" });
+      printList(io, environments, ENVIRONMENTS, { json, empty: "the project has no environments" });
     });
   return new Command("environments")
     .description("Manage environments.")
     .addCommand(list)
-    .addCommand(activateCommand());
+    .addCommand(activateCommand(io));
 }
 
 interface ActivateOptions {
@@ -90,7 +91,7 @@ interface ActivateOptions {
   readonly workingSet?: boolean;
 }
 
-function activateCommand(): Command {
+function activateCommand(io: Io): Command {
   const command = new Command("activate")
     .description("Let an environment serve a release, or its working set again.")
     .argument("<environment>", "the environment")
@@ -109,7 +110,7 @@ Examples:
       if ((release === undefined) !== (options.workingSet === true)) {
         command.error("error: specify either a release or --working-set");
       }
-      await withDatabase(async (sql) => {
+      await withDatabase(io, async (sql) => {
         const { id: project, slug } = await findProject(sql, options.project);
         const known = await listEnvironments(sql, project);
         if (!known.some((environment) => environment.name === name)) {
@@ -117,7 +118,7 @@ Examples:
         }
         const active_release = release ?? null;
         await importRecord(sql, { record: "environment", project, name, active_release });
-        notice(`${name} serves ${release ?? "its working set"}`);
+        notice(io, `${name} serves ${release ?? "its working set"}`);
       });
     },
   );

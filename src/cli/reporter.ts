@@ -2,6 +2,7 @@ import { SingleBar } from "cli-progress";
 import type { ImportSummary } from "../import/import-records.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
+import type { Output } from "./io.ts";
 import { withoutControls } from "./output.ts";
 
 const CLEAR_LINE = "\r\x1b[K";
@@ -10,15 +11,17 @@ const CLEAR_LINE = "\r\x1b[K";
 export class Reporter {
   readonly #started = performance.now();
   readonly #bar: SingleBar | undefined;
+  readonly #stderr: Output;
   readonly #total: number | null;
   readonly #unknownFields = new Set<string>();
   #done = 0;
   #records = 0;
 
   /** `total` is in units of `advance`; null if unknown. */
-  constructor(total: number | null, unit: "bytes" | "files", terminal = process.stderr.isTTY) {
+  constructor(stderr: Output, total: number | null, unit: "bytes" | "files") {
+    this.#stderr = stderr;
     this.#total = total;
-    if (!terminal) return;
+    if (!stderr.isTTY) return;
     const amount = unit === "bytes" ? "" : " | {value} of {total} files";
     const format =
       total === null
@@ -26,7 +29,7 @@ export class Reporter {
         : `importing {bar} {percentage}%${amount} | {records} records | {rate} records/s | {eta_formatted} left`;
     this.#bar = new SingleBar({
       format,
-      stream: process.stderr,
+      stream: stderr,
       hideCursor: true,
       clearOnComplete: true,
       // The command handles signals itself.
@@ -48,8 +51,8 @@ export class Reporter {
   }
 
   report(where: string, reason: string): void {
-    if (this.#bar !== undefined) process.stderr.write(CLEAR_LINE);
-    process.stderr.write(`${withoutControls(where)}: ${reason}\n`);
+    if (this.#bar !== undefined) this.#stderr.write(CLEAR_LINE);
+    this.#stderr.write(`${withoutControls(where)}: ${reason}\n`);
   }
 
   /** Reports an unknown field where it first occurs, because it may be a misspelling. */

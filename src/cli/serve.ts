@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { loadConfig } from "../config/load.ts";
 import { serveUntilSignal } from "../serve.ts";
+import { configOf, type Io } from "./io.ts";
 
-export function serveCommand(): Command {
+export function serveCommand(io: Io): Command {
   return new Command("serve")
     .description("Serve the API until SIGTERM or SIGINT, like `bun start`.")
     .addHelpText(
@@ -14,6 +14,6 @@ Examples:
     )
     .action(async () => {
       // Handles that the server leaves open must not keep the process alive after the shutdown.
-      process.exit(await serveUntilSignal(loadConfig()));
+      process.exit(await serveUntilSignal(configOf(io)));
     });
 }

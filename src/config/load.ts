@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
   BODY_TRANSPORT_MAX_BYTES,
   INDEX_MEMORY_MAX_BYTES,
@@ -14,6 +14,7 @@ import {
   SLOW_REQUEST_MAX_MS,
   VECTOR_PLACEMENTS_MAX,
 } from "../shared/limits.ts";
+import { ENVIRONMENT } from "./caller.ts";
 import { type Environment, Reader } from "./reader.ts";
 import {
   type Config,
@@ -35,6 +36,9 @@ export class ConfigError extends Error {
     this.faults = faults;
   }
 }
+
+/** In Tessera's own folder, wherever it is started from. */
+const DEFAULT_DATA_DIR = join(import.meta.dir, "..", "..", "data");
 
 function readPrices(reader: Reader): Record<string, string> {
   const text = reader.text("STRIPE_PRICES");
@@ -61,14 +65,14 @@ function readPrices(reader: Reader): Record<string, string> {
 const memoryShare = () => Math.ceil(totalmem() * INDEX_MEMORY_SHARE);
 
 /** Reads the configuration from the environment. Throws a ConfigError that lists every fault. */
-export function loadConfig(env: Environment = process.env): Config {
+export function loadConfig(env: Environment = ENVIRONMENT): Config {
   const reader = new Reader(env);
   const http = ["http", "https"] as const;
   const config: Config = {
     port: reader.integer("PORT", DEFAULTS.port, 0, PORT_MAX),
     host: reader.text("HOST") ?? DEFAULTS.host,
     baseUrl: reader.url("BASE_URL", http)?.replace(/\/+$/, ""),
-    dataDir: resolve(reader.text("DATA_DIR") ?? DEFAULTS.dataDir),
+    dataDir: resolve(reader.text("DATA_DIR") ?? DEFAULT_DATA_DIR),
     databaseUrl: reader.url("DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.url("REDIS_URL", ["redis", "rediss", "unix"]),
     jwt: {

@@ -40,6 +40,7 @@ export interface Config {
   readonly host: string;
   /** Without a trailing slash; by default the server derives it from host and port. */
   readonly baseUrl: string | undefined;
+  /** An absolute path. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
@@ -108,7 +109,6 @@ export const LOG_LEVELS: readonly LogLevel[] = [
 export const DEFAULTS = {
   port: 3000,
   host: "127.0.0.1",
-  dataDir: "./data",
   maxBodyBytes: BODY_DEFAULT_MAX_BYTES,
   importMaxBytes: IMPORT_DEFAULT_MAX_BYTES,
 } as const;

@@ -32,6 +32,8 @@ interface ImportOptions {
   readonly onRejected: (where: string, reason: string) => void;
   /** Called after each batch with the number of imported records by kind. */
   readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
+  /** How long the import waits for lagging indexes. */
+  readonly indexWaitMaxMs?: number;
   /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
   readonly finalStep?: (sql: Queryable) => Promise<number>;
 }
@@ -65,7 +67,7 @@ export async function importRecords(
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
     // A strict import is one transaction: nothing of it is indexed while it runs.
-    const pace = options.strict ? undefined : new IndexPace(session.sql);
+    const pace = options.strict ? undefined : new IndexPace(session.sql, options.indexWaitMaxMs);
     const run = new Import(session, options, pace);
     if (!options.strict) return await run.import(batches);
     try {

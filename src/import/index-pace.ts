@@ -16,14 +16,17 @@ export class IndexPace {
   /** True once the index did not catch up in time. Then the import does not wait for it again. */
   #gaveUp = false;
 
-  constructor(private readonly sql: Queryable) {}
+  constructor(
+    private readonly sql: Queryable,
+    private readonly waitMaxMs = IMPORT_INDEX_WAIT_MAX_MS,
+  ) {}
 
-  /** Waits for IMPORT_INDEX_WAIT_MAX_MS at most. `projects` are ids or slugs. */
+  /** Waits for `waitMaxMs` at most. `projects` are ids or slugs. */
   async pause(projects: ReadonlySet<string>): Promise<void> {
     const startedAt = performance.now();
     if (this.#gaveUp || startedAt - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
     while (await this.#lags([...projects])) {
-      if (performance.now() - startedAt > IMPORT_INDEX_WAIT_MAX_MS) {
+      if (performance.now() - startedAt > this.waitMaxMs) {
         this.#gaveUp = true;
         return;
       }

@@ -83,7 +83,8 @@ export async function runCommand(
   return { status, stdout, stderr };
 }
 
-function environment(
+/** The variables of a program under test: of the caller's only those that every program needs. */
+export function environment(
   overrides: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string> {
   const { PATH = "/usr/bin:/bin", HOME, TMPDIR } = process.env;

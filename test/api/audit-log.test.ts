@@ -3,7 +3,7 @@ import { AUDIT_FLUSH_MS } from "../../src/shared/limits.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { runCommand } from "../../support/processes/process.ts";
+import { callCommand } from "../../support/processes/command.ts";
 
 const api = await startApi();
 const { sql } = api;
@@ -152,7 +152,7 @@ describe("the audit log", () => {
     await importsOf(api, owner).post(project, [PRODUCTION]);
     const env = { DATABASE_URL: api.databaseUrl };
     const audit = async (...args: string[]) => {
-      const { status, stdout } = await runCommand(["audit", ...args], { env });
+      const { status, stdout } = await callCommand(["audit", ...args], { env });
       expect(status).toBe(0);
       return stdout;
     };
@@ -167,7 +167,7 @@ describe("the audit log", () => {
       "import",
     );
     expect(await audit("--since", "2099-01-01T00:00:00Z", "--json")).toBe("");
-    const unknown = await runCommand(["audit", "--user", "ownr@example.com"], { env });
+    const unknown = await callCommand(["audit", "--user", "ownr@example.com"], { env });
     expect(unknown).toMatchObject({ status: 1, stdout: "" });
     expect(unknown.stderr).toContain("did you mean owner@example.com?");
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import pLimit from "p-limit";
 import { parseKey } from "../../src/auth/key-format.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase } from "../../support/processes/postgres.ts";
 import { type CommandResult, runCommand } from "../../support/processes/process.ts";
 import { dump, FRAME, openCli, type TestCli } from "./support.ts";
@@ -67,6 +68,21 @@ describe("the command line", () => {
     }
   });
 
+  test("runs every command as a process of its own", async () => {
+    const commands = [...new Set(COMMANDS.flatMap(([first = []]) => first))];
+    const results = await Promise.all(
+      commands.map((command) => atOnce(() => runCommand([command, "--help"]))),
+    );
+    for (const [i, command] of commands.entries()) {
+      const called = await cli.run([command, "--help"]);
+      expect(results[i], command).toEqual(called);
+      expect(called.stdout).toContain(`Usage: tessera ${command}`);
+    }
+    const wrong = await runCommand(["index"]);
+    expect(wrong).toMatchObject({ status: 2, stdout: "" });
+    expect(wrong.stderr).toContain("Usage: tessera index");
+  });
+
   test("exits with status 2 and a message after wrong usage, without changes", async () => {
     const before = await dump(cli.sql);
     const wrong = [
@@ -113,11 +129,11 @@ describe("the command line", () => {
   });
 
   test("exits with status 1 and names all configuration errors, or an unreachable database", async () => {
-    const faulty = await runCommand(["migrate"], { env: { PORT: "x", LOG_LEVEL: "loud" } });
+    const faulty = await callCommand(["migrate"], { env: { PORT: "x", LOG_LEVEL: "loud" } });
     expect(faulty).toMatchObject({ status: 1, stdout: "" });
     expect(faulty.stderr).toContain("PORT must be");
     expect(faulty.stderr).toContain("LOG_LEVEL must be");
-    const away = await runCommand(["migrate"], {
+    const away = await callCommand(["migrate"], {
       env: { DATABASE_URL: "postgres://user:hidden@127.0.0.1:1/x" },
     });
     expect(away.status).toBe(1);
@@ -130,10 +146,10 @@ describe("migrate", () => {
   test("applies pending migrations, then reports that the database is up to date", async () => {
     const { url } = await createEmptyDatabase();
     const env = { DATABASE_URL: url };
-    const first = await runCommand(["migrate"], { env });
+    const first = await callCommand(["migrate"], { env });
     expect(first.status).toBe(0);
     expect(first.stdout).toContain("applied 0001_identity\n");
-    const second = await runCommand(["migrate"], { env });
+    const second = await callCommand(["migrate"], { env });
     expect(second).toEqual({ status: 0, stdout: "the database is up to date\n", stderr: "" });
   });
 

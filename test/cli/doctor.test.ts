@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { startApi } from "../../support/api/api.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
-import { runCommand } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 
 async function doctor(env: Record<string, string>) {
-  const { status, stdout } = await runCommand(["doctor", "--json"], { env });
+  const { status, stdout } = await callCommand(["doctor", "--json"], { env });
   const findings = stdout
     .trim()
     .split("\n")
@@ -31,7 +31,7 @@ describe("doctor", () => {
     ]) {
       expect(of(check), check).toMatchObject([{ state: "ok" }]);
     }
-    const table = await runCommand(["doctor"], { env });
+    const table = await callCommand(["doctor"], { env });
     expect(table.stdout).toMatch(/^check +state +found +what to do\n/);
   });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
-import { runCommand } from "../../support/processes/process.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { type EmbeddingEndpoint, startEmbeddingEndpoint, vectorOf } from "./embedding-endpoint.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
@@ -200,7 +200,7 @@ describe("importing Markdown with an embedding endpoint", () => {
     endpoint = startEmbeddingEndpoint();
   });
   const importWithModel = (...options: string[]) =>
-    runCommand(
+    callCommand(
       [
         ...["import", "--markdown", folder, "--project", "handbook"],
         ...["--embed-url", endpoint.url, "--embed-model", "test-model", ...options],

@@ -4,7 +4,7 @@ import { OPERATOR } from "../../src/audit/actor.ts";
 import { importRecords } from "../../src/import/import-records.ts";
 import type { InputRecord } from "../../src/import/records/batches.ts";
 import { parseRecord } from "../../src/import/records/parse.ts";
-import { CHANGE_VISIBLE_BOUND_MS, IMPORT_INDEX_WAIT_MAX_MS } from "../../src/shared/limits.ts";
+import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 
@@ -51,7 +51,7 @@ async function reportWaiting(projectId: string, waitingMs: number) {
 }
 
 /** Imports files of the project in batches; `written` counts those that are written. */
-function startImport(slug: string) {
+function startImport(slug: string, options: { readonly indexWaitMaxMs?: number } = {}) {
   const progress = { written: 0 };
   async function* batches(): AsyncGenerator<InputRecord[]> {
     for (let i = 0; i < BATCHES; i++) {
@@ -60,6 +60,7 @@ function startImport(slug: string) {
     }
   }
   const done = importRecords(sql, batches(), {
+    ...options,
     actor: OPERATOR,
     strict: false,
     onRejected: (where, reason) => expect.unreachable(`${where}: ${reason}`),
@@ -68,12 +69,24 @@ function startImport(slug: string) {
   return { progress, done };
 }
 
+/** Resolves when a waiting import has looked for lagging indexes several times. */
+async function severalChecks(): Promise<void> {
+  const seen = new Set<string>();
+  while (seen.size < 3) {
+    const rows = await sql<{ at: string }[]>`
+      SELECT query_start::text AS at FROM pg_stat_activity
+      WHERE datname = current_database() AND query LIKE '%AS lags' AND pid <> pg_backend_pid()`;
+    for (const { at } of rows) seen.add(at);
+    await Bun.sleep(20);
+  }
+}
+
 describe("an import while indexes lag", () => {
   test("an import pauses while a running service lags in its project, and goes on when it has caught up", async () => {
     const project = await changedProject();
     const reported = await report(project.id, true);
     const { progress, done } = startImport(project.slug);
-    await Bun.sleep(2_000);
+    await severalChecks();
     expect(progress.written).toBeLessThan(BATCHES);
     await reported.update(false);
     await done;
@@ -85,7 +98,7 @@ describe("an import while indexes lag", () => {
     const project = await addProject(sql, await addUser(sql));
     const reported = await reportWaiting(project.id, CHANGE_VISIBLE_BOUND_MS + 1);
     const { progress, done } = startImport(project.slug);
-    await Bun.sleep(2_000);
+    await severalChecks();
     expect(progress.written).toBeLessThan(BATCHES);
     await reported.caughtUp();
     await done;
@@ -97,9 +110,8 @@ describe("an import while indexes lag", () => {
     const project = await changedProject();
     const stopped = await report(project.id, true, 3_600);
     const other = await report((await changedProject()).id, true);
-    const startedAt = performance.now();
-    await startImport(project.slug).done;
-    expect(performance.now() - startedAt).toBeLessThan(IMPORT_INDEX_WAIT_MAX_MS);
+    // An import that waited would wait for ever.
+    await startImport(project.slug, { indexWaitMaxMs: Number.POSITIVE_INFINITY }).done;
     await stopped.stop();
     await other.stop();
   });
@@ -107,7 +119,7 @@ describe("an import while indexes lag", () => {
   test("an import is not held up for long by a service that never catches up", async () => {
     const project = await changedProject();
     const reported = await report(project.id, true);
-    const { progress, done } = startImport(project.slug);
+    const { progress, done } = startImport(project.slug, { indexWaitMaxMs: 600 });
     await done;
     expect(progress.written).toBe(BATCHES);
     await reported.stop();

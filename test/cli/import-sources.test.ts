@@ -5,7 +5,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
 import {
   base64Of,
   contentsOf,
@@ -18,6 +18,8 @@ import {
 } from "./support.ts";
 
 const MEBIBYTE = 1_048_576;
+/** Several batches of an import. */
+const LARGE_FILES = 200;
 const FILES = Array.from({ length: 30 }, (_, i) => ({
   record: "file",
   project: "docs",
@@ -98,12 +100,10 @@ describe("the sources of an import", () => {
   });
 });
 
-/** Writes a file that is much larger than what an import may buffer, of chunks of at least this length. */
-async function writeLargeFile(path: string, chunks: number, contentChars = 0): Promise<void> {
-  const stream = createWriteStream(path);
-  stream.write(ndjson(FRAME));
+/** Files with ten chunks each, as lines of NDJSON. */
+function* largeFiles(from: number, to: number, contentChars = 0): Generator<string> {
   const embedding = base64Of(vector(768, 3));
-  for (let i = 0; i < chunks / 10; i++) {
+  for (let i = from; i < to; i++) {
     const record = {
       record: "file",
       project: "docs",
@@ -115,17 +115,18 @@ async function writeLargeFile(path: string, chunks: number, contentChars = 0): P
         embedding,
       })),
     };
-    if (!stream.write(ndjson([record]))) await new Promise((done) => stream.once("drain", done));
+    yield ndjson([record]);
   }
-  await new Promise((done) => stream.end(done as () => void));
 }
 
-function spawnImport(path: string, url: string) {
+/** Starts an import in a process of its own, by default of its standard input. */
+function spawnImport(variables: Readonly<Record<string, string>>, path = "-") {
   const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
     cwd: PROJECT_ROOT,
-    env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: url },
+    env: environment(variables),
+    stdin: "pipe",
     stdout: "ignore",
-    stderr: "ignore",
+    stderr: "pipe",
   });
   onCleanup(() => child.kill("SIGKILL"));
   return child;
@@ -133,17 +134,21 @@ function spawnImport(path: string, url: string) {
 
 describe("a large import", () => {
   test("that is killed changes no scope, and repeating it gives the same result as a single import", async () => {
+    const lines = [ndjson(FRAME), ...largeFiles(0, LARGE_FILES)];
     const path = join(temporaryFolder("large"), "large.ndjson");
-    await writeLargeFile(path, 8_000);
+    await Bun.write(path, lines.join(""));
 
-    const child = spawnImport(path, cli.database.url);
+    const child = spawnImport({ DATABASE_URL: cli.database.url });
     const chunks = async () => {
       const [row] = await cli.sql`SELECT count(*)::integer AS count FROM chunks`;
       return row?.["count"] as number;
     };
+    // Its input does not end, so the import is under way when it is killed.
+    const written = Promise.resolve(child.stdin.write(lines.slice(0, -1).join(""))).catch(() => {});
     while ((await chunks()) === 0 && child.exitCode === null) await Bun.sleep(5);
     child.kill("SIGKILL");
     await child.exited;
+    await written;
     expect(child.signalCode).toBe("SIGKILL");
     expect(await imported()).toBe(0);
     expect(await contentsOf(cli.sql, "release", "v1")).toEqual({});
@@ -151,23 +156,14 @@ describe("a large import", () => {
     expect((await cli.run(["import", path])).status).toBe(0);
     const fresh = await openCli();
     expect((await fresh.run(["import", path])).status).toBe(0);
-    expect(await imported()).toBe(800);
+    expect(await imported()).toBe(LARGE_FILES);
     expect(await content(cli)).toEqual(await content(fresh));
   });
 
   test("that is interrupted stops the embedded PostgreSQL that it started", async () => {
-    const folder = temporaryFolder("interrupted");
-    const path = join(folder, "large.ndjson");
-    await writeLargeFile(path, 20_000);
     const DATA_DIR = dataFolder();
-    const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
-      cwd: PROJECT_ROOT,
-      env: { PATH: process.env["PATH"] ?? "", DATA_DIR },
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    onCleanup(() => child.kill("SIGKILL"));
-    // The message is printed just before PostgreSQL starts. The import takes longer than the start.
+    const child = spawnImport({ DATA_DIR });
+    // The message is printed just before PostgreSQL starts.
     const { value } = await child.stderr.getReader().read();
     expect(Buffer.from(value ?? []).toString()).toContain("created a PostgreSQL");
     const pidFile = join(DATA_DIR, "postgres", "cluster", "postmaster.pid");
@@ -208,11 +204,16 @@ describe("a large import", () => {
   }
 
   test("needs no more memory than a few batches", async () => {
+    // The same files again and again, which PostgreSQL stores once: all of them are read.
     const path = join(temporaryFolder("large"), "large.ndjson");
-    await writeLargeFile(path, 20_000, 16_000);
+    const lines = ndjson(FRAME) + [...largeFiles(0, LARGE_FILES, 16_000)].join("");
+    const file = createWriteStream(path);
+    for (let i = 0; i < 10; i++) file.write(lines);
+    await new Promise<void>((done) => file.end(done));
     const size = statSync(path).size;
-    const small = await peakMemory(spawnImport(cli.file([...FRAME, ...FILES]), cli.database.url));
-    const growth = (await peakMemory(spawnImport(path, cli.database.url))) - small;
+    const env = { DATABASE_URL: cli.database.url };
+    const small = await peakMemory(spawnImport(env, cli.file([...FRAME, ...FILES])));
+    const growth = (await peakMemory(spawnImport(env, path))) - small;
     // An import that read the whole file would need at least twice its size, for lines and parameters.
     // The bound does not depend on the size of the file.
     const bound = 320 * MEBIBYTE;

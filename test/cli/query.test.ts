@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { startApi } from "../../support/api/api.ts";
-import { runCommand } from "../../support/processes/process.ts";
+import { callCommand } from "../../support/processes/command.ts";
 
 const api = await startApi();
 const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };
-const run = (...args: string[]) => runCommand(args, { env });
+const run = (...args: string[]) => callCommand(args, { env });
 await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
 
 describe("search and lookup from the terminal", () => {
@@ -66,7 +66,7 @@ describe("search and lookup from the terminal", () => {
     const refused = await run("lookup", "x", "--project", "handbook", "--key", stranger.key);
     expect(refused).toMatchObject({ status: 1, stdout: "" });
     expect(refused.stderr).toContain("No such project is visible to this caller.");
-    const fromEnvironment = await runCommand(["lookup", "x", "--project", "handbook"], {
+    const fromEnvironment = await callCommand(["lookup", "x", "--project", "handbook"], {
       env: { ...env, TESSERA_API_KEY: stranger.key },
     });
     expect(fromEnvironment.status).toBe(1);

@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
-import { type CommandResult, runCommand } from "../../support/processes/process.ts";
+import type { CommandResult } from "../../support/processes/process.ts";
 
 export type TestCli = {
   readonly database: TestDatabase;
@@ -21,7 +22,7 @@ export async function openCli(): Promise<TestCli> {
   const folder = temporaryFolder("import");
   let files = 0;
   const run = (args: readonly string[], stdin?: string | Uint8Array) =>
-    runCommand(args, {
+    callCommand(args, {
       env: { DATABASE_URL: database.url },
       ...(stdin === undefined ? {} : { stdin }),
     });

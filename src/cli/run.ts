@@ -1,0 +1,90 @@
+import { Command, CommanderError } from "commander";
+import { explain } from "../failure.ts";
+import { EmbeddingError } from "../import/embedders/embedding-error.ts";
+import { ImportError } from "../import/records/errors.ts";
+import { VERSION } from "../shared/version.ts";
+import { CommandError, ReportedError } from "./command-error.ts";
+import { explainEmbeddingError } from "./embedder-options.ts";
+import type { Io } from "./io.ts";
+import { notice } from "./output.ts";
+
+const USAGE_STATUS = 2;
+const SUCCESSES: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);
+
+type Loader = (io: Io) => Promise<Command>;
+
+/**
+ * In the order of the help. A command is loaded when it is needed, because loading all of them takes
+ * longer than most of them run.
+ */
+const COMMANDS: Readonly<Record<string, Loader>> = {
+  serve: async (io) => (await import("./serve.ts")).serveCommand(io),
+  import: async (io) => (await import("./import.ts")).importCommand(io),
+  migrate: async (io) => (await import("./migrate.ts")).migrateCommand(io),
+  keys: async (io) => (await import("./keys.ts")).keysCommand(io),
+  index: async (io) => (await import("./index-commands.ts")).indexCommand(io),
+  embed: async (io) => (await import("./embed.ts")).embedCommand(io),
+  members: async (io) => (await import("./members.ts")).membersCommand(io),
+  projects: async (io) => (await import("./projects.ts")).projectsCommand(io),
+  releases: async (io) => (await import("./releases.ts")).releasesCommand(io),
+  environments: async (io) => (await import("./releases.ts")).environmentsCommand(io),
+  files: async (io) => (await import("./files.ts")).filesCommand(io),
+  export: async (io) => (await import("./export.ts")).exportCommand(io),
+  search: async (io) => (await import("./query.ts")).searchCommand(io),
+  lookup: async (io) => (await import("./query.ts")).lookupCommand(io),
+  audit: async (io) => (await import("./audit.ts")).auditCommand(io),
+  doctor: async (io) => (await import("./doctor.ts")).doctorCommand(io),
+  bench: async (io) => (await import("./bench.ts")).benchCommand(io),
+};
+
+/** The named command, none for the version, or all for the help and for suggestions after typos. */
+function loadersOf([first = ""]: readonly string[]): Loader[] {
+  if (first === "--version") return [];
+  const named = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
+  return named === undefined ? Object.values(COMMANDS) : [named];
+}
+
+async function createProgram(args: readonly string[], io: Io): Promise<Command> {
+  const program = new Command("tessera")
+    .description("Vector and knowledge search over project files.")
+    .usage("<command> [options]")
+    .version(VERSION, "--version", "print the version")
+    .enablePositionalOptions()
+    .showHelpAfterError("(run with --help for usage and examples)")
+    .addHelpText(
+      "after",
+      "\nTessera is configured by environment variables. The README lists them.",
+    );
+  for (const load of loadersOf(args)) program.addCommand(await load(io));
+  program.exitOverride().configureOutput({
+    writeOut: (text) => void io.stdout.write(text),
+    writeErr: (text) => void io.stderr.write(text),
+  });
+  for (const command of withDescendants(program)) command.copyInheritedSettings(program);
+  return program;
+}
+
+function withDescendants(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...withDescendants(child)]);
+}
+
+/** Runs one command and returns the exit status: 0, 1 for a failure, 2 for a usage error. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  try {
+    const program = await createProgram(args, io);
+    await program.parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed the help or the error.
+      return SUCCESSES.has(error.code) ? 0 : USAGE_STATUS;
+    }
+    if (!(error instanceof ReportedError)) notice(io, messageOf(error));
+    return 1;
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof ImportError) return error.message;
+  return error instanceof EmbeddingError ? explainEmbeddingError(error) : explain(error);
+}
