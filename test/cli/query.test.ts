@@ -6,6 +6,8 @@ const api = await startApi();
 const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };
 const run = (...args: string[]) => callCommand(args, { env });
 await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
+// What an import has committed is visible within a second.
+while ((await run("search", "index", "--project", "handbook")).stdout === "") await Bun.sleep(20);
 
 describe("search and lookup from the terminal", () => {
   test("print a table of what the service finds, without a key of one's own", async () => {
