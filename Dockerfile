@@ -12,7 +12,7 @@ COPY patches ./patches
 COPY scripts ./scripts
 RUN TESSERA_SETUP=1 bun install --frozen-lockfile --production
 COPY native ./native
-RUN bun native/build.ts
+RUN bun native/build.ts && rm -r native/build/objects
 COPY src ./src
 COPY workers ./workers
 # The handbook is the content of the demo project.

@@ -17,13 +17,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isRunning, locked } from "./lock.ts";
 import { nameOf, type Target, takePrebuilt } from "./prebuilt.ts";
-import { AVX2, AVX512, sourceFiles, sources, unitsFor } from "./units.ts";
+import { AVX2, AVX512, sourceFiles, sources, type Unit, unitsFor } from "./units.ts";
 
 const root = import.meta.dir;
 const output = join(root, "build");
+/** What the last build compiled. Another build of the same sources, such as a release, only links it. */
+const objectFolder = join(output, "objects");
 const modules = join(root, "..", "node_modules");
 
 /** A failed build. The first line of the message names the remedy. */
@@ -148,60 +150,65 @@ async function run(command: string[], input = ""): Promise<{ ok: boolean; output
   return { ok: code === 0, output: text };
 }
 
-async function compileAll(cxx: string, folder: string, options: BuildOptions): Promise<string[]> {
+/** Where this process writes a file that it then renames, so that nobody sees a part of it. */
+const unfinishedPath = (path: string) => `${path}.${process.pid}`;
+
+/** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
+async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
+  const extra = unit.extensions.map((extension) => `-m${extension}`);
+  const hash = Bun.hash(JSON.stringify([cxx, fingerprint(options), unit])).toString(16);
+  const object = join(objectFolder, `${unit.name}-${hash}.o`);
+  if (existsSync(object)) return object;
+  const unfinished = unfinishedPath(object);
+  const compile = [cxx, ...flags(options), ...includes, ...extra];
+  const text = unit.files.map((file) => `#include "${file}"\n`).join("");
+  const { ok, output } = await run([...compile, "-x", "c++", "-c", "-", "-o", unfinished], text);
+  if (!ok) {
+    const reason = `does not compile with ${cxx} (C++20 is needed)`;
+    throw new BuildError(`the unit ${unit.name} ${reason}:\n${output}`);
+  }
+  renameSync(unfinished, object);
+  return object;
+}
+
+async function compileAll(cxx: string, options: BuildOptions): Promise<string[]> {
   const pending = unitsFor((options.target ?? HERE).arch);
   const objects: string[] = [];
   async function worker() {
     for (let unit = pending.shift(); unit; unit = pending.shift()) {
-      const object = join(folder, `${unit.name}.o`);
-      const extra = unit.extensions.map((extension) => `-m${extension}`);
-      const compile = [cxx, ...flags(options), ...includes, ...extra];
-      const command = [...compile, "-x", "c++", "-c", "-", "-o", object];
-      const text = unit.files.map((file) => `#include "${file}"\n`).join("");
-      const { ok, output } = await run(command, text);
-      if (!ok) {
-        const reason = `does not compile with ${cxx} (C++20 is needed)`;
-        throw new BuildError(`the unit ${unit.name} ${reason}:\n${output}`);
-      }
-      objects.push(object);
+      objects.push(await compileUnit(unit, cxx, options));
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
   return objects.sort();
 }
 
-const OBJECTS = "objects-";
-
-/** Removes the object folders of builds that were killed. */
-function cleanLeftovers(): void {
-  for (const name of readdirSync(output)) {
-    if (!name.startsWith(OBJECTS) || isRunning(Number(name.slice(OBJECTS.length)))) continue;
-    rmSync(join(output, name), { recursive: true, force: true });
+/** Removes objects of other sources, and what builds that were killed have left. */
+function removeObjectsExcept(objects: readonly string[]): void {
+  const kept = new Set(objects.map((object) => basename(object)));
+  for (const name of readdirSync(objectFolder)) {
+    const owner = Number(name.slice(name.lastIndexOf(".") + 1));
+    if (!kept.has(name) && !isRunning(owner)) rmSync(join(objectFolder, name), { force: true });
   }
 }
 
 /**
- * Compiles to a path, in a temporary folder that is renamed, so that a concurrent load sees a complete
+ * Compiles to a path, in a temporary file that is renamed, so that a concurrent load sees a complete
  * addon. Throws a BuildError.
  */
 async function compile(path: string, options: BuildOptions): Promise<void> {
   const { target = HERE } = options;
   const cxx = compiler(target);
   if (cxx === undefined) throw compilerMissing(target);
-  const folder = join(output, `${OBJECTS}${process.pid}`);
-  cleanLeftovers();
-  mkdirSync(folder, { recursive: true });
-  try {
-    const objects = await compileAll(cxx, folder, options);
-    const linked = join(folder, "addon.node");
-    const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
-    const link = [cxx, ...linkFlags(options), ...sanitize, ...objects, "-lpthread", "-o", linked];
-    const { ok, output } = await run(link);
-    if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
-    renameSync(linked, path);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  mkdirSync(objectFolder, { recursive: true });
+  const objects = await compileAll(cxx, options);
+  removeObjectsExcept(objects);
+  const linked = unfinishedPath(join(objectFolder, basename(path)));
+  const sanitize = options.asan ? ["-fsanitize=address,undefined"] : [];
+  const link = [cxx, ...linkFlags(options), ...sanitize, ...objects, "-lpthread", "-o", linked];
+  const { ok, output } = await run(link);
+  if (!ok) throw new BuildError(`the addon does not link with ${cxx}:\n${output}`);
+  renameSync(linked, path);
 }
 
 /** Compiles the addon of this machine or, without a compiler, takes the prebuilt one. */
@@ -218,9 +225,14 @@ async function compileOrTake(options: BuildOptions): Promise<void> {
 
 /** Compiles an addon for a release to a path, and returns the hash of its sources. Throws a BuildError. */
 export async function compileForRelease(target: Target, path: string): Promise<string> {
-  mkdirSync(output, { recursive: true });
-  await compile(path, { target, portable: true });
+  await alone(() => compile(path, { target, portable: true }));
   return fingerprint({ target });
+}
+
+/** Runs work while no other process builds. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  mkdirSync(output, { recursive: true });
+  await locked(join(output, "lock"), work);
 }
 
 /**
@@ -231,9 +243,9 @@ export async function build(options: BuildOptions & { force?: boolean } = {}): P
   const needed = () => options.force === true || !isFresh(options);
   if (!needed()) return false;
   let built = false;
-  mkdirSync(output, { recursive: true });
-  await locked(join(output, "lock"), async () => {
+  await alone(async () => {
     built = needed();
+    if (options.force) rmSync(objectFolder, { recursive: true, force: true });
     if (built) await compileOrTake(options);
   });
   return built;

@@ -5,7 +5,7 @@ import { join, parse } from "node:path";
 export const sources = join(import.meta.dir, "src");
 
 /** Sources that are compiled as one translation unit. */
-interface Unit {
+export interface Unit {
   name: string;
   /** Relative to `native/src`. */
   files: readonly string[];
@@ -26,13 +26,13 @@ const INSTRUCTION_SETS: Readonly<
 };
 
 /**
- * Folders below `native/src` that share most of their headers, which take most of the time to compile:
- * each group is one unit. A folder that is not listed is a unit of its own; "" is `native/src` itself.
+ * Folders below `native/src` that are one unit each. They share most of their headers and templates, which
+ * take most of the time to compile, so few units are cheap, and two of about the same size use two
+ * cores. A folder that is not listed is a unit of its own; "" is `native/src` itself.
  */
 const FOLDER_GROUPS: readonly (readonly string[])[] = [
+  ["", "binding", "testing", "common", "storage", "project", "snapshot"],
   ["codes", "graph", "index", "search", "json", "text"],
-  ["", "binding", "testing"],
-  ["common", "storage", "project", "snapshot"],
 ];
 
 /** Every C++ file below `native/src`, relative to it, sorted. */
