@@ -1,4 +1,3 @@
-import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api-keys/routes.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
@@ -95,24 +94,19 @@ function operationsOf(services: Services): Operation[] {
 
 function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
   return app
-    .get("/livez", () => Response.json({ status: "ok" }), { detail: { hide: true } })
-    .get(
-      "/readyz",
-      async () => {
-        const reasons = await readiness.reasons();
-        const ready = Object.keys(reasons).length === 0;
-        const body = { status: ready ? "ready" : "not_ready", reasons };
-        return Response.json(body, { status: ready ? 200 : 503 });
-      },
-      { detail: { hide: true } },
-    )
+    .get("/livez", () => Response.json({ status: "ok" }))
+    .get("/readyz", async () => {
+      const reasons = await readiness.reasons();
+      const ready = Object.keys(reasons).length === 0;
+      const body = { status: ready ? "ready" : "not_ready", reasons };
+      return Response.json(body, { status: ready ? 200 : 503 });
+    })
     .get(
       "/metrics",
       async () =>
         new Response(await metrics.registry.metrics(), {
           headers: { "content-type": metrics.registry.contentType },
         }),
-      { detail: { hide: true } },
     ) as unknown as Elysia;
 }
 
@@ -124,11 +118,7 @@ export function buildApp(services: Services): Elysia {
   // A call of a tool is one request, which counts once.
   const operations = [...features, mcpOperation(features, { ...context, rateLimits: undefined })];
   const app = new Elysia({ normalize: false });
-  // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
-  const document = openApiDocument(operations, baseUrl) as any;
-  app.use(swagger({ path: DOCS_PATH, documentation: document, exclude: PROBE_PATHS }));
-  // In place of the plugin's page, which loads its scripts from another host.
-  mountDocs(app, DOCS_PATH, document.info.title, baseUrl);
+  mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
   mountConsole(app, CONSOLE_PATH, baseUrl);
   mountProbes(app, services);
   return mountOperations(app, operations, context, PROBE_PATHS);

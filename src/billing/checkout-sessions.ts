@@ -4,7 +4,7 @@ import {
   BILLING_EARLIER_SESSIONS_MAX,
 } from "../shared/limits.ts";
 import type { Checkout } from "./checkout-parameters.ts";
-import { type Provider, ProviderError } from "./provider.ts";
+import { type Provider, ProviderError } from "./provider-error.ts";
 import type { Session } from "./session.ts";
 import type { BillingStore, StoredSession } from "./store.ts";
 

@@ -7,7 +7,7 @@ import { BILLING_DEADLINE_MS } from "../shared/limits.ts";
 import { decimalAmount, formattedAmount } from "./amounts.ts";
 import { checkoutOf } from "./checkout-parameters.ts";
 import { CheckoutSessions } from "./checkout-sessions.ts";
-import { createProvider, ProviderError } from "./provider.ts";
+import { ProviderError } from "./provider-error.ts";
 import type { Upgrade, UpgradeResult } from "./schema.ts";
 import type { Session } from "./session.ts";
 import { BillingStore } from "./store.ts";
@@ -44,19 +44,22 @@ interface Billing {
 
 export function createBilling(config: Config["billing"], sql: Sql, log: Log): Billing {
   const { secretKey, apiBase, prices } = config;
-  const sessions =
-    secretKey === undefined
-      ? null
-      : new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
+  let sessions: Promise<CheckoutSessions> | undefined;
+  const open = async (secretKey: string): Promise<CheckoutSessions> => {
+    // Loaded with the first upgrade, because the provider's SDK takes long to load.
+    const { createProvider } = await import("./provider.ts");
+    return new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
+  };
 
   return {
     async upgrade(accountId, upgrade) {
       if (upgrade.type === "free") return DONE;
-      if (sessions === null) throw new Problem("billing-not-configured");
+      if (secretKey === undefined) throw new Problem("billing-not-configured");
       const checkout = checkoutOf(accountId, upgrade, prices);
+      sessions ??= open(secretKey);
       const deadline = performance.now() + BILLING_DEADLINE_MS;
       // After a timeout the work continues: the next request uses its outcome.
-      const session = sessions.findOrOpen(accountId, checkout, deadline);
+      const session = (await sessions).findOrOpen(accountId, checkout, deadline);
       try {
         const options = { milliseconds: BILLING_DEADLINE_MS, fallback: timedOut };
         return pending(await pTimeout(session, options));

@@ -39,13 +39,10 @@ export function mountConsole(app: Elysia, path: string, baseUrl: string): void {
     const etag = entityTag(body);
     const type = TYPES[extname(file)] as string;
     const headers = { ...pageHeaders(), etag, "cache-control": "no-cache" };
-    app.get(
-      route,
-      ({ request }) =>
-        isCurrent(request.headers.get("if-none-match"), etag)
-          ? new Response(null, { status: 304, headers })
-          : new Response(body, { headers: { ...headers, "content-type": type } }),
-      { detail: { hide: true } },
+    app.get(route, ({ request }) =>
+      isCurrent(request.headers.get("if-none-match"), etag)
+        ? new Response(null, { status: 304, headers })
+        : new Response(body, { headers: { ...headers, "content-type": type } }),
     );
   }
 }

@@ -5,7 +5,6 @@ import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { hashingEmbedder } from "../import/embedders/embedder.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
-import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
 import { DEMO_KEY_DAYS, EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
@@ -35,6 +34,8 @@ const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
  */
 export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<Demo | undefined> {
   if (!(await isNeeded(config, sql))) return undefined;
+  // Loaded here, because most starts create no demo.
+  const { importMarkdown } = await import("../import/import-markdown.ts");
   const rejected: string[] = [];
   const summary = await importMarkdown(
     sql,

@@ -50,23 +50,28 @@ export function docsPaths(path: string): string[] {
 }
 
 /**
- * Serves the API's page at `path`, with the document at `path`/json, which the application has. The
- * page refers to its files below the path of `baseUrl`, but not to its host: it may have others.
+ * Serves the API's document at `path`/json and the page that shows it at `path`. The page refers to its
+ * files below the path of `baseUrl`, but not to its host: it may have others. The document is generated
+ * at its first request, so that no start waits for it.
  */
-export function mountDocs(app: Elysia, path: string, title: string, baseUrl: string): void {
+export function mountDocs(
+  app: Elysia,
+  path: string,
+  baseUrl: string,
+  documentOf: () => { readonly info: { readonly title: string } },
+): void {
   const base = `${basePathOf(baseUrl)}${path}`;
-  const hidden = { detail: { hide: true } };
-  app.get(path, () => respond(pageOf(title, base), "text/html; charset=utf-8"), hidden);
-  app.get(
-    `${path}/start.js`,
-    () => respond(startOf(base), "text/javascript; charset=utf-8"),
-    hidden,
-  );
+  let made: ReturnType<typeof documentOf> | undefined;
+  const document = () => {
+    made ??= documentOf();
+    return made;
+  };
+  app.get(`${path}/json`, () => Response.json(document()));
+  app.get(path, () => respond(pageOf(document().info.title, base), "text/html; charset=utf-8"));
+  app.get(`${path}/start.js`, () => respond(startOf(base), "text/javascript; charset=utf-8"));
   for (const [name, type] of Object.entries(ASSETS)) {
-    app.get(
-      `${path}/${name}`,
-      () => respond(Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))), type),
-      hidden,
+    app.get(`${path}/${name}`, () =>
+      respond(Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))), type),
     );
   }
 }

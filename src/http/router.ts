@@ -75,10 +75,7 @@ export function mountOperations(
       operation.method,
       pattern,
       ({ request, params }) => run(request, paramsByName(names, params)),
-      {
-        parse: "none",
-        detail: { hide: true },
-      },
+      { parse: "none" },
     );
   }
   return app;

@@ -1,5 +1,4 @@
 import pino, { type Logger } from "pino";
-import pretty from "pino-pretty";
 import type { LogLevel } from "../config/schema.ts";
 import { traceFields } from "./tracing.ts";
 
@@ -22,8 +21,11 @@ const REDACTED = [
   "*.cookie",
 ];
 
+/** Loaded for terminals only, because every thread that logs would load it. */
+const pretty = process.stderr.isTTY === true ? (await import("pino-pretty")).default : undefined;
+
 /** Logs to standard error: JSON lines, or readable lines when it is a terminal. */
-export function createLog(level: LogLevel, terminal = process.stderr.isTTY === true): Log {
+export function createLog(level: LogLevel): Log {
   const options = {
     level,
     customLevels: LEVELS,
@@ -32,15 +34,14 @@ export function createLog(level: LogLevel, terminal = process.stderr.isTTY === t
     mixin: traceFields,
     redact: { paths: REDACTED, censor: "[redacted]" },
   };
-  const stream = terminal
-    ? pretty({
-        colorize: true,
-        customLevels: "http:25",
-        useOnlyCustomProps: false,
-        destination: 2,
-        sync: true,
-        ignore: "time",
-      })
-    : pino.destination({ dest: 2, sync: true });
+  const stream =
+    pretty?.({
+      colorize: true,
+      customLevels: "http:25",
+      useOnlyCustomProps: false,
+      destination: 2,
+      sync: true,
+      ignore: "time",
+    }) ?? pino.destination({ dest: 2, sync: true });
   return pino(options, stream);
 }

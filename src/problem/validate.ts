@@ -90,12 +90,15 @@ function dropAbsent(schema: TSchema, value: unknown): unknown {
 export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
 
 /**
- * Compiles a schema into a function that returns the valid value or throws a `validation-failed`
- * problem that names every invalid field. Compile once, at registration.
+ * A function that returns the valid value or throws a `validation-failed` problem that names every
+ * invalid field. Make it once, at registration. Its first call compiles the schema, so that a start
+ * does not compile those of all operations.
  */
 export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<S> {
-  const check = TypeCompiler.Compile(schema as TSchema);
+  let compiled: TypeCheck<TSchema> | undefined;
   return (input) => {
+    compiled ??= TypeCompiler.Compile(schema as TSchema);
+    const check = compiled;
     const value = dropAbsent(schema, input);
     if (check.Check(value)) return value as Static<S>;
     const errors = fieldErrors(check, value, prefix);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createProvider, type Provider, ProviderError } from "../../../src/billing/provider.ts";
+import { createProvider } from "../../../src/billing/provider.ts";
+import { type Provider, ProviderError } from "../../../src/billing/provider-error.ts";
 import { sessionOf } from "../../../src/billing/session.ts";
 import { BillingProvider, type Reaction } from "../../../support/api/billing-provider.ts";
 

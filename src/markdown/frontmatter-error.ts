@@ -1,0 +1,2 @@
+/** The message continues the sentence "frontmatter ...". */
+export class FrontmatterError extends Error {}

@@ -1,0 +1,105 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from "yaml";
+import {
+  FRONTMATTER_MAX_DEPTH,
+  FRONTMATTER_MAX_ENTRIES,
+  FRONTMATTER_MAX_NODES,
+} from "../shared/limits.ts";
+import type { FrontmatterEntry } from "../text/index.ts";
+import { FrontmatterError } from "./frontmatter-error.ts";
+
+/** Reads a block that is not plain. Throws a FrontmatterError or what the parser throws. */
+export function parseYaml(yaml: string): FrontmatterEntry[] {
+  refuseDeepIndicators(yaml);
+  const lines = new LineCounter();
+  // The core schema has JSON's types only, so dates and the like stay as they were written.
+  const document = parseDocument(yaml, {
+    schema: "core",
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    merge: false,
+    logLevel: "silent",
+  });
+  const error = document.errors[0];
+  if (error !== undefined) {
+    // Plus one for the opening fence, which the parser does not see.
+    const { line } = lines.linePos(error.pos[0]);
+    throw new FrontmatterError(`is not valid YAML at line ${line + 1} (${error.code})`);
+  }
+  const root = document.contents as Node | null;
+  if (root === null || (isScalar(root) && root.value === null)) return [];
+  if (!isMap(root)) throw new FrontmatterError("is not a map of keys to values");
+  if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
+    throw new FrontmatterError(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
+  }
+  const budget = { nodes: FRONTMATTER_MAX_NODES };
+  return root.items.map((pair) => ({
+    key: plainText(toPlain(pair.key, budget, 0)),
+    value: plainText(toPlain(pair.value, budget, 0)),
+  }));
+}
+
+/**
+ * The YAML parser is recursive, so brackets and block indicators that are nested too deeply are
+ * refused before parsing.
+ */
+function refuseDeepIndicators(yaml: string): void {
+  let flow = 0;
+  for (const line of yaml.split("\n")) {
+    const indicators = /^[\s?:-]*/.exec(line)?.[0].replace(/[^?:-]/g, "").length ?? 0;
+    let deepest = flow;
+    for (const character of line) {
+      if (character === "[" || character === "{") flow++;
+      else if ((character === "]" || character === "}") && flow > 0) flow--;
+      if (flow > deepest) deepest = flow;
+    }
+    if (deepest > FRONTMATTER_MAX_FLOW_DEPTH || indicators > FRONTMATTER_MAX_FLOW_DEPTH) {
+      throw new FrontmatterError("is nested too deeply");
+    }
+  }
+}
+
+/** Higher than the depth of values, because brackets in quoted text count too. */
+const FRONTMATTER_MAX_FLOW_DEPTH = 4 * FRONTMATTER_MAX_DEPTH;
+
+type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
+
+/** Converts a node to JSON values. Refuses aliases, excessive depth and excessive size. */
+function toPlain(node: unknown, budget: { nodes: number }, depth: number): Plain {
+  if (--budget.nodes < 0) throw new FrontmatterError("has too many values");
+  if (depth > FRONTMATTER_MAX_DEPTH) throw new FrontmatterError("is nested too deeply");
+  if (isAlias(node)) throw new FrontmatterError("uses YAML aliases, which are not allowed");
+  if (isScalar(node)) return scalarValue(node.value, node.source);
+  if (!isCollection(node)) return null;
+  if (!isMap(node)) return node.items.map((item) => toPlain(item, budget, depth + 1));
+  // With a null prototype, a key such as __proto__ is an ordinary key.
+  const map: { [key: string]: Plain } = Object.create(null);
+  for (const pair of node.items) {
+    if (!isPair(pair)) continue;
+    map[plainText(toPlain(pair.key, budget, depth + 1))] = toPlain(pair.value, budget, depth + 1);
+  }
+  return map;
+}
+
+/** Numbers stay as they were written, so the version `1.10` does not become 1.1. */
+function scalarValue(value: unknown, source: string | undefined): Plain {
+  if (typeof value === "number") {
+    return Number.isFinite(value) && String(value) === source ? value : (source ?? String(value));
+  }
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  return source ?? String(value);
+}
+
+function plainText(value: Plain): string {
+  if (value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
