@@ -997,12 +997,12 @@ export interface components {
             sandbox_quantity?: number | null;
             /**
              * Format: uri
-             * @description Where to send the customer after the payment.
+             * @description Where to send the customer after the payment: any absolute URI, except of the schemes `javascript`, `data` and `vbscript`.
              */
             success_url?: string;
             /**
              * Format: uri
-             * @description Where to send the customer when they leave without paying.
+             * @description Where to send the customer when they leave without paying: any absolute URI, except of the schemes `javascript`, `data` and `vbscript`.
              */
             cancel_url?: string;
         };

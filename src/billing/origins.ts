@@ -1,19 +1,28 @@
 import { Problem } from "../problem/problem.ts";
 
+/** JSON Schema has no flag for it. */
+const inAnyCase = (words: string) => words.replace(/[a-z]/g, (c) => `[${c.toUpperCase()}${c}]`);
+
+/** What browsers and servers are known to interpret differently: backslashes, white space, controls. */
+const UNSAFE = "\\s\\\\\\x00-\\x1f\\x7f";
+const AUTHORITY = `(?:[^${UNSAFE}/?#@]*@)?[^${UNSAFE}/?#@]+`;
+
 /**
- * An absolute http or https URL that every parser reads the same way: no user name, backslash or
- * white space, which browsers and servers are known to interpret differently.
+ * An absolute URI that every parser reads the same way, and that runs no script in a browser which
+ * follows it.
  */
 export const REDIRECT_URL_PATTERN =
-  "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\/?#@]+(?:[/?#][^\\s\\\\]*)?$";
+  `^(?!${inAnyCase("(?:javascript|data|vbscript)")}:)` +
+  `(?:${inAnyCase("https?")}://${AUTHORITY}(?:[/?#][^${UNSAFE}]*)?` +
+  `|(?!${inAnyCase("https?")}:)[A-Za-z][A-Za-z0-9+.-]*:[^${UNSAFE}]+)$`;
 
 const BARE_ORIGIN = /^https?:\/\/[^\s\\/?#@]+$/i;
 
-/** Scheme, host and port of a URL, as `URL.origin` spells them; null when it has no origin. */
+/** Scheme, host and port of an http or https URL, as `URL.origin` spells them; null for any other. */
 export function originOf(url: string): string | null {
   if (!URL.canParse(url)) return null;
-  const { origin } = new URL(url);
-  return origin === "null" ? null : origin;
+  const { origin, protocol } = new URL(url);
+  return protocol === "https:" || protocol === "http:" ? origin : null;
 }
 
 /** The origin in an `Origin` header; null for `null`, lists and anything with a path. */

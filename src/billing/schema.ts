@@ -16,10 +16,12 @@ const redirect = (when: string) =>
       format: "uri",
       pattern: REDIRECT_URL_PATTERN,
       maxLength: BILLING_URL_MAX_CHARS,
-      description: `Where to send the customer ${when}.`,
+      description:
+        `Where to send the customer ${when}: any absolute URI, except of the schemes ` +
+        "`javascript`, `data` and `vbscript`.",
       errorMessage:
-        "must be an absolute http or https URL without a user name, " +
-        `of at most ${BILLING_URL_MAX_CHARS} characters`,
+        "must be an absolute URI of another scheme than javascript, data and vbscript, " +
+        `with at most ${BILLING_URL_MAX_CHARS} characters`,
     }),
   );
 

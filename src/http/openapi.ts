@@ -96,7 +96,10 @@ function requestBodyOf(operation: Operation): Json | undefined {
   }
   if (operation.body === undefined) return undefined;
   const media = { schema: operation.body as TSchema, example: operation.bodyExample };
-  return { required: true, content: { "application/json": mediaOf(media) } };
+  return {
+    required: operation.bodyOptional !== true,
+    content: { "application/json": mediaOf(media) },
+  };
 }
 
 function isRetryable(slug: Slug): boolean {

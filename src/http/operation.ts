@@ -77,6 +77,8 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   readonly permission: Permission | null;
   readonly body?: B;
   readonly bodyExample?: Example;
+  /** True when an absent body means `{}`. */
+  readonly bodyOptional?: boolean;
   /**
    * Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems.
    */

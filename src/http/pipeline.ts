@@ -61,9 +61,15 @@ function validatorsOf(operation: Operation): Validators {
   };
 }
 
-async function jsonBody(request: Request, context: HttpContext, holder: string): Promise<unknown> {
+async function jsonBody(
+  request: Request,
+  context: HttpContext,
+  holder: string,
+  isOptional = false,
+): Promise<unknown> {
   const type = mediaType(request);
   const bytes = await context.bodies.read(request, context.maxBodyBytes, holder);
+  if (isOptional && bytes.byteLength === 0) return {};
   // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
     throw new Problem("unsupported-media-type", {
@@ -120,7 +126,7 @@ async function perform(
   const common = { request, requestId, basePath, params, query, note };
   if (operation.kind === "raw") return await operation.handle({ ...common, principal });
   const { userId } = principal as Principal;
-  const body = validators.body?.(await jsonBody(request, context, userId));
+  const body = validators.body?.(await jsonBody(request, context, userId, operation.bodyOptional));
   if (operation.method !== "GET" && !operation.safe) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (result instanceof Response) return result;

@@ -60,6 +60,7 @@ export function knowledgeOperations(services: {
       safe: true,
       params: ProjectParams,
       body: LookupBody,
+      bodyOptional: true,
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,

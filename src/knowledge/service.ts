@@ -4,6 +4,7 @@ import type { RequestDetail } from "../http/request-record.ts";
 import { traced } from "../observability/tracing.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
+import { type Scope, ScopeNotFound } from "../scopes/scope.ts";
 import { LOOKUP_LIMIT_MAX } from "../shared/limits.ts";
 import type { LookupCursors, LookupProgress, LookupQuestion, LookupState } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
@@ -57,8 +58,8 @@ function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
   };
 }
 
-const sameTarget = (a: LookupTarget | null, b: LookupTarget) =>
-  JSON.stringify(a) === JSON.stringify(b);
+const otherQuery = () =>
+  new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
 
 /** Parameters that are sent with a cursor must be those of its question. */
 function checkSame(question: LookupQuestion, body: LookupBody): void {
@@ -66,10 +67,29 @@ function checkSame(question: LookupQuestion, body: LookupBody): void {
     (body.query === undefined || queryOf(body) === question.query) &&
     (body.limit === undefined || body.limit === question.limit) &&
     (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
-    (body.shard_count === undefined || body.shard_count === question.shardCount) &&
-    (body.lookup_target === undefined || sameTarget(question.target, body.lookup_target));
-  if (same) return;
-  throw new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
+    (body.shard_count === undefined || body.shard_count === question.shardCount);
+  if (!same) throw otherQuery();
+}
+
+/**
+ * A target that is sent with a cursor must be that of its question, or name the scope that a question
+ * without one has by default.
+ */
+async function checkSameTarget(
+  { scopes }: LookupServices,
+  { principal, reference: project, body: { lookup_target: given } }: LookupCall,
+  asked: LookupTarget | null,
+  scope: Scope,
+): Promise<void> {
+  if (given === undefined || JSON.stringify(given) === JSON.stringify(asked)) return;
+  if (asked !== null) throw otherQuery();
+  try {
+    const named = await scopes.resolve(principal, referenceOf(project, given));
+    if (named.id === scope.id) return;
+  } catch (error) {
+    if (!(error instanceof ScopeNotFound)) throw error;
+  }
+  throw otherQuery();
 }
 
 async function stateOf(
@@ -144,6 +164,9 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const state = await stateOf(cursors, projectId, call.body);
   const { question, progress } = state;
   const scope = await scopes.resolve(principal, referenceOf(project, question.target));
+  if (call.body.cursor !== undefined) {
+    await checkSameTarget(services, call, question.target, scope);
+  }
   const { query, limit, shardIndex, shardCount } = question;
   const request = { query, limit, shardIndex, shardCount, ...progress };
   const work = () => knowledge.lookup(principal.userId, scope, request);

@@ -155,8 +155,20 @@ export async function copyEnvironments(sql: Queryable, from: string, to: string)
     RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
 }
 
+/** What the environments of a project serve: an active release, or else their working set. */
+function servedFiles(sql: Queryable, projectId: string) {
+  return sql`(
+    SELECT e.name, w.file_id, w.file_version_id
+    FROM environments e JOIN environment_files w ON w.environment_id = e.id
+    WHERE e.project_id = ${projectId} AND e.active_release_id IS NULL
+    UNION ALL
+    SELECT e.name, r.file_id, r.file_version_id
+    FROM environments e JOIN release_files r ON r.release_id = e.active_release_id
+    WHERE e.project_id = ${projectId})`;
+}
+
 /**
- * Copies the working sets of all environments, with their files, versions and chunks. Copies have
+ * Copies what all environments serve as their working sets, with files, versions and chunks. Copies have
  * new ids and are matched with the originals by natural key: a file by path, a version by file and
  * version key, an environment by name. The working sets are written last, because that takes the
  * change log's lock until the end of the transaction.
@@ -165,18 +177,15 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
   await sql`
     INSERT INTO files (id, project_id, path)
     SELECT gen_random_uuid(), ${to}, f.path FROM files f
-    WHERE f.project_id = ${from} AND EXISTS (
-      SELECT 1 FROM environment_files w JOIN environments e ON e.id = w.environment_id
-      WHERE e.project_id = ${from} AND w.file_id = f.id)`;
+    WHERE f.project_id = ${from} AND f.id IN (
+      SELECT s.file_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
     SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.chunk_count
     FROM file_versions v
     JOIN files f ON f.id = v.file_id
     JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
-    WHERE v.id IN (
-      SELECT w.file_version_id FROM environment_files w
-      JOIN environments e ON e.id = w.environment_id WHERE e.project_id = ${from})`;
+    WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
       start_offset, end_offset, token_count, metadata, dimension, embedding)
@@ -191,12 +200,10 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
   await sql`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
     SELECT ${to}, ne.id, nf.id, nv.id
-    FROM environments e
-    JOIN environments ne ON ne.project_id = ${to} AND ne.name = e.name
-    JOIN environment_files w ON w.environment_id = e.id
-    JOIN files f ON f.id = w.file_id
+    FROM ${servedFiles(sql, from)} s
+    JOIN environments ne ON ne.project_id = ${to} AND ne.name = s.name
+    JOIN files f ON f.id = s.file_id
     JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
-    JOIN file_versions v ON v.id = w.file_version_id
-    JOIN file_versions nv ON nv.file_id = nf.id AND nv.version_key = v.version_key
-    WHERE e.project_id = ${from}`;
+    JOIN file_versions v ON v.id = s.file_version_id
+    JOIN file_versions nv ON nv.file_id = nf.id AND nv.version_key = v.version_key`;
 }

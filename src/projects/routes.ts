@@ -102,7 +102,8 @@ function createOperation(sql: Sql): Operation {
     description:
       "The caller becomes the owner. Without a template, the project has one environment, " +
       "`production`. With one, the template's config, features, environments and their working " +
-      "sets are copied, but not its releases.",
+      "sets are copied, but not its releases: what an environment serves from a release becomes the " +
+      "working set of its copy.",
     permission: "projects.create",
     body: NewProject,
     bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -204,9 +205,9 @@ describe("POST /projects", () => {
         const id = randomUUID();
         await sql`
           INSERT INTO environments (id, project_id, name, protected, domains,
-            environment_variables, active_release_id, server_hostname)
+            environment_variables, server_hostname)
           VALUES (${id}, ${template.id}, ${name}, true, ${[`${name}.example.com`]},
-            ${sql.json([{ name: "A", value: "1" }])}, ${release}, 'host')`;
+            ${sql.json([{ name: "A", value: "1" }])}, 'host')`;
         await sql`
           INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
           VALUES (${template.id}, ${id}, ${file.fileId}, ${file.versionId})`;
@@ -240,6 +241,39 @@ describe("POST /projects", () => {
         { name: "production", path: "a.md" },
         { name: "staging", path: "b.md" },
       ]);
+    });
+
+    test("an environment that serves a release is copied with the contents of that release", async () => {
+      const template = await api.project(user);
+      const released = await addFile(sql, template, "released.md", 2);
+      const drafted = await addFile(sql, template, "drafted.md", 1);
+      const release = await addRelease(sql, template, "v1");
+      await sql`
+        INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+        VALUES (${template.id}, ${release.id}, ${released.fileId}, ${released.versionId})`;
+      for (const [name, active] of [
+        ["production", release.id],
+        ["staging", null],
+      ] as const) {
+        const { id: environment } = await addEnvironment(sql, template, name);
+        await sql`
+          INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+          VALUES (${template.id}, ${environment}, ${drafted.fileId}, ${drafted.versionId})`;
+        await sql`UPDATE environments SET active_release_id = ${active} WHERE id = ${environment}`;
+      }
+      const json = { name: "Copy", slug: newSlug(), templateProjectId: template.id };
+      const { status, body } = await api.post("/projects", json, user);
+      expect([status, body.releases]).toEqual([201, []]);
+      for (const { active_release_id } of body.environments)
+        expect(active_release_id).toBeUndefined();
+      const sets = await sql`
+        SELECT e.name, f.path FROM environment_files w JOIN environments e ON e.id = w.environment_id
+        JOIN files f ON f.id = w.file_id WHERE w.project_id = ${body.id} ORDER BY e.name`;
+      expect([...sets]).toEqual([
+        { name: "production", path: "released.md" },
+        { name: "staging", path: "drafted.md" },
+      ]);
+      expect((await api.get(`/projects/${body.id}/chunks`, user)).body.data).toHaveLength(3);
     });
 
     test("a template may be given by id and slug, and returns 400 when they disagree", async () => {

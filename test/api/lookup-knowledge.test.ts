@@ -170,7 +170,7 @@ describe("the target of a lookup", () => {
     const own = await api.project(member);
     await publishTexts(sql, own, await addEnvironment(sql, own, "beta"), { "b.md": "beta" });
     await publishTexts(sql, own, await addEnvironment(sql, own, "alpha"), { "a.md": "alpha" });
-    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["a.md"]);
+    expect(await seen(["a.md"], pathOf(own))).toEqual(["a.md"]);
     await publishTexts(sql, own, await addEnvironment(sql, own), { "p.md": "production" });
     expect(await seen(["p.md"], pathOf(own))).toEqual(["p.md"]);
     const named = await look({ lookup_target: { environment: "beta" } }, pathOf(own));
@@ -191,7 +191,7 @@ describe("the target of a lookup", () => {
       const { body } = await look({ lookup_target: { release: name } }, pathOf(own));
       expect(pathsOf(body)).toEqual(["old.md"]);
     }
-    expect(pathsOf((await look({}, pathOf(own))).body)).toEqual(["new.md"]);
+    expect(await seen(["new.md"], pathOf(own))).toEqual(["new.md"]);
     await sql`UPDATE environments SET active_release_id = ${release.id} WHERE id = ${production.id}`;
     expect(await seen(["old.md"], pathOf(own))).toEqual(["old.md"]);
   });
@@ -311,6 +311,44 @@ describe("pages", () => {
       expect(answer.status).toBe(400);
       expect(answer.body.slug).toBe("invalid-cursor");
     }
+  });
+
+  test("a lookup without a body is one with an empty body", async () => {
+    const empty = (await look({})).body;
+    for (const headers of [{}, { "content-type": "application/json" }]) {
+      const answer = await api.send("POST", path, { as: member, headers });
+      expect(answer.status).toBe(200);
+      expect(answer.body.mode).toBe("browse");
+      expect(pathsOf(answer.body)).toEqual(pathsOf(empty));
+    }
+    const broken = { as: member, body: " ", headers: { "content-type": "application/json" } };
+    expect((await api.send("POST", path, broken)).status).toBe(400);
+  });
+
+  test("a target that names the scope which a question has by default continues it", async () => {
+    const own = await api.project(member);
+    const production = await addEnvironment(sql, own, "production");
+    await addEnvironment(sql, own, "staging");
+    await publishTexts(sql, own, production, TEXTS);
+    await seen(
+      Object.keys(TEXTS)
+        .filter((name) => !name.endsWith(".csv"))
+        .sort(),
+      pathOf(own),
+    );
+    const { next: cursor } = (await look({ limit: 2 }, pathOf(own))).body.page_info;
+    expect(cursor).toBeString();
+    const whole = await look({ cursor }, pathOf(own));
+    const named = { cursor, lookup_target: { environment: "production" } };
+    const same = await look(named, pathOf(own));
+    expect(same.status).toBe(200);
+    expect(pathsOf(same.body)).toEqual(pathsOf(whole.body));
+    for (const lookup_target of [{ environment: "staging" }, { environment: "none" }]) {
+      const other = await look({ cursor, lookup_target }, pathOf(own));
+      expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
+    }
+    const foreign = await api.post(pathOf(own), named, await api.user());
+    expect([foreign.status, foreign.body.slug]).toEqual([404, "project-not-found"]);
   });
 
   test("an unknown cursor is refused", async () => {
