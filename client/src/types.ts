@@ -530,8 +530,6 @@ export interface components {
             message_id: string;
             /** @description Always `accepted`. */
             status: string;
-            /** @description The code of an error in later processing. */
-            error_code: string | null;
             /**
              * Format: date-time
              * @description When the delivery was received.
@@ -1065,27 +1063,13 @@ export interface components {
             status: string;
             /** @description True when the delivery was already stored. */
             duplicate: boolean;
-            /** @description The code of an error in later processing. */
-            error_code?: string;
-            /** @description The message of an error in later processing. */
-            error_message?: string;
             /** @description Always `webhook`. */
             invoked_by: string;
-            /**
-             * Format: uuid
-             * @description The user who triggered the event manually.
-             */
-            manual_invoked_by_user_id?: string;
             /**
              * Format: date-time
              * @description When the delivery was received.
              */
             received_at: string;
-            /**
-             * Format: date-time
-             * @description When processing finished.
-             */
-            completed_at?: string;
             /** @description The payload as it was sent. A string when it is not JSON. */
             payload: unknown;
         };

@@ -25,14 +25,15 @@ export async function readUsers(sql: Queryable, project: ProjectFilter): Promise
 
 export async function readProjects(sql: Queryable, project: ProjectFilter): Promise<Row[]> {
   return await sql<Row[]>`
-    SELECT p.id, p.slug, p.name, p.description, p.features, p.config,
-      (SELECT m.user_id FROM memberships m WHERE m.project_id = p.id
+    SELECT t.id, t.slug, t.name, t.description, t.features, t.config, t.is_claimed, t.prompt_count,
+      t.provider, t.layout, ${sql.unsafe(times("published_at"))},
+      (SELECT m.user_id FROM memberships m WHERE m.project_id = t.id
         ORDER BY m.role <> 'owner', m.created_at, m.user_id LIMIT 1) AS owner,
       (SELECT json_agg(json_build_object('user', m.user_id, 'role', m.role)
           ORDER BY m.created_at, m.user_id)
-        FROM memberships m WHERE m.project_id = p.id) AS members
-    FROM projects p WHERE ${project}::uuid IS NULL OR p.id = ${project}
-    ORDER BY p.slug COLLATE "C"`;
+        FROM memberships m WHERE m.project_id = t.id) AS members
+    FROM projects t WHERE ${project}::uuid IS NULL OR t.id = ${project}
+    ORDER BY t.slug COLLATE "C"`;
 }
 
 /** Valid keys, with their hashes. */

@@ -23,7 +23,6 @@ const ListedWebhookEvent = Type.Object(
     conversation_id: uuid("The conversation that the delivery was added to."),
     message_id: uuid("The message that contains the payload."),
     status: Type.String({ description: "Always `accepted`." }),
-    error_code: nullable(Type.String(), "The code of an error in later processing."),
     received_at: Type.String({
       format: "date-time",
       description: "When the delivery was received.",
@@ -50,7 +49,6 @@ const EXAMPLE: WebhookEventPage = {
       conversation_id: "f0e1d2c3-b4a5-4687-9879-6a5b4c3d2e1f",
       message_id: "0f1e2d3c-4b5a-4968-8776-859473625140",
       status: "accepted",
-      error_code: null,
       received_at: "2026-01-06T12:00:00.000Z",
     },
   ],

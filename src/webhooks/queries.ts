@@ -40,11 +40,7 @@ export interface EventRow {
   latest_event_id: string;
   status: string;
   invoked_by: string;
-  manual_invoked_by_user_id: string | null;
-  error_code: string | null;
-  error_message: string | null;
   received_at: Date;
-  completed_at: Date | null;
   /** The payload as JSON text; null for an event that the same statement inserted. */
   payload: string | null;
 }
@@ -59,8 +55,7 @@ export async function storeDelivery(sql: Sql, delivery: Delivery): Promise<Event
   const { event, conversation, message, run } = ids;
   const [row] = await asWrite(sql<EventRow[]>`
     SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
-      message_id, run_id, latest_event_id, status, invoked_by, manual_invoked_by_user_id,
-      error_code, error_message, received_at, completed_at,
+      message_id, run_id, latest_event_id, status, invoked_by, received_at,
       CASE WHEN id <> ${event}::uuid THEN payload::text END AS payload
     FROM deliver_webhook(${definitionId}, ${key}, ${payload.fingerprint as Buffer}, ${payload.isJson},
       ${payload.json}::text::json, ${[event, conversation, message, run]}::uuid[])`);
@@ -75,8 +70,7 @@ export async function readEvent(
 ): Promise<EventRow | undefined> {
   const [row] = await sql<EventRow[]>`
     SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
-      message_id, run_id, latest_event_id, status, invoked_by, manual_invoked_by_user_id,
-      error_code, error_message, received_at, completed_at, payload::text AS payload
+      message_id, run_id, latest_event_id, status, invoked_by, received_at, payload::text AS payload
     FROM webhook_events
     WHERE webhook_definition_id = ${definitionId} AND idempotency_key = ${key}`;
   return row;
@@ -90,7 +84,6 @@ export interface ListedEventRow {
   conversation_id: string;
   message_id: string;
   status: string;
-  error_code: string | null;
   received_at: Date;
   /** `received_at` in microseconds since 1970, which a Date cannot hold. */
   micros: number;
@@ -117,7 +110,7 @@ export async function readEvents(
     sql`(timestamptz 'epoch' + ${micros}::float8::bigint * interval '1 microsecond', ${id}::uuid)`;
   return await sql<ListedEventRow[]>`
     SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
-      status, error_code, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
+      status, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
     FROM webhook_events WHERE project_id = ${projectId}
       ${older === undefined ? sql`` : sql`AND (received_at, id) < ${at(older)}`}
       ${newer === undefined ? sql`` : sql`AND (received_at, id) > ${at(newer)}`}

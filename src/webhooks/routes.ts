@@ -14,7 +14,6 @@ import { invalid, Problem } from "../problem/problem.ts";
 import { createFailpoints } from "../shared/failpoints.ts";
 import { timestamp } from "../shared/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../shared/limits.ts";
-import { omitNulls } from "../shared/omit-nulls.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
@@ -63,7 +62,7 @@ function charsetOf(request: Request): string | undefined {
 
 /** The result as JSON. The payload is inserted as it was sent, so that numbers keep all digits. */
 function resultBody({ event, isDuplicate, payload }: Outcome): string {
-  const result: Omit<WebhookEventResult, "payload"> = omitNulls({
+  const result: Omit<WebhookEventResult, "payload"> = {
     webhook_event_id: event.id,
     webhook_definition_id: definitionUuid(event.webhook_definition_id),
     project_id: event.project_id,
@@ -74,13 +73,9 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
     latest_event_id: Number(event.latest_event_id),
     status: event.status,
     duplicate: isDuplicate,
-    error_code: event.error_code,
-    error_message: event.error_message,
     invoked_by: event.invoked_by,
-    manual_invoked_by_user_id: event.manual_invoked_by_user_id,
     received_at: timestamp(event.received_at),
-    completed_at: timestamp(event.completed_at),
-  });
+  };
   return `${JSON.stringify(result).slice(0, -1)},"payload":${payload}}`;
 }
 

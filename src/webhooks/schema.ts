@@ -66,12 +66,8 @@ export const WebhookEventResult = Type.Object(
     }),
     status: Type.String({ description: "Always `accepted`." }),
     duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
-    error_code: Type.Optional(text("The code of an error in later processing.")),
-    error_message: Type.Optional(text("The message of an error in later processing.")),
     invoked_by: Type.String({ description: "Always `webhook`." }),
-    manual_invoked_by_user_id: Type.Optional(uuid("The user who triggered the event manually.")),
     received_at: moment("When the delivery was received."),
-    completed_at: Type.Optional(moment("When processing finished.")),
     payload: Type.Unknown({
       description: "The payload as it was sent. A string when it is not JSON.",
     }),

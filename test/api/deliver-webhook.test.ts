@@ -42,6 +42,13 @@ describe("POST /webhooks/{webhook_id}", () => {
     expect(run).toEqual({ status: "queued", message_id: body.message_id });
   });
 
+  test("a result has every field that the document names, and no other", async () => {
+    const { body } = await deliver(await addWebhook(sql, project), "{}", keyed("k"));
+    const { document } = await api.contract();
+    const named = Object.keys(document.components.schemas.WebhookEventResult.properties);
+    expect(Object.keys(body).sort()).toEqual(named.sort());
+  });
+
   test("a repeated delivery returns the stored result and stores nothing", async () => {
     const own = await addWebhook(sql, project);
     const first = await deliver(own, '{"a":1,"b":[true,null]}', keyed("k"));

@@ -176,6 +176,35 @@ describe("POST /projects/{project_reference}/import", () => {
     expect(await browse()).toEqual(["a.md", "b.md", "c.md"]);
   });
 
+  test("a project is read with what its record says of it, and keeps what a later one leaves out", async () => {
+    const project = await api.project(owner);
+    const read = async () => (await api.get(`/projects/${project.slug}`, owner)).body;
+    const base = { record: "project", slug: project.slug, name: "P", owner: owner.userId };
+    expect(await read()).toMatchObject({ is_claimed: true, prompt_count: 0, provider: null });
+    const said = { is_claimed: false, prompt_count: 12, provider: "github", layout: "flat" };
+    const published_at = "2026-01-02T03:04:05.678Z";
+    const full = { ...base, ...said, published_at };
+    expect(await report(project, [full])).toEqual(allChanged(1));
+    expect(await report(project, [full])).toEqual(allUnchanged(1));
+    expect(await read()).toMatchObject({ ...said, published_at });
+    expect(await report(project, [base])).toEqual(allUnchanged(1));
+    expect(await read()).toMatchObject({ ...said, published_at });
+    const wrong = {
+      is_claimed: "no",
+      prompt_count: 1.5,
+      provider: 7,
+      layout: [],
+      published_at: "x",
+    };
+    const lines = Object.entries(wrong).map(([name, value]) => ({ ...base, [name]: value }));
+    const { refused, errors } = await report(project, lines);
+    expect(refused).toBe(lines.length);
+    for (const [i, name] of Object.keys(wrong).entries()) {
+      expect(errors[i]?.message).toStartWith(`${name}: `);
+    }
+    expect(await read()).toMatchObject({ ...said, published_at });
+  });
+
   const path = `/projects/${guarded.slug}/import`;
   refusesBadCredentials({ api, method: "POST", path });
   needsPermission({ api, method: "POST", path, project: guarded });

@@ -27,6 +27,7 @@ const RECORDS = [
   { record: "user", email: "grace@example.com", name: "Grace" },
   {
     ...{ ...DOCS, description: "d", features: ["f", "g"], config: { a: { b: [1, 2.5] } } },
+    ...{ is_claimed: false, prompt_count: 7, provider: "github", layout: "flat", published_at: AT },
     members: [{ user: "grace@example.com", role: "editor" }],
   },
   { record: "project", slug: "other", name: "Other", owner: "grace@example.com" },

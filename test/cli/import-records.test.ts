@@ -42,6 +42,8 @@ function everyKind(): object[] {
       description: "All of it",
       features: ["plain", 'with "quotes", \\ and {braces}', "NULL"],
       config: { branch_protection: { required_approvals: 2 } },
+      ...{ is_claimed: false, prompt_count: 3, provider: "gitlab", layout: "wide" },
+      published_at: "2026-01-02T03:04:05.678Z",
       owner: "ada@example.com",
       members: [{ user: "bob@example.com", role: "member" }],
     },

@@ -87,7 +87,7 @@ async function webhookEvents(slug) {
     const rows = body.data.map((/** @type {any} */ event) => [
       event.webhook_id,
       time(event.received_at),
-      event.error_code ?? event.status,
+      event.status,
       event.idempotency_key ?? "",
       element("code", {}, event.conversation_id),
     ]);

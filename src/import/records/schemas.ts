@@ -81,6 +81,11 @@ const ProjectRecord = record("project", {
   description: optional(Text),
   features: optional(Type.Array(ShortText)),
   config: optional(Json),
+  is_claimed: optional(Type.Boolean()),
+  prompt_count: optional(Integer),
+  provider: optional(ShortText),
+  layout: optional(ShortText),
+  published_at: optional(Moment),
   owner: Reference,
   members: optional(
     Type.Array(Type.Object({ user: Reference, role: Name }, { additionalProperties: false })),

@@ -93,6 +93,11 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
     description: record.description,
     features: record.features && arrayLiteral(record.features),
     config: record.config && sortedJson(record.config),
+    is_claimed: record.is_claimed?.toString(),
+    prompt_count: record.prompt_count?.toString(),
+    provider: record.provider,
+    layout: record.layout,
+    published_at: record.published_at,
   });
   for (const { user, role } of roles) {
     const row = { project_id: project.id, user_id: user, role };

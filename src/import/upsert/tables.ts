@@ -64,7 +64,12 @@ export const TABLES: readonly Table[] = [
      name text
      description text
      features text[] '{}'
-     config jsonb '{}'`,
+     config jsonb '{}'
+     is_claimed boolean true
+     prompt_count integer 0
+     provider text
+     layout text
+     published_at timestamptz`,
     { onChange: "updated_at = now()" },
   ),
   table(
