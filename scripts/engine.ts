@@ -6,8 +6,10 @@
  * or the variable TESSERA_ENGINES. With Citus among them, it also starts a coordinator and two workers. With
  * paths as arguments only the tests below them run. The last line is `N passed, N failed`.
  */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { callerDirectory } from "../src/config/caller.ts";
 import { ENGINE_VARIABLE } from "../support/api/api.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
@@ -98,7 +100,8 @@ if (values.help) {
   process.stdout.write(USAGE);
 } else {
   try {
-    process.exitCode = await main(values.sources, positionals);
+    const sources = values.sources && resolve(callerDirectory(), values.sources);
+    process.exitCode = await main(sources, positionals);
   } catch (error) {
     process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
     process.stdout.write("0 passed, 1 failed\n");

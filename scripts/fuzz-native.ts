@@ -7,9 +7,10 @@
  * `--input FILE` repeats it. The exit status is 0 when nothing failed.
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
+import { callerDirectory } from "../src/config/caller.ts";
 import { FUZZ_TARGETS, type FuzzTarget } from "../support/fuzz-targets.ts";
 
 const USAGE = `usage: npm run fuzz:native -- [options]
@@ -61,7 +62,9 @@ function fuzz(target: FuzzTarget): boolean {
   const corpus = join(folder, "corpus");
   mkdirSync(corpus, { recursive: true });
   const program = compile(target, folder);
-  if (values.input !== undefined) return run([program, values.input]);
+  if (values.input !== undefined) {
+    return run([program, resolve(callerDirectory(), values.input)]);
+  }
   for (const [at, seed] of target.seeds().entries())
     writeFileSync(join(corpus, `seed-${at}`), seed);
   process.stdout.write(

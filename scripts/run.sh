@@ -7,8 +7,15 @@
 # of its inputs, and takes a few milliseconds if nothing has changed.
 set -eu
 
+here=$(pwd -P)
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
+# Relative paths are the caller's. npm changes to the folder of package.json before it runs a script.
+case ${npm_package_json:-} in
+"$here/package.json") [ "$here" = "$root" ] && here=${INIT_CWD:-$here} ;;
+esac
+TESSERA_CWD=$here
+export TESSERA_CWD
 cache=$root/.cache
 bun_version=$(sed -n 's/^ *"bun": "\([0-9.]*\)".*/\1/p' package.json)
 

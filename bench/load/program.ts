@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import { callerDirectory } from "../../src/config/caller.ts";
 import { cleanUp } from "../../support/cleanup.ts";
 
 const USAGE_STATUS = 2;
@@ -23,5 +24,6 @@ export async function runCommandLine<T>(
   command: Command,
   work: (options: T) => Promise<void>,
 ): Promise<never> {
+  process.chdir(callerDirectory());
   process.exit(await statusOf(command, work));
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { callerDirectory } from "../../src/config/caller.ts";
 
 type Value = number | string | boolean;
 
@@ -37,6 +38,7 @@ export function readOptions<const T extends Record<string, Value>>(defaults: T):
     process.stdout.write(helpText());
     process.exit(0);
   }
+  process.chdir(callerDirectory());
   return orExplain(() => parse(defaults));
 }
 
