@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { pageHeaders } from "./page-headers.ts";
 import { basePathOf } from "./target.ts";
 
@@ -49,6 +49,17 @@ export function docsPaths(path: string): string[] {
   ];
 }
 
+interface ApiDocument {
+  readonly info: { readonly title: string };
+}
+
+/** The plugin brings 31 modules, which no start waits for either. */
+async function serveDocument(path: string, document: ApiDocument): Promise<Elysia> {
+  const { swagger } = await import("@elysiajs/swagger");
+  // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
+  return new Elysia().use(swagger({ path, documentation: document as any })) as unknown as Elysia;
+}
+
 /**
  * Serves the API's document at `path`/json and the page that shows it at `path`. The page refers to its
  * files below the path of `baseUrl`, but not to its host: it may have others. The document is generated
@@ -58,15 +69,19 @@ export function mountDocs(
   app: Elysia,
   path: string,
   baseUrl: string,
-  documentOf: () => { readonly info: { readonly title: string } },
+  documentOf: () => ApiDocument,
 ): void {
   const base = `${basePathOf(baseUrl)}${path}`;
-  let made: ReturnType<typeof documentOf> | undefined;
+  let made: ApiDocument | undefined;
   const document = () => {
     made ??= documentOf();
     return made;
   };
-  app.get(`${path}/json`, () => Response.json(document()));
+  let documentApp: Promise<Elysia> | undefined;
+  app.get(`${path}/json`, async ({ request }) => {
+    documentApp ??= serveDocument(path, document());
+    return (await documentApp).handle(request);
+  });
   app.get(path, () => respond(pageOf(document().info.title, base), "text/html; charset=utf-8"));
   app.get(`${path}/start.js`, () => respond(startOf(base), "text/javascript; charset=utf-8"));
   for (const [name, type] of Object.entries(ASSETS)) {
