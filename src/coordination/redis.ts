@@ -82,7 +82,7 @@ class Availability {
     this.#pausedUntil = performance.now() + REDIS_PAUSE_MS;
     if (this.#isDown) return;
     this.#isDown = true;
-    this.log.warn({ err }, "Redis does not answer; deliveries continue without it");
+    this.log.warn({ err }, "Redis does not answer; deliveries and answers continue without it");
   }
 }
 

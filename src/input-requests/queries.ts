@@ -1,6 +1,6 @@
 import { reachesConversation } from "../auth/conversation-access.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Transaction } from "../db/client.ts";
+import type { Queryable, Transaction } from "../db/client.ts";
 import { LOCK_TIMEOUT_MS } from "../shared/limits.ts";
 
 export interface RequestRow {
@@ -38,14 +38,33 @@ export interface ResponseRow {
 }
 
 /** True when the caller has access to the conversation. */
-export async function hasAccess(tx: Transaction, principal: Principal, conversationId: string) {
-  const rows = await tx`
+export async function hasAccess(sql: Queryable, principal: Principal, conversationId: string) {
+  const rows = await sql`
     SELECT FROM conversations c
-    WHERE c.id = ${conversationId} AND ${reachesConversation(tx, principal)}`;
+    WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}`;
   return rows.length > 0;
 }
 
-/** An input request of a conversation. Its row stays locked until the transaction ends. */
+/** An input request of a conversation. */
+function selectRequest(sql: Queryable, conversationId: string, id: string) {
+  return sql`
+    SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
+      title, description, fields, recommendations, metadata, created_at, expires_at,
+      submitted_at, cancelled_at, expired_at,
+      coalesce(expires_at <= clock_timestamp(), false) AS is_overdue
+    FROM input_requests WHERE conversation_id = ${conversationId} AND id = ${id}`;
+}
+
+export async function readRequest(
+  sql: Queryable,
+  conversationId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
+  const [row] = await sql<RequestRow[]>`${selectRequest(sql, conversationId, id)}`;
+  return row;
+}
+
+/** As `readRequest`; the row stays locked until the transaction ends. */
 export async function lockRequest(
   tx: Transaction,
   conversationId: string,
@@ -54,21 +73,16 @@ export async function lockRequest(
   // Sent together, both statements take one round trip.
   const [, [row]] = await Promise.all([
     tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
-    tx<RequestRow[]>`
-      SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
-        title, description, fields, recommendations, metadata, created_at, expires_at,
-        submitted_at, cancelled_at, expired_at,
-        coalesce(expires_at <= clock_timestamp(), false) AS is_overdue
-      FROM input_requests WHERE conversation_id = ${conversationId} AND id = ${id} FOR UPDATE`,
+    tx<RequestRow[]>`${selectRequest(tx, conversationId, id)} FOR UPDATE`,
   ]);
   return row;
 }
 
 export async function readResponse(
-  tx: Transaction,
+  sql: Queryable,
   requestId: string,
 ): Promise<ResponseRow | undefined> {
-  const [row] = await tx<ResponseRow[]>`
+  const [row] = await sql<ResponseRow[]>`
     SELECT id, input_request_id, conversation_id, run_id, actor_type, actor_id,
       values::text AS values, created_at
     FROM input_responses WHERE input_request_id = ${requestId}`;

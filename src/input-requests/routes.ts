@@ -1,5 +1,6 @@
 import { referenceId } from "../auth/project-access.ts";
 import type { Config } from "../config/schema.ts";
+import type { Coordinator } from "../coordination/coordinator.ts";
 import type { Sql } from "../db/client.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../problem/problem.ts";
@@ -72,6 +73,7 @@ export function inputRequestOperations(services: {
   readonly config: Config;
   readonly baseUrl: string;
   readonly sql: Sql;
+  readonly coordinator: Coordinator;
 }): Operation[] {
   const answerServices = { ...services, failpoint: createFailpoints(services.config.failpoints) };
   return [
@@ -84,7 +86,7 @@ export function inputRequestOperations(services: {
       description:
         "The values are validated against the fields of the request. The first answer is stored. " +
         "Sending the same values again returns it with `duplicate` true. Other values are a " +
-        "conflict.",
+        "conflict, and so is an answer that arrives while another is being stored.",
       permission: "input_requests.respond",
       params: AnswerParams,
       body: AnswerBody,

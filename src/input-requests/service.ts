@@ -1,9 +1,11 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Sql, Transaction } from "../db/client.ts";
+import type { Coordinator } from "../coordination/coordinator.ts";
+import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { isLockTimeout } from "../db/errors.ts";
 import { transaction } from "../db/transaction.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../idempotency/conflict.ts";
 import { settle } from "../idempotency/settle.ts";
+import { withLease } from "../idempotency/with-lease.ts";
 import { Problem } from "../problem/problem.ts";
 import { canonicalJson } from "../shared/canonical-json.ts";
 import type { FailpointTrigger } from "../shared/failpoints.ts";
@@ -13,6 +15,7 @@ import {
   markExpired,
   type RequestRow,
   type ResponseRow,
+  readRequest,
   readResponse,
   storeResponse,
 } from "./queries.ts";
@@ -21,9 +24,12 @@ import { type Values, validValues } from "./values.ts";
 export const OPERATION = "answerInputRequest";
 /** An API key acts as its user, so the actor is always a human. */
 const ACTOR_TYPE = "human";
+/** The id of an attempt that has stored nothing. */
+const NOT_STORED = "";
 
 interface AnswerServices {
   readonly sql: Sql;
+  readonly coordinator: Coordinator;
   readonly baseUrl: string;
   readonly failpoint: FailpointTrigger;
 }
@@ -66,15 +72,21 @@ function mismatch(baseUrl: string, answer: Answer): Problem {
 
 /** The stored answer if it has the same values. `responseId` is the id of this attempt. */
 async function storedAnswer(
-  tx: Transaction,
+  sql: Queryable,
   request: RequestRow,
   values: string,
   responseId: string,
 ): Promise<Answered | undefined> {
-  const response = await readResponse(tx, request.id);
+  const response = await readResponse(sql, request.id);
   if (response === undefined) throw closed(request.status);
   if (canonicalJson(response.values) !== canonicalJson(values)) return undefined;
   return { request, response, isDuplicate: response.id !== responseId };
+}
+
+/** The valid values of an answer to a request that can be or has been answered, as JSON. */
+function valuesFor(request: RequestRow, { values }: Answer): string {
+  if (request.status === "cancelled" || request.status === "expired") throw closed(request.status);
+  return JSON.stringify(validValues(request.fields, values));
 }
 
 /** One attempt in one transaction. Repeated after a lost connection, it finds its stored answer. */
@@ -85,8 +97,7 @@ async function attempt(
   responseId: string,
 ): Promise<Outcome> {
   const { principal, conversationId, requestId } = answer;
-  if (!(await hasAccess(tx, principal, conversationId)))
-    throw new Problem("conversation-not-found");
+  await requireAccess(tx, answer);
   const request = await lockRequest(tx, conversationId, requestId);
   if (request === undefined) throw new Problem("input-request-not-found");
   failpoint("answer.locked");
@@ -94,8 +105,7 @@ async function attempt(
     await markExpired(tx, request.id);
     return closed("expired");
   }
-  if (request.status === "cancelled" || request.status === "expired") return closed(request.status);
-  const values = JSON.stringify(validValues(request.fields, answer.values));
+  const values = valuesFor(request, answer);
   if (request.status === "submitted") {
     return (await storedAnswer(tx, request, values, responseId)) ?? mismatch(baseUrl, answer);
   }
@@ -110,46 +120,87 @@ async function attempt(
   return { request: submitted, response, isDuplicate: false };
 }
 
-function translateError(error: unknown, answer: Answer, baseUrl: string): unknown {
-  if (!isLockTimeout(error)) return error;
+async function requireAccess(sql: Queryable, { principal, conversationId }: Answer): Promise<void> {
+  if (await hasAccess(sql, principal, conversationId)) return;
+  throw new Problem("conversation-not-found");
+}
+
+/** Stores the answer, across failures of the database connection. */
+async function store(services: AnswerServices, answer: Answer): Promise<Answered> {
+  const { sql, failpoint } = services;
+  const responseId = Bun.randomUUIDv7();
+  failpoint("answer.leased");
+  const outcome = await settle(
+    () => transaction(sql, (tx) => attempt(tx, services, answer, responseId)),
+    { unknown },
+  );
+  failpoint("answer.committed");
+  if (outcome instanceof Problem) throw outcome;
+  return outcome;
+}
+
+/** What an attempt is told while another one has the lease, which may be that of a crashed process. */
+async function whileBusy(
+  { sql, baseUrl }: AnswerServices,
+  answer: Answer,
+  heldForMs: number,
+): Promise<Answered> {
+  const request = await readRequest(sql, answer.conversationId, answer.requestId);
+  if (request === undefined) throw new Problem("input-request-not-found");
+  const values = valuesFor(request, answer);
+  if (request.status === "open") {
+    throw stillRunning(baseUrl, answer, { expiresAt: new Date(Date.now() + heldForMs) });
+  }
+  const stored = await storedAnswer(sql, request, values, NOT_STORED);
+  if (stored === undefined) throw mismatch(baseUrl, answer);
+  return stored;
+}
+
+function stillRunning(
+  baseUrl: string,
+  answer: Answer,
+  known: { readonly expiresAt?: Date; readonly cause?: unknown },
+): Problem {
   return inProgress({
     operation: OPERATION,
     detail: "Another answer to this input request is still being stored.",
     recovery: recovery(baseUrl, answer),
-    cause: error,
+    ...known,
+  });
+}
+
+function unknown(cause: unknown): Problem {
+  return outcomeUnknown({
+    operation: OPERATION,
+    detail: "The database connection failed while the answer was stored. Its outcome is unknown.",
+    recovery: {
+      available: true,
+      description: "Send the same answer again. It is stored exactly once.",
+    },
+    cause,
   });
 }
 
 /**
- * Answers an input request exactly once. A concurrent second answer waits for the first, then is a
- * duplicate or a conflict. Throws `conversation-not-found`, `input-request-not-found`,
+ * Answers an input request exactly once. An answer that arrives while another is being stored is in
+ * progress, a duplicate or a conflict. Throws `conversation-not-found`, `input-request-not-found`,
  * `input-request-closed`, `validation-failed`, and `idempotency-conflict` in its three states.
  */
 export async function answerRequest(services: AnswerServices, answer: Answer): Promise<Answered> {
-  const { sql, baseUrl, failpoint } = services;
-  const responseId = Bun.randomUUIDv7();
+  const { sql, coordinator, baseUrl, failpoint } = services;
+  const { conversationId, requestId } = answer;
   failpoint("answer.received");
+  // Nobody else may take the lease, or learn from it that there is such a request.
+  await requireAccess(sql, answer);
   try {
-    const outcome = await settle(
-      () => transaction(sql, (tx) => attempt(tx, services, answer, responseId)),
-      {
-        unknown: (cause) =>
-          outcomeUnknown({
-            operation: OPERATION,
-            detail:
-              "The database connection failed while the answer was stored. Its outcome is unknown.",
-            recovery: {
-              available: true,
-              description: "Send the same answer again. It is stored exactly once.",
-            },
-            cause,
-          }),
-      },
-    );
-    failpoint("answer.committed");
-    if (outcome instanceof Problem) throw outcome;
+    const outcome = await withLease(coordinator, `answer:${conversationId}:${requestId}`, {
+      work: () => store(services, answer),
+      busy: (heldForMs) => whileBusy(services, answer, heldForMs),
+    });
+    failpoint("answer.released");
     return outcome;
   } catch (error) {
-    throw translateError(error, answer, baseUrl);
+    // Without a coordinator, concurrent answers wait for the row.
+    throw isLockTimeout(error) ? stillRunning(baseUrl, answer, { cause: error }) : error;
   }
 }

@@ -5,9 +5,11 @@ export const FAILPOINTS = [
   "delivery.committed",
   "delivery.released",
   "answer.received",
+  "answer.leased",
   "answer.locked",
   "answer.written",
   "answer.committed",
+  "answer.released",
 ] as const;
 type Failpoint = (typeof FAILPOINTS)[number];
 

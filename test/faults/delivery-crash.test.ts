@@ -40,7 +40,12 @@ async function retry(send: () => Promise<Answer>): Promise<{ states: string[]; l
 
 const points = (prefix: string) => FAILPOINTS.filter((point) => point.startsWith(prefix));
 /** At these failpoints, the transaction has committed. */
-const COMMITTED = ["delivery.committed", "delivery.released", "answer.committed"];
+const COMMITTED = [
+  "delivery.committed",
+  "delivery.released",
+  "answer.committed",
+  "answer.released",
+];
 
 describe("a process killed during a delivery", () => {
   for (const point of points("delivery.")) {

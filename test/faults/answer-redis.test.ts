@@ -1,0 +1,170 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Answer, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import {
+  addInputRequest,
+  lockTable,
+  type TestInputRequest,
+} from "../../support/api/input-requests.ts";
+import { addConversation } from "../../support/content.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+
+setDefaultTimeout(120_000);
+
+const REQUESTS = 150;
+/** Callers who give the same answer to each request at once. */
+const CALLERS = 3;
+const CLIENTS = 12;
+const RETRY_PAUSE_MS = 25;
+
+const redis = await startRedis();
+const env = { REDIS_URL: redis.url };
+const api = await startApi({ env });
+const beside = await startApi({ beside: api, env });
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const conversation = await addConversation(sql, member, project);
+
+const ask = () => addInputRequest(sql, conversation);
+const answer = (to: TestApi, request: TestInputRequest, note = request.id) =>
+  to.post(request.path, { values: { note } }, member);
+
+async function answersTo({ id }: TestInputRequest) {
+  const [row] = await sql`
+    SELECT r.status, count(a.id)::int AS answers FROM input_requests r
+    LEFT JOIN input_responses a ON a.input_request_id = r.id WHERE r.id = ${id} GROUP BY r.id`;
+  return row;
+}
+
+/** Repeats an answer until it is accepted. Returns the names of the refusals before that. */
+async function accepted(send: () => Promise<Answer>): Promise<{ refused: string[]; last: Answer }> {
+  const refused: string[] = [];
+  for (;;) {
+    const last = await send();
+    if (last.status === 200) return { refused, last };
+    refused.push(`${last.status} ${last.body.idempotency?.state}`);
+    await Bun.sleep(RETRY_PAUSE_MS);
+  }
+}
+
+/** Answers all requests through both services, each by several callers at once. */
+async function answerAll(requests: readonly TestInputRequest[], onAnswer: (n: number) => void) {
+  const sends = requests.flatMap((request) => Array<TestInputRequest>(CALLERS).fill(request));
+  const results: { request: TestInputRequest; refused: string[]; last: Answer }[] = [];
+  const client = async (_: unknown, number: number) => {
+    for (let request = sends.shift(); request !== undefined; request = sends.shift()) {
+      const own = request;
+      const service = number % 2 === 0 ? api : beside;
+      results.push({ request: own, ...(await accepted(() => answer(service, own))) });
+      onAnswer(results.length);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return results;
+}
+
+describe("a second answer while the first is being stored", () => {
+  test("is told at once that the first is in progress, in every process, and is stored once", async () => {
+    const request = await ask();
+    const responses = await lockTable(sql, "input_responses");
+    const first = answer(api, request);
+    await responses.waiting(1);
+    for (const service of [api, beside]) {
+      const { status, headers, body } = await answer(service, request);
+      expect(status).toBe(409);
+      // Only the lease knows a time. An answer that had waited for the row would not tell one.
+      expect(body.idempotency).toMatchObject({
+        ...{ state: "in_progress", operation: "answerInputRequest", retryable: true },
+        ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
+      });
+      expect(headers.get("retry-after")).toBe("1");
+    }
+    await responses.release();
+    expect((await first).body.duplicate).toBe(false);
+    expect((await answer(beside, request)).body.duplicate).toBe(true);
+    expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
+  });
+
+  test("is refused for what is wrong with it, and a foreign one learns nothing of the first", async () => {
+    const request = await ask();
+    const responses = await lockTable(sql, "input_responses");
+    const first = answer(api, request);
+    await responses.waiting(1);
+    const invalid = await beside.post(request.path, { values: { note: 1 } }, member);
+    expect([invalid.status, invalid.body.slug]).toEqual([400, "validation-failed"]);
+    const foreign = await beside.post(request.path, { values: { note: "a" } }, await api.user());
+    expect([foreign.status, foreign.body.slug]).toEqual([404, "conversation-not-found"]);
+    await responses.release();
+    expect((await first).status).toBe(200);
+  });
+});
+
+describe("an answer that is repeated after its process was killed", () => {
+  const crash = async (point: string, request: TestInputRequest) => {
+    const crashing = await startApiProcess({
+      beside: api,
+      env: { TESSERA_FAILPOINTS: point, ...env },
+    });
+    await expect(answer(crashing, request)).rejects.toThrow();
+    await crashing.server.exited;
+  };
+
+  test("is in progress until the lease of the killed process expires in Redis, then it is stored", async () => {
+    const request = await ask();
+    await crash("answer.leased", request);
+    const { refused, last } = await accepted(() => answer(api, request));
+    expect(new Set(refused)).toEqual(new Set(["409 in_progress"]));
+    expect(last.body.duplicate).toBe(false);
+    expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
+  });
+
+  test("returns what was committed at once, even while the lease is held", async () => {
+    const request = await ask();
+    await crash("answer.committed", request);
+    const again = await answer(api, request);
+    expect([again.status, again.body.duplicate]).toEqual([200, true]);
+    const other = await answer(beside, request, "another");
+    expect(other.body.idempotency.state).toBe("payload_mismatch");
+  });
+});
+
+const faults = {
+  killed: { inject: () => redis.kill(), recover: () => redis.restart() },
+  frozen: { inject: async () => redis.pause(), recover: async () => redis.resume() },
+  "restarted empty": { inject: () => redis.restart(), recover: async () => {} },
+};
+
+describe("answers during a Redis failure", () => {
+  for (const [fault, { inject, recover }] of Object.entries(faults)) {
+    test(`no answer is lost or stored twice when Redis is ${fault}`, async () => {
+      const requests = await Promise.all(Array.from({ length: REQUESTS }, ask));
+      const injected: Promise<void>[] = [];
+      const results = await answerAll(requests, (answered) => {
+        if (answered === REQUESTS) injected.push(inject());
+        if (answered === 2 * REQUESTS) injected.push(recover());
+      });
+      await Promise.all(injected);
+      // The only refusals are retryable conflicts with an answer that is still being stored.
+      const refusals = new Set(results.flatMap(({ refused }) => refused));
+      expect([...refusals].filter((name) => name !== "409 in_progress")).toEqual([]);
+      const byRequest = Map.groupBy(results, ({ request }) => request);
+      for (const [request, own] of byRequest) {
+        expect(own.filter(({ last }) => !last.body.duplicate)).toHaveLength(1);
+        expect(new Set(own.map(({ last }) => last.body.input_response.id)).size).toBe(1);
+        expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
+      }
+      expect(byRequest.size).toBe(REQUESTS);
+    });
+  }
+
+  test("without Redis, concurrent answers through two processes are stored once", async () => {
+    await redis.kill();
+    const request = await ask();
+    const services = [api, beside, api, beside, api, beside];
+    const answers = await Promise.all(services.map((service) => answer(service, request)));
+    expect(answers.map(({ status }) => status)).toEqual(services.map(() => 200));
+    expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
+    expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
+    await redis.restart();
+  });
+});
