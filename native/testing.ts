@@ -78,6 +78,8 @@ interface Testing {
   searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): NumberedPlan<RawAnswer>;
   /** Sets how many distinct vectors a shard of the process may have; returns what it was. */
   setShardNodes(nodes: number): number;
+  /** Sets how many distinct vectors a shard of the process needs for a graph; returns what it was. */
+  setGraphNodes(nodes: number): number;
   /** Whether a search of several large shards may use several threads; returns what it was. */
   useHelpers(allowed: boolean): boolean;
   /** The sets of kernels that this processor supports, "portable" first and the fastest last. */
@@ -98,6 +100,7 @@ const testing = (addon as { testing: Testing }).testing;
 export const {
   parseSearchBody,
   setShardNodes,
+  setGraphNodes,
   useHelpers,
   kernelSets,
   useKernels,

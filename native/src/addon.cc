@@ -61,6 +61,7 @@ static Napi::Object testingExports(Napi::Env env) {
   add<exactSearch>(env, exports, "exactSearch");
   add<searchRaw>(env, exports, "searchRaw");
   add<setShardNodes>(env, exports, "setShardNodes");
+  add<setGraphNodes>(env, exports, "setGraphNodes");
   add<useHelpers>(env, exports, "useHelpers");
   add<kernelSets>(env, exports, "kernelSets");
   add<useKernels>(env, exports, "useKernels");

@@ -24,6 +24,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
       "exactSearch",
       "searchRaw",
       "setShardNodes",
+      "setGraphNodes",
       "useHelpers",
       "everyOrdinal",
       "maintainSync",

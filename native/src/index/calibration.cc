@@ -11,7 +11,10 @@
 namespace tessera {
 
 /// Probes; every other one is a mixture.
-static constexpr uint32_t PROBES = 384;
+static constexpr uint32_t MAX_PROBES = 384;
+/// Nodes per probe at least; the probes of a tiny graph would be much the same.
+static constexpr uint32_t PROBE_NODES = 10;
+static_assert(GRAPH_MIN_NODES >= MAX_PROBES * PROBE_NODES, "only tests have graphs of fewer probes");
 /// Weight of the second vector of a mixture. The first one remains the nearest.
 static constexpr float MIXTURE_WEIGHT = 0.5f;
 /// Windows that are tried, as factors of the default ones, cheapest first.
@@ -29,6 +32,10 @@ static constexpr double MIXTURE_PLATEAU = 0.005;
 /// Standard errors of the mean below it that leave 5% of a normal distribution.
 static constexpr double ONE_SIDED_95 = 1.645;
 
+uint32_t Calibration::probeCount(uint32_t nodes) {
+  return std::clamp(nodes / PROBE_NODES, 2u, MAX_PROBES);
+}
+
 void Calibration::Recall::add(double recall) {
   sum += recall;
   squares += recall * recall;
@@ -42,7 +49,7 @@ double Calibration::Recall::lowerBound() const {
 
 Calibration::Probe Calibration::makeProbe(uint32_t number) {
   const uint32_t dimension = vectors_.dimension();
-  const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / PROBES);
+  const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / probeCount_);
   // Half the nodes away, so unrelated even where vectors arrive sorted by topic.
   const uint32_t other = (node + nodes_ / 2) % nodes_;
   const bool mixture = number % 2 == 1;
@@ -110,7 +117,7 @@ void Calibration::runProbe(const Probe& probe) {
 }
 
 bool Calibration::finishWindow() {
-  const Trial trial{window(), static_cast<float>(work_.estimates) / PROBES,
+  const Trial trial{window(), static_cast<float>(work_.estimates) / probeCount_,
                     recalls_[0].lowerBound(), recalls_[1].mean()};
   trials_.push_back(trial);
   const bool narrow = trial.window < SearchEffort{}.window[limit_];
@@ -143,12 +150,12 @@ void Calibration::choose(bool lastReached) {
 }
 
 bool Calibration::step() {
-  if (probes_.size() < PROBES) {
+  if (probes_.size() < probeCount_) {
     probes_.push_back(makeProbe(static_cast<uint32_t>(probes_.size())));
     return false;
   }
   runProbe(probes_[probe_]);
-  return ++probe_ == PROBES && finishWindow();
+  return ++probe_ == probeCount_ && finishWindow();
 }
 
 bool Calibration::run(const std::atomic<bool>& cancelled) {

@@ -22,7 +22,8 @@ class Calibration {
       : vectors_(vectors),
         quantized_(quantized),
         graph_(quantized.graph()),
-        nodes_(graph_->size()) {}
+        nodes_(graph_->size()),
+        probeCount_(probeCount(nodes_)) {}
 
   uint32_t nodes() const { return nodes_; }
   /// Returns false when it was cancelled.
@@ -59,6 +60,7 @@ class Calibration {
     double mixtures;
   };
 
+  static uint32_t probeCount(uint32_t nodes);
   /// Does the smallest piece of work; returns whether the measurement is complete.
   bool step();
   Probe makeProbe(uint32_t number);
@@ -76,6 +78,7 @@ class Calibration {
   const QuantizedIndex& quantized_;
   const std::shared_ptr<const Graph> graph_;
   const uint32_t nodes_;
+  const uint32_t probeCount_;
   SearchEffort effort_;
   GraphScratch scratch_;
   std::vector<Candidate> candidates_;

@@ -1,6 +1,7 @@
 #include "index/shard.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <stdexcept>
 
@@ -18,6 +19,11 @@ static constexpr uint32_t GENERATION_NODES = 16384;
 static constexpr uint32_t GENERATION_SHARE = 32;
 /// Nodes have stopped arriving when none came for this long.
 static constexpr std::chrono::seconds SETTLED{1};
+
+static std::atomic<uint32_t> nodesForGraph{GRAPH_MIN_NODES};
+
+uint32_t Shard::graphNodes() { return nodesForGraph; }
+void Shard::setGraphNodes(uint32_t nodes) { nodesForGraph = nodes; }
 
 uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   const uint32_t row = rows_.load(std::memory_order_relaxed);
@@ -81,7 +87,7 @@ bool Shard::isGrowing(uint32_t graphed, uint32_t pending) const {
 
 uint32_t Shard::pendingNodes() const {
   const std::shared_ptr<const QuantizedIndex> current = quantized();
-  if (!current || current->encoded() < GRAPH_MIN_NODES) return 0;
+  if (!current || current->encoded() < graphNodes()) return 0;
   const std::shared_ptr<const Graph> graph = current->graph();
   return current->encoded() - (graph ? graph->size() : 0);
 }

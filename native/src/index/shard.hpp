@@ -46,6 +46,10 @@ class Shard {
 
   Shard(uint32_t number, uint32_t dimension) : number_(number), vectors_(dimension) {}
 
+  /// Nodes from which a shard has a graph. A test lowers it to get graphs of little data.
+  static uint32_t graphNodes();
+  static void setGraphNodes(uint32_t nodes);
+
   /// Its position in the index.
   uint32_t number() const { return number_; }
   uint32_t dimension() const { return vectors_.dimension(); }

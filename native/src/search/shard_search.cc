@@ -80,8 +80,8 @@ class ShardSearch {
   /// false when a scan of all is cheaper, or turns out to be, unless the graph is forced.
   bool walk(const QuantizedIndex& quantized, bool forced) {
     const std::shared_ptr<const Graph> graph = quantized.graph();
-    const uint32_t graphed = graph ? graph->size() : 0;
-    if (graphed < GRAPH_MIN_NODES) return false;
+    if (!graph) return false;
+    const uint32_t graphed = graph->size();
     const uint32_t members = part_.nodes.count();
     const uint32_t pending = std::min(members, part_.shard->nodes() - graphed);
     const SearchEffort effort = quantized.effort();

@@ -8,6 +8,7 @@ Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);
 Napi::Value exactSearch(const Napi::CallbackInfo& info);
 Napi::Value searchRaw(const Napi::CallbackInfo& info);
 Napi::Value setShardNodes(const Napi::CallbackInfo& info);
+Napi::Value setGraphNodes(const Napi::CallbackInfo& info);
 Napi::Value useHelpers(const Napi::CallbackInfo& info);
 
 Napi::Value kernelSets(const Napi::CallbackInfo& info);

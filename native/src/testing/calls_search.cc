@@ -70,6 +70,12 @@ Napi::Value setShardNodes(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), before);
 }
 
+Napi::Value setGraphNodes(const Napi::CallbackInfo& info) {
+  const uint32_t before = Shard::graphNodes();
+  Shard::setGraphNodes(integerArgument(info, 0, "nodes", 1, Shard::MAX_ROWS));
+  return Napi::Number::New(info.Env(), before);
+}
+
 Napi::Value useHelpers(const Napi::CallbackInfo& info) {
   if (!info[0].IsBoolean()) throwTypeError(info.Env(), "allowed must be a boolean");
   return Napi::Boolean::New(info.Env(), allowHelpers(info[0].As<Napi::Boolean>().Value()));
