@@ -10,21 +10,21 @@ import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type BenchDatabase, startDatabase } from "../../support/bench/database.ts";
-import { importFile } from "../../support/bench/import-file.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { mebibytes, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { BenchDatabase } from "../../support/bench/database.ts";
+import type { ImportCost } from "../../support/bench/import-file.ts";
+import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { randomNumbers } from "../../support/random.ts";
 
-const { chunks, dimension } = readOptions({ chunks: 100_000, dimension: 768 });
+export const OPTIONS = { chunks: 100_000, dimension: 768 };
+type Options = typeof OPTIONS;
 
 const CHUNKS_PER_FILE = 10;
 const BATCH_ROWS = 500;
 const TEXT = "A sentence as documentation has it, to fill the text of a chunk. ".repeat(11);
 
-function* randomVectors(): Generator<Float32Array> {
+function* randomVectors(dimension: number): Generator<Float32Array> {
   const next = randomNumbers(1);
   for (;;) yield Float32Array.from({ length: dimension }, () => next() - 0.5);
 }
@@ -32,7 +32,11 @@ function* randomVectors(): Generator<Float32Array> {
 const base64 = (vector: Float32Array) => Buffer.from(vector.buffer).toString("base64");
 const numbers = (vector: Float32Array) => Array.from(vector, (x) => Number(x.toFixed(7)));
 
-async function writeRecords(path: string, form: (vector: Float32Array) => unknown) {
+async function writeRecords(
+  path: string,
+  { chunks, dimension }: Options,
+  form: (vector: Float32Array) => unknown,
+) {
   const stream = createWriteStream(path);
   const put = async (record: object) => {
     if (!stream.write(`${JSON.stringify(record)}\n`))
@@ -41,7 +45,7 @@ async function writeRecords(path: string, form: (vector: Float32Array) => unknow
   await put({ record: "user", email: "ada@example.com", name: "Ada" });
   await put({ record: "project", slug: "large", name: "Large", owner: "ada@example.com" });
   await put({ record: "environment", project: "large", name: "production" });
-  const vectors = randomVectors();
+  const vectors = randomVectors(dimension);
   for (let file = 0; file < chunks / CHUNKS_PER_FILE; file++) {
     await put({
       record: "file",
@@ -58,7 +62,7 @@ async function writeRecords(path: string, form: (vector: Float32Array) => unknow
 }
 
 /** Seconds that PostgreSQL takes to insert the rows of the chunks. */
-async function bareInserts(sql: Sql): Promise<number> {
+async function bareInserts(sql: Sql, { chunks, dimension }: Options): Promise<number> {
   const ids = {
     project: crypto.randomUUID(),
     file: crypto.randomUUID(),
@@ -69,7 +73,7 @@ async function bareInserts(sql: Sql): Promise<number> {
   await sql`
     INSERT INTO file_versions (id, project_id, file_id, version_key)
     VALUES (${ids.version}, ${ids.project}, ${ids.file}, 'v')`;
-  const vectors = randomVectors();
+  const vectors = randomVectors(dimension);
   let seconds = 0;
   for (let from = 0; from < chunks; from += BATCH_ROWS) {
     const rows = Array.from({ length: Math.min(BATCH_ROWS, chunks - from) }, (_, i) => from + i);
@@ -84,6 +88,19 @@ async function bareInserts(sql: Sql): Promise<number> {
     seconds += secondsSince(started);
   }
   return seconds;
+}
+
+interface Imported extends ImportCost {
+  readonly form: string;
+  readonly fileBytes: number;
+  /** The chunks that are stored after it. */
+  readonly stored: number;
+}
+
+interface Figures {
+  /** The seconds of PostgreSQL alone. */
+  readonly bare: number;
+  readonly imported: readonly Imported[];
 }
 
 /** Runs `work` on a database of its own. */
@@ -106,31 +123,41 @@ async function withDatabase<T>(
   }
 }
 
-await runProgram(async () => {
-  const server = await startDatabase();
-  const bare = await withDatabase(server, "bare", bareInserts);
-  const table: Record<string, string | number>[] = [
+function print(out: Output, { chunks, dimension }: Options, { bare, imported }: Figures): void {
+  out.line(`${chunks} chunks of ${dimension} dimensions`);
+  out.frames([
     { what: "bare inserts", "chunks/s": Math.round(chunks / bare), "of baseline": "1.00" },
-  ];
-  const path = join(temporaryFolder("bench"), "records.ndjson");
-  for (const [what, form] of [
-    ["import, base64", base64],
-    ["import, arrays of numbers", numbers],
-  ] as const) {
-    await writeRecords(path, form);
-    const { seconds, cpu, memory } = await withDatabase(server, "imported", (_sql, url) =>
-      importFile(path, url),
-    );
-    table.push({
-      what,
+    ...imported.map(({ form, seconds, cpu, memory, fileBytes }) => ({
+      what: `import, ${form}`,
       "chunks/s": Math.round(chunks / seconds),
       "of baseline": (bare / seconds).toFixed(2),
-      "file MiB": mebibytes(statSync(path).size),
+      "file MiB": mebibytes(fileBytes),
       seconds: seconds.toFixed(1),
       "CPU s": cpu.toFixed(1),
       "peak MiB": mebibytes(memory),
+    })),
+  ]);
+}
+
+export async function run(options: Options, context: BenchContext): Promise<Figures> {
+  const server = await context.openDatabase();
+  const bare = await withDatabase(server, "bench_bare", (sql) => bareInserts(sql, options));
+  const path = join(temporaryFolder("bench"), "records.ndjson");
+  const imported: Imported[] = [];
+  for (const [form, encode] of [
+    ["base64", base64],
+    ["arrays of numbers", numbers],
+  ] as const) {
+    await writeRecords(path, options, encode);
+    const cost = await withDatabase(server, "bench_imported", async (sql, url) => {
+      const spent = await context.importFile(path, url);
+      const [row] = await sql`SELECT count(*)::integer AS stored FROM chunks`;
+      return { ...spent, stored: row?.["stored"] as number };
     });
+    imported.push({ ...cost, form, fileBytes: statSync(path).size });
   }
-  console.log(`${chunks} chunks of ${dimension} dimensions`);
-  console.table(table);
-});
+  print(context.out, options, { bare, imported });
+  return { bare, imported };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -6,23 +6,37 @@
  * Prints the memory of the process after every tenth of the changes. The first tenth is the baseline.
  */
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer } from "../../support/bench/server.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { mebibytes } from "../../support/bench/table.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { Client } from "./client.ts";
 import { writeFiles, writeProject } from "./world.ts";
 
-const { changes, files } = readOptions({ changes: 5_000, files: 500 });
+export const OPTIONS = { changes: 5_000, files: 500 };
+type Options = typeof OPTIONS;
+
 const PARAGRAPH = "Some words of a paragraph that is as long as they are in life. ".repeat(20);
 
-await runProgram(async () => {
-  const { dataDir, sql } = await startDatabase();
+interface Point {
+  readonly changes: number;
+  /** The files that lookups find. */
+  readonly items: number;
+  readonly anonymousBytes: number;
+  readonly indexBytes: number;
+}
+
+const recordOf = ({ changes, anonymousBytes, indexBytes }: Point, first: Point) => ({
+  changes,
+  "anonymous memory MiB": mebibytes(anonymousBytes),
+  ratio: (anonymousBytes / first.anonymousBytes).toFixed(2),
+  "of it index MiB": mebibytes(indexBytes, 1),
+});
+
+export async function run({ changes, files }: Options, context: BenchContext): Promise<Point[]> {
+  const { env, sql } = await context.openDatabase();
   const userId = await addUser(sql);
   const { key } = await addApiKey(sql, userId);
   const project = await writeProject(sql, userId, "long");
-  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  const server = await context.startServer(env);
   const client = new Client(server, key);
   const write = (number: number) => {
     const text = `# Change ${number}\n\n${PARAGRAPH} word${number}\n`;
@@ -31,23 +45,24 @@ await runProgram(async () => {
   for (let i = 0; i < files; i++) await write(i);
   await client.page(project, {});
 
-  const rows: object[] = [];
-  let first = 0;
+  const points: Point[] = [];
   for (let i = 1; i <= changes; i++) {
     await write(files + i);
     await client.page(project, { query: `paragraph ${i % 7}` });
     if (i % 10 === 0) await client.page(project, {});
     if (i % Math.ceil(changes / 10) !== 0) continue;
     await client.until(project, { query: `word${files + i}` }, (page) => page.total_matches > 0);
-    const bytes = server.anonymousBytes();
-    first ||= bytes;
-    rows.push({
+    const point = {
       changes: i,
-      "anonymous memory MiB": mebibytes(bytes),
-      ratio: (bytes / first).toFixed(2),
-      "of it index MiB": mebibytes(await server.metric("tessera_index_memory_bytes"), 1),
-    });
-    console.log(JSON.stringify(rows.at(-1)));
+      items: (await client.page(project, {})).shard.total_items,
+      anonymousBytes: server.anonymousBytes(),
+      indexBytes: await server.metric("tessera_index_memory_bytes"),
+    };
+    points.push(point);
+    context.out.line(JSON.stringify(recordOf(point, points[0] as Point)));
   }
-  console.table(rows);
-});
+  context.out.frames(points.map((point) => recordOf(point, points[0] as Point)));
+  return points;
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importFile } from "../../support/bench/import-file.ts";
+import type { BenchContext } from "../../support/bench/context.ts";
 import { secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import type { Client } from "./client.ts";
@@ -20,6 +20,7 @@ interface Imported {
 
 /** Imports files into the project's environment with the command line, while the server runs. */
 export async function importFiles(
+  context: BenchContext,
   databaseUrl: string,
   client: Client,
   project: BenchProject,
@@ -33,7 +34,7 @@ export async function importFiles(
   const first = client
     .until(project, {}, (page) => page.shard.total_items > 0)
     .then(() => secondsSince(started));
-  const { seconds: importSeconds } = await importFile(path, databaseUrl);
+  const { seconds: importSeconds } = await context.importFile(path, databaseUrl);
   const ended = performance.now();
   await client.until(project, {}, (page) => page.shard.total_items === sources.length);
   const searchableSeconds = secondsSince(ended);

@@ -10,7 +10,9 @@
  */
 
 import { basename } from "node:path";
-import { readOptions } from "../../support/bench/options.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { Output } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { meanNdcg, readJudged } from "../../support/relevance/judged.ts";
 import { type Measurement, measure } from "../../support/relevance/measure.ts";
@@ -18,40 +20,71 @@ import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
 import { tessera } from "../../support/relevance/tessera.ts";
 import { baselines } from "./baseline.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,
   seed: 1,
   queries: 150,
   judged: "",
-});
+};
+type Options = typeof OPTIONS;
 
-function measureKnownItems(): void {
-  const documents = readCorpus(options.folder);
-  const queries = knownItemQueries(documents, options.seed, options.queries);
-  console.log(`${documents.length} documents, ${queries.length} queries, seed ${options.seed}`);
-  const systems = [["Tessera", tessera(documents)] as const, ...baselines(documents)];
-  const rows = systems.map(([name, system]) => ({ name, measured: measure(system, queries) }));
-  const own = (rows[0] as { measured: Measurement }).measured;
-  console.table(
-    rows.map(({ name, measured }) => ({
+/** Measurements by the name of the system; Tessera is the first. */
+interface KnownItems {
+  readonly documents: number;
+  readonly queries: number;
+  readonly systems: ReadonlyArray<readonly [name: string, measured: Measurement]>;
+}
+
+interface Judged {
+  readonly collection: string;
+  readonly documents: number;
+  readonly queries: number;
+  readonly systems: ReadonlyArray<readonly [name: string, ndcg: number]>;
+}
+
+const systemsOf = (documents: readonly KnowledgeDocument[]) => [
+  ["Tessera", tessera(documents)] as const,
+  ...baselines(documents),
+];
+
+function measureKnownItems({ folder, seed, queries: perKind }: Options): KnownItems {
+  const documents = readCorpus(folder);
+  const queries = knownItemQueries(documents, seed, perKind);
+  const systems = systemsOf(documents).map(
+    ([name, system]) => [name, measure(system, queries)] as const,
+  );
+  return { documents: documents.length, queries: queries.length, systems };
+}
+
+function printKnownItems(out: Output, seed: number, { documents, queries, systems }: KnownItems) {
+  out.line(`${documents} documents, ${queries} queries, seed ${seed}`);
+  const own = systems[0]?.[1].all ?? 0;
+  out.frames(
+    systems.map(([name, measured]) => ({
       system: name,
       ...Object.fromEntries(KINDS.map((kind) => [kind, measured.byKind[kind].toFixed(3)])),
       all: measured.all.toFixed(3),
-      "Tessera is": `${(own.all / measured.all).toFixed(2)}x`,
+      "Tessera is": `${(own / measured.all).toFixed(2)}x`,
       "p50 us": measured.p50Micros.toFixed(0),
       "p99 us": measured.p99Micros.toFixed(0),
     })),
   );
 }
 
-function measureJudged(folder: string): void {
+function measureJudged(folder: string): Judged {
   const { documents, queries } = readJudged(folder);
-  console.log(`${basename(folder)}: ${documents.length} documents, ${queries.length} queries`);
-  const systems = [["Tessera", tessera(documents)] as const, ...baselines(documents)];
-  const rows = systems.map(([name, system]) => ({ name, ndcg: meanNdcg(system, queries) }));
-  const own = rows[0]?.ndcg ?? 0;
-  console.table(
-    rows.map(({ name, ndcg }) => ({
+  const systems = systemsOf(documents).map(
+    ([name, system]) => [name, meanNdcg(system, queries)] as const,
+  );
+  const counts = { documents: documents.length, queries: queries.length };
+  return { collection: basename(folder), ...counts, systems };
+}
+
+function printJudged(out: Output, { collection, documents, queries, systems }: Judged): void {
+  out.line(`${collection}: ${documents} documents, ${queries} queries`);
+  const own = systems[0]?.[1] ?? 0;
+  out.frames(
+    systems.map(([name, ndcg]) => ({
       system: name,
       "nDCG@10": ndcg.toFixed(3),
       "Tessera is": `${(own / ndcg).toFixed(2)}x`,
@@ -59,5 +92,16 @@ function measureJudged(folder: string): void {
   );
 }
 
-measureKnownItems();
-for (const folder of options.judged.split(",")) if (folder !== "") measureJudged(folder);
+export async function run(options: Options, { out }: BenchContext) {
+  const knownItems = measureKnownItems(options);
+  printKnownItems(out, options.seed, knownItems);
+  const folders = options.judged.split(",").filter((folder) => folder !== "");
+  const judged = folders.map((folder) => {
+    const measured = measureJudged(folder);
+    printJudged(out, measured);
+    return measured;
+  });
+  return { knownItems, judged };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

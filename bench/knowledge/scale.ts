@@ -11,19 +11,19 @@ import {
   search,
   type View,
 } from "../../src/text/index.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { mebibytes } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
 import { median, quantile } from "../../support/statistics.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,
   documents: 20_000,
   items: 100_000,
-});
-const { documents: documentCount, items: itemCount } = options;
+};
+type Options = typeof OPTIONS;
 const WHOLE = { shardIndex: 0, shardCount: 1 };
 const UPDATES = 20;
 const BROWSE_PAGE = 12;
@@ -39,40 +39,53 @@ function viewOf(...buffers: ArrayBufferLike[]): View {
   return { segments, documentSets: segments.map(() => null) };
 }
 
-function latencies(view: View, queries: readonly string[]): string {
+/** The milliseconds of each search, and how many of the searches find something. */
+function searchAll(view: View, queries: readonly string[]) {
   const ask = (query: string) => search(view, { query, limit: 12, ...WHOLE });
-  for (const query of queries) ask(query);
-  const times = queries.map((query) => timed(() => ask(query))[1]);
-  return `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
+  const found = queries.filter((query) => ask(query).hits.length > 0).length;
+  return { found, times: queries.map((query) => timed(() => ask(query))[1]) };
 }
 
-function measureDocuments(): void {
-  const documents = synthesise(readCorpus(options.folder), documentCount, 1);
+const latencies = ({ times }: ReturnType<typeof searchAll>) =>
+  `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
+
+function measureDocuments({ folder, documents: count }: Options) {
+  const documents = synthesise(readCorpus(folder), count, 1);
   const queries = knownItemQueries(documents, 2, 100).map((query) => query.text);
   const [buffer, buildTime] = timed(() => buildSegment(documents));
   const [, verifyTime] = timed(() => openSegment(buffer));
   const [segment, openTime] = timed(() => openSegment(buffer, false));
-  console.log(`${documentCount} documents, ${segment.tokens.length} tokens`);
-  console.log(`  build ${(buildTime / 1000).toFixed(2)} s`);
-  console.log(
-    `  segment ${mebibytes(buffer.byteLength, 1)} MiB, all the memory that a search needs`,
-  );
-  console.log(
-    `  open ${verifyTime.toFixed(1)} ms with checksum, ${openTime.toFixed(2)} ms without`,
-  );
-  console.log(`  search, one segment: ${latencies(viewOf(buffer), queries)}`);
-
   const updates = documents.slice(0, UPDATES).map((each) => ({ ...each, id: `${each.id}-new` }));
   const [small, smallTime] = timed(() => buildSegment(updates));
-  console.log(`  ${UPDATES} changed documents become a segment in ${smallTime.toFixed(1)} ms`);
-  console.log(`  search, two segments: ${latencies(viewOf(buffer, small), queries)}`);
   const parts = [segment, openSegment(small)].map((each) => ({ segment: each, keep: null }));
-  const [, mergeTime] = timed(() => mergeSegments(parts));
-  console.log(`  merge of both ${(mergeTime / 1000).toFixed(2)} s`);
+  const [merged, mergeTime] = timed(() => mergeSegments(parts));
+  return {
+    documents: documents.length,
+    merged: openSegment(merged.buffer).documentCount,
+    tokens: segment.tokens.length,
+    bytes: buffer.byteLength,
+    queries: queries.length,
+    milliseconds: { buildTime, verifyTime, openTime, smallTime, mergeTime },
+    one: searchAll(viewOf(buffer), queries),
+    two: searchAll(viewOf(buffer, small), queries),
+  };
 }
 
-function measureBrowsing(): void {
-  const items = Array.from({ length: itemCount }, (_, i) => ({
+function printDocuments(out: Output, figures: ReturnType<typeof measureDocuments>): void {
+  const { documents, tokens, bytes, milliseconds, one, two } = figures;
+  const { buildTime, verifyTime, openTime, smallTime, mergeTime } = milliseconds;
+  out.line(`${documents} documents, ${tokens} tokens`);
+  out.line(`  build ${(buildTime / 1000).toFixed(2)} s`);
+  out.line(`  segment ${mebibytes(bytes, 1)} MiB, all the memory that a search needs`);
+  out.line(`  open ${verifyTime.toFixed(1)} ms with checksum, ${openTime.toFixed(2)} ms without`);
+  out.line(`  search, one segment: ${latencies(one)}`);
+  out.line(`  ${UPDATES} changed documents become a segment in ${smallTime.toFixed(1)} ms`);
+  out.line(`  search, two segments: ${latencies(two)}`);
+  out.line(`  merge of both ${(mergeTime / 1000).toFixed(2)} s`);
+}
+
+function measureBrowsing(count: number) {
+  const items = Array.from({ length: count }, (_, i) => ({
     id: `item-${i}`,
     path: `items/${String(i).padStart(7, "0")}.md`,
     title: `Item ${i}`,
@@ -83,25 +96,39 @@ function measureBrowsing(): void {
   const [buffer, buildTime] = timed(() => buildSegment(items));
   const view = viewOf(buffer);
   const pageTimes: number[] = [];
+  let listed = 0;
   let after: string | undefined;
   while (true) {
     const request = { limit: BROWSE_PAGE, ...WHOLE, ...(after === undefined ? {} : { after }) };
     const [page, time] = timed(() => browse(view, request));
     const last = page.at(-1);
     if (last === undefined) break;
+    listed += page.length;
     pageTimes.push(time * 1000);
     after = view.segments[0]?.path(last.document);
   }
+  return { listed, pageTimes, buildTime, bytes: buffer.byteLength };
+}
+
+function printBrowsing(out: Output, figures: ReturnType<typeof measureBrowsing>): void {
+  const { listed, pageTimes, buildTime, bytes } = figures;
   const tenth = Math.ceil(pageTimes.length / 10);
   const medianOf = (times: number[]) => median(times).toFixed(1);
-  console.log(`${itemCount} tiny items, built in ${(buildTime / 1000).toFixed(2)} s`);
-  console.log(`  segment ${mebibytes(buffer.byteLength, 1)} MiB`);
-  console.log(
+  out.line(`${listed} tiny items, built in ${(buildTime / 1000).toFixed(2)} s`);
+  out.line(`  segment ${mebibytes(bytes, 1)} MiB`);
+  out.line(
     `  a page of ${BROWSE_PAGE}: first tenth ${medianOf(pageTimes.slice(tenth / 2, tenth))} us, ` +
       `last tenth ${medianOf(pageTimes.slice(-tenth))} us`,
   );
 }
 
-measureDocuments();
-measureBrowsing();
-console.log(`resident memory at the end ${mebibytes(process.memoryUsage().rss)} MiB`);
+export async function run(options: Options, { out }: BenchContext) {
+  const documents = measureDocuments(options);
+  printDocuments(out, documents);
+  const browsing = measureBrowsing(options.items);
+  printBrowsing(out, browsing);
+  out.line(`resident memory at the end ${mebibytes(process.memoryUsage().rss)} MiB`);
+  return { documents, browsing };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

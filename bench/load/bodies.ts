@@ -9,6 +9,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import { count, url } from "../../src/cli/options.ts";
+import type { BenchContext } from "../../support/bench/context.ts";
 import { padded } from "../../support/vector-files.ts";
 import { findQueries, readData } from "./inputs.ts";
 import { runCommandLine } from "./program.ts";
@@ -37,7 +38,7 @@ Examples:
 The same without ./tessera: bun bench/load/bodies.ts --help
 `;
 
-function bodiesCommand(): Command {
+export function bodiesCommand(): Command {
   return new Command("bodies")
     .usage("[options]")
     .description("Write search bodies as files, for wrk, oha and k6.")
@@ -77,7 +78,7 @@ function commands(address: string, file: string): string {
 `;
 }
 
-async function writeBodies(options: BodiesOptions): Promise<void> {
+export async function writeBodies(options: BodiesOptions, { out }: BenchContext): Promise<void> {
   const service = openService(options);
   // Generated queries are what a generated data set holds out; the data itself is not needed.
   const source = await readData({ ...options, vectors: 1 });
@@ -89,7 +90,7 @@ async function writeBodies(options: BodiesOptions): Promise<void> {
   mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "bodies.ndjson");
   await Bun.write(file, lines.join(""));
-  process.stdout.write(commands(`${service.url.origin}${service.searchPath}`, file));
+  out.write(commands(`${service.url.origin}${service.searchPath}`, file));
 }
 
-await runCommandLine(bodiesCommand(), (options: BodiesOptions) => writeBodies(options));
+if (import.meta.main) await runCommandLine(bodiesCommand(), writeBodies);

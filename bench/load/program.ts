@@ -1,29 +1,40 @@
 import { type Command, CommanderError } from "commander";
 import { callerDirectory } from "../../src/config/caller.ts";
+import { type BenchContext, COMMAND_LINE } from "../../support/bench/context.ts";
 import { cleanUp } from "../../support/cleanup.ts";
 
 const USAGE_STATUS = 2;
 
-async function statusOf<T>(command: Command, work: (options: T) => Promise<void>): Promise<number> {
+/** What a command line does with its options. */
+type Work<T> = (options: T, context: BenchContext) => Promise<void>;
+
+/** Runs a command line that users type: messages instead of stacks. Returns the exit status. */
+export async function statusOf<T>(
+  command: Command,
+  args: readonly string[],
+  context: BenchContext,
+  work: Work<T>,
+): Promise<number> {
+  const { out, errors } = context;
+  command.exitOverride().configureOutput({
+    writeOut: (text) => out.write(text),
+    writeErr: (text) => errors.write(text),
+  });
   try {
-    command.exitOverride().parse(process.argv.slice(2), { from: "user" });
-    await work(command.opts() as T);
+    await work(command.parse([...args], { from: "user" }).opts() as T, context);
     return 0;
   } catch (error) {
     // Commander has printed the help or the mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_STATUS;
-    process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
+    errors.line(`tessera: ${error instanceof Error ? error.message : error}`);
     return 1;
-  } finally {
-    await cleanUp();
   }
 }
 
-/** Runs a command line that users type: messages instead of stacks, and an exit status. */
-export async function runCommandLine<T>(
-  command: Command,
-  work: (options: T) => Promise<void>,
-): Promise<never> {
+/** Runs the command line of this process, and ends it. */
+export async function runCommandLine<T>(command: Command, work: Work<T>): Promise<never> {
   process.chdir(callerDirectory());
-  process.exit(await statusOf(command, work));
+  const status = await statusOf(command, process.argv.slice(2), COMMAND_LINE, work);
+  await cleanUp();
+  process.exit(status);
 }

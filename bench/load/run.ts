@@ -6,6 +6,7 @@
  * `--help` lists the options.
  */
 import { CommandError } from "../../src/cli/command-error.ts";
+import type { BenchContext } from "../../support/bench/context.ts";
 import { loadInputs } from "./inputs.ts";
 import { type LoadOptions, loadCommand } from "./options.ts";
 import { startOwnService } from "./own-service.ts";
@@ -16,13 +17,13 @@ import { type LoadRun, measure, type RunOptions, sweepRates } from "./runs.ts";
 import { openService, Service } from "./service.ts";
 import { measureRecall, type Recall } from "./truth.ts";
 
-async function serviceOf(options: LoadOptions): Promise<Service> {
+async function serviceOf(options: LoadOptions, context: BenchContext): Promise<Service> {
   if (options.start !== true) return openService(options);
   if (options.data === undefined && options.generate === undefined) {
     throw new CommandError("--start begins with an empty database: give --data or --generate");
   }
   const { project, environment, release } = options;
-  const own = await startOwnService(project, environment);
+  const own = await startOwnService(context, project, environment);
   return new Service({ project, environment, release, ...own });
 }
 
@@ -42,9 +43,9 @@ async function measureAll(options: LoadOptions, common: RunOptions): Promise<Loa
   return runs;
 }
 
-async function run(options: LoadOptions): Promise<LoadResult> {
+async function run(options: LoadOptions, context: BenchContext): Promise<LoadResult> {
   const startedAt = new Date().toISOString();
-  const service = await serviceOf(options);
+  const service = await serviceOf(options, context);
   const inputs = await loadInputs(service, options);
   const recall: Recall[] = [];
   const limits = [...new Set([options.limit, ...(options.limits ?? [])])];
@@ -74,14 +75,12 @@ async function run(options: LoadOptions): Promise<LoadResult> {
   return { startedAt, target, recall, truth: inputs.truthFrom, runs };
 }
 
-async function main(options: LoadOptions): Promise<void> {
-  const result = await run(options);
-  process.stdout.write(
-    options.json === true ? `${JSON.stringify(result)}\n` : formatResult(result),
-  );
+export async function main(options: LoadOptions, context: BenchContext): Promise<void> {
+  const result = await run(options, context);
+  context.out.write(options.json === true ? `${JSON.stringify(result)}\n` : formatResult(result));
   if (options.report === undefined) return;
   await Bun.write(options.report, reportPage(result));
-  process.stderr.write(`tessera: the report is ${options.report}\n`);
+  context.errors.line(`tessera: the report is ${options.report}`);
 }
 
-await runCommandLine(loadCommand(), main);
+if (import.meta.main) await runCommandLine(loadCommand(), main);

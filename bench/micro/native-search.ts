@@ -12,77 +12,91 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { mebibytes, printRow, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
+import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   vectors: 50_000,
   dimension: 1_536,
   queries: 1_000,
   data: "clusters",
   baseline: true,
-});
-const { vectors: count, dimension, queries: queryCount } = options;
+};
+type Options = typeof OPTIONS;
+
 const NEIGHBOURS = 10;
-const RECALL_QUERIES = Math.min(queryCount, 200);
+const RECALL_QUERIES = 200;
+const EXACT_QUERIES = 50;
 const TEXT_BYTES = 700;
 const PROJECT = "bench";
+const BATCH = 2_000;
+const SHARES = [1, 0.5, 0.1, 0.02, 0.005];
+const SELF = "/projects/p/environments/e/search";
 
-/** Mean CPU microseconds per call of `work`, over all queries. */
-function cpuMicroseconds(work: (query: number) => void): number {
-  for (let query = 0; query < Math.min(50, queryCount); query++) work(query);
-  const before = process.cpuUsage();
-  for (let query = 0; query < queryCount; query++) work(query);
-  const spent = process.cpuUsage(before);
-  return (spent.user + spent.system) / queryCount;
+/** The vectors of an index, queries of them, and the queries as bodies of requests. */
+interface Data {
+  readonly count: number;
+  readonly dimension: number;
+  readonly vectors: Float32Array<ArrayBuffer>;
+  readonly queries: readonly Float32Array<ArrayBuffer>[];
+  readonly bodies: readonly Uint8Array[];
 }
 
-const all = makeVectors(options.data as DataKind, count + queryCount, dimension, 1);
-const vectors = all.subarray(0, count * dimension);
-const queryAt = (query: number) =>
-  all.slice((count + query) * dimension, (count + query + 1) * dimension);
-const queries = Array.from({ length: queryCount }, (_, query) => queryAt(query));
-const encoder = new TextEncoder();
-const bodies = queries.map((vector) =>
-  encoder.encode(JSON.stringify({ vector: Array.from(vector), dimension, threshold: 0 })),
-);
-
-native.openProject(PROJECT);
-const rssBefore = process.memoryUsage.rss();
-let started = performance.now();
-const BATCH = 2000;
-for (let first = 0; first < count; first += BATCH) {
-  const size = Math.min(BATCH, count - first);
-  const ids = new Uint8Array(size * 16);
-  const view = new DataView(ids.buffer);
-  for (let i = 0; i < size; i++) view.setUint32(i * 16, first + i);
-  const texts = Array.from({ length: size }, (_, i) =>
-    `{"id":"${first + i}","content":"`.padEnd(TEXT_BYTES - 2, "x").concat('"}'),
+function makeData({ data, vectors: count, queries: queryCount, dimension }: Options): Data {
+  const all = makeVectors(data as DataKind, count + queryCount, dimension, 1);
+  const queries = Array.from({ length: queryCount }, (_, query) =>
+    all.slice((count + query) * dimension, (count + query + 1) * dimension),
   );
-  native.append(PROJECT, dimension, {
-    ids,
-    vectors: vectors.slice(first * dimension, (first + size) * dimension),
-    rendered: encoder.encode(texts.join("")),
-    renderedEnds: Uint32Array.from(texts, (_, i) => (i + 1) * TEXT_BYTES),
-  });
+  const encoder = new TextEncoder();
+  const bodies = queries.map((vector) =>
+    encoder.encode(JSON.stringify({ vector: Array.from(vector), dimension, threshold: 0 })),
+  );
+  return { count, dimension, vectors: all.subarray(0, count * dimension), queries, bodies };
 }
-const appendSeconds = secondsSince(started);
-started = performance.now();
-testing.maintainSync(PROJECT, dimension);
-const graphSeconds = secondsSince(started);
 
-const shares = [1, 0.5, 0.1, 0.02, 0.005];
-for (const share of shares) {
-  const ranges: number[] = [];
-  for (let i = 0; i < count; i++) {
-    // A multiplicative hash spreads the members evenly.
-    if ((Math.imul(i, 2654435761) >>> 0) / 2 ** 32 < share) ranges.push(i, 1);
+function append({ count, dimension, vectors }: Data): void {
+  const encoder = new TextEncoder();
+  for (let first = 0; first < count; first += BATCH) {
+    const size = Math.min(BATCH, count - first);
+    const ids = new Uint8Array(size * 16);
+    const view = new DataView(ids.buffer);
+    for (let i = 0; i < size; i++) view.setUint32(i * 16, first + i);
+    const texts = Array.from({ length: size }, (_, i) =>
+      `{"id":"${first + i}","content":"`.padEnd(TEXT_BYTES - 2, "x").concat('"}'),
+    );
+    native.append(PROJECT, dimension, {
+      ids,
+      vectors: vectors.slice(first * dimension, (first + size) * dimension),
+      rendered: encoder.encode(texts.join("")),
+      renderedEnds: Uint32Array.from(texts, (_, i) => (i + 1) * TEXT_BYTES),
+    });
   }
-  native.setScope(PROJECT, `s${share}`, [{ dimension, ranges: Uint32Array.from(ranges) }]);
 }
 
-function recallIn(scope: string): { recall: number; plan: string } {
+/** Builds the index and its scopes; the seconds that its parts took. */
+function build(data: Data) {
+  native.openProject(PROJECT);
+  let started = performance.now();
+  append(data);
+  const appended = secondsSince(started);
+  started = performance.now();
+  testing.maintainSync(PROJECT, data.dimension);
+  const graphed = secondsSince(started);
+  for (const share of SHARES) {
+    const ranges: number[] = [];
+    for (let i = 0; i < data.count; i++) {
+      // A multiplicative hash spreads the members evenly.
+      if ((Math.imul(i, 2654435761) >>> 0) / 2 ** 32 < share) ranges.push(i, 1);
+    }
+    const scope = { dimension: data.dimension, ranges: Uint32Array.from(ranges) };
+    native.setScope(PROJECT, `s${share}`, [scope]);
+  }
+  return { appended, graphed };
+}
+
+function recallIn({ queries, dimension }: Data, scope: string) {
   let found = 0;
   let wanted = 0;
   const plans = new Set<string>();
@@ -97,53 +111,51 @@ function recallIn(scope: string): { recall: number; plan: string } {
   return { recall: found / wanted, plan: [...plans].join("+") };
 }
 
-const window = native.stats(PROJECT)?.dimensions[0]?.window;
-console.log(`\n${count} x ${dimension}, ${options.data}, 10 results, window ${window}\n`);
-printRow("scope", "plan", "recall@10", "search us", "searchJson us");
-printRow("---", "---", "--:", "--:", "--:");
-let whole = 0;
-let searchOnly = 0;
-for (const share of shares) {
+/** CPU microseconds of a search whose body is JSON and whose answer is rendered. */
+const jsonCost = ({ bodies }: Data, scope: string) =>
+  cpuMicroseconds(bodies.length, (query) => {
+    native.searchJson(PROJECT, scope, bodies[query] as Uint8Array, SELF);
+  });
+
+function measureScope(data: Data, share: number) {
+  const { queries, dimension } = data;
   const scope = `s${share}`;
-  const { recall, plan } = recallIn(scope);
-  const raw = cpuMicroseconds((query) => {
-    testing.searchRaw(PROJECT, scope, queries[query]!, dimension, NEIGHBOURS, 0);
+  const search = cpuMicroseconds(queries.length, (query) => {
+    const vector = queries[query] as Float32Array<ArrayBuffer>;
+    testing.searchRaw(PROJECT, scope, vector, dimension, NEIGHBOURS, 0);
   });
-  const json = cpuMicroseconds((query) => {
-    native.searchJson(PROJECT, scope, bodies[query]!, "/projects/p/environments/e/search");
+  return { share, ...recallIn(data, scope), search, json: jsonCost(data, scope) };
+}
+
+/** CPU microseconds of parsing a body, and of brute force. */
+function measureStages({ queries, bodies, dimension }: Data) {
+  const parse = cpuMicroseconds(bodies.length, (query) => {
+    testing.parseSearchBody(bodies[query] as Uint8Array);
   });
-  if (share === 1) [whole, searchOnly] = [json, raw];
-  printRow(`${share * 100}%`, plan, recall.toFixed(4), raw.toFixed(1), json.toFixed(1));
+  const exact = cpuMicroseconds(Math.min(EXACT_QUERIES, queries.length), (query) => {
+    const vector = queries[query] as Float32Array<ArrayBuffer>;
+    testing.exactSearch(PROJECT, "s1", vector, dimension, NEIGHBOURS, 0);
+  });
+  return { parse, exact };
 }
-const parse = cpuMicroseconds((query) => void testing.parseSearchBody(bodies[query]!));
-const exact = cpuMicroseconds((query) => {
-  if (query < 50) testing.exactSearch(PROJECT, "s1", queries[query]!, dimension, NEIGHBOURS, 0);
-});
-console.log(`\nparse a body of ${bodies[0]?.length} bytes: ${parse.toFixed(1)} us`);
-console.log(`brute force: ${((exact * queryCount) / Math.min(50, queryCount)).toFixed(0)} us`);
-console.log(`append ${appendSeconds.toFixed(1)} s, graph ${graphSeconds.toFixed(1)} s, one thread`);
-const bytes = native.stats(PROJECT)?.dimensions[0]?.bytes;
-for (const [part, total] of Object.entries(bytes ?? {})) {
-  console.log(`${part}: ${(total / count).toFixed(0)} bytes per vector`);
+
+function measureSnapshot(data: Data) {
+  const directory = mkdtempSync(join(tmpdir(), "native-search-"));
+  let started = performance.now();
+  testing.snapshotSync(PROJECT, directory, new Uint8Array());
+  const written = secondsSince(started);
+  native.dropProject(PROJECT);
+  started = performance.now();
+  testing.restoreSync(PROJECT, directory);
+  const restored = secondsSince(started);
+  const json = jsonCost(data, "s1");
+  const { recall } = recallIn(data, "s1");
+  rmSync(directory, { recursive: true });
+  return { written, restored, json, recall };
 }
-console.log(`RSS grew by ${mebibytes(process.memoryUsage.rss() - rssBefore)} MiB`);
 
-const directory = mkdtempSync(join(tmpdir(), "native-search-"));
-started = performance.now();
-testing.snapshotSync(PROJECT, directory, new Uint8Array());
-const snapshotSeconds = secondsSince(started);
-native.dropProject(PROJECT);
-started = performance.now();
-testing.restoreSync(PROJECT, directory);
-console.log(
-  `snapshot ${snapshotSeconds.toFixed(2)} s, restore ${secondsSince(started).toFixed(2)} s`,
-);
-const restored = cpuMicroseconds((query) => {
-  native.searchJson(PROJECT, "s1", bodies[query]!, "/projects/p/environments/e/search");
-});
-console.log(`searchJson after restore: ${restored.toFixed(1)} us`);
-
-if (options.baseline) {
+/** USearch in bf16 over the same vectors. */
+async function measureBaseline({ count, dimension, vectors, queries }: Data) {
   const { Index, MetricKind, ScalarKind } = await import("usearch");
   const index = new Index({
     dimensions: dimension,
@@ -151,10 +163,10 @@ if (options.baseline) {
     quantization: ScalarKind.BF16,
     connectivity: 16,
     expansion_add: 128,
-    expansion_search: Number(process.env.BASELINE_EXPANSION ?? 24),
+    expansion_search: Number(process.env["BASELINE_EXPANSION"] ?? 24),
     multi: false,
   });
-  started = performance.now();
+  const started = performance.now();
   for (let first = 0; first < count; first += BATCH) {
     const size = Math.min(BATCH, count - first);
     const keys = BigUint64Array.from({ length: size }, (_, i) => BigInt(first + i));
@@ -162,18 +174,65 @@ if (options.baseline) {
   }
   const built = secondsSince(started);
   let found = 0;
-  for (const query of queries.slice(0, RECALL_QUERIES)) {
+  const asked = queries.slice(0, RECALL_QUERIES);
+  for (const query of asked) {
     const truth = testing.exactSearch(PROJECT, "s1", query, dimension, NEIGHBOURS, -1).ordinals;
     const keys = new Set(Array.from(index.search(query, NEIGHBOURS, 1).keys, Number));
     found += truth.filter((ordinal) => keys.has(ordinal)).length;
   }
-  const base = cpuMicroseconds((query) => void index.search(queries[query]!, NEIGHBOURS, 1));
-  const recall = found / (RECALL_QUERIES * NEIGHBOURS);
-  console.log(
-    `\nusearch bf16: recall@10 ${recall.toFixed(4)}, ${base.toFixed(1)} us, built in ${built.toFixed(1)} s`,
-  );
-  console.log(
-    `ratios to it: search ${(searchOnly / base).toFixed(2)}, searchJson ${(whole / base).toFixed(2)}`,
-  );
+  const search = cpuMicroseconds(queries.length, (query) => {
+    index.search(queries[query] as Float32Array, NEIGHBOURS, 1);
+  });
+  return { recall: found / (asked.length * NEIGHBOURS), search, built };
 }
-rmSync(directory, { recursive: true });
+
+type Scope = ReturnType<typeof measureScope>;
+
+function printScopes(out: Output, options: Options, scopes: readonly Scope[]): void {
+  const window = native.stats(PROJECT)?.dimensions[0]?.window;
+  const { vectors, dimension, data } = options;
+  out.line(`\n${vectors} x ${dimension}, ${data}, 10 results, window ${window}`);
+  out.head("scope", "plan", "recall@10", "search us", "searchJson us");
+  for (const { share, plan, recall, search, json } of scopes) {
+    out.row(`${share * 100}%`, plan, recall.toFixed(4), search.toFixed(1), json.toFixed(1));
+  }
+}
+
+function printBaseline(
+  out: Output,
+  whole: Scope,
+  { recall, search, built }: Awaited<ReturnType<typeof measureBaseline>>,
+): void {
+  out.line(
+    `\nusearch bf16: recall@10 ${recall.toFixed(4)}, ${search.toFixed(1)} us, built in ${built.toFixed(1)} s`,
+  );
+  const [raw, json] = [whole.search / search, whole.json / search];
+  out.line(`ratios to it: search ${raw.toFixed(2)}, searchJson ${json.toFixed(2)}`);
+}
+
+export async function run(options: Options, { out }: BenchContext) {
+  const data = makeData(options);
+  const rssBefore = process.memoryUsage.rss();
+  const { appended, graphed } = build(data);
+  const scopes = SHARES.map((share) => measureScope(data, share));
+  printScopes(out, options, scopes);
+  const { parse, exact } = measureStages(data);
+  out.line(`\nparse a body of ${data.bodies[0]?.length} bytes: ${parse.toFixed(1)} us`);
+  out.line(`brute force: ${exact.toFixed(0)} us`);
+  out.line(`append ${appended.toFixed(1)} s, graph ${graphed.toFixed(1)} s, one thread`);
+  const bytes: Record<string, number> = { ...native.stats(PROJECT)?.dimensions[0]?.bytes };
+  for (const [part, total] of Object.entries(bytes)) {
+    out.line(`${part}: ${(total / data.count).toFixed(0)} bytes per vector`);
+  }
+  out.line(`RSS grew by ${mebibytes(process.memoryUsage.rss() - rssBefore)} MiB`);
+  const snapshot = measureSnapshot(data);
+  const { written, restored } = snapshot;
+  out.line(`snapshot ${written.toFixed(2)} s, restore ${restored.toFixed(2)} s`);
+  out.line(`searchJson after restore: ${snapshot.json.toFixed(1)} us`);
+  const baseline = options.baseline ? await measureBaseline(data) : undefined;
+  if (baseline !== undefined) printBaseline(out, scopes[0] as Scope, baseline);
+  native.dropProject(PROJECT);
+  return { scopes, bytes, snapshot, baseline };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

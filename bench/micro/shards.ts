@@ -16,12 +16,14 @@ import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { appendRows, rangesOf } from "../../support/bench/append-rows.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
+import { type Output, secondsSince } from "../../support/bench/table.ts";
+import { median, quantile } from "../../support/statistics.ts";
+import type { Matrix } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   vectors: 200_000,
   dimension: 768,
   data: "text",
@@ -29,30 +31,38 @@ const options = readOptions({
   threads: 2,
   queries: 200,
   brief: false,
-});
-const { vectors: count, dimension, threads, queries: queryCount } = options;
+};
+type Options = typeof OPTIONS;
+
 const NEIGHBOURS = 10;
 /** Searches are repeated this often; the median counts. */
 const ROUNDS = 3;
 const TOLERANCE = 1e-9;
 
-const values = makeVectors(options.data as DataKind, count + queryCount, dimension, 1);
-const matrix = { values, dimension, rows: count };
-const queries = Array.from({ length: queryCount }, (_, i) => {
-  const row = count + i;
-  return values.slice(row * dimension, (row + 1) * dimension);
-});
-const rowsFrom = (first: number, length: number) => Array.from({ length }, (_, i) => first + i);
-const print = (name: string, value: string) => printRow(name, value);
+interface Data {
+  readonly matrix: Matrix;
+  readonly queries: readonly Float32Array<ArrayBuffer>[];
+}
 
-function open(name: string, rows: readonly number[]): void {
+function makeData({ data, vectors: count, queries, dimension }: Options): Data {
+  const values = makeVectors(data as DataKind, count + queries, dimension, 1);
+  return {
+    matrix: { values, dimension, rows: count },
+    queries: Array.from({ length: queries }, (_, i) =>
+      values.slice((count + i) * dimension, (count + i + 1) * dimension),
+    ),
+  };
+}
+
+/** Appends all vectors to a new project. */
+function append(name: string, { matrix }: Data): Uint32Array {
   native.openProject(name);
-  const ordinals = appendRows(name, matrix, rows);
-  native.setScope(name, "all", [{ dimension, ranges: rangesOf(ordinals) }]);
+  const rows = Array.from({ length: matrix.rows }, (_, row) => row);
+  return appendRows(name, matrix, rows);
 }
 
 const search = (name: string, query: Float32Array<ArrayBuffer>) =>
-  testing.searchRaw(name, "all", query, dimension, NEIGHBOURS, -1);
+  testing.searchRaw(name, "all", query, query.length, NEIGHBOURS, -1);
 
 function statsOf(name: string) {
   const stats = native.stats(name)?.dimensions[0];
@@ -62,7 +72,7 @@ function statsOf(name: string) {
 }
 
 /** Milliseconds of each query, of the median round. */
-function latencies(name: string): number[] {
+function latencies(name: string, { queries }: Data): number[] {
   const rounds = Array.from({ length: ROUNDS }, () =>
     queries.map((query) => {
       const startedAt = performance.now();
@@ -70,41 +80,26 @@ function latencies(name: string): number[] {
       return performance.now() - startedAt;
     }),
   );
-  return queries.map((_, i) =>
-    quantile(
-      rounds.map((round) => round[i] as number),
-      0.5,
-    ),
-  );
+  return queries.map((_, i) => median(rounds.map((round) => round[i] as number)));
 }
 
 const describe = (times: readonly number[]) =>
   `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.99).toFixed(2)}`;
 
-function recallOf(name: string): number {
+function recallOf(name: string, { matrix, queries }: Data): number {
   let found = 0;
   for (const query of queries) {
-    const truth = testing.exactSearch(name, "all", query, dimension, NEIGHBOURS, -1);
+    const truth = testing.exactSearch(name, "all", query, query.length, NEIGHBOURS, -1);
     const least = (truth.scores.at(-1) ?? 0) - TOLERANCE;
     found += search(name, query).scores.filter((score) => score >= least).length;
   }
-  return found / (queryCount * Math.min(NEIGHBOURS, count));
-}
-
-function cpuMicroseconds(name: string): number {
-  const rounds = Array.from({ length: ROUNDS }, () => {
-    const before = process.cpuUsage();
-    for (const query of queries) search(name, query);
-    const spent = process.cpuUsage(before);
-    return (spent.user + spent.system) / queryCount;
-  });
-  return quantile(rounds, 0.5);
+  return found / (queries.length * Math.min(NEIGHBOURS, matrix.rows));
 }
 
 /** Builds with one thread in the background and searches meanwhile. */
-async function latenciesWhileBuilding(name: string): Promise<number[]> {
-  native.openProject(name);
-  appendRows(name, matrix, rowsFrom(0, count));
+async function latenciesWhileBuilding(name: string, data: Data): Promise<number[]> {
+  append(name, data);
+  const { dimension } = data.matrix;
   const kept = testing.everyOrdinal(name, dimension);
   const times: number[] = [];
   for (let complete = false; !complete; ) {
@@ -115,16 +110,18 @@ async function latenciesWhileBuilding(name: string): Promise<number[]> {
     });
     while (running) {
       const startedAt = performance.now();
-      search("built", queries[times.length % queryCount] as Float32Array<ArrayBuffer>);
+      const query = data.queries[times.length % data.queries.length];
+      search("built", query as Float32Array<ArrayBuffer>);
       times.push(performance.now() - startedAt);
       await Bun.sleep(0);
     }
     complete = (await step).complete;
   }
+  native.dropProject(name);
   return times;
 }
 
-async function measureSnapshot(name: string): Promise<void> {
+async function measureSnapshot(name: string) {
   const folder = mkdtempSync(join(tmpdir(), "tessera-shards-"));
   let startedAt = performance.now();
   await native.snapshot(name, folder, new Uint8Array());
@@ -132,53 +129,83 @@ async function measureSnapshot(name: string): Promise<void> {
   native.dropProject(name);
   startedAt = performance.now();
   await native.restore(name, folder);
-  print(
-    "snapshot written / restored, s",
-    `${written.toFixed(1)} / ${secondsSince(startedAt).toFixed(1)}`,
-  );
+  const restored = secondsSince(startedAt);
   rmSync(folder, { recursive: true });
+  return { written, restored };
 }
 
-async function measure(shardVectors: number): Promise<void> {
-  testing.setShardNodes(shardVectors);
-  process.stdout.write(`\nshards of ${shardVectors.toLocaleString("en")} vectors\n`);
-  printHead("", "");
-  const times = [...(options.brief ? [] : [1]), threads].map((builders) => {
-    native.dropProject("built");
-    open("built", rowsFrom(0, count));
-    const startedAt = performance.now();
-    testing.maintainSync("built", dimension, builders);
-    return secondsSince(startedAt);
-  });
-  const together = times.at(-1) as number;
-  const alone = times[0] as number;
-  const stats = statsOf("built");
-  print("shards", `${stats.shards}`);
-  print(`built by 1 / ${threads} threads, s`, `${alone.toFixed(1)} / ${together.toFixed(1)}`);
-  print("gain of the threads", (alone / together).toFixed(2));
-  print(
-    "bytes per vector besides the vector",
-    `${Math.round((stats.total - stats.bytes.vectors) / count)}`,
-  );
-  print(`recall@${NEIGHBOURS}`, recallOf("built").toFixed(4));
-  testing.useHelpers(false);
-  print("CPU per query, us", cpuMicroseconds("built").toFixed(0));
-  const idle = latencies("built");
-  print("p50 / p99 of a query by one thread, ms", describe(idle));
-  if (!options.brief) {
-    print(
-      "p50 / p99 while a graph is built, ms",
-      describe(await latenciesWhileBuilding("growing")),
-    );
-    native.dropProject("growing");
-  }
-  testing.useHelpers(true);
-  const helped = latencies("built");
-  print("p50 / p99 of a query by all cores, ms", describe(helped));
-  print("all cores to one, p50", (quantile(helped, 0.5) / quantile(idle, 0.5)).toFixed(2));
-  await measureSnapshot("built");
+/** The seconds to build the graphs with these threads. */
+function build(data: Data, threads: number): number {
   native.dropProject("built");
+  const { dimension } = data.matrix;
+  const ordinals = append("built", data);
+  native.setScope("built", "all", [{ dimension, ranges: rangesOf(ordinals) }]);
+  const startedAt = performance.now();
+  testing.maintainSync("built", dimension, threads);
+  return secondsSince(startedAt);
 }
 
-process.stdout.write(`${count.toLocaleString("en")} x ${dimension}, ${options.data}\n`);
-for (const size of options.shards.split(",")) await measure(Number(size));
+async function measure(data: Data, { brief, threads, vectors }: Options) {
+  const times = [...(brief ? [] : [1]), threads].map((builders) => build(data, builders));
+  const stats = statsOf("built");
+  const recall = recallOf("built", data);
+  testing.useHelpers(false);
+  const { queries } = data;
+  const rounds = Array.from({ length: ROUNDS }, () =>
+    cpuMicroseconds(queries.length, (i) => {
+      search("built", queries[i] as Float32Array<ArrayBuffer>);
+    }),
+  );
+  const idle = latencies("built", data);
+  const building = brief ? undefined : await latenciesWhileBuilding("growing", data);
+  testing.useHelpers(true);
+  const helped = latencies("built", data);
+  const snapshot = await measureSnapshot("built");
+  const restoredRecall = recallOf("built", data);
+  native.dropProject("built");
+  return {
+    shards: stats.shards,
+    alone: times[0] as number,
+    together: times.at(-1) as number,
+    overhead: (stats.total - stats.bytes.vectors) / vectors,
+    ...{ recall, restoredRecall, cpu: median(rounds), idle, building, helped, snapshot },
+  };
+}
+
+type Figures = Awaited<ReturnType<typeof measure>>;
+
+function print(out: Output, size: number, threads: number, figures: Figures): void {
+  const { shards, alone, together, overhead, recall, cpu, idle, building, helped } = figures;
+  const { written, restored } = figures.snapshot;
+  out.line(`\nshards of ${size.toLocaleString("en")} vectors`);
+  out.head("", "");
+  out.row("shards", shards);
+  out.row(`built by 1 / ${threads} threads, s`, `${alone.toFixed(1)} / ${together.toFixed(1)}`);
+  out.row("gain of the threads", (alone / together).toFixed(2));
+  out.row("bytes per vector besides the vector", Math.round(overhead));
+  out.row(`recall@${NEIGHBOURS}`, recall.toFixed(4));
+  out.row("CPU per query, us", cpu.toFixed(0));
+  out.row("p50 / p99 of a query by one thread, ms", describe(idle));
+  if (building) out.row("p50 / p99 while a graph is built, ms", describe(building));
+  out.row("p50 / p99 of a query by all cores, ms", describe(helped));
+  out.row("all cores to one, p50", (quantile(helped, 0.5) / quantile(idle, 0.5)).toFixed(2));
+  out.row("snapshot written / restored, s", `${written.toFixed(1)} / ${restored.toFixed(1)}`);
+}
+
+export async function run(options: Options, { out }: BenchContext): Promise<Figures[]> {
+  const data = makeData(options);
+  const { vectors, dimension } = options;
+  out.line(`${vectors.toLocaleString("en")} x ${dimension}, ${options.data}`);
+  const all: Figures[] = [];
+  const usual = testing.setShardNodes(Number(options.shards.split(",")[0]));
+  for (const size of options.shards.split(",").map(Number)) {
+    testing.setShardNodes(size);
+    const figures = await measure(data, options);
+    print(out, size, options.threads, figures);
+    all.push(figures);
+  }
+  testing.setShardNodes(usual);
+  return all;
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

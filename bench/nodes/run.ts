@@ -9,24 +9,23 @@
  * is the baseline.
  */
 
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer } from "../../support/bench/server.ts";
-import { mebibytes, printHead, printRow } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { BenchServer } from "../../support/bench/server.ts";
+import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startNginx } from "../../support/processes/nginx.ts";
-import { runCommand } from "../../support/processes/process.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import { type BenchProject, writeProjects } from "./world.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   projects: 24,
   chunks: 4_000,
   dimension: 768,
   searches: 4_800,
   nodes: 3,
-});
+};
+type Options = typeof OPTIONS;
+
 const CLIENTS = 4;
 /** Graphs are built meanwhile, and nodes report their memory twice per second. */
 const SETTLE_MS = 1_000;
@@ -36,35 +35,35 @@ interface Fleet {
   readonly nodes: readonly BenchServer[];
 }
 
-interface Context {
+interface World {
   readonly databaseUrl: string;
   readonly apiKey: string;
   readonly projects: readonly BenchProject[];
-  /** Slugs and ids, for the balancer. */
+  /** Slugs and ids, as `tessera projects map` prints them. */
   readonly table: string;
 }
 
-async function startFleet(context: Context, nodes: number): Promise<Fleet> {
+async function startFleet(context: BenchContext, world: World, nodes: number): Promise<Fleet> {
   const env = {
-    DATABASE_URL: context.databaseUrl,
+    DATABASE_URL: world.databaseUrl,
     INDEX_PRELOAD: "own",
     SEARCH_WORKERS: "1",
   };
   const started = await Promise.all(
     Array.from({ length: nodes }, () =>
-      BenchServer.start({ ...env, DATA_DIR: temporaryFolder("bench-node") }),
+      context.startServer({ ...env, DATA_DIR: temporaryFolder("bench-node") }),
     ),
   );
   const url = await startNginx(
     started.map((node) => String(node.url)),
-    context.table,
+    world.table,
   );
   return { url, nodes: started };
 }
 
 /** Searches the projects in turn; the milliseconds of each search. */
-async function searchAll({ url }: Fleet, context: Context, searches: number): Promise<number[]> {
-  const { apiKey, projects } = context;
+async function searchAll({ url }: Fleet, world: World, searches: number): Promise<number[]> {
+  const { apiKey, projects } = world;
   const times: number[] = [];
   let next = 0;
   const client = async () => {
@@ -94,49 +93,84 @@ const SEARCHES =
 const searchesOf = async (node: BenchServer) =>
   (await node.metric(SEARCHES.replaceAll(/[{}]/g, "\\$&"))) || 0;
 
-/** Measures a fleet and prints a row per node. */
-async function measure(nodesWanted: number, context: Context): Promise<void> {
-  const fleet = await startFleet(context, nodesWanted);
-  await searchAll(fleet, context, 2 * context.projects.length);
-  for (const node of fleet.nodes) {
-    do await Bun.sleep(SETTLE_MS);
-    while ((await node.metric("tessera_index_complete")) !== 1);
-  }
-  const { nodes } = fleet;
+async function untilComplete(node: BenchServer): Promise<void> {
+  do await Bun.sleep(SETTLE_MS);
+  while ((await node.metric("tessera_index_complete")) !== 1);
+}
+
+interface NodeFigures {
+  readonly projects: number;
+  readonly indexBytes: number;
+  readonly processBytes: number;
+  readonly searches: number;
+  /** CPU seconds that these searches took. */
+  readonly cpu: number;
+}
+
+interface FleetFigures {
+  readonly nodes: readonly NodeFigures[];
+  /** Milliseconds of each search. */
+  readonly times: readonly number[];
+}
+
+async function measure(
+  context: BenchContext,
+  world: World,
+  count: number,
+  searches: number,
+): Promise<FleetFigures> {
+  const fleet = await startFleet(context, world, count);
+  await searchAll(fleet, world, 2 * world.projects.length);
+  await Promise.all(fleet.nodes.map(untilComplete));
   const before = await Promise.all(
-    nodes.map(async (node) => ({ cpu: node.cpuSeconds(), searches: await searchesOf(node) })),
+    fleet.nodes.map(async (node) => ({ cpu: node.cpuSeconds(), searches: await searchesOf(node) })),
   );
-  const times = await searchAll(fleet, context, options.searches);
-  const cpu = nodes.map((node, i) => node.cpuSeconds() - (before[i]?.cpu ?? 0));
+  const times = await searchAll(fleet, world, searches);
+  const nodes = await Promise.all(
+    fleet.nodes.map(async (node, i) => ({
+      cpu: node.cpuSeconds() - (before[i]?.cpu ?? 0),
+      searches: (await searchesOf(node)) - (before[i]?.searches ?? 0),
+      projects: await node.metric("tessera_index_projects"),
+      indexBytes: await node.metric("tessera_index_memory_bytes"),
+      processBytes: node.anonymousBytes(),
+    })),
+  );
+  await Promise.all(fleet.nodes.map((node) => node.stop()));
+  return { nodes, times };
+}
+
+/** Prints a row per node. */
+function print(out: Output, { nodes, times }: FleetFigures): void {
   for (const [i, node] of nodes.entries()) {
-    const bytes = await node.metric("tessera_index_memory_bytes");
-    const searches = (await searchesOf(node)) - (before[i]?.searches ?? 0);
-    printRow(
+    out.row(
       nodes.length === 1 ? "one node" : `node ${i + 1} of ${nodes.length}`,
-      await node.metric("tessera_index_projects"),
-      mebibytes(bytes),
-      mebibytes(node.anonymousBytes()),
-      searches,
-      (((cpu[i] as number) * 1_000) / Math.max(1, searches)).toFixed(2),
+      node.projects,
+      mebibytes(node.indexBytes),
+      mebibytes(node.processBytes),
+      node.searches,
+      ((node.cpu * 1_000) / Math.max(1, node.searches)).toFixed(2),
       quantile(times, 0.5).toFixed(1),
       quantile(times, 0.99).toFixed(1),
     );
   }
-  await Promise.all(nodes.map((node) => node.stop()));
 }
 
-async function run(): Promise<void> {
-  const database = await startDatabase();
-  const { apiKey, projects } = await writeProjects(database.sql, options);
-  const { stdout: table } = await runCommand(["projects", "map"], {
-    env: { DATABASE_URL: database.url },
-  });
-  const context: Context = { databaseUrl: database.url, apiKey, projects, table };
-  printHead(
+export async function run(options: Options, context: BenchContext): Promise<FleetFigures[]> {
+  const { url: databaseUrl, sql } = await context.openDatabase();
+  const { apiKey, projects } = await writeProjects(sql, options);
+  const table = projects.map(({ slug, id }) => `${slug} ${id};\n`).join("");
+  const world = { databaseUrl, apiKey, projects, table };
+  context.out.head(
     ...["node", "projects in memory", "indexes, MiB", "process, MiB", "searches"],
     ...["CPU per search, ms", "p50, ms", "p99, ms"],
   );
-  for (const nodes of [1, options.nodes]) await measure(nodes, context);
+  const fleets: FleetFigures[] = [];
+  for (const nodes of [1, options.nodes]) {
+    const figures = await measure(context, world, nodes, options.searches);
+    print(context.out, figures);
+    fleets.push(figures);
+  }
+  return fleets;
 }
 
-await runProgram(run);
+if (import.meta.main) await runBenchmark(OPTIONS, run);

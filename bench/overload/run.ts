@@ -2,7 +2,7 @@
  * Searches under overload: what is still answered, how soon, and whether one user harms another.
  *
  *   bun bench/overload/run.ts [--chunks 20000] [--dimension 1536] [--seconds 20] [--clients 2500]
- *                             [--rounds 1] [--apart] [--tiny]
+ *                             [--rounds 1] [--apart]
  *
  * The real server on an embedded PostgreSQL. The capacity is measured with 16 clients just before
  * each overload, which is then compared with it: goodput is the number of searches answered with 200
@@ -15,12 +15,10 @@
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer, postRequest } from "../../support/bench/server.ts";
-import { printHead, printRow } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import type { Output } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import {
   makeWorld,
@@ -32,21 +30,21 @@ import {
 } from "../search/world.ts";
 import type { LoadOrder, Stream, StreamResult } from "./load-process.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   chunks: 20_000,
   dimension: 1_536,
   seconds: 20,
   clients: 2_500,
   rounds: 1,
   apart: false,
-  tiny: false,
-});
-const sizes = options.tiny
-  ? { ...options, chunks: 500, dimension: 768, seconds: 0.5, clients: 300 }
-  : options;
+};
+type Options = typeof OPTIONS;
+
 const CAPACITY_CLIENTS = 16;
 const PAYLOADS = 200;
-const WARM_UP_SECONDS = options.tiny ? 0.2 : 2;
+/** The warm-up of a load, at most the share of its time and this many seconds. */
+const WARM_UP_SHARE = 0.4;
+const WARM_UP_MAX_SECONDS = 2;
 
 /** The last core is that of the clients. */
 const CLIENT_CORE = availableParallelism() - 1;
@@ -60,27 +58,32 @@ function leaveClientCore(): void {
   if (exitCode !== 0) throw new Error(`--apart needs taskset and two cores: ${stderr}`);
 }
 
-const PINNED = options.apart ? ["taskset", "--cpu-list", String(CLIENT_CORE)] : [];
-
 class Load {
   #resolve: (results: StreamResult[]) => void = () => {};
-  readonly #program = [...PINNED, process.execPath, join(import.meta.dir, "load-process.ts")];
-  readonly #child = Bun.spawn(this.#program, {
-    ipc: (message) => this.#resolve(message as StreamResult[]),
-    serialization: "advanced",
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  readonly #child: Bun.Subprocess;
 
-  constructor(private readonly url: URL) {
+  constructor(
+    private readonly url: URL,
+    private readonly options: Options,
+  ) {
+    const pinned = options.apart ? ["taskset", "--cpu-list", String(CLIENT_CORE)] : [];
+    const program = [process.execPath, join(import.meta.dir, "load-process.ts")];
+    this.#child = Bun.spawn([...pinned, ...program], {
+      ipc: (message) => this.#resolve(message as StreamResult[]),
+      serialization: "advanced",
+      stdio: ["ignore", "inherit", "inherit"],
+    });
     onCleanup(() => this.#child.kill());
   }
 
-  async run(streams: readonly Stream[], seconds = sizes.seconds): Promise<StreamResult[]> {
+  async run(streams: readonly Stream[]): Promise<StreamResult[]> {
     const { promise, resolve, reject } = Promise.withResolvers<StreamResult[]>();
     this.#resolve = resolve;
     void this.#child.exited.then(() => reject(new Error("the load generator has ended")));
+    const { seconds } = this.options;
+    const warmUpSeconds = Math.min(WARM_UP_MAX_SECONDS, seconds * WARM_UP_SHARE);
     const url = String(this.url);
-    this.#child.send({ url, seconds, warmUpSeconds: WARM_UP_SECONDS, streams } satisfies LoadOrder);
+    this.#child.send({ url, seconds, warmUpSeconds, streams } satisfies LoadOrder);
     return await promise;
   }
 }
@@ -96,29 +99,36 @@ function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Arr
 const p99 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.99) : 0);
 const p50 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.5) : 0);
 
-async function goodputs(load: Load, payloads: readonly Uint8Array[]): Promise<void> {
-  const capacityOf = async () => {
-    const [result] = await load.run([{ payloads, clients: CAPACITY_CLIENTS }]);
-    return (result as StreamResult).answered / sizes.seconds;
-  };
-  printHead(
-    "load",
-    "capacity/s",
-    "goodput/s",
-    "ratio",
-    "p50, ms",
-    "p99, ms",
-    "p99 to that at 80%",
-    "refused/s",
-    "failed",
+/** What is measured, and on what. */
+interface Bench {
+  readonly out: Output;
+  readonly options: Options;
+  readonly load: Load;
+  readonly greedy: readonly Uint8Array[];
+}
+
+/** An overload, and the capacity that was measured just before. */
+interface Goodput {
+  readonly name: string;
+  /** Answers per second. */
+  readonly capacity: number;
+  readonly result: StreamResult;
+}
+
+async function capacityOf({ load, greedy, options }: Bench): Promise<number> {
+  const [result] = await load.run([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
+  return (result as StreamResult).answered / options.seconds;
+}
+
+function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): void {
+  out.head(
+    ...["load", "capacity/s", "goodput/s", "ratio", "p50, ms", "p99, ms"],
+    ...["p99 to that at 80%", "refused/s", "failed"],
   );
-  let usual = 0;
-  const show = async (name: string, streamOf: (capacity: number) => Stream) => {
-    const capacity = await capacityOf();
-    const [result] = (await load.run([streamOf(capacity)])) as [StreamResult];
-    usual ||= p99(result);
-    const goodput = result.answered / sizes.seconds;
-    printRow(
+  const usual = p99((goodputs[0] as Goodput).result);
+  for (const { name, capacity, result } of goodputs) {
+    const goodput = result.answered / options.seconds;
+    out.row(
       name,
       capacity.toFixed(0),
       goodput.toFixed(0),
@@ -126,60 +136,91 @@ async function goodputs(load: Load, payloads: readonly Uint8Array[]): Promise<vo
       p50(result).toFixed(1),
       p99(result).toFixed(1),
       (p99(result) / usual).toFixed(2),
-      (result.refused / sizes.seconds).toFixed(0),
+      (result.refused / options.seconds).toFixed(0),
       result.failed + result.unsent,
     );
+  }
+}
+
+async function measureGoodputs(bench: Bench): Promise<Goodput[]> {
+  const { load, greedy: payloads, options } = bench;
+  const goodputs: Goodput[] = [];
+  const measure = async (name: string, streamOf: (capacity: number) => Stream) => {
+    const capacity = await capacityOf(bench);
+    const [result] = (await load.run([streamOf(capacity)])) as [StreamResult];
+    goodputs.push({ name, capacity, result });
   };
   for (const share of [0.8, 1, 2, 5]) {
-    await show(`open loop, ${share} x`, (capacity) => ({ payloads, rate: capacity * share }));
+    await measure(`open loop, ${share} x`, (capacity) => ({ payloads, rate: capacity * share }));
   }
-  await show(`closed loop, ${sizes.clients} clients`, () => ({ payloads, clients: sizes.clients }));
+  const { clients } = options;
+  await measure(`closed loop, ${clients} clients`, () => ({ payloads, clients }));
+  return goodputs;
 }
 
-async function fairness(load: Load, greedy: Uint8Array[], polite: Uint8Array[]): Promise<void> {
-  const [measured] = await load.run([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
-  const capacity = (measured as StreamResult).answered / sizes.seconds;
+/** A user with a tenth of the capacity, alone and beside floods of another user. */
+interface Modest {
+  readonly name: string;
+  readonly result: StreamResult;
+}
+
+async function measureFairness(bench: Bench, polite: readonly Uint8Array[]): Promise<Modest[]> {
+  const { load, greedy: payloads, options } = bench;
+  const capacity = await capacityOf(bench);
   const modest = { payloads: polite, rate: capacity / 10 };
-  printHead("a user with 10% of the capacity", "answered", "refused", "p50, ms", "p99, ms");
-  const show = (name: string, result: StreamResult) => {
-    const { answered, refused } = result;
-    printRow(name, answered, refused, p50(result).toFixed(1), p99(result).toFixed(1));
-  };
-  const [alone] = (await load.run([modest])) as [StreamResult];
-  show("alone", alone);
-  for (const flood of [
-    { name: "open loop, 10 x", stream: { payloads: greedy, rate: capacity * 10 } },
+  const { clients } = options;
+  const floods = [
+    { name: "alone", streams: [] },
+    { name: "beside a flood: open loop, 10 x", streams: [{ payloads, rate: capacity * 10 }] },
     {
-      name: `closed loop, ${sizes.clients} clients`,
-      stream: { payloads: greedy, clients: sizes.clients },
+      name: `beside a flood: closed loop, ${clients} clients`,
+      streams: [{ payloads, clients }],
     },
-  ]) {
-    const [result] = (await load.run([modest, flood.stream])) as [StreamResult];
-    show(`beside a flood: ${flood.name}`, result);
+  ];
+  const measured: Modest[] = [];
+  for (const { name, streams } of floods) {
+    const [result] = (await load.run([modest, ...streams])) as [StreamResult];
+    measured.push({ name, result });
+  }
+  return measured;
+}
+
+function printFairness({ out }: Bench, measured: readonly Modest[]): void {
+  out.head("a user with 10% of the capacity", "answered", "refused", "p50, ms", "p99, ms");
+  for (const { name, result } of measured) {
+    const { answered, refused } = result;
+    out.row(name, answered, refused, p50(result).toFixed(1), p99(result).toFixed(1));
   }
 }
 
-await runProgram(async () => {
+export async function run(options: Options, context: BenchContext) {
+  const { out } = context;
   if (options.apart) leaveClientCore();
-  const world = makeWorld(sizes.chunks, PAYLOADS, sizes.dimension);
-  const database = await startDatabase();
-  await writeWorld(database.sql, world);
-  const userId = await addUser(database.sql);
-  await addMember(database.sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
-  const { key } = await addApiKey(database.sql, userId);
-  const server = await BenchServer.start({ DATA_DIR: database.dataDir, LOG_LEVEL: "fatal" });
-  await untilGraphed(database.sql, world.chunks);
-  const load = new Load(server.url);
+  const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
+  const { env, sql } = await context.openDatabase();
+  await writeWorld(sql, world);
+  const userId = await addUser(sql);
+  await addMember(sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
+  const { key } = await addApiKey(sql, userId);
+  const server = await context.startServer({ ...env, LOG_LEVEL: "fatal" });
+  await untilGraphed(sql, world.chunks);
   const greedy = payloadsOf(server, world, world.apiKey);
-  await load.run([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
-  for (let round = 0; round < sizes.rounds; round++) {
-    await goodputs(load, greedy);
-    await fairness(load, greedy, payloadsOf(server, world, key));
+  const bench = { out, options, greedy, load: new Load(server.url, options) };
+  await capacityOf(bench);
+  const goodputs: Goodput[] = [];
+  const fairness: Modest[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    const measured = await measureGoodputs(bench);
+    printGoodputs(bench, measured);
+    const modest = await measureFairness(bench, payloadsOf(server, world, key));
+    printFairness(bench, modest);
+    goodputs.push(...measured);
+    fairness.push(...modest);
   }
-  process.stdout.write(
-    `\nload average: ${loadavg()
-      .map((load) => load.toFixed(1))
-      .join(" ")}\n`,
-  );
+  const averages = loadavg().map((load) => load.toFixed(1));
+  out.line(`\nload average: ${averages.join(" ")}`);
   await server.stop();
-});
+  return { goodputs, fairness };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

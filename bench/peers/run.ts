@@ -13,9 +13,8 @@
  * comparable, is in bench/peers/README.md.
  */
 
-import { readOptions } from "../../support/bench/options.ts";
-import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { generate } from "../load/data.ts";
 import { chroma } from "./chroma.ts";
 import { lancedb } from "./lancedb.ts";
@@ -28,7 +27,7 @@ import { tessera } from "./tessera.ts";
 import { usearch } from "./usearch.ts";
 import { weaviate } from "./weaviate.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   vectors: 20_000,
   dimension: 768,
   data: "text",
@@ -43,7 +42,8 @@ const options = readOptions({
   "chroma-url": "",
   pgvector: "",
   redis: "",
-});
+};
+type Options = typeof OPTIONS;
 
 /** Less recall than this below Tessera's counts as equal. */
 const EQUAL_RECALL = 0.001;
@@ -55,7 +55,9 @@ const HERE: Readonly<Record<string, () => Promise<Peer> | Peer>> = {
   chroma: () => chroma(),
 };
 
-function openers(): Array<readonly [name: string, open: () => Promise<Peer> | Peer]> {
+type Opener = readonly [name: string, open: () => Promise<Peer> | Peer];
+
+function openers(options: Options): Opener[] {
   const named = options.peers.split(",").filter((name) => name !== "");
   const here = named.map((name) => {
     const open = HERE[name];
@@ -83,28 +85,38 @@ interface Row extends Measured {
   readonly loadSeconds: number;
 }
 
-function print(row: Row, base: Row): void {
-  const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds } = row;
-  printRow(
-    name,
-    recall.toFixed(4),
-    effort === 0 ? "-" : effort,
-    throughput.toFixed(0),
-    (throughput / base.throughput).toFixed(2),
-    `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
-    alone.toFixed(2),
-    cpu === null ? "-" : cpu.toFixed(3),
-    loadSeconds.toFixed(1),
+/** Names and reasons of the engines that could not be measured. */
+type Absent = ReadonlyArray<readonly [name: string, reason: string]>;
+
+function print(out: Output, options: Options, rows: readonly Row[], absent: Absent): void {
+  const { vectors, dimension, data, queries, limit, clients } = options;
+  out.line(`${vectors} x ${dimension} (${data}), ${queries} queries, limit ${limit}`);
+  out.head(
+    ...["engine", `recall@${limit}`, "effort", `searches/s, ${clients} clients`, "to Tessera"],
+    ...["p50 / p99 ms", "p50 ms, 1 client", "CPU ms", "load s"],
   );
+  const [base] = rows as [Row];
+  for (const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds } of rows) {
+    out.row(
+      name,
+      recall.toFixed(4),
+      effort === 0 ? "-" : effort,
+      throughput.toFixed(0),
+      (throughput / base.throughput).toFixed(2),
+      `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
+      alone.toFixed(2),
+      cpu === null ? "-" : cpu.toFixed(3),
+      loadSeconds.toFixed(1),
+    );
+  }
+  for (const [name, reason] of absent) out.line(`\n${name} was not measured: ${reason}`);
 }
 
-await runProgram(async () => {
+export async function run(options: Options, context: BenchContext) {
   const { vectors, dimension, queries: count, limit, clients, seconds, rounds } = options;
-  const peers = openers();
+  const peers = openers(options);
   const { data, queries } = generate(options.data, vectors, count, dimension);
   const truth = trueNeighbours(data, queries, limit);
-  console.log(`${vectors} x ${dimension} (${options.data}), ${count} queries, limit ${limit}`);
-
   const measure = async (open: () => Promise<Peer> | Peer, target: number): Promise<Row> => {
     const peer = await open();
     try {
@@ -118,29 +130,19 @@ await runProgram(async () => {
       await peer.close().catch(() => {});
     }
   };
-  const base = await measure(tessera, 1);
+  const base = await measure(() => tessera(context), 1);
   const rows = [base];
-  const absent: string[] = [];
+  const absent: Array<readonly [string, string]> = [];
   for (const [name, open] of peers) {
     try {
       rows.push(await measure(open, base.recall - EQUAL_RECALL));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      absent.push(`${name} was not measured: ${error.message}`);
+      absent.push([name, error.message]);
     }
   }
-  const many = `searches/s, ${clients} clients`;
-  printHead(
-    "engine",
-    `recall@${limit}`,
-    "effort",
-    many,
-    "to Tessera",
-    "p50 / p99 ms",
-    "p50 ms, 1 client",
-    "CPU ms",
-    "load s",
-  );
-  for (const row of rows) print(row, base);
-  for (const line of absent) console.log(`\n${line}`);
-});
+  print(context.out, options, rows, absent);
+  return { rows, absent };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -1,3 +1,4 @@
+import type { BenchContext } from "../../support/bench/context.ts";
 import { cpuSeconds } from "../../support/bench/process-usage.ts";
 import type { Matrix } from "../../support/vector-files.ts";
 import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
@@ -14,9 +15,9 @@ interface Answer {
 }
 
 /** A service of its own, asked over HTTP with JSON arrays as the other servers are. */
-export async function tessera(): Promise<Peer> {
+export async function tessera(context: BenchContext): Promise<Peer> {
   const [project, environment] = ["bench", "production"];
-  const own = await startOwnService(project, environment);
+  const own = await startOwnService(context, project, environment);
   const service = new Service({ project, environment, ...own });
   const url = `${service.url.origin}${service.searchPath}`;
   const headers = { "x-api-key": own.key };

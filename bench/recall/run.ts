@@ -6,17 +6,15 @@
  *                           [--base FILE --queries FILE,FILE]
  *                           [--orders given,shuffled,topics] [--arrivals bulk,batches]
  *                           [--scopes 100%,50%,topical,10%,1%] [--limits 10,100]
- *                           [--no-baseline] [--scope-baselines] [--folder DIR] [--tiny]
+ *                           [--no-baseline] [--scope-baselines] [--folder DIR]
  *
  * All in one process, without HTTP. Files are .f32 and .f16 (little-endian, with --dimension), .fvecs
  * or .npy. `--count` is the number of queries per kind.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { readOptions } from "../../support/bench/options.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
-import { printHead, printRow } from "../../support/bench/table.ts";
+import type { Output } from "../../support/bench/table.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { mean } from "../../support/statistics.ts";
 import { type Matrix, padded } from "../../support/vector-files.ts";
 import { orderOf, rowsOf } from "./arrangement.ts";
@@ -25,7 +23,7 @@ import { foundOf, Project } from "./project.ts";
 import { Baseline, ratioText } from "./usearch.ts";
 import { workRatio } from "./work.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   data: "clusters,uniform,duplicates,text",
   vectors: "20000",
   dimension: 768,
@@ -39,12 +37,16 @@ const options = readOptions({
   baseline: true,
   "scope-baselines": false,
   folder: "",
-  tiny: false,
-});
-const sizes = options.tiny ? { vectors: "400", count: 10 } : {};
-const limits = options.limits.split(",").map(Number);
-const scopes = options.scopes.split(",");
+};
+type Options = typeof OPTIONS;
+
 const WHOLE = "100%";
+
+/** What is searched for in each index. */
+interface Plan {
+  readonly scopes: readonly string[];
+  readonly limits: readonly number[];
+}
 
 /** One kind of query of a data set, with the true scores per scope once they are known. */
 interface Queries {
@@ -55,9 +57,17 @@ interface Queries {
   readonly truth: Map<string, Float64Array[]>;
 }
 
-interface Lowest {
-  recall: number;
-  where: string;
+/** One row of the table. */
+interface Measured {
+  readonly arrival: string;
+  readonly queries: string;
+  readonly scope: string;
+  readonly limit: number;
+  readonly recall: number;
+  readonly plans: string;
+  /** The work of the chosen plans, divided by that of the better fixed plan. */
+  readonly work: number;
+  readonly microseconds: number;
 }
 
 const vectorsOf = (matrix: Matrix) =>
@@ -73,7 +83,7 @@ function queriesOf(data: DataSet): Queries[] {
 }
 
 /** The scores of the true best do not depend on the order of arrival, so one index gives them. */
-function findTruth(project: Project, queries: Queries): void {
+function findTruth(project: Project, queries: Queries, { scopes, limits }: Plan): void {
   const limit = Math.max(...limits);
   for (const scope of scopes) {
     if (queries.truth.has(scope)) continue;
@@ -89,12 +99,15 @@ type CurveOf = (
   limit: number,
 ) => ReturnType<Baseline["curve"]> | null;
 
+type Curves = Map<string, ReturnType<Baseline["curve"]>>;
+
 function baselineOf(
+  options: Options,
   data: DataSet,
   members: Map<string, number[]>,
   folder: string,
-): { curveOf: CurveOf; curves: ReadonlyMap<string, ReturnType<Baseline["curve"]>> } {
-  const curves = new Map<string, ReturnType<Baseline["curve"]>>();
+): { curveOf: CurveOf; curves: Curves } {
+  const curves: Curves = new Map();
   const curveOf: CurveOf = (queries, scope, limit) => {
     if (!options.baseline || (scope !== WHOLE && !options["scope-baselines"])) return null;
     const key = `${queries.name}, ${scope}, ${limit}`;
@@ -130,65 +143,87 @@ function measure(project: Project, queries: Queries, scope: string, limit: numbe
   return { recall: mean(shares), plans: text.join(", "), work, microseconds };
 }
 
-/** Measures one way of arrival and returns the lowest recall. */
+/** Measures one way of arrival, and prints each row at once. */
 function measureArrival(
+  out: Output,
+  plan: Plan,
   project: Project,
   kinds: readonly Queries[],
   curveOf: CurveOf,
   arrival: string,
-): Lowest {
-  const lowest = { recall: 1, where: "" };
+): Measured[] {
+  const rows: Measured[] = [];
   for (const queries of kinds) {
-    findTruth(project, queries);
-    for (const scope of scopes) {
-      for (const limit of limits) {
-        const { recall, plans, work, microseconds } = measure(project, queries, scope, limit);
+    findTruth(project, queries, plan);
+    for (const scope of plan.scopes) {
+      for (const limit of plan.limits) {
+        const measured = measure(project, queries, scope, limit);
+        const { recall, plans, work, microseconds } = measured;
         const curve = curveOf(queries, scope, limit);
         const ratio = curve === null ? "-" : ratioText(curve, recall, microseconds);
         const cells = [recall.toFixed(4), plans, work.toFixed(2), microseconds.toFixed(0), ratio];
-        printRow(arrival, queries.name, scope, limit, ...cells);
-        if (recall >= lowest.recall) continue;
-        Object.assign(lowest, { recall, where: `${arrival}, ${queries.name}, ${scope}, ${limit}` });
+        out.row(arrival, queries.name, scope, limit, ...cells);
+        rows.push({ arrival, queries: queries.name, scope, limit, ...measured });
       }
     }
   }
-  return lowest;
+  return rows;
 }
 
-function measureData(data: DataSet, folder: string): void {
+function printSummary(out: Output, name: string, curves: Curves, rows: readonly Measured[]): void {
+  out.line();
+  for (const [what, points] of curves) {
+    const text = points.map((point) => {
+      return `${point.recall.toFixed(4)} in ${point.microseconds.toFixed(0)} us`;
+    });
+    out.line(`USearch, ${what}: ${text.join(", ")}`);
+  }
+  const { recall, arrival, queries, scope, limit } = rows.reduce((a, b) =>
+    b.recall < a.recall ? b : a,
+  );
+  const where = recall === 1 ? "" : ` (${arrival}, ${queries}, ${scope}, ${limit})`;
+  out.line(`\nlowest recall of ${name}: ${recall.toFixed(4)}${where}`);
+}
+
+/** What was measured on one data set. */
+interface Figures {
+  readonly data: string;
+  readonly rows: readonly Measured[];
+  /** Recall and cost of USearch at growing expansions, by queries, scope and limit. */
+  readonly baselines: Curves;
+}
+
+function measureData(out: Output, options: Options, data: DataSet, folder: string): Figures {
   const base = padded(data.base);
   const kinds = queriesOf(data);
+  const scopes = options.scopes.split(",");
+  const plan = { scopes, limits: options.limits.split(",").map(Number) };
   const members = new Map(scopes.map((scope) => [scope, rowsOf(data.base, scope)]));
-  const { curveOf, curves } = baselineOf(data, members, folder);
-  process.stdout.write(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}\n`);
-  printHead("arrival", "queries", "scope", "k", "recall", "plan", "work", "CPU us", "ratio");
-  const lowest: Lowest[] = [];
+  const { curveOf, curves } = baselineOf(options, data, members, folder);
+  out.line(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}`);
+  out.head("arrival", "queries", "scope", "k", "recall", "plan", "work", "CPU us", "ratio");
+  const measured: Measured[] = [];
   for (const order of options.orders.split(",")) {
     const rows = orderOf(data.base, order);
     for (const arrival of options.arrivals.split(",")) {
       const project = new Project(base, rows, arrival);
       for (const [scope, list] of members) project.setScope(scope, list);
-      lowest.push(measureArrival(project, kinds, curveOf, `${order}, ${arrival}`));
+      const name = `${order}, ${arrival}`;
+      measured.push(...measureArrival(out, plan, project, kinds, curveOf, name));
       project.drop();
     }
   }
-  process.stdout.write("\n");
-  for (const [what, points] of curves) {
-    const text = points.map((point) => {
-      return `${point.recall.toFixed(4)} in ${point.microseconds.toFixed(0)} us`;
-    });
-    process.stdout.write(`USearch, ${what}: ${text.join(", ")}\n`);
-  }
-  const worst = lowest.reduce((a, b) => (b.recall < a.recall ? b : a));
-  const where = worst.where === "" ? "" : ` (${worst.where})`;
-  process.stdout.write(`\nlowest recall of ${data.name}: ${worst.recall.toFixed(4)}${where}\n`);
+  printSummary(out, data.name, curves, measured);
+  return { data: data.name, rows: measured, baselines: curves };
 }
 
-const temporary = mkdtempSync(join(tmpdir(), "tessera-recall-"));
-try {
-  for (const data of dataSets({ ...options, ...sizes })) {
-    measureData(data, options.folder === "" ? temporary : options.folder);
+export async function run(options: Options, { out }: BenchContext): Promise<Figures[]> {
+  const temporary = temporaryFolder("recall");
+  const all: Figures[] = [];
+  for (const data of dataSets(options)) {
+    all.push(measureData(out, options, data, options.folder === "" ? temporary : options.folder));
   }
-} finally {
-  rmSync(temporary, { recursive: true, force: true });
+  return all;
 }
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -8,9 +8,7 @@ import { readConversation, readMessage, readMessages } from "../../src/conversat
 import { openDatabase } from "../../src/db/client.ts";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 
-const [, , databaseUrl = "", userId = ""] = process.argv;
-const sql = openDatabase(databaseUrl);
-const principal: Principal = {
+const caller = (userId: string): Principal => ({
   userId,
   email: null,
   name: null,
@@ -18,24 +16,33 @@ const principal: Principal = {
   projectId: null,
   scopes: null,
   account: new Set(),
-};
-
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
-    const [, , , , id = "", kind, messageId = ""] = request.url.split("/");
-    if (kind === "messages") {
-      return Response.json(await readMessage(sql, principal, id, messageId));
-    }
-    if (kind === "tree") {
-      const rows = await readMessages(sql, principal, id, TREE_MAX_MESSAGES + 1);
-      return Response.json({
-        items: rows.slice(0, TREE_MAX_MESSAGES),
-        truncated: rows.length > TREE_MAX_MESSAGES,
-      });
-    }
-    return Response.json(await readConversation(sql, principal, id));
-  },
 });
-process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);
+
+/** Serves and returns the address. */
+export function start(databaseUrl = "", userId = ""): string {
+  const sql = openDatabase(databaseUrl);
+  const principal = caller(userId);
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const [, , , , id = "", kind, messageId = ""] = request.url.split("/");
+      if (kind === "messages") {
+        return Response.json(await readMessage(sql, principal, id, messageId));
+      }
+      if (kind === "tree") {
+        const rows = await readMessages(sql, principal, id, TREE_MAX_MESSAGES + 1);
+        return Response.json({
+          items: rows.slice(0, TREE_MAX_MESSAGES),
+          truncated: rows.length > TREE_MAX_MESSAGES,
+        });
+      }
+      return Response.json(await readConversation(sql, principal, id));
+    },
+  });
+  return server.url.origin;
+}
+
+if (import.meta.main) {
+  process.stdout.write(`listening on ${start(...process.argv.slice(2))}\n`);
+}

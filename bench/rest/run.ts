@@ -6,29 +6,30 @@
  * Rounds of `--seconds` alternate between the two, so that noise of the machine affects both. The
  * ratio is the median over the rounds.
  */
+import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import {
   getRequests,
   measureInTurns,
   type Throughput,
   throughputRatio,
 } from "../../support/bench/load.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer, startBaseline } from "../../support/bench/server.ts";
-import { printHead, printRow } from "../../support/bench/table.ts";
+import type { Output } from "../../support/bench/table.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { median } from "../../support/statistics.ts";
 
-const { seconds, rounds } = readOptions({ seconds: 2, rounds: 5 });
+export const OPTIONS = { seconds: 2, rounds: 5 };
+type Options = typeof OPTIONS;
+
 const CONNECTIONS = 16;
 const TREE_MESSAGES = 1_000;
 /** Characters of text per message, about a long paragraph. */
 const MESSAGE_CHARS = 300;
 
-await runProgram(async () => {
-  const { sql, url: databaseUrl } = await createTestDatabase();
+/** A conversation with messages, and its reader. */
+async function writeWorld(sql: Sql) {
   const userId = await addUser(sql);
   const conversation = await addConversation(sql, { userId }, await addProject(sql, userId));
   const ids = await addMessages(sql, conversation, TREE_MESSAGES);
@@ -38,35 +39,54 @@ await runProgram(async () => {
     WHERE conversation_id = ${conversation}`;
   await sql`VACUUM ANALYZE`;
   const headers = { "x-api-key": (await addApiKey(sql, userId)).key };
-  const service = await BenchServer.start({ DATABASE_URL: databaseUrl, LOG_LEVEL: "fatal" });
-  const bare = await startBaseline("bench/rest/bare.ts", databaseUrl, userId);
-
   const reads = {
     conversation: `/conversations/${conversation}`,
     message: `/conversations/${conversation}/messages/${ids[500]}`,
     "tree of 1,000": `/conversations/${conversation}/tree`,
   };
-  console.log(`${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s each`);
-  printHead("GET", "requests/s", "bare handler, same SQL", "ratio", "server CPU us", "bare CPU us");
+  return { userId, headers, reads };
+}
+
+/** The measurements of the service and of the bare handler, by round. */
+interface Read {
+  readonly name: string;
+  readonly own: readonly Throughput[];
+  readonly bare: readonly Throughput[];
+}
+
+function print(out: Output, { name, own, bare }: Read): void {
+  const of = (field: keyof Throughput, runs: readonly Throughput[]) =>
+    Math.round(median(runs.map((run) => run[field])));
+  out.row(
+    name,
+    of("requestsPerSecond", own),
+    of("requestsPerSecond", bare),
+    `**${throughputRatio(own, bare).toFixed(2)}**`,
+    of("serverMicroseconds", own),
+    of("serverMicroseconds", bare),
+  );
+}
+
+export async function run({ seconds, rounds }: Options, context: BenchContext): Promise<Read[]> {
+  const { sql, url: databaseUrl } = await createTestDatabase();
+  const { userId, headers, reads } = await writeWorld(sql);
+  const service = await context.startServer({ DATABASE_URL: databaseUrl, LOG_LEVEL: "fatal" });
+  const baseline = await context.startBaseline("bench/rest/bare.ts", databaseUrl, userId);
+  const { out } = context;
+  out.line(`${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s each`);
+  out.head("GET", "requests/s", "bare handler, same SQL", "ratio", "server CPU us", "bare CPU us");
+  const measured: Read[] = [];
   for (const [name, path] of Object.entries(reads)) {
     const targets = [
       { url: service.url.href, pid: service.pid, next: getRequests(path, headers) },
-      { ...bare, next: getRequests(path) },
+      { ...baseline, next: getRequests(path) },
     ];
-    const [own = [], baseline = []] = await measureInTurns(targets, {
-      connections: CONNECTIONS,
-      seconds,
-      rounds,
-    });
-    const of = (field: keyof Throughput, runs: Throughput[]) =>
-      Math.round(median(runs.map((run) => run[field])));
-    printRow(
-      name,
-      of("requestsPerSecond", own),
-      of("requestsPerSecond", baseline),
-      `**${throughputRatio(own, baseline).toFixed(2)}**`,
-      of("serverMicroseconds", own),
-      of("serverMicroseconds", baseline),
-    );
+    const load = { connections: CONNECTIONS, seconds, rounds };
+    const [own = [], bare = []] = await measureInTurns(targets, load);
+    print(out, { name, own, bare });
+    measured.push({ name, own, bare });
   }
-});
+  return measured;
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

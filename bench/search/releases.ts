@@ -6,19 +6,13 @@
  * `--settle` is how many seconds a server gets to finish its graph and its snapshot.
  */
 
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer } from "../../support/bench/server.ts";
-import { mebibytes, printHead, printRow, secondsSince } from "../../support/bench/table.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { mebibytes, secondsSince } from "../../support/bench/table.ts";
 import { idOf, makeWorld, PROJECT_ID, writeWorld } from "./world.ts";
 
-const { chunks, dimension, releases, settle } = readOptions({
-  chunks: 20_000,
-  dimension: 1_536,
-  releases: 1_000,
-  settle: 3,
-});
+export const OPTIONS = { chunks: 20_000, dimension: 1_536, releases: 1_000, settle: 3 };
+type Options = typeof OPTIONS;
+
 const SHARED = 0.95;
 
 interface Memory {
@@ -27,11 +21,15 @@ interface Memory {
 }
 
 /** Measures after a start from the snapshot, to leave out what building has allocated. */
-async function measure(dataDir: string): Promise<Memory> {
-  const building = await BenchServer.start({ DATA_DIR: dataDir });
+async function measure(
+  { startServer }: BenchContext,
+  env: Readonly<Record<string, string>>,
+  settle: number,
+): Promise<Memory> {
+  const building = await startServer(env);
   await Bun.sleep(settle * 1_000);
   await building.stop();
-  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  const server = await startServer(env);
   await Bun.sleep(settle * 1_000);
   const index = await server.metric("tessera_index_memory_bytes");
   const memory = { index, process: server.anonymousBytes() };
@@ -39,11 +37,11 @@ async function measure(dataDir: string): Promise<Memory> {
   return memory;
 }
 
-await runProgram(async () => {
-  const { dataDir, sql } = await startDatabase();
+export async function run({ chunks, dimension, releases, settle }: Options, context: BenchContext) {
+  const { env, sql } = await context.openDatabase();
   const world = makeWorld(chunks, 1, dimension);
   await writeWorld(sql, world);
-  const few = await measure(dataDir);
+  const few = await measure(context, env, settle);
   const startedAt = performance.now();
   await sql`
     INSERT INTO releases (id, project_id, name)
@@ -56,11 +54,15 @@ await runProgram(async () => {
     WHERE r.name LIKE 'many-%'
       AND (hashtextextended(r.id::text || v.id::text, 0) & 1023) < ${Math.round(SHARED * 1024)}`;
   const writeSeconds = secondsSince(startedAt);
-  const many = await measure(dataDir);
-  console.log(`${chunks} chunks x ${dimension}, written in ${writeSeconds.toFixed(0)} s`);
-  printHead("MiB", "few releases", `${releases} more, each ${SHARED * 100}%`, "ratio");
+  const many = await measure(context, env, settle);
+  const { out } = context;
+  out.line(`${chunks} chunks x ${dimension}, written in ${writeSeconds.toFixed(0)} s`);
+  out.head("MiB", "few releases", `${releases} more, each ${SHARED * 100}%`, "ratio");
   const print = (name: string, before: number, after: number) =>
-    printRow(name, mebibytes(before, 1), mebibytes(after, 1), (after / before).toFixed(3));
+    out.row(name, mebibytes(before, 1), mebibytes(after, 1), (after / before).toFixed(3));
   print("index memory", few.index, many.index);
   print("anonymous memory of the process", few.process, many.process);
-});
+  return { few, many };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

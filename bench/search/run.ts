@@ -11,12 +11,10 @@
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startDatabase } from "../../support/bench/database.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer, postRequest } from "../../support/bench/server.ts";
-import { mebibytes, printHead, printRow, secondsSince } from "../../support/bench/table.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
+import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { median } from "../../support/statistics.ts";
 import { type Baseline, openBaselines } from "./baseline.ts";
 import { trueNeighbours } from "./truth.ts";
@@ -30,7 +28,7 @@ import {
   writeWorld,
 } from "./world.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   chunks: 50_000,
   dimension: 1_536,
   queries: 2_000,
@@ -38,14 +36,16 @@ const options = readOptions({
   rounds: 3,
   data: "",
   quick: false,
-});
+};
+type Options = typeof OPTIONS;
+
 const CLIENTS = 16;
 /** The recall at which engines are usually compared; the other baseline has the server's own. */
 const COMMON_RECALL = 0.98;
-const RECALL_QUERIES = Math.min(200, options.queries);
-const ONE_CLIENT_REQUESTS = Math.min(2_000, options.requests);
+const RECALL_QUERIES = 200;
+const ONE_CLIENT_REQUESTS = 2_000;
 const PAYLOADS = 500;
-const BASELINE_QUERIES = Math.min(2_000, options.requests);
+const BASELINE_QUERIES = 2_000;
 
 type Form = "JSON array" | "base64" | "octets";
 
@@ -94,16 +94,22 @@ async function httpRecall(server: BenchServer, world: World, share: number, trut
 /** Measurements by the name of their row. */
 type Rows<T> = Map<string, T[]>;
 
-function baselineRow(name: string, runs: { cpu: number; p50: number }[]): void {
+function baselineRow(out: Output, name: string, runs: { cpu: number; p50: number }[]): void {
   const cpu = median(runs.map((run) => run.cpu));
-  printRow(name, cpu.toFixed(3), "", "", "", "", median(runs.map((run) => run.p50)).toFixed(3));
+  out.row(name, cpu.toFixed(3), "", "", "", "", median(runs.map((run) => run.p50)).toFixed(3));
 }
 
-function serverRow(name: string, many: Latencies[], one: Latencies[], raw: number[]): void {
+function serverRow(
+  out: Output,
+  name: string,
+  many: Latencies[],
+  one: Latencies[],
+  raw: number[],
+): void {
   const of = (read: (m: Latencies) => number, list = many) => median(list.map(read));
   const cpu = of((m) => m.cpu);
   const ratios = raw.map((baseline) => (cpu / baseline).toFixed(2)).join(" / ");
-  printRow(
+  out.row(
     name,
     cpu.toFixed(3),
     ratios,
@@ -114,13 +120,18 @@ function serverRow(name: string, many: Latencies[], one: Latencies[], raw: numbe
   );
 }
 
-async function compare(
-  server: BenchServer,
-  load: LoadGenerator,
-  world: World,
-  baselines: readonly Baseline[],
-): Promise<void> {
-  const requests = options.requests;
+/** What is measured, and on what. */
+interface Bench {
+  readonly out: Output;
+  readonly options: Options;
+  readonly world: World;
+  readonly server: BenchServer;
+  readonly load: LoadGenerator;
+}
+
+async function compare(bench: Bench, baselines: readonly Baseline[]) {
+  const { out, options, world, server, load } = bench;
+  const { requests } = options;
   const forms: Form[] = options.quick ? ["JSON array"] : ["JSON array", "base64", "octets"];
   const bodies = new Map(forms.map((form) => [form, payloads(server, world, 1, form)]));
   for (const list of bodies.values()) await load.run(server, CLIENTS, requests / 4, list);
@@ -135,37 +146,47 @@ async function compare(
       const list = bodies.get(form) as Uint8Array[];
       for (const baseline of baselines) {
         const name = `usearch bf16 in process, recall ${baseline.recall.toFixed(3)}`;
-        add(raw, name, baseline.measureCpu(BASELINE_QUERIES));
+        add(raw, name, baseline.measureCpu(Math.min(BASELINE_QUERIES, requests)));
       }
       add(many, form, await load.run(server, CLIENTS, requests, list));
-      add(one, form, await load.run(server, 1, ONE_CLIENT_REQUESTS, list));
+      add(one, form, await load.run(server, 1, Math.min(ONE_CLIENT_REQUESTS, requests), list));
     }
   }
-  printHead("", "CPU ms per query", "ratio", "qps", "p50 ms", "p99 ms", "1 client p50 ms");
-  for (const [name, runs] of raw) baselineRow(name, runs);
+  out.head("", "CPU ms per query", "ratio", "qps", "p50 ms", "p99 ms", "1 client p50 ms");
+  for (const [name, runs] of raw) baselineRow(out, name, runs);
   const cpus = [...raw.values()].map((runs) => median(runs.map((run) => run.cpu)));
   for (const form of forms) {
-    serverRow(`server, ${form}`, many.get(form) ?? [], one.get(form) ?? [], cpus);
+    serverRow(out, `server, ${form}`, many.get(form) ?? [], one.get(form) ?? [], cpus);
   }
+  return { raw, many, one };
 }
 
-async function measureScopes(
-  server: BenchServer,
-  load: LoadGenerator,
-  world: World,
-): Promise<void> {
-  printHead("scope", "recall@10", "short answers", "CPU ms per query");
+/** Recall of one scope over HTTP, and what its searches cost. */
+interface ScopeFigures {
+  readonly share: number;
+  readonly recall: number;
+  readonly short: number;
+  readonly cpu: number;
+}
+
+async function measureScopes(bench: Bench): Promise<ScopeFigures[]> {
+  const { out, options, world, server, load } = bench;
+  const scopes: ScopeFigures[] = [];
+  out.head("scope", "recall@10", "short answers", "CPU ms per query");
   for (const share of SHARES) {
-    const near = trueNeighbours(world, share, RECALL_QUERIES);
+    const near = trueNeighbours(world, share, Math.min(RECALL_QUERIES, options.queries));
     if (near[0]?.size === 0) continue;
     const { recall, short } = await httpRecall(server, world, share, near);
     const list = payloads(server, world, share, "JSON array");
     const { cpu } = await load.run(server, CLIENTS, options.requests / 4, list);
-    printRow(`${share * 100}%`, recall.toFixed(4), short, cpu.toFixed(3));
+    out.row(`${share * 100}%`, recall.toFixed(4), short, cpu.toFixed(3));
+    scopes.push({ share, recall, short, cpu });
   }
+  return scopes;
 }
 
 function openPrintedBaselines(
+  out: Output,
   world: World,
   truth: readonly Set<number>[],
   serverRecall: number,
@@ -173,7 +194,7 @@ function openPrintedBaselines(
 ): Baseline[] {
   const baselines = openBaselines(world, truth, [COMMON_RECALL, serverRecall], folder);
   for (const { recall, expansion, buildSeconds } of baselines) {
-    console.log(
+    out.line(
       `usearch bf16: recall@10 ${recall.toFixed(4)} at expansion ${expansion}, ` +
         `built in ${buildSeconds.toFixed(1)} s with 2 threads`,
     );
@@ -183,49 +204,55 @@ function openPrintedBaselines(
 
 /** What a server that has built its index from the database costs, before and after a restart. */
 async function measureCosts(
-  built: BenchServer,
-  dataDir: string,
+  { out, options, world, server: built }: Bench,
+  restart: () => Promise<BenchServer>,
   seconds: { readonly write: number; readonly graphed: number },
-): Promise<void> {
+) {
   const { chunks } = options;
   const indexBytes = await built.metric("tessera_index_memory_bytes");
   const bytes = built.anonymousBytes();
   await built.stop();
-  const restarted = await BenchServer.start({ DATA_DIR: dataDir });
-  printHead("", "value");
+  const restarted = await restart();
+  out.head("", "value");
   if (seconds.write > 0)
-    printRow("written to PostgreSQL, chunks/s", (chunks / seconds.write).toFixed(0));
-  printRow("from the database to searchable, s", built.startSeconds.toFixed(1));
-  printRow("from the database to the whole graph, s", seconds.graphed.toFixed(1));
-  printRow("index build, chunks/s", (chunks / seconds.graphed).toFixed(0));
-  printRow("index memory, bytes per chunk", (indexBytes / chunks).toFixed(0));
-  printRow("anonymous memory of the process, MiB", mebibytes(bytes));
-  printRow("the same after a start from the snapshot, MiB", mebibytes(restarted.anonymousBytes()));
-  printRow("start from the snapshot, s", restarted.startSeconds.toFixed(2));
+    out.row("written to PostgreSQL, chunks/s", (chunks / seconds.write).toFixed(0));
+  out.row("from the database to searchable, s", built.startSeconds.toFixed(1));
+  out.row("from the database to the whole graph, s", seconds.graphed.toFixed(1));
+  out.row("index build, chunks/s", (chunks / seconds.graphed).toFixed(0));
+  out.row("index memory, bytes per chunk", (indexBytes / chunks).toFixed(0));
+  out.row("anonymous memory of the process, MiB", mebibytes(bytes));
+  out.row("the same after a start from the snapshot, MiB", mebibytes(restarted.anonymousBytes()));
+  out.row("start from the snapshot, s", restarted.startSeconds.toFixed(2));
+  const truth = trueNeighbours(world, 1, Math.min(RECALL_QUERIES, options.queries));
+  const { recall } = await httpRecall(restarted, world, 1, truth);
+  return { indexBytes, restartedRecall: recall };
 }
 
-await runProgram(async () => {
-  const { dataDir, sql } = await startDatabase(options.data || undefined);
+export async function run(options: Options, context: BenchContext) {
+  const { out } = context;
+  const { dataDir, env, sql } = await context.openDatabase(options.data || undefined);
   const { chunks, queries, dimension } = options;
   const world = makeWorld(chunks, queries, dimension);
-  console.log(`${chunks} chunks x ${dimension}, ${CLIENTS} clients, data in ${dataDir}`);
-  const writeSeconds = await writeWorld(sql, world);
+  out.line(`${chunks} chunks x ${dimension}, ${CLIENTS} clients, data in ${dataDir}`);
+  const write = await writeWorld(sql, world);
   const index = join(dataDir, "index");
   if (!options.quick) rmSync(index, { recursive: true, force: true });
   const isFresh = !existsSync(index) || readdirSync(index).length === 0;
   const startedAt = performance.now();
-  const server = await BenchServer.start({ DATA_DIR: dataDir });
+  const server = await context.startServer(env);
   await untilGraphed(sql, chunks);
-  const graphedSeconds = secondsSince(startedAt);
+  const graphed = secondsSince(startedAt);
 
-  const truth = trueNeighbours(world, 1, RECALL_QUERIES);
+  const truth = trueNeighbours(world, 1, Math.min(RECALL_QUERIES, queries));
   const { recall } = await httpRecall(server, world, 1, truth);
-  console.log(`server: recall@10 ${recall.toFixed(4)}`);
-  const baselines = openPrintedBaselines(world, truth, recall, dataDir);
-  const load = new LoadGenerator();
-  if (!options.quick) await measureScopes(server, load, world);
-  await compare(server, load, world, baselines);
-  if (isFresh) {
-    await measureCosts(server, dataDir, { write: writeSeconds, graphed: graphedSeconds });
-  }
-});
+  out.line(`server: recall@10 ${recall.toFixed(4)}`);
+  const baselines = openPrintedBaselines(out, world, truth, recall, dataDir);
+  const bench: Bench = { out, options, world, server, load: new LoadGenerator() };
+  const scopes = options.quick ? [] : await measureScopes(bench);
+  const compared = await compare(bench, baselines);
+  const restart = () => context.startServer(env);
+  const costs = isFresh ? await measureCosts(bench, restart, { write, graphed }) : undefined;
+  return { recall, baselines, scopes, compared, costs };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -4,7 +4,7 @@ import { CHUNKS_PER_FILE, isMember, type World } from "./world.ts";
 
 /**
  * The true nearest chunks of the first `count` queries in the scope of a share, by brute force. Fewer
- * than NEIGHBOURS in a scope that holds fewer.
+ * than NEIGHBOURS in a scope that holds fewer of a cosine that is not negative.
  */
 export function trueNeighbours(world: World, share: number, count: number): Set<number>[] {
   const { dimension, vectors } = world;
@@ -21,10 +21,13 @@ export function trueNeighbours(world: World, share: number, count: number): Set<
   const truth: Set<number>[] = [];
   for (let i = 0; i < count; i++) {
     const query = world.queries[i] as Float32Array;
-    const { keys } = exactSearch(data, query, dimension, wanted, MetricKind.Cos, 2) as {
+    const { keys, distances } = exactSearch(data, query, dimension, wanted, MetricKind.Cos, 2) as {
       keys: BigUint64Array;
+      distances: Float32Array;
     };
-    truth.push(new Set([...keys].map((row) => members[Number(row)] as number)));
+    // Tessera returns no negative scores.
+    const rows = [...keys].filter((_, i) => (distances[i] as number) <= 1);
+    truth.push(new Set(rows.map((row) => members[Number(row)] as number)));
   }
   return truth;
 }

@@ -19,24 +19,23 @@ import {
   addUser,
   type Project,
 } from "../../support/accounts.ts";
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer } from "../../support/bench/server.ts";
-import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { BenchServer } from "../../support/bench/server.ts";
+import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { quantile } from "../../support/statistics.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { commitChunks } from "./commit.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   chunks: 50_000,
   dimension: 1_536,
   transaction: 2_000,
   "chunks-per-file": 10,
   after: 10,
-});
-const { chunks, dimension } = options;
+};
+type Options = typeof OPTIONS;
+
 const POLL_MS = 5;
 const PAUSE_MS = 20;
 const TIMEOUT_MS = 60_000;
@@ -56,14 +55,13 @@ async function addTarget(sql: Sql, name: string, project: Project, environment: 
 
 /** Searches until the vector itself is found, and notes the time since `committedAt`. */
 async function awaitVisible(
-  server: BenchServer,
-  apiKey: string,
+  { server, apiKey }: Bench,
   target: Target,
   vector: Float32Array,
   committedAt: number,
 ): Promise<void> {
   const path = `/projects/${target.project.slug}/environments/${target.environment.name}/search`;
-  const url = new URL(`${path}?dimension=${dimension}&limit=1&threshold=0.999`, server.url);
+  const url = new URL(`${path}?dimension=${vector.length}&limit=1&threshold=0.999`, server.url);
   const body = new Uint8Array(vector.slice().buffer);
   for (;;) {
     const response = await fetch(url, {
@@ -96,16 +94,73 @@ function longestTasks(logs: string): Map<string, number> {
   return longest;
 }
 
-function printTimes(name: string, times: readonly number[]): void {
+function printTimes(out: Output, name: string, times: readonly number[]): void {
   const at = (share: number) => quantile(times, share).toFixed(0);
   const late = times.filter((time) => time > 1000).length;
-  printRow(name, times.length, at(0.5), at(0.9), at(0.99), at(1), late);
+  out.row(name, times.length, at(0.5), at(0.9), at(0.99), at(1), late);
 }
 
-await runProgram(async () => {
+/** What is measured, and on what. */
+interface Bench {
+  readonly options: Options;
+  readonly server: BenchServer;
+  readonly apiKey: string;
+}
+
+/** Commits all chunks in transactions; resolves when all of them are visible. */
+async function importAll(bench: Bench, writer: Sql, bulk: Target, onCommitted: () => void) {
+  const { chunks, dimension, transaction, "chunks-per-file": perFile } = bench.options;
+  const vectors = makeVectors("clusters", chunks, dimension, 1);
+  const visible: Promise<void>[] = [];
+  const times: number[] = [];
+  for (let first = 0; first < chunks; first += transaction) {
+    const end = Math.min(chunks, first + transaction);
+    const part = vectors.subarray(first * dimension, end * dimension);
+    const startedAt = performance.now();
+    await commitChunks(writer, bulk, { vectors: part, dimension, perFile });
+    const committedAt = performance.now();
+    times.push(committedAt - startedAt);
+    visible.push(awaitVisible(bench, bulk, part.subarray(-dimension), committedAt));
+  }
+  onCommitted();
+  await Promise.all(visible);
+  return times;
+}
+
+/** Commits one small file after the other, each when the last one is visible. */
+async function commitSmall(
+  bench: Bench,
+  sql: Sql,
+  target: Target,
+  seed: number,
+  isOver: () => boolean,
+) {
+  const { dimension } = bench.options;
+  for (let n = 0; !isOver(); n++) {
+    const vector = makeVectors("clusters", 1, dimension, seed + n);
+    await commitChunks(sql, target, { vectors: vector, dimension, perFile: 1 });
+    await awaitVisible(bench, target, vector, performance.now());
+    await Bun.sleep(PAUSE_MS);
+  }
+}
+
+/** An environment that is filled in bulk, and others that get small changes meanwhile. */
+async function addTargets(sql: Sql, userId: string): Promise<{ bulk: Target; others: Target[] }> {
+  const project = await addProject(sql, userId, "bulk");
+  const other = await addProject(sql, userId, "other");
+  return {
+    bulk: await addTarget(sql, "the import itself", project, "production"),
+    others: [
+      await addTarget(sql, "another project", other, "production"),
+      await addTarget(sql, "another environment of the project", project, "preview"),
+    ],
+  };
+}
+
+export async function run(options: Options, context: BenchContext) {
   const averageLoad = () => loadavg()[0]?.toFixed(1);
   const loadBefore = averageLoad();
-  const { dataDir, url, sql } = await startDatabase();
+  const { env, url, sql } = await context.openDatabase();
   const writer = openDatabase(url, {
     connections: 1,
     applicationName: "bench-import",
@@ -113,61 +168,35 @@ await runProgram(async () => {
   });
   onCleanup(() => writer.end());
   const userId = await addUser(sql);
-  const { key } = await addApiKey(sql, userId);
-  const project = await addProject(sql, userId, "bulk");
-  const bulk = await addTarget(sql, "the import itself", project, "production");
-  const other = await addProject(sql, userId, "other");
-  const targets = [
-    await addTarget(sql, "another project", other, "production"),
-    await addTarget(sql, "another environment of the project", project, "preview"),
-  ];
-  const server = await BenchServer.start({ DATA_DIR: dataDir, LOG_LEVEL: "debug" });
-  const vectors = makeVectors("clusters", chunks, dimension, 1);
+  const { key: apiKey } = await addApiKey(sql, userId);
+  const { bulk, others } = await addTargets(sql, userId);
+  const server = await context.startServer({ ...env, LOG_LEVEL: "debug" });
+  const bench = { options, server, apiKey };
 
   const started = performance.now();
-  let importSeconds: number | undefined;
-  const transactionTimes: number[] = [];
-  const importAll = async () => {
-    const visible: Promise<void>[] = [];
-    for (let first = 0; first < chunks; first += options.transaction) {
-      const end = Math.min(chunks, first + options.transaction);
-      const part = vectors.subarray(first * dimension, end * dimension);
-      const transactionStarted = performance.now();
-      await commitChunks(writer, bulk, {
-        vectors: part,
-        dimension,
-        perFile: options["chunks-per-file"],
-      });
-      const committedAt = performance.now();
-      transactionTimes.push(committedAt - transactionStarted);
-      visible.push(awaitVisible(server, key, bulk, part.subarray(-dimension), committedAt));
-    }
-    importSeconds = secondsSince(started);
-    await Promise.all(visible);
-  };
-  const commitSmall = async (target: Target, seed: number) => {
-    const isOver = () =>
-      importSeconds !== undefined && secondsSince(started) > importSeconds + options.after;
-    for (let n = 0; !isOver(); n++) {
-      const vector = makeVectors("clusters", 1, dimension, seed + n);
-      await commitChunks(sql, target, { vectors: vector, dimension, perFile: 1 });
-      await awaitVisible(server, key, target, vector, performance.now());
-      await Bun.sleep(PAUSE_MS);
-    }
-  };
-  await Promise.all([
-    importAll(),
-    ...targets.map((target, i) => commitSmall(target, (i + 1) * 1_000_000)),
+  let importSeconds = Number.POSITIVE_INFINITY;
+  const isOver = () => secondsSince(started) > importSeconds + options.after;
+  const [transactions] = await Promise.all([
+    importAll(bench, writer, bulk, () => {
+      importSeconds = secondsSince(started);
+    }),
+    ...others.map((target, i) => commitSmall(bench, sql, target, (i + 1) * 1_000_000, isOver)),
   ]);
-  console.log(
-    `${chunks} chunks of ${dimension} dimensions in transactions of ${options.transaction}: ` +
-      `${importSeconds?.toFixed(1)} s; load average ${loadBefore} before, ${averageLoad()} at the end`,
+  const { out } = context;
+  out.line(
+    `${options.chunks} chunks of ${options.dimension} dimensions in transactions of ` +
+      `${options.transaction}: ${importSeconds.toFixed(1)} s; ` +
+      `load average ${loadBefore} before, ${averageLoad()} at the end`,
   );
-  printHead("milliseconds until visible", "commits", "p50", "p90", "p99", "max", "over 1 s");
-  for (const { name, times } of [...targets, bulk]) printTimes(name, times);
-  printTimes("(a transaction of the import)", transactionTimes);
-  printHead("long tasks of the indexing thread", "longest, ms");
+  out.head("milliseconds until visible", "commits", "p50", "p90", "p99", "max", "over 1 s");
+  for (const { name, times } of [...others, bulk]) printTimes(out, name, times);
+  printTimes(out, "(a transaction of the import)", transactions);
+  out.head("long tasks of the indexing thread", "longest, ms");
   for (const [name, took] of [...longestTasks(server.logs())].sort((a, b) => b[1] - a[1])) {
-    printRow(name, took);
+    out.row(name, took);
   }
-});
+  const [versions] = await sql`SELECT count(*)::integer AS stored FROM chunks`;
+  return { bulk, others, transactions, storedChunks: versions?.["stored"] as number };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

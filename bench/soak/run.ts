@@ -14,17 +14,15 @@
  * `--no-check` only reports.
  */
 import { writeFileSync } from "node:fs";
-import { startDatabase } from "../../support/bench/database.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer } from "../../support/bench/server.ts";
-import { printHead, printRow, secondsSince } from "../../support/bench/table.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { BenchServer } from "../../support/bench/server.ts";
+import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { SoakLoad } from "./load.ts";
 import { plot } from "./plot.ts";
-import { type Sample, SERIES, takeSample, trendsOf } from "./sampler.ts";
+import { type Sample, SERIES, type Trend, takeSample, trendsOf } from "./sampler.ts";
 import { SoakWorld } from "./world.ts";
 
-const options = readOptions({
+export const OPTIONS = {
   minutes: 30,
   sample: 10,
   projects: 24,
@@ -35,7 +33,9 @@ const options = readOptions({
   "memory-mb": 32,
   plot: "",
   check: true,
-});
+};
+type Options = typeof OPTIONS;
+
 const SECONDS_PER_MINUTE = 60;
 const SHOWN_FAILURES = 5;
 
@@ -51,7 +51,7 @@ async function fill(server: BenchServer, world: SoakWorld): Promise<void> {
   }
 }
 
-async function sampleAll(server: BenchServer): Promise<Sample[]> {
+async function sampleAll(server: BenchServer, options: Options): Promise<Sample[]> {
   const samples: Sample[] = [];
   const begun = performance.now();
   const minutes = () => secondsSince(begun) / SECONDS_PER_MINUTE;
@@ -62,42 +62,49 @@ async function sampleAll(server: BenchServer): Promise<Sample[]> {
   return samples;
 }
 
-function report(samples: readonly Sample[], load: SoakLoad): boolean {
-  const trends = trendsOf(samples);
-  printHead("series", "middle third", "last third", "flat");
+function print(out: Output, trends: readonly Trend[], { counts }: SoakLoad): void {
+  out.head("series", "middle third", "last third", "flat");
   for (const { name, middle, last, isFlat } of trends) {
     const { title, unit } = SERIES[name];
-    printRow(`${title} ${unit}`.trim(), middle.toFixed(1), last.toFixed(1), isFlat ? "yes" : "NO");
+    out.row(`${title} ${unit}`.trim(), middle.toFixed(1), last.toFixed(1), isFlat ? "yes" : "NO");
   }
-  const { answered, overloaded, failures } = load.counts;
+  const { answered, overloaded, failures } = counts;
   const kinds = [...answered].map(([name, times]) => `${times} ${name}`);
-  console.log(`answered: ${kinds.join(", ")}; 503: ${overloaded}; failed: ${failures.length}`);
-  for (const failure of failures.slice(0, SHOWN_FAILURES)) console.log(failure);
-  return failures.length === 0 && trends.every(({ isFlat }) => isFlat);
+  out.line(`answered: ${kinds.join(", ")}; 503: ${overloaded}; failed: ${failures.length}`);
+  for (const failure of failures.slice(0, SHOWN_FAILURES)) out.line(failure);
 }
 
-await runProgram(async () => {
-  const { dataDir, sql } = await startDatabase();
+function writePlot(options: Options, samples: readonly Sample[], { counts }: SoakLoad): void {
+  const rate = [...counts.answered.values()].reduce((sum, times) => sum + times, 0);
+  const perSecond = (rate / (options.minutes * SECONDS_PER_MINUTE)).toFixed(0);
+  const heading = `${options.minutes} minutes of mixed load, ${perSecond} requests per second`;
+  writeFileSync(options.plot, plot(samples, heading));
+}
+
+export async function run(options: Options, context: BenchContext) {
+  const { env, sql } = await context.openDatabase();
   const world = await SoakWorld.create(sql, {
     ...{ projects: options.projects, files: options.files, variants: options.variants },
     ...{ chunksPerFile: options["chunks-per-file"], dimension: options.dimension },
   });
-  const variables = {
-    DATA_DIR: dataDir,
-    INDEX_MEMORY_BYTES: String(options["memory-mb"] * 2 ** 20),
-  };
-  const server = await BenchServer.start(variables);
+  const bytes = String(options["memory-mb"] * 2 ** 20);
+  const server = await context.startServer({ ...env, INDEX_MEMORY_BYTES: bytes });
   await fill(server, world);
   const load = new SoakLoad(server, world);
   load.start();
-  const samples = await sampleAll(server);
+  const samples = await sampleAll(server, options);
   await load.stop();
-  const isGood = report(samples, load);
-  if (options.plot !== "") {
-    const rate = [...load.counts.answered.values()].reduce((sum, times) => sum + times, 0);
-    const perSecond = (rate / (options.minutes * SECONDS_PER_MINUTE)).toFixed(0);
-    const heading = `${options.minutes} minutes of mixed load, ${perSecond} requests per second`;
-    writeFileSync(options.plot, plot(samples, heading));
-  }
-  if (!isGood && options.check) process.exitCode = 1;
-});
+  const trends = trendsOf(samples);
+  print(context.out, trends, load);
+  if (options.plot !== "") writePlot(options, samples, load);
+  const { counts } = load;
+  const isGood = counts.failures.length === 0 && trends.every(({ isFlat }) => isFlat);
+  return { samples, trends, counts, isGood };
+}
+
+if (import.meta.main) {
+  await runBenchmark(OPTIONS, async (options, context) => {
+    const { isGood } = await run(options, context);
+    if (!isGood && options.check) process.exitCode = 1;
+  });
+}

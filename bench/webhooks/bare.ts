@@ -5,11 +5,9 @@
  * statements one by one, as handlers commonly do; `function` calls the service's SQL function.
  */
 import { randomUUID } from "node:crypto";
-import { openDatabase } from "../../src/db/client.ts";
+import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { storeDelivery } from "../../src/webhooks/queries.ts";
 
-const [, , databaseUrl = "", definitionId = "", projectId = "", inserts = ""] = process.argv;
-const sql = openDatabase(databaseUrl);
 const FINGERPRINT = new Uint8Array(32);
 
 interface Ids {
@@ -19,7 +17,19 @@ interface Ids {
   readonly run: string;
 }
 
-async function insertOneByOne(ids: Ids, key: string, payload: unknown): Promise<void> {
+/** Where deliveries are inserted. */
+interface Place {
+  readonly sql: Sql;
+  readonly definitionId: string;
+  readonly projectId: string;
+}
+
+async function insertOneByOne(
+  { sql, definitionId, projectId }: Place,
+  ids: Ids,
+  key: string,
+  payload: unknown,
+): Promise<void> {
   const parts = [{ type: "webhook", payload }];
   await sql.begin(async (tx) => {
     await tx`
@@ -40,25 +50,33 @@ async function insertOneByOne(ids: Ids, key: string, payload: unknown): Promise<
   });
 }
 
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
-    const payload = await request.json();
-    const key = request.headers.get("idempotency-key") ?? "";
-    const [event, conversation, message, run] = [
-      ...[randomUUID(), randomUUID()],
-      ...[randomUUID(), randomUUID()],
-    ] as [string, string, string, string];
-    const ids = { event, conversation, message, run };
-    if (inserts === "function") {
-      const json = JSON.stringify(payload);
-      const kept = { json, isJson: true, fingerprint: FINGERPRINT };
-      await storeDelivery(sql, { definitionId, key, payload: kept, ids });
-    } else {
-      await insertOneByOne(ids, key, payload);
-    }
-    return Response.json({ ...ids, payload });
-  },
-});
-process.stdout.write(`listening on http://127.0.0.1:${server.port}\n`);
+/** Serves and returns the address. */
+export function start(databaseUrl = "", definitionId = "", projectId = "", inserts = ""): string {
+  const sql = openDatabase(databaseUrl);
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const payload = await request.json();
+      const key = request.headers.get("idempotency-key") ?? "";
+      const [event, conversation, message, run] = [
+        ...[randomUUID(), randomUUID()],
+        ...[randomUUID(), randomUUID()],
+      ] as [string, string, string, string];
+      const ids = { event, conversation, message, run };
+      if (inserts === "function") {
+        const json = JSON.stringify(payload);
+        const kept = { json, isJson: true, fingerprint: FINGERPRINT };
+        await storeDelivery(sql, { definitionId, key, payload: kept, ids });
+      } else {
+        await insertOneByOne({ sql, definitionId, projectId }, ids, key, payload);
+      }
+      return Response.json({ ...ids, payload });
+    },
+  });
+  return server.url.origin;
+}
+
+if (import.meta.main) {
+  process.stdout.write(`listening on ${start(...process.argv.slice(2))}\n`);
+}

@@ -8,17 +8,17 @@
  */
 import examples from "@octokit/webhooks-examples";
 import { addProject, addUser } from "../../support/accounts.ts";
-import { measureInTurns, throughputRatio } from "../../support/bench/load.ts";
-import { readOptions } from "../../support/bench/options.ts";
-import { BenchServer, startBaseline } from "../../support/bench/server.ts";
-import { printHead, printRow } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { measureInTurns, type Throughput, throughputRatio } from "../../support/bench/load.ts";
+import type { Output } from "../../support/bench/table.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
-import { runProgram } from "../../support/processes/run-program.ts";
 import { median } from "../../support/statistics.ts";
-import { addWebhook } from "../../support/webhooks.ts";
+import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
-const { seconds, rounds } = readOptions({ seconds: 2, rounds: 5 });
+export const OPTIONS = { seconds: 2, rounds: 5 };
+type Options = typeof OPTIONS;
+
 const CONNECTIONS = 16;
 const NAMES = [
   "Tessera",
@@ -35,38 +35,54 @@ function deliveries(path: string, secret: string, body: string): () => string {
   return () => `${head}idempotency-key: ${crypto.randomUUID()}\r\n\r\n${body}`;
 }
 
-await runProgram(async () => {
+/** The measurements of one server, by round. */
+interface Server {
+  readonly name: string;
+  readonly runs: readonly Throughput[];
+}
+
+function print(out: Output, servers: readonly Server[]): void {
+  out.head("", "deliveries/s", "to the transaction", "to the function", "server CPU us");
+  const [, , transaction, insertFunction] = servers;
+  for (const { name, runs } of servers) {
+    out.row(
+      name,
+      Math.round(median(runs.map((run) => run.requestsPerSecond))),
+      throughputRatio(runs, transaction?.runs ?? []).toFixed(2),
+      throughputRatio(runs, insertFunction?.runs ?? []).toFixed(2),
+      Math.round(median(runs.map((run) => run.serverMicroseconds))),
+    );
+  }
+}
+
+export async function run({ seconds, rounds }: Options, context: BenchContext) {
   const redis = await startRedis();
   const { sql, url: databaseUrl } = await createTestDatabase();
   const project = await addProject(sql, await addUser(sql));
   const webhook = await addWebhook(sql, project);
   const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: "fatal" };
-  const alone = await BenchServer.start(env);
-  const withRedis = await BenchServer.start({ ...env, REDIS_URL: redis.url });
-  const bare = (inserts: string) =>
-    startBaseline("bench/webhooks/bare.ts", databaseUrl, webhook.id, project.id, inserts);
+  const alone = await context.startServer(env);
+  const withRedis = await context.startServer({ ...env, REDIS_URL: redis.url });
+  const bare = (inserts: string) => {
+    const args = [databaseUrl, webhook.id, project.id, inserts];
+    return context.startBaseline("bench/webhooks/bare.ts", ...args);
+  };
   const baselines = [await bare("transaction"), await bare("function")];
 
   const push = examples.find(({ name }) => name === "push")?.examples[0];
   const body = JSON.stringify(push);
   const next = deliveries(webhook.path, webhook.secret, body);
-  const servers = [alone, withRedis].map(({ url, pid }) => ({ url: url.href, pid }));
-  const targets = [...servers, ...baselines].map((server) => ({ ...server, next }));
+  const services = [alone, withRedis].map(({ url, pid }) => ({ url: url.href, pid }));
+  const targets = [...services, ...baselines].map((server) => ({ ...server, next }));
   const results = await measureInTurns(targets, { connections: CONNECTIONS, seconds, rounds });
 
-  console.log(
+  context.out.line(
     `${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s each, ` +
       `bodies of ${Buffer.byteLength(body)} bytes (GitHub's push)`,
   );
-  printHead("", "deliveries/s", "to the transaction", "to the function", "server CPU us");
-  const [, , transaction = [], insertFunction = []] = results;
-  for (const [index, runs] of results.entries()) {
-    printRow(
-      NAMES[index] as string,
-      Math.round(median(runs.map((run) => run.requestsPerSecond))),
-      throughputRatio(runs, transaction).toFixed(2),
-      throughputRatio(runs, insertFunction).toFixed(2),
-      Math.round(median(runs.map((run) => run.serverMicroseconds))),
-    );
-  }
-});
+  const servers = results.map((runs, i) => ({ name: NAMES[i] as string, runs }));
+  print(context.out, servers);
+  return { servers, stored: await storedRows(sql, webhook) };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -5,8 +5,10 @@ import { onCleanup } from "../cleanup.ts";
 import { temporaryFolder } from "../folders.ts";
 
 export interface BenchDatabase {
-  /** Holds the database. A server with this DATA_DIR uses the same one. */
+  /** Where a server keeps its files, and the embedded PostgreSQL its own. */
   readonly dataDir: string;
+  /** The variables of a server that uses this database. */
+  readonly env: Readonly<Record<string, string>>;
   readonly url: string;
   /** Without a statement timeout, because bulk inserts take long. */
   readonly sql: Sql;
@@ -24,5 +26,5 @@ export async function startDatabase(
   const sql = openDatabase(server.url, { statementTimeoutMs: 0 });
   onCleanup(() => sql.end());
   await migrate(sql);
-  return { dataDir, url: server.url, sql };
+  return { dataDir, env: { DATA_DIR: dataDir }, url: server.url, sql };
 }

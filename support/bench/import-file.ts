@@ -1,8 +1,16 @@
 import { PROJECT_ROOT } from "../processes/process.ts";
 import { secondsSince } from "./table.ts";
 
-/** Imports a file with the command line: its time and processor time in seconds, its memory in bytes. */
-export async function importFile(path: string, url: string) {
+export interface ImportCost {
+  readonly seconds: number;
+  /** Processor time in seconds. */
+  readonly cpu: number;
+  /** The most memory that the import has used, in bytes. */
+  readonly memory: number;
+}
+
+/** Imports a file with the command line. */
+export async function importFile(path: string, url: string): Promise<ImportCost> {
   const started = performance.now();
   const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
     cwd: PROJECT_ROOT,

@@ -3,47 +3,41 @@ import { parseArgs } from "node:util";
 import { callerDirectory } from "../../src/config/caller.ts";
 
 type Value = number | string | boolean;
-
-type Options<T> = {
-  [Name in keyof T]: T[Name] extends number ? number : T[Name] extends string ? string : boolean;
-};
+export type Values = Readonly<Record<string, Value>>;
 
 /** Exit status of wrong usage. */
 const WRONG_USAGE = 2;
 
-/** What the first comment of the benchmark says about it and its options. */
-function helpText(): string {
-  const [, comment = ""] = /^\/\*\*\n(.*?)\n \*\//s.exec(readFileSync(Bun.main, "utf8")) ?? [];
+/** What the first comment of a benchmark says about it and its options. */
+export function helpText(path: string): string {
+  const [, comment = ""] = /^\/\*\*\n(.*?)\n \*\//s.exec(readFileSync(path, "utf8")) ?? [];
   return `${comment.replace(/^ \* ?/gm, "")}\n`;
 }
 
-/** Ends the process with a message, instead of a stack, when the options are wrong. */
-function orExplain<T>(read: () => T): T {
+/**
+ * Reads the `--name value` arguments of the command line. The defaults name the options and give
+ * their types: numbers, strings, and flags that `--name` sets and `--no-name` clears. `--help` prints
+ * the first comment of the benchmark; wrong options end the process with a message and that comment.
+ */
+export function readOptions<T extends Values>(defaults: T): T {
+  if (Bun.argv.includes("--help")) {
+    process.stdout.write(helpText(Bun.main));
+    process.exit(0);
+  }
+  process.chdir(callerDirectory());
   try {
-    return read();
+    return parseOptions(defaults, Bun.argv.slice(2));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`tessera: ${message}\n\n${helpText()}`);
+    process.stderr.write(`tessera: ${message}\n\n${helpText(Bun.main)}`);
     process.exit(WRONG_USAGE);
   }
 }
 
-/**
- * Reads `--name value` arguments from the command line. The defaults name the options and give
- * their types: numbers, strings, and flags that `--name` sets and `--no-name` clears. `--help` prints
- * the first comment of the benchmark.
- */
-export function readOptions<const T extends Record<string, Value>>(defaults: T): Options<T> {
-  if (Bun.argv.includes("--help")) {
-    process.stdout.write(helpText());
-    process.exit(0);
-  }
-  process.chdir(callerDirectory());
-  return orExplain(() => parse(defaults));
-}
-
-function parse<const T extends Record<string, Value>>(defaults: T): Options<T> {
+/** The options with the values that the arguments give; throws an error that names the wrong one. */
+export function parseOptions<T extends Values>(defaults: T, args: readonly string[]): T {
   const { values } = parseArgs({
+    args: [...args],
     options: Object.fromEntries(
       Object.entries(defaults).map(([name, value]) => {
         return [name, { type: typeof value === "boolean" ? "boolean" : "string" }] as const;
@@ -60,5 +54,5 @@ function parse<const T extends Record<string, Value>>(defaults: T): Options<T> {
     return number;
   };
   const entries = Object.entries(defaults).map(([name, value]) => [name, read(name, value)]);
-  return Object.fromEntries(entries) as Options<T>;
+  return Object.fromEntries(entries) as T;
 }

@@ -1,31 +1,47 @@
 import { onCleanup } from "../cleanup.ts";
-import { PROJECT_ROOT, startServer, type TestServer } from "../processes/process.ts";
+import { PROJECT_ROOT, startServer } from "../processes/process.ts";
 import { anonymousBytes, cpuSeconds } from "./process-usage.ts";
 
 const POLL_MS = 20;
 
-/** The real server as a separate process, and what it uses. */
+/** A server that runs. */
+export interface Running {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** How a server of a benchmark is watched and ended. */
+export interface ServerHandle extends Running {
+  /** Everything the server has printed so far. */
+  logs(): string;
+  /** Drains the server, which writes its snapshots. */
+  stop(): Promise<void>;
+  /** Ends the server without draining it. */
+  kill(): Promise<void>;
+}
+
+/** The real server, and what it uses. */
 export class BenchServer {
   private constructor(
-    private readonly server: TestServer,
-    readonly url: URL,
-    /** From the start of the process until it is ready. */
+    private readonly handle: ServerHandle,
+    /** From the start until it is ready. */
     readonly startSeconds: number,
   ) {}
 
-  /** Starts the server with the caller's environment and these variables. */
-  static async start(env: Readonly<Record<string, string>>): Promise<BenchServer> {
+  /** Starts a server and waits until it is ready. */
+  static async start(launch: () => Promise<ServerHandle>): Promise<BenchServer> {
     const startedAt = performance.now();
-    const server = await startServer({
-      env: { ...process.env, PORT: "0", DEMO: "off", LOG_LEVEL: "warn", ...env },
-    });
-    const url = new URL(server.url);
-    while ((await fetch(new URL("/readyz", url))).status !== 200) await Bun.sleep(POLL_MS);
-    return new BenchServer(server, url, (performance.now() - startedAt) / 1000);
+    const handle = await launch();
+    while ((await fetch(new URL("/readyz", handle.url))).status !== 200) await Bun.sleep(POLL_MS);
+    return new BenchServer(handle, (performance.now() - startedAt) / 1000);
+  }
+
+  get url(): URL {
+    return new URL(this.handle.url);
   }
 
   get pid(): number {
-    return this.server.pid;
+    return this.handle.pid;
   }
 
   cpuSeconds(): number {
@@ -36,9 +52,8 @@ export class BenchServer {
     return anonymousBytes(this.pid);
   }
 
-  /** Everything the server has printed so far. */
   logs(): string {
-    return this.server.logs();
+    return this.handle.logs();
   }
 
   /** A value of /metrics. */
@@ -47,18 +62,35 @@ export class BenchServer {
     return Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1]);
   }
 
-  /** Drains the server, which writes its snapshots. */
   async stop(): Promise<void> {
-    this.server.kill("SIGTERM");
-    await this.server.exited;
+    await this.handle.stop();
+  }
+
+  async kill(): Promise<void> {
+    await this.handle.kill();
   }
 }
 
-/** Starts a baseline: a program of bench/ that prints the address it listens on. */
-export async function startBaseline(
-  path: string,
-  ...args: string[]
-): Promise<{ url: string; pid: number }> {
+/** Starts the server as a process, with the caller's environment and these variables. */
+export function startServerProcess(env: Readonly<Record<string, string>>): Promise<BenchServer> {
+  return BenchServer.start(async () => {
+    const server = await startServer({
+      env: { ...process.env, PORT: "0", DEMO: "off", LOG_LEVEL: "warn", ...env },
+    });
+    const end = async (signal: NodeJS.Signals) => {
+      server.kill(signal);
+      await server.exited;
+    };
+    return {
+      ...{ url: server.url, pid: server.pid, logs: server.logs },
+      stop: () => end("SIGTERM"),
+      kill: () => end("SIGKILL"),
+    };
+  });
+}
+
+/** Starts a baseline as a process: a program of bench/ that prints the address it listens on. */
+export async function startBaseline(path: string, ...args: string[]): Promise<Running> {
   const program = Bun.spawn([process.execPath, path, ...args], {
     cwd: PROJECT_ROOT,
     stdout: "pipe",

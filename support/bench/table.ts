@@ -1,16 +1,28 @@
 type Cell = string | number;
 
-const line = (cells: readonly Cell[]) => process.stdout.write(`| ${cells.join(" | ")} |\n`);
+/** Where the text of a benchmark goes. */
+export class Output {
+  constructor(readonly write: (text: string) => void) {}
 
-/** Prints the head of a Markdown table. The first column is text, the others are numbers. */
-export function printHead(...names: readonly string[]): void {
-  process.stdout.write("\n");
-  line(names);
-  line(names.map((_, i) => (i === 0 ? "---" : "--:")));
-}
+  line(text = ""): void {
+    this.write(`${text}\n`);
+  }
 
-export function printRow(...cells: readonly Cell[]): void {
-  line(cells);
+  /** The head of a Markdown table. The first column is text, the others are numbers. */
+  head(...names: readonly string[]): void {
+    this.line();
+    this.row(...names);
+    this.row(...names.map((_, i) => (i === 0 ? "---" : "--:")));
+  }
+
+  row(...cells: readonly Cell[]): void {
+    this.line(`| ${cells.join(" | ")} |`);
+  }
+
+  /** Records with equal keys, which become the columns of a table with frames. */
+  frames(records: readonly object[]): void {
+    this.write(Bun.inspect.table(records as object[]));
+  }
 }
 
 /** Bytes as mebibytes. */

@@ -1,202 +1,355 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
+import * as importRun from "../../bench/import/run.ts";
+import * as changes from "../../bench/knowledge/changes.ts";
+import * as relevance from "../../bench/knowledge/relevance.ts";
+import * as scale from "../../bench/knowledge/scale.ts";
+import * as lookups from "../../bench/knowledge/service.ts";
+import { bodiesCommand } from "../../bench/load/bodies.ts";
+import { loadCommand } from "../../bench/load/options.ts";
+import * as nativeSearch from "../../bench/micro/native-search.ts";
+import * as shards from "../../bench/micro/shards.ts";
+import * as updates from "../../bench/micro/updates.ts";
+import * as nodes from "../../bench/nodes/run.ts";
+import * as overload from "../../bench/overload/run.ts";
+import * as peers from "../../bench/peers/run.ts";
+import * as recall from "../../bench/recall/run.ts";
+import * as rest from "../../bench/rest/run.ts";
+import * as releases from "../../bench/search/releases.ts";
+import * as search from "../../bench/search/run.ts";
+import * as visibility from "../../bench/search/visibility.ts";
+import * as soak from "../../bench/soak/run.ts";
+import * as exactlyOnce from "../../bench/webhooks/exactly-once.ts";
+import * as throughput from "../../bench/webhooks/throughput.ts";
+import type { BenchContext } from "../../support/bench/context.ts";
+import { helpText, parseOptions, type Values } from "../../support/bench/options.ts";
+import { runCommand } from "../../support/processes/process.ts";
+import { inProcess } from "./in-process.ts";
 
 setDefaultTimeout(120_000);
 
-/** Arguments that finish within seconds, and patterns of lines that the output must have. */
-const BENCHMARKS: Readonly<Record<string, { args: string; lines: readonly RegExp[] }>> = {
-  "import/run": {
-    args: "--chunks 200",
-    lines: [
-      /bare inserts +│ \d+ +│ 1\.00/,
-      /import, base64 +│ \d+/,
-      /import, arrays of numbers +│ \d+/,
-    ],
-  },
-  "knowledge/changes": {
-    args: "--changes 20 --files 5",
-    lines: [/"changes":2,.*"ratio":"1\.00"/, /"changes":20,"anonymous memory MiB":"\d+"/],
-  },
-  "knowledge/relevance": {
-    args: "--queries 5 --judged test/fixtures/judged",
-    lines: [
-      /Tessera +│ [01]\.\d{3}/,
-      /MiniSearch, defaults +│ [01]/,
-      /FTS5, Porter, weighted +│ [01]/,
-      /^judged: 3 documents, 2 queries$/m,
-      /Tessera +│ 1\.000 +│ 1\.00x/,
-    ],
-  },
-  "knowledge/scale": {
-    args: "--documents 100 --items 200",
-    lines: [
-      /^100 documents, \d+ tokens$/m,
-      /search, two segments: p50 \d/,
-      /a page of 12: first tenth/,
-    ],
-  },
-  "knowledge/service": {
-    args: "--documents 50 --imported 50 --items 100 --requests 50",
-    lines: [
-      /^all searchable, after the last commit: \d/m,
-      /^all searchable, after the import: \d/m,
-      /^memory per imported document, .*: -?\d.* KiB and -?\d.* KiB/m,
-      /^start from the snapshot until ready: \d/m,
-      /^lookups, 16 clients: p50 \d.* CPU \d/m,
-      /^a page of 12, last tenth of 9 pages: p50 \d/m,
-      /^a change among 100 items is visible \(\d+ changes\): p50 \d/m,
-    ],
-  },
-  "load/bodies": {
-    args: "--key k --generate text --query-count 3 --out .cache/bodies",
-    lines: [/^wrote \.cache\/bodies\/bodies\.ndjson$/m, /^ {2}oha -z 30s /m],
-  },
-  "load/run": {
-    args: "--start --generate clusters --vectors 200 --query-count 20 --duration 1s --warmup 0",
-    lines: [
-      /^index memory: \d+ bytes per vector$/m,
-      /^recall@10 1\.0000 \(20 queries; plan: \w+ \d+%/m,
-      /^closed, 16 clients +10 +[\d.]+( +[\d.]+){5} +0 +\d\.\d{3}$/m,
-    ],
-  },
-  "micro/native-search": {
-    args: "--vectors 500 --dimension 768 --queries 20",
-    lines: [
-      /^\| 100% \| scan \| [01]\.\d{4} \| \d/m,
-      /^\| 0\.5% \| exact \| 1\.0000 \| \d/m,
-      /^snapshot \d.* s, restore \d/m,
-      /^ratios to it: search \d/m,
-    ],
-  },
-  "micro/shards": {
-    args: "--vectors 600 --shards 600,250 --queries 10",
-    lines: [
-      /^\| shards \| 3 \|$/m,
-      /^\| recall@10 \| [01]\.\d{4} \|$/m,
-      /^\| all cores to one, p50 \| \d/m,
-      /^\| snapshot written \/ restored, s \| \d/m,
-    ],
-  },
-  "micro/updates": {
-    args: "--files 500 --updates 2000 --transaction 100",
-    lines: [/^\| after 2,000 updates \| \d/m, /^memory after the updates .*: \d\.\d\d$/m],
-  },
-  "nodes/run": {
-    args: "--projects 3 --chunks 40 --searches 24 --nodes 2",
-    lines: [/^\| one node \| 3 \| \d+ \| \d+ \| 24 \|/m, /^\| node 2 of 2 \| \d \|/m],
-  },
-  "overload/run": {
-    args: "--tiny",
-    lines: [
-      /^\| open loop, 5 x \| \d+ \| \d+ \| \d\.\d\d \| \d/m,
-      /^\| closed loop, 300 clients \| \d+ \| \d+ \| \d\.\d\d \| \d/m,
-      /^\| beside a flood: open loop, 10 x \| \d+ \| \d+ \| \d/m,
-    ],
-  },
-  "peers/run": {
-    args: "--vectors 200 --queries 10 --clients 2 --seconds 0.3 --rounds 1 --peers usearch",
-    lines: [
-      /^\| Tessera \| 1\.0000 \| - \| \d+ \| 1\.00 \| [\d.]+ \/ [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$/m,
-      /^\| usearch bf16, in process \| [01]\.\d{4} \| \d+ \| \d+ \| [\d.]+ \|/m,
-    ],
-  },
-  "recall/run": {
-    args: "--tiny",
-    lines: ["clusters", "uniform", "duplicates", "text"]
-      .flatMap((data) => [
-        new RegExp(`^${data}: 400 x 768$`, "m"),
-        new RegExp(`^lowest recall of ${data}: (1\\.0000|0\\.9\\d{3})`, "m"),
-      ])
-      .concat([
-        /^\| topics, batches \| other topics \| topical \| 100 \| [01]\.\d{4} \| scan \| \d\.\d\d \| \d+ \| - \|$/m,
-        /^\| given, bulk \| held-out \| 100% \| 10 \| [01]\.\d{4} \| scan \| \d\.\d\d \| \d+ \| <?\d+\.\d\d \|$/m,
-      ]),
-  },
-  "rest/run": {
-    args: "--seconds 0.2 --rounds 1",
-    lines: ["conversation", "message", "tree of 1,000"].map(
-      (name) => new RegExp(`^\\| ${name} \\| \\d+ \\| \\d+ \\| \\*\\*\\d+\\.\\d\\d\\*\\* \\|`, "m"),
-    ),
-  },
-  "search/releases": {
-    args: "--chunks 200 --dimension 768 --releases 5 --settle 0.5",
-    lines: [
-      /^\| index memory \| \d+\.\d \| \d+\.\d \| \d\.\d{3} \|$/m,
-      /^\| anonymous memory of the process \| \d+\.\d \| \d+\.\d \| \d\.\d{3} \|$/m,
-    ],
-  },
-  "search/run": {
-    args: "--chunks 1000 --dimension 768 --queries 20 --requests 100 --rounds 1",
-    lines: [
-      /^\| 100% \| [01]\.\d{4} \| \d+ \| \d/m,
-      /^\| usearch bf16 in process, recall \d\.\d+ \| \d/m,
-      /^\| server, JSON array \| \d.* \| \d.* \/ \d.* \|$/m,
-      /^\| server, octets \| \d/m,
-      /^\| start from the snapshot, s \| \d/m,
-    ],
-  },
-  "search/visibility": {
-    args: "--chunks 300 --dimension 768 --transaction 100 --after 0.3",
-    lines: [
-      /^\| another project \| \d+( \| \d+){5} \|$/m,
-      /^\| another environment of the project \| \d+( \| \d+){5} \|$/m,
-      /^\| the import itself \| 3( \| \d+){5} \|$/m,
-    ],
-  },
-  "soak/run": {
-    args: "--minutes 0.1 --sample 1 --projects 2 --files 10 --no-check",
-    lines: [/^\| open handles \| [\d.]+ \| [\d.]+ \| (yes|NO) \|$/m, /^answered: .*; failed: 0$/m],
-  },
-  "webhooks/exactly-once": { args: "--deliveries 1000", lines: [/^exactly once$/m] },
-  "webhooks/throughput": {
-    args: "--seconds 0.2 --rounds 1",
-    lines: [
-      "Tessera",
-      "Tessera with Redis",
-      "bare handler, a transaction",
-      "bare handler, our function",
-    ].map(
-      (name) =>
-        new RegExp(`^\\| ${name} \\| \\d+ \\| \\d+\\.\\d\\d \\| \\d+\\.\\d\\d \\| \\d+ \\|$`, "m"),
-    ),
-  },
+/** The benchmarks that read their options themselves. The load tester has tests of its own. */
+const BENCHMARKS = {
+  "import/run": importRun,
+  "knowledge/changes": changes,
+  "knowledge/relevance": relevance,
+  "knowledge/scale": scale,
+  "knowledge/service": lookups,
+  "micro/native-search": nativeSearch,
+  "micro/shards": shards,
+  "micro/updates": updates,
+  "nodes/run": nodes,
+  "overload/run": overload,
+  "peers/run": peers,
+  "recall/run": recall,
+  "rest/run": rest,
+  "search/releases": releases,
+  "search/run": search,
+  "search/visibility": visibility,
+  "soak/run": soak,
+  "webhooks/exactly-once": exactlyOnce,
+  "webhooks/throughput": throughput,
 };
 
-describe("benchmarks", () => {
-  test("every benchmark that the command line lists runs here", async () => {
-    const { stdout } = await runCommand(["bench"]);
-    const names = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.split(" ", 1)[0]);
-    expect(names).toEqual(Object.keys(BENCHMARKS));
-  });
+interface Benchmark<O, F> {
+  readonly OPTIONS: O;
+  run(options: O, context: BenchContext): Promise<F>;
+}
 
-  for (const [name, { args, lines }] of Object.entries(BENCHMARKS)) {
-    test(`${name} measures a small example`, async () => {
-      const program = Bun.spawn([process.execPath, `bench/${name}.ts`, ...args.split(" ")], {
-        cwd: PROJECT_ROOT,
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [output, errors] = await Promise.all([program.stdout.text(), program.stderr.text()]);
-      expect(await program.exited, errors + output).toBe(0);
-      for (const line of lines) expect(output).toMatch(line);
-    });
-  }
+/** Runs a benchmark in this process and returns its figures. All numbers that it prints are numbers. */
+async function measure<O extends Values, F>(
+  benchmark: Benchmark<O, F>,
+  options: Partial<O>,
+): Promise<F> {
+  const { context, written } = inProcess();
+  const figures = await benchmark.run({ ...benchmark.OPTIONS, ...options }, context);
+  expect(written.out).not.toMatch(/NaN|undefined|Infinity/);
+  expect(written.errors).toBe("");
+  return figures;
+}
+
+/** A recall, so that a failure shows it. */
+function expectRecall(value: number, least: number): void {
+  expect(value).toBeGreaterThanOrEqual(least);
+  expect(value).toBeLessThanOrEqual(1);
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+describe("the import", () => {
+  test("stores every chunk from either form of an embedding, and compares with bare inserts", async () => {
+    const { bare, imported } = await measure(importRun, { chunks: 200, dimension: 768 });
+    expect(bare).toBeGreaterThan(0);
+    expect(imported.map(({ form, stored }) => [form, stored])).toEqual([
+      ["base64", 200],
+      ["arrays of numbers", 200],
+    ]);
+    const [base64, numbers] = imported.map(({ fileBytes }) => fileBytes) as [number, number];
+    expect(base64).toBeGreaterThan(200 * 768 * 4 * (4 / 3));
+    expect(numbers).toBeGreaterThan(base64);
+  });
 });
 
-test("every benchmark explains itself with --help, and a wrong option with its help", async () => {
-  for (const name of Object.keys(BENCHMARKS)) {
-    const help = await runCommand(["bench", name, "--help"]);
-    expect([name, help.status, help.stdout.includes(`bun bench/${name}.ts`)]).toEqual([
-      name,
-      0,
-      true,
+describe("lookups", () => {
+  test("memory is noted after every tenth of the changes, in which no file is lost or doubled", async () => {
+    const points = await measure(changes, { changes: 20, files: 5 });
+    expect(points.map((point) => point.changes)).toEqual([2, 4, 6, 8, 10, 12, 14, 16, 18, 20]);
+    for (const { items, indexBytes, anonymousBytes } of points) {
+      expect(items).toBe(5);
+      expect(anonymousBytes).toBeGreaterThan(indexBytes);
+    }
+  });
+
+  test("relevance is that of the same queries in every system, and judged queries find what is relevant", async () => {
+    const folder = "test/fixtures/judged";
+    const { knownItems, judged } = await measure(relevance, { queries: 5, judged: folder });
+    expect(knownItems.queries).toBe(30);
+    const [[own, measured] = ["", { all: 0, byKind: {} }]] = knownItems.systems;
+    expect(own).toBe("Tessera");
+    expect(measured.all).toBeCloseTo(sum(Object.values(measured.byKind)) / 6);
+    expectRecall(measured.all, 0.8);
+    expect(knownItems.systems).toHaveLength(6);
+    for (const [, { all }] of knownItems.systems) expect(all).toBeLessThanOrEqual(measured.all);
+    expect(judged).toEqual([
+      expect.objectContaining({ collection: "judged", documents: 3, queries: 2 }),
     ]);
-  }
-  const wrong = await runCommand(["bench", "rest/run", "--bogus"]);
-  expect(wrong.status).not.toBe(0);
-  expect(wrong.stderr).toContain("Unknown option '--bogus'");
-  expect(wrong.stderr).not.toContain("at readOptions");
+    const [[, ndcg] = ["", 0], ...others] = judged[0]?.systems ?? [];
+    expect(ndcg).toBe(1);
+    expect(others).toHaveLength(5);
+  });
+
+  test("the text core finds and lists all documents, before and after a merge", async () => {
+    const { documents, browsing } = await measure(scale, { documents: 100, items: 200 });
+    expect(documents).toMatchObject({ documents: 100, merged: 120 });
+    expect(documents.tokens).toBeGreaterThan(100);
+    expect(documents.one.found).toBe(documents.queries);
+    expect(documents.two.found).toBe(documents.queries);
+    expect(browsing.listed).toBe(200);
+    expect(browsing.pageTimes).toHaveLength(17);
+  });
+
+  test("everything that was written and imported is searchable, also after a start from the snapshot", async () => {
+    const options = { documents: 50, imported: 50, items: 100, requests: 50 };
+    const figures = await measure(lookups, options);
+    expect(figures.loading.changes).toBeGreaterThan(0);
+    expect(figures.snapshot.documents).toBeGreaterThanOrEqual(50);
+    expect(figures.lookups).toHaveLength(2);
+    for (const { qps, p50, p99 } of figures.lookups) {
+      expect(qps).toBeGreaterThan(0);
+      expect(p99).toBeGreaterThanOrEqual(p50);
+    }
+    expect(figures.browsing.pages).toBe(Math.ceil(100 / 12));
+    expect(figures.browsing.changes).toBeGreaterThan(0);
+  });
+});
+
+describe("the native search core", () => {
+  test("recall is measured in every scope, and is the same after a snapshot is restored", async () => {
+    const options = { vectors: 500, dimension: 768, queries: 20 };
+    const { scopes, bytes, snapshot, baseline } = await measure(nativeSearch, options);
+    expect(scopes.map(({ share }) => share)).toEqual([1, 0.5, 0.1, 0.02, 0.005]);
+    for (const { recall, search } of scopes) {
+      expectRecall(recall, 0.99);
+      expect(search).toBeGreaterThan(0);
+    }
+    expect(scopes.at(-1)).toMatchObject({ plan: "exact", recall: 1 });
+    expect(snapshot.recall).toBe(scopes[0]?.recall as number);
+    // The vectors are stored in two bytes per element, for each of which there is a code.
+    expect(bytes["vectors"]).toBeGreaterThanOrEqual(500 * 768 * 2);
+    expect(bytes["codes"]).toBeGreaterThan(0);
+    expectRecall(baseline?.recall ?? 0, 0.9);
+  });
+
+  test("every size of a shard has as many shards as it needs, with one recall", async () => {
+    const options = { vectors: 600, shards: "600,250", queries: 10 };
+    const all = await measure(shards, options);
+    expect(all.map((figures) => figures.shards)).toEqual([1, 3]);
+    for (const { recall, restoredRecall, overhead, idle, helped, building } of all) {
+      expectRecall(recall, 0.99);
+      expect(restoredRecall).toBe(recall);
+      expect(overhead).toBeGreaterThan(0);
+      expect([idle.length, helped.length]).toEqual([10, 10]);
+      expect(building?.length).toBeGreaterThan(0);
+    }
+  });
+
+  test("replaced files leave the index once maintenance has ended", async () => {
+    const options = { files: 500, updates: 2_000, transaction: 100 };
+    const { fresh, updated } = await measure(updates, options);
+    expect(fresh.entries).toBe(500);
+    expect(updated.entries).toBeGreaterThanOrEqual(500);
+    expect(updated.entries).toBeLessThan(500 + 2_000);
+    expect(updated.bytes / fresh.bytes).toBeLessThan(2);
+  });
+
+  test("recall of all data, orders, scopes and limits is measured against brute force", async () => {
+    const data = ["clusters", "uniform", "duplicates", "text"];
+    const all = await measure(recall, { vectors: "200", count: 5 });
+    expect(all.map((figures) => figures.data)).toEqual(data);
+    for (const { data, rows, baselines } of all) {
+      // Three orders, two arrivals, five scopes and two limits for each kind of query.
+      const kinds = data === "text" ? 2 : 1;
+      expect(rows).toHaveLength(3 * 2 * 5 * 2 * kinds);
+      const lowest = rows.reduce((a, b) => (b.recall < a.recall ? b : a));
+      expectRecall(lowest.recall, 0.9);
+      expect(baselines.size).toBe(2 * kinds);
+      for (const points of baselines.values()) expectRecall(points.at(-1)?.recall ?? 0, 0.9);
+    }
+  });
+});
+
+describe("vector search", () => {
+  const SMALL = { chunks: 400, dimension: 768, queries: 10 };
+
+  test("over HTTP, recall is that of brute force in every scope, also after a restart", async () => {
+    const figures = await measure(search, { ...SMALL, requests: 40, rounds: 1 });
+    expectRecall(figures.recall, 0.98);
+    // The smallest scope is left out: it has none of so few files.
+    expect(figures.scopes.map(({ share }) => share)).toEqual([1, 0.5, 0.1, 0.02]);
+    for (const { recall, short } of figures.scopes) {
+      expectRecall(recall, 0.98);
+      expect(short).toBe(0);
+    }
+    expect(figures.scopes[0]?.recall).toBe(figures.recall);
+    expect(figures.costs?.restartedRecall).toBe(figures.recall);
+    expect(figures.costs?.indexBytes).toBeGreaterThan(400 * 768 * 2);
+    for (const { recall, buildSeconds } of figures.baselines) {
+      expectRecall(recall, 0.9);
+      expect(buildSeconds).toBeGreaterThan(0);
+    }
+    expect([...figures.compared.many.keys()]).toEqual(["JSON array", "base64", "octets"]);
+  });
+
+  test("more releases of the same files take less memory than the files", async () => {
+    const options = { chunks: 100, dimension: 768, releases: 5, settle: 0.6 };
+    const { few, many } = await measure(releases, options);
+    expect(few.index).toBeGreaterThan(100 * 768 * 2);
+    expect(many.index / few.index).toBeGreaterThanOrEqual(1);
+    expect(many.index / few.index).toBeLessThan(1.5);
+  });
+
+  test("every commit becomes visible, in the project that imports and in others", async () => {
+    const options = { chunks: 300, dimension: 768, transaction: 100, after: 0.1 };
+    const { bulk, others, transactions, storedChunks } = await measure(visibility, options);
+    expect([bulk.times.length, transactions.length]).toEqual([3, 3]);
+    const small = others.map(({ times }) => times.length);
+    for (const count of small) expect(count).toBeGreaterThan(0);
+    expect(storedChunks).toBe(300 + sum(small));
+  });
+
+  test("answers, refusals and failures of an overload are counted apart, per user", async () => {
+    const options = { chunks: 200, dimension: 768, seconds: 0.2, clients: 50 };
+    const { goodputs, fairness } = await measure(overload, options);
+    expect(goodputs).toHaveLength(5);
+    for (const { name, capacity, result } of goodputs) {
+      expect(capacity, name).toBeGreaterThan(0);
+      expect(result.answered, name).toBeGreaterThan(0);
+    }
+    expect(fairness.map(({ name }) => name.replace(/:.*/, ""))).toEqual([
+      ...["alone", "beside a flood", "beside a flood"],
+    ]);
+    for (const { name, result } of [...goodputs, ...fairness]) {
+      expect(result.latencies, name).toHaveLength(result.answered);
+      expect(result.failed, name).toBe(0);
+    }
+  });
+
+  test("nodes behind a balancer share projects and searches without a remainder", async () => {
+    const options = { projects: 3, chunks: 40, searches: 24, nodes: 2 };
+    const [one, two] = await measure(nodes, options);
+    expect(one?.nodes.map(({ projects, searches }) => [projects, searches])).toEqual([[3, 24]]);
+    expect(two?.nodes).toHaveLength(2);
+    expect(sum(two?.nodes.map(({ projects }) => projects) ?? [])).toBe(3);
+    expect(sum(two?.nodes.map(({ searches }) => searches) ?? [])).toBe(24);
+    expect(two?.times).toHaveLength(24);
+  });
+
+  test("a mix of all requests is answered without a failure, and sampled meanwhile", async () => {
+    const options = { minutes: 0.025, sample: 0.1, projects: 2, files: 10 };
+    const { samples, trends, counts } = await measure(soak, options);
+    expect(counts.failures).toEqual([]);
+    expect([...counts.answered.keys()].sort()).toEqual(
+      ["delivery", "import", "key", "lookup", "release", "vector search"].sort(),
+    );
+    expect(samples.length).toBeGreaterThanOrEqual(3);
+    expect(trends.map(({ name }) => name)).toEqual(
+      Object.keys(samples[0] ?? {}).filter((name) => name !== "minutes") as never,
+    );
+  });
+});
+
+describe("the other operations", () => {
+  test("reads are measured beside a bare handler with the same SQL", async () => {
+    const reads = await measure(rest, { seconds: 0.1, rounds: 1 });
+    expect(reads.map(({ name }) => name)).toEqual(["conversation", "message", "tree of 1,000"]);
+    for (const { own, bare } of reads) {
+      for (const [run] of [own, bare]) expect(run?.requestsPerSecond).toBeGreaterThan(0);
+    }
+  });
+
+  test("deliveries are stored by every server that is compared, with a message and a run each", async () => {
+    const { servers, stored } = await measure(throughput, { seconds: 0.1, rounds: 1 });
+    expect(servers).toHaveLength(4);
+    for (const { runs } of servers) expect(runs[0]?.requestsPerSecond).toBeGreaterThan(0);
+    expect(stored.events).toBeGreaterThan(0);
+    expect(new Set(Object.values(stored)).size).toBe(1);
+  });
+
+  test("deliveries through two servers are stored exactly once while servers fail", async () => {
+    const figures = await measure(exactlyOnce, { deliveries: 200 });
+    expect(figures).toMatchObject({ deliveries: 200, keys: 161, causedFaults: 4 });
+    expect(figures.stored).toEqual({ events: 161, messages: 161, runs: 161, keys: 161 });
+    expect(Object.values(figures.faults)).toEqual([0, 0, 0, 0]);
+    expect(sum(Object.values(figures.answers))).toBe(figures.requests);
+    expect(figures.requests).toBeGreaterThanOrEqual(200);
+  });
+});
+
+describe("the command line of benchmarks", () => {
+  test("lists all that are tested, each with what it measures", async () => {
+    const { stdout } = await runCommand(["bench"]);
+    const lines = stdout.trimEnd().split("\n");
+    const names = lines.map((line) => line.split(" ", 1)[0] ?? "");
+    expect(names).toEqual([...Object.keys(BENCHMARKS), "load/bodies", "load/run"].sort());
+    for (const line of lines) expect(line).toMatch(/^\S+ {2,}[A-Z].+/);
+  });
+
+  test("has a help for each that names all options", () => {
+    for (const [name, { OPTIONS }] of Object.entries(BENCHMARKS)) {
+      const help = helpText(`bench/${name}.ts`);
+      expect(help).toContain(`bun bench/${name}.ts`);
+      for (const option of Object.keys(OPTIONS)) {
+        expect(help, name).toMatch(new RegExp(`--(no-)?${option}\\b`));
+      }
+    }
+    for (const command of [bodiesCommand(), loadCommand()]) {
+      expect(command.helpInformation()).toContain("--queries <file>");
+    }
+  });
+
+  test("gives options the types of their defaults, and names a wrong one", () => {
+    const defaults = { seconds: 2, data: "text", baseline: true, brief: false };
+    expect(parseOptions(defaults, [])).toEqual(defaults);
+    const args = ["--seconds", "0.5", "--data=sparse", "--no-baseline", "--brief"];
+    expect(parseOptions(defaults, args)).toEqual({
+      ...{ seconds: 0.5, data: "sparse", baseline: false, brief: true },
+    });
+    expect(() => parseOptions(defaults, ["--seconds", "soon"])).toThrow(
+      '--seconds needs a number, not "soon"',
+    );
+    expect(() => parseOptions(defaults, ["--bogus"])).toThrow("Unknown option '--bogus'");
+  });
+
+  test("runs one as a program, and explains wrong options with its help", async () => {
+    const args = ["--files", "50", "--updates", "100"];
+    const { status, stdout, stderr } = await runCommand(["bench", "micro/updates", ...args]);
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^\| after 100 updates \| \d+ \| \d+ \| \d+ \|$/m);
+    const wrong = await runCommand(["bench", "rest/run", "--bogus"]);
+    expect(wrong.status).not.toBe(0);
+    expect(wrong.stderr).toContain("Unknown option '--bogus'");
+    expect(wrong.stderr).toContain("bun bench/rest/run.ts");
+    expect(wrong.stderr).not.toContain("at readOptions");
+    const help = await runCommand(["bench", "rest", "--help"]);
+    expect([help.status, help.stdout]).toEqual([0, helpText("bench/rest/run.ts")]);
+  });
 });

@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 setDefaultTimeout(240_000);
 
-const api = await startApi();
+const api = await startApi({ env: { SEARCH_WORKERS: "1" } });
 const { key } = await api.key(await api.user());
 
 /**
@@ -42,7 +42,7 @@ test("the client of VectorDBBench loads, waits, filters by releases and finds th
     api.url,
     key,
   ]);
-  expect(result.inserted).toBe(600);
+  expect(result.inserted).toBe(150);
   expect(result.recall).toEqual({ all: 1, threshold: 1, label: 1 });
   expect(result.filters).toEqual(["Label", "NonFilter", "NumGE"]);
   // Searching without a new load goes to the newest project, and each new load makes one.

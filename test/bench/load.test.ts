@@ -1,12 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { type LoadOptions, loadCommand } from "../../bench/load/options.ts";
+import { statusOf } from "../../bench/load/program.ts";
+import { main } from "../../bench/load/run.ts";
 import { startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { openPage, startBrowser } from "../../support/processes/browser.ts";
 import { runCommand } from "../../support/processes/process.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { inProcess } from "./in-process.ts";
 import { found, startStub } from "./load-stub.ts";
+
+// A key of the caller's environment would be used where a test gives none.
+delete process.env["TESSERA_API_KEY"];
 
 setDefaultTimeout(180_000);
 
@@ -51,34 +58,32 @@ const truth = await file(
   Buffer.concat(numbers(ROWS, QUERIES).map((row) => words([BEST, ...bestRows(row)]))),
 );
 
-async function load(...args: string[]) {
-  return await runCommand(["bench", "load", ...args], { env: { TESSERA_API_KEY: undefined } });
+/** Runs the load tester in this process; every measurement takes so many seconds. */
+async function load(args: readonly string[], seconds = 0.2) {
+  const { context, written } = inProcess();
+  const status = await statusOf(loadCommand(), args, context, (options: LoadOptions) =>
+    main({ ...options, duration: seconds, warmup: 0 }, context),
+  );
+  return { status, stdout: written.out, stderr: written.errors };
 }
 
-async function loadJson(...args: string[]): Promise<Json> {
-  const { status, stdout, stderr } = await load(...args, "--json");
+async function loadJson(args: readonly string[], seconds?: number): Promise<Json> {
+  const { status, stdout, stderr } = await load([...args, "--json"], seconds);
   expect(status, stderr).toBe(0);
   return JSON.parse(stdout);
 }
 
 /** Arguments for a stand-in, which has no data: one query, nothing to wait for, no recall. */
-const stubbed = (url: string, ...args: string[]) =>
-  [
-    "--url",
-    url,
-    "--key",
-    "k",
-    "--queries",
-    queries,
-    "--no-recall",
-    "--no-wait",
-    "--warmup",
-    "0",
-  ].concat(args);
+const stubbed = (url: string, ...args: string[]) => [
+  ...["--url", url, "--key", "k", "--queries", queries, "--no-recall", "--no-wait"],
+  ...args,
+];
 
 describe("bench load and a service that stalls", () => {
-  const STALL_MS = 1_000;
-  /** Searches that come within a second of the first ones are held until that second is over. */
+  const STALL_MS = 500;
+  /** Three times as long, so that a third of it is stalled. */
+  const SECONDS = 1.5;
+  /** After the first searches all are held until the stall is over. */
   const stalling = () => {
     let first: number | undefined;
     return startStub(async (search) => {
@@ -90,19 +95,18 @@ describe("bench load and a service that stalls", () => {
   };
 
   test("an open loop counts the stall in every request that was due meanwhile", async () => {
-    const args = ["--rate", "200", "--duration", "3s"];
-    const { runs } = await loadJson(...stubbed(stalling(), ...args));
+    const { runs } = await loadJson(stubbed(stalling(), "--rate", "200"), SECONDS);
     const [{ response, answered, arrival }] = runs;
     expect(arrival).toMatchObject({ kind: "open", rate: 200 });
-    expect(answered).toBe(600);
+    expect(answered).toBe(300);
     // A third of the requests was due during the stall, and waited for half of it on average.
     expect(response.p90).toBeGreaterThan(STALL_MS * 0.4);
     expect(response.p99).toBeGreaterThan(STALL_MS * 0.8);
   });
 
   test("requests that wait for a free connection wait on the clock, too", async () => {
-    const args = ["--rate", "200", "--duration", "3s", "--connections", "1"];
-    const { runs } = await loadJson(...stubbed(stalling(), ...args));
+    const args = ["--rate", "200", "--connections", "1"];
+    const { runs } = await loadJson(stubbed(stalling(), ...args), SECONDS);
     const [{ response, service }] = runs;
     expect(response.p90).toBeGreaterThan(STALL_MS * 0.4);
     // The service itself was slow once: what it needs per request does not show the stall.
@@ -110,8 +114,7 @@ describe("bench load and a service that stalls", () => {
   });
 
   test("a closed loop hides the stall, which is why its percentiles are not comparable", async () => {
-    const args = ["--clients", "1", "--duration", "3s"];
-    const { runs } = await loadJson(...stubbed(stalling(), ...args));
+    const { runs } = await loadJson(stubbed(stalling(), "--clients", "1"), SECONDS);
     const [{ response }] = runs;
     expect(response.max).toBeGreaterThan(STALL_MS * 0.8);
     expect(response.p90).toBeLessThan(STALL_MS * 0.4);
@@ -123,17 +126,16 @@ describe("bench load and a service that fails", () => {
     const url = startStub((search) =>
       search > 0 && search % 4 === 0 ? new Response("{}", { status: 503 }) : found(),
     );
-    const { runs } = await loadJson(...stubbed(url, "--rate", "100", "--duration", "2s"));
+    const { runs } = await loadJson(stubbed(url, "--rate", "100"), 1);
     const [{ answered, errors, throughput }] = runs;
-    expect(errors).toEqual({ 503: 50 });
-    expect(answered).toBe(150);
+    expect(errors).toEqual({ 503: 25 });
+    expect(answered).toBe(75);
     expect(throughput).toBeCloseTo(75);
   });
 
   test("requests without an answer count with the time that they have waited", async () => {
     const url = startStub((search) => (search > 5 ? new Promise(() => {}) : found()));
-    const args = ["--rate", "20", "--duration", "1s", "--timeout", "1s"];
-    const { runs } = await loadJson(...stubbed(url, ...args));
+    const { runs } = await loadJson(stubbed(url, "--rate", "20", "--timeout", "1s"), 1);
     const [{ answered, errors, response }] = runs;
     expect(answered + errors.timeout).toBe(20);
     expect(errors.timeout).toBeGreaterThan(0);
@@ -142,10 +144,10 @@ describe("bench load and a service that fails", () => {
 });
 
 describe("bench load and the real service", async () => {
-  const api = await startApi();
+  const api = await startApi({ env: { SEARCH_WORKERS: "1" } });
   const owner = await api.user();
   const { key } = await api.key(owner);
-  const target = ["--url", api.url, "--key", key, "--duration", "1s", "--warmup", "0"];
+  const target = ["--url", api.url, "--key", key];
 
   test("imports data, waits for the index, and measures recall against a given truth", async () => {
     const {
@@ -153,11 +155,11 @@ describe("bench load and the real service", async () => {
       recall,
       truth: from,
       runs,
-    } = await loadJson(
+    } = await loadJson([
       ...target,
       ...["--project", "given", "--data", data, "--dimension", String(DIMENSION)],
       ...["--queries", queries, "--truth", truth, "--clients", "4", "--body", "octets"],
-    );
+    ]);
     expect(shown).toMatchObject({ project: "given", dimension: DIMENSION, vectors: ROWS });
     expect(shown.bytesPerVector).toBeGreaterThan(DIMENSION);
     expect(from).toBe(truth);
@@ -173,10 +175,10 @@ describe("bench load and the real service", async () => {
       target: shown,
       truth: from,
       recall,
-    } = await loadJson(
+    } = await loadJson([
       ...target,
       ...["--project", "given", "--query-count", "20", "--recall-queries", "5"],
-    );
+    ]);
     expect(shown).toMatchObject({ dimension: DIMENSION, queries: 20 });
     expect(from).toContain("exact mode");
     expect(recall[0]).toMatchObject({ recall: 1, queries: 5 });
@@ -184,15 +186,28 @@ describe("bench load and the real service", async () => {
 
   test("writes a report that is one file, and that a browser shows without loading anything", async () => {
     const path = join(folder, "report.html");
-    const { status, stdout, stderr } = await load(
+    const { recall, runs } = await loadJson([
       ...target,
       ...["--project", "generated", "--generate", "clusters", "--vectors", "300"],
-      ...["--sweep", "20,40", "--limits", "1,10,100", "--report", path],
-    );
-    expect(status, stderr).toBe(0);
-    expect(stdout).toMatch(/^recall@10 [01]\.\d{4} \(200 queries; plan: /m);
-    expect(stdout).toMatch(/^open, 20\/s +10 +\d/m);
-    expect(stdout).toMatch(/^closed, 16 clients +100 +\d/m);
+      ...["--query-count", "20", "--sweep", "20,40", "--limits", "1,10,100", "--report", path],
+    ]);
+    expect(recall.map(({ limit }: Json) => limit)).toEqual([10, 1, 100]);
+    for (const each of recall) {
+      expect(each.queries).toBe(20);
+      expect(each.recall).toBeGreaterThanOrEqual(0.98);
+    }
+    expect(runs.map(({ arrival, limit }: Json) => [arrival.rate ?? "closed", limit])).toEqual([
+      ...[
+        ["closed", 10],
+        [20, 10],
+        [40, 10],
+        ["closed", 1],
+        ["closed", 100],
+      ],
+    ]);
+    expect(runs.map(({ answered, arrival }: Json) => arrival.rate && answered)).toEqual([
+      ...[undefined, 4, 8, undefined, undefined],
+    ]);
     const html = await Bun.file(path).text();
     expect(html).not.toContain(key);
     expect(html).not.toMatch(/<(script|link|img|iframe|object)\b|\b(src|href)=|url\(|@import/);
@@ -222,16 +237,16 @@ describe("bench load and the real service", async () => {
   test("a project that the key does not see names the remedy", async () => {
     const stranger = await api.key(await api.user());
     const args = ["--url", api.url, "--key", stranger.key, "--project", "given"];
-    const { status, stderr } = await load(...args);
+    const { status, stderr } = await load(args);
     expect(status).toBe(1);
     expect(stderr).toContain("check --project, --environment and --release");
-    const wrong = await load("--url", api.url, "--key", "tsr_wrong", "--project", "given");
+    const wrong = await load(["--url", api.url, "--key", "tsr_wrong", "--project", "given"]);
     expect(wrong.stderr).toContain("`./tessera keys create` makes one");
   });
 
   test("a project without embeddings says what to do", async () => {
     const empty = await api.project(owner);
-    const { status, stderr } = await load("--url", api.url, "--key", key, "--project", empty.slug);
+    const { status, stderr } = await load([...target, "--project", empty.slug]);
     expect(status).toBe(1);
     expect(stderr).toContain("import some, or give --data or --queries");
   });
@@ -264,17 +279,27 @@ describe("bench load", () => {
   test.each(MISTAKES)(
     "%s is refused with a message that helps",
     async (_, args, status, message) => {
-      const result = await load(...args);
+      const result = await load(args);
       expect(result.stderr).toContain(message);
-      expect(result).toMatchObject({ stdout: "" });
-      expect(result.status === 0 ? 0 : 1).toBe(1);
-      const direct = Bun.spawnSync([process.execPath, "bench/load/run.ts", ...args]);
-      expect(direct.exitCode).toBe(status);
+      expect(result).toMatchObject({ status, stdout: "" });
     },
   );
 
+  test("runs as a program on a service of its own, with a table and an exit status", async () => {
+    const own = ["--start", "--generate", "clusters", "--vectors", "200", "--query-count", "20"];
+    const args = [...own, "--rate", "10", "--duration", "1s", "--warmup", "0"];
+    const { status, stdout, stderr } = await runCommand(["bench", "load", ...args]);
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^index memory: \d+ bytes per vector$/m);
+    expect(stdout).toMatch(/^recall@10 1\.0000 \(20 queries; plan: \w+ \d+%/m);
+    expect(stdout).toMatch(/^open, 10\/s +10 +10\.0( +[\d.]+){5} +0 +\d+\.\d{3}$/m);
+    const wrong = Bun.spawnSync([process.execPath, "bench/load/run.ts", "--bogus"]);
+    expect([wrong.exitCode, wrong.stdout.toString()]).toEqual([2, ""]);
+    expect(wrong.stderr.toString()).toContain("unknown option '--bogus'");
+  });
+
   test("the help describes every option and has examples", async () => {
-    const { status, stdout } = await load("--help");
+    const { status, stdout } = await load(["--help"]);
     expect(status).toBe(0);
     const options = stdout.split("\n").filter((line) => /^ {2}--/.test(line));
     expect(options.length).toBeGreaterThan(25);

@@ -1,46 +1,45 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { runCommand } from "../../support/processes/process.ts";
+import { OPTIONS, run } from "../../bench/peers/run.ts";
+import { inProcess } from "./in-process.ts";
 import { chromaStandIn, qdrantStandIn, redisStandIn, weaviateStandIn } from "./peer-stand-ins.ts";
 
 setDefaultTimeout(180_000);
 
-const SMALL = "--vectors 150 --queries 10 --clients 2 --seconds 0.3 --rounds 1".split(" ");
+const SMALL = { vectors: 100, queries: 5, clients: 2, seconds: 0.1, rounds: 1 };
 
 test("peers that run elsewhere are loaded, searched and compared with Tessera", async () => {
-  const { status, stdout, stderr } = await runCommand([
-    "bench",
-    "peers",
-    ...SMALL,
-    ...["--peers", "usearch", "--qdrant", qdrantStandIn(), "--weaviate", weaviateStandIn()],
-    ...["--chroma-url", `${chromaStandIn()}/`, "--redis", redisStandIn()],
-  ]);
-  expect(status, stderr).toBe(0);
-  const names = ["Tessera", "usearch bf16, in process", "Qdrant", "Weaviate", "Chroma"];
-  for (const name of [...names, "Redis vector sets"]) {
+  const { context, written } = inProcess();
+  const given = {
+    ...{ peers: "usearch", qdrant: qdrantStandIn(), weaviate: weaviateStandIn() },
+    ...{ "chroma-url": `${chromaStandIn()}/`, redis: redisStandIn() },
+  };
+  const { rows, absent } = await run({ ...OPTIONS, ...SMALL, ...given }, context);
+  expect(absent).toEqual([]);
+  const others = ["usearch bf16, in process", "Qdrant", "Weaviate", "Chroma", "Redis vector sets"];
+  expect(rows.map(({ name }) => name)).toEqual(["Tessera", ...others]);
+  for (const { name, recall, throughput, p50, p99 } of rows) {
     // The stand-ins compare all vectors, so whatever was sent wrongly lowers the recall.
-    const row = new RegExp(
-      `^\\| ${name} \\| 1\\.0000 \\| (-|\\d+) \\| \\d+ \\| \\d+\\.\\d\\d \\| \\d`,
-      "m",
-    );
-    expect(stdout).toMatch(row);
+    expect(recall, name).toBe(1);
+    expect(throughput, name).toBeGreaterThan(0);
+    expect(p99, name).toBeGreaterThanOrEqual(p50);
   }
-  expect(stdout).toMatch(/^\| Tessera \| 1\.0000 \| - \| \d+ \| 1\.00 \|/m);
+  expect(written.out).not.toMatch(/NaN|undefined|Infinity/);
+  expect(written.out).toMatch(/^\| Tessera \| 1\.0000 \| - \| \d+ \| 1\.00 \|/m);
 });
 
 test("a peer that does not answer is left out, with the reason", async () => {
-  const { status, stdout, stderr } = await runCommand([
-    "bench",
-    "peers",
-    ...SMALL,
-    ...["--peers", "", "--qdrant", "http://127.0.0.1:9", "--redis", "redis://127.0.0.1:9"],
+  const { context, written } = inProcess();
+  const nowhere = { peers: "", qdrant: "http://127.0.0.1:9", redis: "redis://127.0.0.1:9" };
+  const { rows, absent } = await run({ ...OPTIONS, ...SMALL, ...nowhere }, context);
+  expect(rows.map(({ name }) => name)).toEqual(["Tessera"]);
+  expect(absent).toEqual([
+    ["qdrant", expect.stringContaining("http://127.0.0.1:9 does not answer")],
+    ["redis", expect.stringContaining("Redis does not answer")],
   ]);
-  expect(status, stderr).toBe(0);
-  expect(stdout).toContain("qdrant was not measured: http://127.0.0.1:9 does not answer");
-  expect(stdout).toContain("redis was not measured: Redis does not answer");
+  expect(written.out).toContain("qdrant was not measured: http://127.0.0.1:9 does not answer");
 });
 
 test("an engine that is not known is refused", async () => {
-  const { status, stderr } = await runCommand(["bench", "peers", ...SMALL, "--peers", "abacus"]);
-  expect(status).not.toBe(0);
-  expect(stderr).toContain("--peers are usearch, lancedb, chroma, not abacus");
+  const running = run({ ...OPTIONS, ...SMALL, peers: "abacus" }, inProcess().context);
+  await expect(running).rejects.toThrow("--peers are usearch, lancedb, chroma, not abacus");
 });

@@ -9,7 +9,7 @@ from dataset_reader.base_reader import Query, Record
 from engine.clients.tessera import TesseraConfigurator, TesseraSearcher, TesseraUploader
 
 DIMENSION = 100
-ROWS = 400
+ROWS = 120
 LIMIT = 10
 
 
@@ -36,13 +36,13 @@ def refusal(work):
 
 def main(host: str):
     data = vectors_of(ROWS, 1)
-    queries = [Query(query, None, nearest(query, data)) for query in vectors_of(12, 2)]
+    queries = [Query(query, None, nearest(query, data)) for query in vectors_of(6, 2)]
     records = [Record(number, vector) for number, vector in enumerate(data)]
     dataset = Dataset(DatasetConfig("stand-in", DIMENSION, "cosine"))
     precisions = {}
     for parallel in (1, 2):
         TesseraConfigurator(host, {}, {}).configure(dataset)
-        uploader = TesseraUploader(host, {}, {"parallel": parallel, "batch_size": 128})
+        uploader = TesseraUploader(host, {}, {"parallel": parallel, "batch_size": 40})
         uploader.upload("cosine", records)
         uploader.delete_client()
         searcher = TesseraSearcher(host, {}, {"parallel": parallel})
