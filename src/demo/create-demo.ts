@@ -1,0 +1,76 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { issueApiKey } from "../api-keys/issue.ts";
+import type { Sql } from "../db/client.ts";
+import { hashingEmbedder } from "../import/embedders/embedder.ts";
+import { searchBody } from "../import/embedders/search-body.ts";
+import { importMarkdown } from "../import/import-markdown.ts";
+import { findMarkdown } from "../import/markdown/folder.ts";
+import type { Log } from "../observability/log.ts";
+import { DEMO_KEY_DAYS, EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
+import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
+
+const MS_PER_DAY = 86_400_000;
+const USER = "demo@localhost";
+const QUERY_LIMIT = 3;
+const QUERY_FILE = "demo-query.json";
+const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
+
+/**
+ * Creates the demo project in one transaction: a user, a project with two environments and a release, and
+ * an API key. Returns undefined if the project cannot be created.
+ */
+export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<Demo | undefined> {
+  const rejected: string[] = [];
+  const summary = await importMarkdown(
+    sql,
+    {
+      folder: DOCUMENTS,
+      paths: findMarkdown(DOCUMENTS).paths,
+      embedder: hashingEmbedder(),
+      project: PROJECT,
+      environments: ["production", "staging"],
+      owner: USER,
+      strict: true,
+      furtherRecords: [
+        {
+          record: "release",
+          project: PROJECT,
+          name: RELEASE,
+          environment: "production",
+          export_status: "success",
+          build_status: "success",
+          deploy_status: "success",
+        },
+      ],
+    },
+    {
+      onFile: () => {},
+      onReport: (path, reason) => rejected.push(`${path}: ${reason}`),
+    },
+  );
+  if (summary.rejected > 0) {
+    // Most likely another process with the same database created the project first.
+    log.warn({ rejected }, "the demo project was not created");
+    return undefined;
+  }
+  return { ...(await issueKey(sql)), queryFile: await writeQuery(dataDir) };
+}
+
+/** The key is printed and stays in logs, so it reaches the demo project only, and not for long. */
+async function issueKey(sql: Sql): Promise<Pick<Demo, "key" | "expiresAt">> {
+  const [project] = await sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = ${PROJECT}`;
+  if (project === undefined) throw new Error("the demo project was not stored");
+  const expiresAt = new Date(Date.now() + DEMO_KEY_DAYS * MS_PER_DAY);
+  const request = { email: USER, name: "demo", projectId: project.id, expiresAt };
+  return { key: (await issueApiKey(sql, request)).key, expiresAt };
+}
+
+async function writeQuery(dataDir: string): Promise<string> {
+  const vector = await hashingEmbedder().embedQuery(QUERY);
+  mkdirSync(dataDir, { recursive: true });
+  const file = join(dataDir, QUERY_FILE);
+  const body = searchBody(vector, { limit: QUERY_LIMIT, threshold: EMBED_HASHING_THRESHOLD });
+  writeFileSync(file, `${JSON.stringify(body)}\n`);
+  return file;
+}
