@@ -6,7 +6,11 @@ import { startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { runCommand } from "../../support/processes/process.ts";
-import { giveToOwnerOf, mountSmallDisk } from "../../support/processes/small-disk.ts";
+import {
+  giveToOwnerOf,
+  lacksSmallDisks,
+  mountSmallDisk,
+} from "../../support/processes/small-disk.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 setDefaultTimeout(120_000);
@@ -21,17 +25,26 @@ const TABLES = [
   "file_versions",
   "chunks",
 ];
-/** An answer that waited for nothing. Retries would take SETTLE_TIMEOUT_MS. */
-const PROMPT_MS = 3_000;
+const DISK_MB = 24;
 
+// Mounted before PostgreSQL starts, so that it is there until PostgreSQL has ended.
+const disk = lacksSmallDisks() ? undefined : await mountSmallDisk(DISK_MB);
 const postgres = await startOwnPostgres();
 const { sql, url } = postgres;
-const disk = mountSmallDisk(24);
-const space = join(disk.path, "space");
-mkdirSync(space);
-giveToOwnerOf(space, postgres.cluster);
-await sql.unsafe(`CREATE TABLESPACE small LOCATION '${space}'`);
-for (const table of TABLES) await sql.unsafe(`ALTER TABLE ${table} SET TABLESPACE small`);
+if (disk !== undefined) {
+  const space = join(disk.path, "space");
+  mkdirSync(space);
+  giveToOwnerOf(space, postgres.cluster);
+  await sql.unsafe(`CREATE TABLESPACE small LOCATION '${space}'`);
+  for (const table of TABLES) await sql.unsafe(`ALTER TABLE ${table} SET TABLESPACE small`);
+}
+// A rollback does not take back what a sequence has counted.
+await sql.unsafe(`
+  CREATE SEQUENCE attempts;
+  CREATE FUNCTION count_attempt() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN PERFORM nextval('attempts'); RETURN NULL; END $$;
+  CREATE TRIGGER count_attempt BEFORE INSERT ON conversations
+    FOR EACH STATEMENT EXECUTE FUNCTION count_attempt()`);
 
 const api = await startApiProcess({
   beside: new TestApi("", sql, url, async () => {}),
@@ -50,50 +63,63 @@ const deliver = (key: string) =>
     json: PAYLOAD,
   });
 
-test("on a full disk a delivery is refused at once and definitely, reads go on, and space ends it", async () => {
-  disk.fill();
-  const key = randomUUID();
-  for (let i = 0; i < 3; i++) {
-    const startedAt = performance.now();
-    const { status, body, headers } = await deliver(key);
-    expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
-    expect(body.detail).toBe("The database has no disk space left.");
-    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
-  }
-  expect(await storedRows(sql, webhook)).toMatchObject({ events: 0 });
-  await world.agrees(api.url);
-  const reasons = api.server.logs().match(/no disk space left/g) ?? [];
-  expect(reasons).toHaveLength(1);
-  expect(api.server.logs()).toContain("53100");
+/** How often the service has tried to store a delivery since the last call. */
+async function attempts(): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    SELECT nextval('attempts')::int - 1 AS count, setval('attempts', 1, false)`;
+  return row.count;
+}
 
-  disk.free();
-  const { status, body } = await deliver(key);
-  expect([status, body.duplicate]).toEqual([200, false]);
-  expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, runs: 1 });
-});
+test.skipIf(disk === undefined)(
+  "on a full disk a delivery is refused at its first attempt and definitely, reads go on, and space ends it",
+  async () => {
+    disk?.fill();
+    const key = randomUUID();
+    await attempts();
+    for (let i = 0; i < 3; i++) {
+      const { status, body, headers } = await deliver(key);
+      expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
+      expect(body.detail).toBe("The database has no disk space left.");
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await attempts()).toBe(1);
+    }
+    expect(await storedRows(sql, webhook)).toMatchObject({ events: 0 });
+    await world.agrees(api.url);
+    const reasons = api.server.logs().match(/no disk space left/g) ?? [];
+    expect(reasons).toHaveLength(1);
+    expect(api.server.logs()).toContain("53100");
 
-test("an import on a full disk says so with the remedy, keeps its earlier batches, and can be repeated", async () => {
-  const { slug } = world.project;
-  const lines = Array.from({ length: 60 }, (_, i) => ({
-    record: "file",
-    project: slug,
-    path: `import/${i}.md`,
-    environments: ["production"],
-    content: Array.from({ length: 3_000 }, () => randomUUID()).join(" "),
-  }));
-  const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-  const run = () => runCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
-  disk.fill();
-  const refused = await run();
-  expect(refused.status).toBe(1);
-  expect(refused.stderr).toContain("the disk of the database is full: free some space");
-  expect(refused.stderr).not.toContain("does not answer");
-  disk.free();
-  const repeated = await run();
-  expect(repeated.stderr).toBe("");
-  expect(repeated.status).toBe(0);
-});
+    disk?.free();
+    const { status, body } = await deliver(key);
+    expect([status, body.duplicate]).toEqual([200, false]);
+    expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, runs: 1 });
+  },
+);
+
+test.skipIf(disk === undefined)(
+  "an import on a full disk says so with the remedy, keeps its earlier batches, and can be repeated",
+  async () => {
+    const { slug } = world.project;
+    const lines = Array.from({ length: 60 }, (_, i) => ({
+      record: "file",
+      project: slug,
+      path: `import/${i}.md`,
+      environments: ["production"],
+      content: Array.from({ length: 3_000 }, () => randomUUID()).join(" "),
+    }));
+    const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const run = () => runCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
+    disk?.fill();
+    const refused = await run();
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("the disk of the database is full: free some space");
+    expect(refused.stderr).not.toContain("does not answer");
+    disk?.free();
+    const repeated = await run();
+    expect(repeated.stderr).toBe("");
+    expect(repeated.status).toBe(0);
+  },
+);
 
 test("the other shortages of a server have answers of their own and are not retried", async () => {
   const raise = async (state: string) => {
@@ -109,10 +135,10 @@ test("the other shortages of a server have answers of their own and are not retr
   };
   for (const [state, detail] of Object.entries(details)) {
     await raise(state);
-    const startedAt = performance.now();
+    await attempts();
     const { status, body } = await deliver(randomUUID());
     expect([status, body.slug, body.detail]).toEqual([503, "dependency-unavailable", detail]);
-    expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS);
+    expect(await attempts()).toBe(1);
   }
   await sql`DROP TRIGGER short_of ON runs`;
   expect((await deliver(randomUUID())).status).toBe(200);

@@ -51,8 +51,10 @@ export class World {
   ) {}
 
   static async start(): Promise<World> {
+    // Mounted first, so that they are there until those who write to them have ended.
+    const database = await mountSmallDisk(DATABASE_DISK_MB);
+    const snapshots = await mountSmallDisk(SNAPSHOT_DISK_MB);
     const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()]);
-    const database = mountSmallDisk(DATABASE_DISK_MB);
     const space = join(database.path, "space");
     mkdirSync(space);
     giveToOwnerOf(space, postgres.cluster);
@@ -60,7 +62,6 @@ export class World {
     for (const table of TABLES) {
       await postgres.sql.unsafe(`ALTER TABLE ${table} SET TABLESPACE small`);
     }
-    const snapshots = mountSmallDisk(SNAPSHOT_DISK_MB);
     const provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
     const variables = {
       ...environment(provider),
