@@ -5,6 +5,7 @@ import type { Caller, TestApi, TestProject } from "./api.ts";
 import type { Json } from "./openapi.ts";
 import {
   attach,
+  base64Of,
   chunkOf,
   randomVector,
   type TestChunk,
@@ -85,7 +86,7 @@ export class IndexWorld {
       method: "POST",
       headers: { ...caller.headers, "content-type": "application/json" },
       body: JSON.stringify({
-        vector: Array.from(vector),
+        vector: base64Of(vector),
         dimension: DIMENSION,
         limit: 100,
         threshold,

@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
 import { random } from "../../support/seed.ts";
 
-const ROUNDS = 4;
+const ROUNDS = 3;
+/** A service is killed at a random moment of this time after the begin of what it does. */
+const INDEXING_MS = 400;
+const SAVING_MS = 60;
 
 type Service = Awaited<ReturnType<typeof startApiProcess>>;
 
@@ -15,60 +19,47 @@ async function killed(service: Service): Promise<void> {
   await service.server.exited;
 }
 
-describe("a service that is killed", () => {
-  test("a service killed while indexing returns exact results after a restart", async () => {
-    const folder = dataFolder();
-    let service = await startApiProcess({ env: { DATA_DIR: folder } });
-    const world = await IndexWorld.create(service);
-    for (let round = 0; round < ROUNDS; round++) {
-      const writing = world.write(30, `round-${round % 2}`);
-      await Bun.sleep(random() * 400);
+/** What can be interrupted: indexing, by SIGKILL, or the end of a service, which saves snapshots. */
+const MOMENTS = ["indexing", "saving"] as const;
+
+test("a service killed while indexing and while saving snapshots returns exact results after a restart", async () => {
+  const env = { DATA_DIR: dataFolder() };
+  let service = await startApiProcess({ env });
+  const world = await IndexWorld.create(service);
+  const texts = await KnowledgeWorld.create(service);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const moment of MOMENTS) {
+      const prefix = `round-${round % 2}`;
+      const writing = Promise.all([world.write(10, prefix), texts.write(20, prefix)]);
+      if (moment === "saving") {
+        await writing;
+        for (const each of [world, texts]) await each.agrees(service.url);
+        service.server.kill("SIGTERM");
+        await Bun.sleep(random() * SAVING_MS);
+      } else {
+        await Bun.sleep(random() * INDEXING_MS);
+      }
       await killed(service);
       await writing;
-      service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
-      await world.agrees(service.url);
+      service = await startApiProcess({ beside: service, env });
+      for (const each of [world, texts]) await each.agrees(service.url);
     }
-  });
-
-  test("a service killed while saving snapshots returns exact results after a restart", async () => {
-    const folder = dataFolder();
-    let service = await startApiProcess({ env: { DATA_DIR: folder } });
-    const world = await IndexWorld.create(service);
-    for (let round = 0; round < ROUNDS; round++) {
-      await world.write(20, `round-${round}`);
-      await world.agrees(service.url);
-      service.server.kill("SIGTERM");
-      await Bun.sleep(random() * 60);
-      await killed(service);
-      service = await startApiProcess({ beside: service, env: { DATA_DIR: folder } });
-      await untilReady(service.url);
-      await world.agrees(service.url);
-    }
-  });
+  }
+  const fresh = await startApiProcess({ beside: service });
+  for (const each of [world, texts]) await each.agrees(fresh.url);
+  await texts.agreesWith(service.url, fresh.url);
 });
 
-describe("a service whose database goes away", () => {
-  async function behindProxy() {
-    const database = await createTestDatabase();
-    const address = new URL(database.url);
-    const proxy = startProxy(address.hostname, Number(address.port));
-    const through = new URL(database.url);
-    through.hostname = "127.0.0.1";
-    through.port = String(proxy.port);
-    // A second service on the same database, which only creates the project.
-    const direct = await startApiProcess({
-      beside: { sql: database.sql, databaseUrl: database.url } as TestApi,
-    });
-    const world = await IndexWorld.create(direct);
-    await direct.stop();
-    const service = await startApiProcess({
-      beside: { sql: database.sql, databaseUrl: through.href } as TestApi,
-    });
-    return { proxy, world, service };
-  }
+describe("a service whose database goes away", async () => {
+  const { sql, url: databaseUrl } = await createTestDatabase();
+  const address = new URL(databaseUrl);
+  const proxy = startProxy(address.hostname, Number(address.port));
+  address.host = `127.0.0.1:${proxy.port}`;
+  const direct = new TestApi("", sql, databaseUrl, async () => {});
+  const service = await startApiProcess({ beside: direct, env: { DATABASE_URL: address.href } });
 
   test("without its database a service is not ready and refuses new callers, and later finds what was written meanwhile", async () => {
-    const { proxy, world, service } = await behindProxy();
+    const world = await IndexWorld.create(direct);
     await world.write(3);
     await world.agrees(service.url);
     proxy.cut();
@@ -87,8 +78,8 @@ describe("a service whose database goes away", () => {
   });
 
   test("a load that loses the database continues once it is back", async () => {
-    const { proxy, world, service } = await behindProxy();
-    const writing = world.write(40);
+    const world = await IndexWorld.create(direct);
+    const writing = world.write(20);
     for (let i = 0; i < 5; i++) {
       await Bun.sleep(150);
       proxy.cut();
@@ -100,9 +91,7 @@ describe("a service whose database goes away", () => {
   });
 
   test("a service without its database still stops on SIGTERM", async () => {
-    const { proxy, world, service } = await behindProxy();
-    await world.write(3);
-    await world.agrees(service.url);
+    await untilReady(service.url);
     proxy.cut();
     service.server.kill("SIGTERM");
     expect(await service.server.exited).toBe(0);

@@ -9,40 +9,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type ApiOptions, startApiProcess } from "../../support/api/api.ts";
+import { startApiProcess } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 
 const BEFORE = "as it was when the snapshot was taken";
 const AFTER = "as the database has it now";
+const FILES = 2;
+const TEXT_AFTER = "volcano";
+const TEXTS = 6;
 
 type Service = Awaited<ReturnType<typeof startApiProcess>>;
 
-/** A service that has indexed a project, saved its snapshot and stopped. */
-async function snapshotTaken(): Promise<{ service: Service; world: IndexWorld; folder: string }> {
-  const folder = dataFolder();
-  const service = await startApiProcess({ env: { DATA_DIR: folder, LOG_LEVEL: "info" } });
-  const world = await IndexWorld.create(service);
-  await world.write(6, "file", BEFORE);
-  await world.agrees(service.url);
-  await stop(service);
-  // The change log has no entry for this, so only a rebuilt index can show it.
-  await world.rewriteContents(AFTER);
-  return { service, world, folder };
-}
-
-async function stop(service: Service): Promise<void> {
-  service.server.kill("SIGTERM");
-  expect(await service.server.exited).toBe(0);
-}
-
-async function restart(service: Service, env: ApiOptions["env"]): Promise<Service> {
-  const again = await startApiProcess({ beside: service, env: { LOG_LEVEL: "info", ...env } });
-  await untilReady(again.url);
-  return again;
-}
-
-const projectFolder = (folder: string, world: IndexWorld) =>
+const projectFolder = (folder: string, world: IndexWorld | KnowledgeWorld) =>
   join(folder, "index", "slot-0", world.project.id);
 
 /** Every file of a vector snapshot. */
@@ -56,126 +36,217 @@ function flipByte(file: string): void {
   writeFileSync(file, bytes);
 }
 
-describe("a service that starts with a snapshot", () => {
-  test("a snapshot is used without reading its chunks again, and later changes are indexed", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([BEFORE]);
-    await stop(again);
-    await world.write(2, "while-away");
-    const third = await restart(service, { DATA_DIR: folder });
-    await world.agrees(third.url);
-    expect((await world.search(third.url)).contents).toContain(BEFORE);
+/** What can happen to the snapshot of a project. */
+const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
+  "a flipped bit in every file": (folder) => filesOf(folder).forEach(flipByte),
+  "a flipped bit in one file": (folder) => flipByte(filesOf(folder)[0] as string),
+  "a file cut short": (folder) => truncateSync(filesOf(folder)[0] as string, 100),
+  "empty files": (folder) => {
+    for (const file of filesOf(folder)) truncateSync(file, 0);
+  },
+  "a missing file": (folder) => rmSync(filesOf(folder)[0] as string),
+  "no vectors at all": (folder) => rmSync(join(folder, "vector"), { recursive: true }),
+  "no manifest": (folder) => rmSync(join(folder, "manifest.json")),
+  "a manifest of rubbish": (folder) => writeFileSync(join(folder, "manifest.json"), "{{"),
+  "a manifest of other contents": (folder) => flipByte(join(folder, "manifest.json")),
+};
+const damages = Object.entries(DAMAGES);
+
+/** The file of a text snapshot whose name has this end. */
+function textFile(folder: string, suffix: string): string {
+  const name = readdirSync(join(folder, "text")).find((each) => each.endsWith(suffix));
+  if (name === undefined) throw new Error(`the text snapshot has no file ${suffix}`);
+  return join(folder, "text", name);
+}
+
+/** What can happen to the text snapshot of a project. */
+const TEXT_DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
+  "was removed": (folder) => rmSync(join(folder, "text"), { recursive: true }),
+  "has lost a segment": (folder) => rmSync(textFile(folder, ".segment")),
+  "has a flipped bit in a segment": (folder) => flipByte(textFile(folder, ".segment")),
+  "has a flipped bit in its manifest": (folder) => flipByte(textFile(folder, ".json")),
+  "has empty files": (folder) => {
+    for (const name of readdirSync(join(folder, "text")))
+      truncateSync(join(folder, "text", name), 0);
+  },
+  "is truncated": (folder) => truncateSync(textFile(folder, ".segment"), 200),
+};
+const textDamages = Object.entries(TEXT_DAMAGES);
+
+async function stop(service: Service): Promise<void> {
+  service.server.kill("SIGTERM");
+  expect(await service.server.exited).toBe(0);
+}
+
+// One service has indexed a project for each case, saved their snapshots and stopped. The cases start
+// services on copies of its folder.
+const saved = dataFolder();
+const first = await startApiProcess({ env: { DATA_DIR: saved } });
+const { sql } = first;
+const world = await IndexWorld.create(first);
+const copied = await IndexWorld.create(first);
+const rebuilt = await IndexWorld.create(first);
+const deleted = await IndexWorld.create(first);
+const damaged = await Promise.all(damages.map(() => IndexWorld.create(first)));
+const worlds = [world, copied, rebuilt, deleted, ...damaged];
+for (const each of worlds) await each.write(FILES, "file", BEFORE);
+for (const each of worlds) await each.agrees(first.url);
+const texts = await KnowledgeWorld.create(first);
+const damagedTexts = await Promise.all(textDamages.map(() => KnowledgeWorld.create(first)));
+for (const each of [texts, ...damagedTexts]) {
+  await each.write(TEXTS);
+  await each.agrees(first.url);
+}
+await stop(first);
+// The change log has no entry for this, so only a rebuilt index can show it.
+for (const each of worlds) await each.rewriteContents(AFTER);
+for (const each of [texts, ...damagedTexts]) await each.rewrite(TEXT_AFTER);
+
+/** A folder with the snapshots, as if copied from another machine. */
+function copyOfSnapshots(): string {
+  const folder = dataFolder();
+  cpSync(join(saved, "index"), join(folder, "index"), { recursive: true });
+  return folder;
+}
+
+async function start(folder: string): Promise<Service> {
+  const service = await startApiProcess({ beside: first, env: { DATA_DIR: folder } });
+  await untilReady(service.url);
+  return service;
+}
+
+const contents = async ({ url }: Service, of = world) => (await of.search(url)).contents;
+
+describe("a service that starts with snapshots of which some are unusable", () => {
+  const folder = copyOfSnapshots();
+  for (const [i, [, damage]] of damages.entries()) {
+    damage(projectFolder(folder, damaged[i] as IndexWorld));
+  }
+  for (const [i, [, damage]] of textDamages.entries()) {
+    damage(projectFolder(folder, damagedTexts[i] as KnowledgeWorld));
+  }
+  let starting: Promise<Service> | undefined;
+  const started = () => {
+    starting ??= (async () => {
+      await sql`SELECT append_change(${rebuilt.project.id}, 'rebuild', ${rebuilt.project.id})`;
+      await sql`DELETE FROM projects WHERE id = ${deleted.project.id}`;
+      return await start(folder);
+    })();
+    return starting;
+  };
+
+  test("a snapshot that was copied from another machine is used without reading its chunks again", async () => {
+    const service = await started();
+    await world.agrees(service.url);
+    expect(await contents(service)).toEqual([BEFORE]);
   });
 
-  test("a snapshot older than the pruned change log is brought up to date without reading its chunks", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    await world.write(1, "while-away");
-    await world.rewriteContents(AFTER);
-    await service.sql`DELETE FROM change_log WHERE seq < (SELECT max(seq) FROM change_log)`;
-    await world.write(1, "later");
-    await service.sql`DELETE FROM change_log WHERE seq < (SELECT max(seq) FROM change_log)`;
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toContain(BEFORE);
+  test.each(damages.map(([what], i) => [what, damaged[i] as IndexWorld] as const))(
+    "a snapshot with %s is rebuilt from the database",
+    async (_, of) => {
+      const service = await started();
+      await of.agrees(service.url);
+      expect(await contents(service, of)).toEqual([AFTER]);
+    },
+  );
+
+  test("an intact text snapshot is used without reading the texts again", async () => {
+    const { url } = await started();
+    expect(await texts.paths(url, {})).toHaveLength(TEXTS);
+    expect(await texts.paths(url, { query: TEXT_AFTER })).toEqual([]);
   });
 
-  const damages: Array<[what: string, damage: (folder: string) => void]> = [
-    ["a flipped bit in every file", (folder) => filesOf(folder).forEach(flipByte)],
-    ["a flipped bit in one file", (folder) => flipByte(filesOf(folder)[0] as string)],
-    ["a file cut short", (folder) => truncateSync(filesOf(folder)[0] as string, 100)],
-    [
-      "empty files",
-      (folder) => {
-        for (const file of filesOf(folder)) truncateSync(file, 0);
-      },
-    ],
-    ["a missing file", (folder) => rmSync(filesOf(folder)[0] as string)],
-    ["no vectors at all", (folder) => rmSync(join(folder, "vector"), { recursive: true })],
-    ["no manifest", (folder) => rmSync(join(folder, "manifest.json"))],
-    ["a manifest of rubbish", (folder) => writeFileSync(join(folder, "manifest.json"), "{{")],
-    ["a manifest of other contents", (folder) => flipByte(join(folder, "manifest.json"))],
-  ];
-  test.each(damages)("a snapshot with %s is rebuilt from the database", async (_, damage) => {
-    const { service, world, folder } = await snapshotTaken();
-    damage(projectFolder(folder, world));
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([AFTER]);
-  });
-
-  test("a snapshot of another database is not used", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    await service.sql`UPDATE index_origin SET id = gen_random_uuid()`;
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([AFTER]);
-  });
-
-  test("a snapshot of a change log that diverged after a backup was restored is not used", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    await service.sql`UPDATE change_log SET at = at + interval '1 second'`;
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([AFTER]);
-  });
+  test.each(textDamages.map(([what], i) => [what, damagedTexts[i] as KnowledgeWorld] as const))(
+    "a text snapshot that %s is rebuilt from the database",
+    async (_, of) => {
+      const { url } = await started();
+      expect(await of.paths(url, { query: TEXT_AFTER })).toHaveLength(TEXTS);
+      expect(await of.paths(url, {})).toHaveLength(TEXTS);
+    },
+  );
 
   test("a snapshot older than a requested rebuild is not used", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    await service.sql`SELECT append_change(${world.project.id}, 'rebuild', ${world.project.id})`;
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([AFTER]);
+    const service = await started();
+    await rebuilt.agrees(service.url);
+    expect(await contents(service, rebuilt)).toEqual([AFTER]);
   });
 
   test("the snapshot of a project that was deleted meanwhile is removed", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    await service.sql`DELETE FROM projects WHERE id = ${world.project.id}`;
-    const again = await restart(service, { DATA_DIR: folder });
-    expect((await world.search(again.url)).status).toBe(404);
-    expect(existsSync(projectFolder(folder, world))).toBe(false);
+    const service = await started();
+    expect((await deleted.search(service.url)).status).toBe(404);
+    expect(existsSync(projectFolder(folder, deleted))).toBe(false);
   });
-});
 
-describe("a running service", () => {
   test("a running service rebuilds an index on request", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    const again = await restart(service, { DATA_DIR: folder });
-    await world.agrees(again.url);
-    await service.sql`SELECT append_change(${world.project.id}, 'rebuild', ${world.project.id})`;
+    const service = await started();
+    await copied.agrees(service.url);
+    expect(await contents(service, copied)).toEqual([BEFORE]);
+    await sql`SELECT append_change(${copied.project.id}, 'rebuild', ${copied.project.id})`;
     const deadline = Date.now() + 20_000;
-    let found = await world.search(again.url);
-    while (!found.contents.includes(AFTER) && Date.now() < deadline) {
+    while (!(await contents(service, copied)).includes(AFTER) && Date.now() < deadline) {
       await Bun.sleep(20);
-      found = await world.search(again.url);
     }
-    expect(found.contents).toEqual([AFTER]);
-    await world.agrees(again.url);
+    expect(await contents(service, copied)).toEqual([AFTER]);
+    await copied.agrees(service.url);
   });
 
-  test("two services on one data directory keep separate snapshots", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    const first = await restart(service, { DATA_DIR: folder });
-    const second = await restart(service, { DATA_DIR: folder });
-    await world.write(1, "for-both");
-    await world.agrees(first.url);
-    await world.agrees(second.url);
-    await stop(first);
-    await stop(second);
+  test("two services on one data directory keep separate snapshots, to which later changes are added", async () => {
+    const services = [await started(), await start(folder)];
+    await rebuilt.write(1, "for-both");
+    for (const each of damagedTexts) await each.write(TEXTS / 2);
+    for (const service of services) await rebuilt.agrees(service.url);
+    for (const service of services) await stop(service);
     const slots = readdirSync(join(folder, "index")).filter((name) => !name.endsWith(".lock"));
     expect(slots.sort()).toEqual(["slot-0", "slot-1"]);
     for (const slot of slots) {
-      expect(existsSync(join(folder, "index", slot, world.project.id, "manifest.json"))).toBe(true);
+      const manifest = join(folder, "index", slot, rebuilt.project.id, "manifest.json");
+      expect(existsSync(manifest)).toBe(true);
     }
+
+    await world.write(2, "while-away");
+    const third = await start(folder);
+    await world.agrees(third.url);
+    // Neither service has read the first chunks.
+    expect(await contents(third)).toContain(BEFORE);
+    for (const each of damagedTexts) {
+      expect(await each.paths(third.url, { query: TEXT_AFTER })).toHaveLength(TEXTS / 2);
+    }
+    await stop(third);
+  });
+});
+
+describe("a service whose database has changed since the snapshot", () => {
+  const [pruned, other] = damaged as [IndexWorld, IndexWorld];
+
+  test("a snapshot of a change log that diverged after a backup was restored is not used", async () => {
+    await sql`UPDATE change_log SET at = at + interval '1 second'`;
+    const service = await start(copyOfSnapshots());
+    await other.agrees(service.url);
+    expect(await contents(service, other)).toEqual([AFTER]);
+    await stop(service);
+    await sql`UPDATE change_log SET at = at - interval '1 second'`;
   });
 
-  test("a snapshot that was copied from another machine is accepted", async () => {
-    const { service, world, folder } = await snapshotTaken();
-    const copy = dataFolder();
-    cpSync(join(folder, "index"), join(copy, "index"), { recursive: true });
-    const again = await restart(service, { DATA_DIR: copy });
-    await world.agrees(again.url);
-    expect((await world.search(again.url)).contents).toEqual([BEFORE]);
+  test("a snapshot of another database is not used", async () => {
+    const [origin] = await sql<[{ id: string }]>`SELECT id FROM index_origin`;
+    await sql`UPDATE index_origin SET id = gen_random_uuid()`;
+    const service = await start(copyOfSnapshots());
+    await other.agrees(service.url);
+    expect(await contents(service, other)).toEqual([AFTER]);
+    await stop(service);
+    await sql`UPDATE index_origin SET id = ${origin.id}`;
+  });
+
+  test("a snapshot older than the pruned change log is brought up to date without reading its chunks", async () => {
+    const prune = () => sql`DELETE FROM change_log WHERE seq < (SELECT max(seq) FROM change_log)`;
+    await pruned.write(1, "while-away");
+    await pruned.rewriteContents(AFTER);
+    await prune();
+    await pruned.write(1, "later");
+    await prune();
+    const service = await start(copyOfSnapshots());
+    await pruned.agrees(service.url);
+    expect(await contents(service, pruned)).toContain(BEFORE);
+    await stop(service);
   });
 });
