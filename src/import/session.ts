@@ -25,9 +25,11 @@ export class ImportSession {
     this.sql.release();
   }
 
-  /** Makes further commits wait for the disk. This also makes all earlier commits durable. */
+  /** Waits until all earlier commits are durable, and makes further ones wait for the disk. */
   async commitDurably(): Promise<void> {
     await this.sql.unsafe("SET synchronous_commit = on");
+    // The commit of a transaction that has written nothing would not wait.
+    await this.sql`SELECT pg_logical_emit_message(true, 'tessera', 'import')`;
   }
 
   /** Runs `work` in a transaction, which is rolled back if it throws. */
