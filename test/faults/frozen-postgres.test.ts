@@ -1,25 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import {
-  DB_OUTAGE_GRACE_MS,
-  REVOCATION_BOUND_MS,
-  SETTLE_TIMEOUT_MS,
-} from "../../src/shared/limits.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
 import { startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 setDefaultTimeout(120_000);
-
-/** The deadline of reads, and room for a busy machine. */
-const ANSWERED_WITHIN_MS = 5_000;
-/** A delivery that was sent already is asked about for a while before its outcome is unknown. */
-const SETTLED_WITHIN_MS = ANSWERED_WITHIN_MS + SETTLE_TIMEOUT_MS;
-const RECOVERED_WITHIN_MS = 5_000;
-/** Long enough for every part of the service to notice. */
-const FROZEN_MS = 8_000;
 
 const postgres = await startOwnPostgres();
 const direct = new TestApi("", postgres.sql, postgres.url, async () => {});
@@ -38,18 +28,13 @@ async function startWorld() {
   await world.agrees(api.url);
   const key = await api.key(world.member);
   const webhook = await addWebhook(api.sql, world.project);
-  return { api, proxy, world, key, webhook };
+  return { api, databaseUrl: address.href, proxy, world, key, webhook };
 }
 
 type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** The status and slug of an answer, and how long it took. */
-async function timed(sending: Promise<{ status: number; headers: Headers; body: unknown }>) {
-  const startedAt = performance.now();
-  const { status, headers, body } = await sending;
-  const slug = (body as { slug?: string; error?: string } | undefined)?.slug;
-  return { status, slug, headers, ms: performance.now() - startedAt };
-}
+const world = await startWorld();
+const { proxy } = world;
 
 /** One request of each kind that needs the database. */
 function requests({ api, world, key, webhook }: World, idempotencyKey: string | null) {
@@ -65,91 +50,76 @@ function requests({ api, world, key, webhook }: World, idempotencyKey: string | 
   };
 }
 
-async function allAnswered(world: World, idempotencyKey: string | null) {
+async function allAnswered(idempotencyKey: string | null) {
   const sent = Object.entries(requests(world, idempotencyKey));
-  const answers = await Promise.all(
-    sent.map(async ([name, one]) => ({ name, ...(await timed(one)) })),
+  return await Promise.all(
+    sent.map(async ([name, one]) => {
+      const { status, headers, body } = await one;
+      const said = body as { slug?: string; error?: string } | undefined;
+      return { name, status, slug: said?.slug, headers };
+    }),
   );
-  return answers;
 }
 
-/** Asserts that everything which needs the database is refused in time, with advice when to retry. */
-async function expectRefused(world: World, idempotencyKey: string | null): Promise<void> {
-  for (const { name, status, slug, headers, ms } of await allAnswered(world, idempotencyKey)) {
+/** Asserts that everything which needs the database is refused, with advice when to retry. */
+async function expectRefused(idempotencyKey: string | null): Promise<void> {
+  for (const { name, status, slug: said, headers } of await allAnswered(idempotencyKey)) {
     expect(Number(headers.get("retry-after")), name).toBeGreaterThan(0);
-    if (name === "deliver" && status === 409) {
-      expect(slug).toBe("idempotency-conflict");
-      expect(ms, name).toBeLessThan(SETTLED_WITHIN_MS);
-      continue;
-    }
-    expect([name, status, slug]).toEqual([name, 503, "dependency-unavailable"]);
-    expect(ms, name).toBeLessThan(ANSWERED_WITHIN_MS);
+    if (name === "deliver" && status === 409) expect(said).toBe("idempotency-conflict");
+    else expect([name, status, said]).toEqual([name, 503, "dependency-unavailable"]);
   }
 }
 
-/** Waits until everything works; returns how long that took. */
-async function recovery(world: World): Promise<number> {
-  const startedAt = performance.now();
-  for (;;) {
-    const answers = await allAnswered(world, null);
-    const ms = performance.now() - startedAt;
-    if (answers.every(({ status }) => status < 300)) return ms;
-    expect(ms, JSON.stringify(answers)).toBeLessThan(4 * RECOVERED_WITHIN_MS);
-    await Bun.sleep(50);
-  }
+/** Waits until everything works. */
+async function recovery(): Promise<void> {
+  while (!(await allAnswered(null)).every(({ status }) => status < 300)) await Bun.sleep(50);
 }
+
+async function untilNotReady(): Promise<void> {
+  while ((await fetch(`${world.api.url}/readyz`)).ok) await Bun.sleep(50);
+}
+
+const search = async () => (await world.world.search(world.api.url)).status;
 
 /** Caches credential and scope. The notice of an earlier change may clear the cache once. */
-async function warm({ api, world }: World): Promise<void> {
+async function warm(): Promise<void> {
   for (let i = 0; i < 3; i++) {
-    expect((await world.search(api.url)).status).toBe(200);
+    expect(await search()).toBe(200);
     await Bun.sleep(50);
   }
 }
 
-/** Keeps searching, so that credential and scope are cached; returns the statuses. */
-function keepSearching({ api, world }: World, ms: number): Promise<number[]> {
-  const search = async () => (await world.search(api.url)).status;
-  return (async () => {
-    const statuses: number[] = [];
-    for (const deadline = performance.now() + ms; performance.now() < deadline; ) {
-      statuses.push(await search());
-      await Bun.sleep(20);
-    }
-    return statuses;
-  })();
+/** Searches until the work is done, so that credential and scope stay cached; returns the statuses. */
+async function searchDuring(work: Promise<unknown>): Promise<Set<number>> {
+  const statuses = new Set<number>();
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  for (; !isDone; await Bun.sleep(20)) statuses.add(await search());
+  await done;
+  return statuses;
 }
 
+// Faults end after the answers that they are about. So an answer proves that nobody waited for the end.
 describe("a PostgreSQL that does not answer", () => {
-  test("a frozen database: requests get 503 in time, searches go on, and all works again after", async () => {
-    const world = await startWorld();
-    await recovery(world);
-    await warm(world);
+  test("a frozen database: requests get 503, searches go on, and all works again after", async () => {
+    await warm();
     const idempotencyKey = randomUUID();
     await postgres.freeze();
     try {
-      expect(FROZEN_MS).toBeLessThan(DB_OUTAGE_GRACE_MS);
-      const searching = keepSearching(world, FROZEN_MS);
-      const first = performance.now();
-      await expectRefused(world, idempotencyKey);
-      console.info(`frozen: refused after ${Math.round(performance.now() - first)} ms`);
-      // The circuit is open now: nobody waits for the database any more.
-      for (let i = 0; i < 5; i++) {
-        for (const { name, ms } of await allAnswered(world, idempotencyKey)) {
-          expect(ms, name).toBeLessThan(ANSWERED_WITHIN_MS / 2);
-        }
-      }
-      const statuses = await searching;
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(statuses.length).toBeGreaterThan(10);
-      const ready = await fetch(`${world.api.url}/readyz`);
-      expect(ready.status).toBe(503);
+      const refused = (async () => {
+        await expectRefused(idempotencyKey);
+        await untilNotReady();
+      })();
+      expect(await searchDuring(refused)).toEqual(new Set([200]));
+      // The circuit is open now. What is not sent has a definite outcome.
+      for (const { status } of await allAnswered(idempotencyKey)) expect(status).toBe(503);
+      expect(await search()).toBe(200);
     } finally {
       await postgres.thaw();
     }
-    const ms = await recovery(world);
-    console.info(`frozen: recovered after ${Math.round(ms)} ms`);
-    expect(ms).toBeLessThan(RECOVERED_WITHIN_MS);
+    await recovery();
     const { api, webhook } = world;
     const before = await storedRows(api.sql, webhook);
     const headers = { ...webhook.headers, "idempotency-key": idempotencyKey };
@@ -162,67 +132,78 @@ describe("a PostgreSQL that does not answer", () => {
     await world.world.agrees(api.url);
   });
 
+  test("during an outage statements are refused in the same turn, without being sent", async () => {
+    const sql = openDatabase(world.databaseUrl, { connections: 1 });
+    onCleanup(() => sql.end({ timeout: 0 }));
+    const failure = () =>
+      sql`SELECT 1`.then(
+        () => "success",
+        (error) => (error as { code: string }).code,
+      );
+    expect(await failure()).toBe("success");
+    proxy.stall();
+    expect(await failure()).toBe("NO_ANSWER");
+    const nextTurn = new Promise<string>((resolve) => setImmediate(() => resolve("next turn")));
+    expect(await Promise.race([failure(), nextTurn])).toBe("NEVER_SENT");
+    proxy.restore();
+    await recovery();
+  });
+
   const faults = {
     "passes nothing on": {
-      begin: (w: World) => w.proxy.stall(),
-      end: (w: World) => w.proxy.restore(),
+      begin: () => proxy.stall(),
+      end: () => proxy.restore(),
     },
     "delays every answer beyond the deadline": {
-      begin: (w: World) => w.proxy.delay(4_000),
-      end: (w: World) => w.proxy.restore(),
+      begin: () => proxy.delay(4_000),
+      end: () => proxy.restore(),
     },
     "loses connections without a sign": {
-      begin: (w: World) => w.proxy.stall(),
-      end: (w: World) => w.proxy.forget(),
+      begin: () => proxy.stall(),
+      end: () => proxy.forget(),
     },
     "refuses connections": {
-      begin: (w: World) => w.proxy.cut(),
-      end: (w: World) => w.proxy.restore(),
+      begin: () => proxy.cut(),
+      end: () => proxy.restore(),
     },
   };
   for (const [what, { begin, end }] of Object.entries(faults)) {
-    test(`a network that ${what}: requests get 503 in time, and all works again after`, async () => {
-      const world = await startWorld();
-      await recovery(world);
-      await warm(world);
-      begin(world);
-      await expectRefused(world, randomUUID());
-      expect((await world.world.search(world.api.url)).status).toBe(200);
-      await Bun.sleep(1_000);
-      end(world);
-      const ms = await recovery(world);
-      console.info(`${what}: recovered after ${Math.round(ms)} ms`);
-      expect(ms).toBeLessThan(RECOVERED_WITHIN_MS);
+    test(`a network that ${what}: requests get 503, and all works again after`, async () => {
+      await warm();
+      begin();
+      await expectRefused(randomUUID());
+      expect(await search()).toBe(200);
+      await untilNotReady();
+      end();
+      await recovery();
       await world.world.write(1, "after");
       await world.world.agrees(world.api.url);
     });
   }
 
   test("a key that is revoked during an outage stops working within the bound after it", async () => {
-    const world = await startWorld();
-    await recovery(world);
-    const { api, key, proxy } = world;
-    const search = async () => (await world.world.search(api.url, undefined, 0, key)).status;
+    const { api, key } = world;
+    const searchWithKey = async () => (await world.world.search(api.url, undefined, 0, key)).status;
     for (let i = 0; i < 3; i++) {
-      expect(await search()).toBe(200);
+      expect(await searchWithKey()).toBe(200);
       await Bun.sleep(50);
     }
     proxy.stall();
-    await expectRefused(world, null);
+    await expectRefused(null);
     await postgres.sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`;
     // Nobody can know of it yet.
-    expect(await search()).toBe(200);
+    expect(await searchWithKey()).toBe(200);
     proxy.forget();
     await untilReady(api.url);
     await Bun.sleep(REVOCATION_BOUND_MS);
-    expect(await search()).toBe(401);
+    expect(await searchWithKey()).toBe(401);
   });
 
   test("connections that the server half closes are replaced", async () => {
-    const world = await startWorld();
-    await recovery(world);
-    world.proxy.halfClose();
-    expect(await recovery(world)).toBeLessThan(RECOVERED_WITHIN_MS);
-    expect((await world.world.search(world.api.url)).status).toBe(200);
+    world.key = await world.api.key(world.world.member);
+    await recovery();
+    proxy.halfClose();
+    await recovery();
+    expect(await search()).toBe(200);
   });
 });
