@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { buildApp, type Services } from "./app.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
@@ -99,7 +100,8 @@ async function openServices(
   const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
   clearOnAccessChange(scopes);
 
-  const imports = new ImportThreads(database.url);
+  const spoolFolder = join(config.dataDir, "uploads");
+  const imports = new ImportThreads({ databaseUrl: database.url, spoolFolder });
   resources.push("imports", () => imports.close());
 
   const { engine, indexer, pool } = await openEngine(config, database, log, metrics, signal);

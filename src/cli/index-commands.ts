@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
-import { transaction } from "../db/transaction.ts";
 import {
   INDEX_STATE_FRESH_SECONDS,
   INDEX_WAIT_DEFAULT_SECONDS,
@@ -165,12 +164,11 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
 
 /** Appends the request to the change log and returns its sequence number. */
 async function requestRebuild(sql: Sql, projectId: string): Promise<bigint> {
-  return await transaction(sql, async (tx) => {
-    await tx`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
-    // append_change holds a lock until the commit, so the newest entry is this one.
-    const [row] = await tx<{ seq: string }[]>`SELECT max(seq) AS seq FROM change_log`;
-    return BigInt(row?.seq ?? 0);
-  });
+  await sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
+  // It has its number once it is committed.
+  const [row] = await sql<{ seq: string }[]>`
+    SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND kind = 'rebuild'`;
+  return BigInt(row?.seq ?? 0);
 }
 
 async function reportingNodes(sql: Sql, projectId: string): Promise<Set<string>> {

@@ -5,7 +5,7 @@ import { IndexPace } from "./index-pace.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
-import { ImportSession } from "./session.ts";
+import { ImportSession, type TimeBounds } from "./session.ts";
 import { announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
@@ -34,6 +34,8 @@ interface ImportOptions {
   readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
   /** How long the import waits for lagging indexes. */
   readonly indexWaitMaxMs?: number;
+  /** None by default. */
+  readonly bounds?: TimeBounds;
   /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
   readonly finalStep?: (sql: Queryable) => Promise<number>;
 }
@@ -62,7 +64,7 @@ export async function importRecords(
   batches: AsyncIterable<InputRecord[]>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const session = await ImportSession.open(pool);
+  const session = await ImportSession.open(pool, options.bounds);
   try {
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);

@@ -1,6 +1,16 @@
 import type { ReservedSql } from "postgres";
 import type { Sql } from "../db/client.ts";
 
+/** The longest that an import may wait for a lock, a statement, and its input in a transaction; 0 for ever. */
+export interface TimeBounds {
+  readonly lockMs: number;
+  readonly statementMs: number;
+  readonly idleInTransactionMs: number;
+}
+
+/** A command waits for whoever holds a row, and for the program that it reads from. */
+const UNBOUNDED: TimeBounds = { lockMs: 0, statementMs: 0, idleInTransactionMs: 0 };
+
 /**
  * One reserved connection for a whole import, because the staging tables belong to a PostgreSQL
  * session. Transactions may be nested: an inner one is a savepoint.
@@ -11,12 +21,13 @@ export class ImportSession {
   private constructor(readonly sql: ReservedSql<Record<string, never>>) {}
 
   /** Reserves a connection of the pool until `close`. */
-  static async open(pool: Sql): Promise<ImportSession> {
+  static async open(pool: Sql, bounds: TimeBounds = UNBOUNDED): Promise<ImportSession> {
     const sql = await pool.reserve();
-    // An import may wait for its input inside a transaction. It does not wait for the disk at every
-    // commit: after a crash an unfinished import is run again. Its last commits are durable.
-    await sql.unsafe(`SET idle_in_transaction_session_timeout = 0;
-      SET statement_timeout = 0; SET synchronous_commit = off`);
+    // An import does not wait for the disk at every commit: after a crash an unfinished import is run
+    // again. Its last commits are durable.
+    await sql.unsafe(`SET synchronous_commit = off;
+      SET lock_timeout = ${bounds.lockMs}; SET statement_timeout = ${bounds.statementMs};
+      SET idle_in_transaction_session_timeout = ${bounds.idleInTransactionMs}`);
     return new ImportSession(sql);
   }
 

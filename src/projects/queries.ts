@@ -170,8 +170,7 @@ function servedFiles(sql: Queryable, projectId: string) {
 /**
  * Copies what all environments serve as their working sets, with files, versions and chunks. Copies have
  * new ids and are matched with the originals by natural key: a file by path, a version by file and
- * version key, an environment by name. The working sets are written last, because that takes the
- * change log's lock until the end of the transaction.
+ * version key, an environment by name.
  */
 export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
   await sql`

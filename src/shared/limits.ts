@@ -537,6 +537,12 @@ export const IMPORT_PACE_BYTES = 65_536;
 export const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
 /** Bytes of an upload that wait for its thread. */
 export const IMPORT_QUEUED_BYTES = 1_048_576;
+/** An import waits this long for a row that another transaction holds. */
+export const IMPORT_LOCK_TIMEOUT_MS = 5_000;
+/** The longest statement puts the files of a large scope in place. */
+export const IMPORT_STATEMENT_TIMEOUT_MS = 300_000;
+/** An import has its whole input before a transaction begins, and only reads it between two statements. */
+export const IMPORT_IDLE_TIMEOUT_MS = 60_000;
 /** Refused lines that the answer lists. */
 export const IMPORT_REPORT_ERRORS_MAX = 100;
 

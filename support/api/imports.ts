@@ -64,6 +64,27 @@ export function importsOf(api: TestApi, caller: Caller) {
   return { post, report, working };
 }
 
+/** A request whose body goes on for as long as the test wants. */
+export function openUpload(to: TestApi, project: TestProject, as: Caller, query = "") {
+  const { writable, readable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const controller = new AbortController();
+  const answer = fetch(`${to.url}/projects/${project.slug}/import${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson", ...as.headers },
+    body: readable,
+    signal: controller.signal,
+    duplex: "half",
+  } as RequestInit);
+  answer.catch(() => {});
+  return {
+    answer,
+    write: (text: string) => writer.write(new TextEncoder().encode(text)),
+    end: () => writer.close(),
+    abort: () => controller.abort(),
+  };
+}
+
 const NO_FAULTS = { refused: 0, errors: [], truncated: false };
 
 /** The report of an import in which every line changes something, or none does. */

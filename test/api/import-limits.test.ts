@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { IMPORTS_MAX } from "../../src/shared/limits.ts";
+import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
 import {
-  type Caller,
-  startApi,
-  startApiProcess,
-  type TestApi,
-  type TestProject,
-} from "../../support/api/api.ts";
-import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../support/api/imports.ts";
+  allChanged,
+  file,
+  importsOf,
+  ndjson,
+  openUpload,
+  PRODUCTION,
+} from "../../support/api/imports.ts";
 
 const MAX_BYTES = 100_000;
 const api = await startApi({ env: { IMPORT_MAX_BYTES: String(MAX_BYTES) } });
@@ -84,27 +85,6 @@ describe("the body of an import", () => {
     expect(await importsOf(large, caller).report(project, lines)).toEqual(allChanged(lines.length));
   });
 });
-
-/** A request whose body goes on for as long as the test wants. */
-function openUpload(to: TestApi, project: TestProject, as: Caller) {
-  const { writable, readable } = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = writable.getWriter();
-  const controller = new AbortController();
-  const answer = fetch(`${to.url}/projects/${project.slug}/import`, {
-    method: "POST",
-    headers: { ...TYPE, ...as.headers },
-    body: readable,
-    signal: controller.signal,
-    duplex: "half",
-  } as RequestInit);
-  answer.catch(() => {});
-  return {
-    answer,
-    write: (text: string) => writer.write(new TextEncoder().encode(text)),
-    end: () => writer.close(),
-    abort: () => controller.abort(),
-  };
-}
 
 async function stored(project: TestProject): Promise<number> {
   const [row] = await api.sql`SELECT count(*)::integer AS count FROM files

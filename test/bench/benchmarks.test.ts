@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as importRun from "../../bench/import/run.ts";
+import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
 import * as relevance from "../../bench/knowledge/relevance.ts";
 import * as scale from "../../bench/knowledge/scale.ts";
@@ -30,6 +31,7 @@ setDefaultTimeout(120_000);
 /** The benchmarks that read their options themselves. The load tester has tests of its own. */
 const BENCHMARKS = {
   "import/run": importRun,
+  "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
   "knowledge/relevance": relevance,
   "knowledge/scale": scale,
@@ -86,6 +88,16 @@ describe("the import", () => {
     const [base64, numbers] = imported.map(({ fileBytes }) => fileBytes) as [number, number];
     expect(base64).toBeGreaterThan(200 * 768 * 4 * (4 / 3));
     expect(numbers).toBeGreaterThan(base64);
+  });
+
+  test("changes of scopes are counted for each schema, beside none that has a change log", async () => {
+    const figures = await measure(scopeWrites, { writers: 2, seconds: 0.1, rounds: 1 });
+    const names = ["no change log", "schema 11", "this schema", "no lock"];
+    expect(figures.map(({ name, statements }) => [statements, name])).toEqual(
+      [1, 6].flatMap((statements) => names.map((name) => [statements, name])),
+    );
+    for (const { commitsPerSecond } of figures) expect(commitsPerSecond).toBeGreaterThan(0);
+    for (const first of [0, 4]) expect(figures[first]?.ratio).toBe(1);
   });
 });
 

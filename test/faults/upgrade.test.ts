@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shippedMigrations } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import {
@@ -32,6 +33,8 @@ async function databaseAt(version: number): Promise<TestDatabase> {
   return database;
 }
 
+/** The schema in which changes get their numbers at commit. */
+const COMMIT_NUMBERS = 12;
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 
 describe("an upgrade", () => {
@@ -77,6 +80,22 @@ describe("an upgrade", () => {
     expect(rows).toHaveLength(1);
     for (const server of servers) server.kill("SIGTERM");
     expect(await Promise.all(servers.map((server) => server.exited))).toEqual([0, 0]);
+  });
+
+  test("a migration waits for no transaction that changes scopes, and logs what it changes", async () => {
+    const { url, sql } = await databaseAt(COMMIT_NUMBERS - 1);
+    const project = await addProject(sql, await addUser(sql), "kept");
+    const environment = await addEnvironment(sql, project);
+    await sql.begin(async (tx) => {
+      const written = await writeVersion(tx as never, project, "a.md", []);
+      await attach(tx as never, project, environment.id, [written]);
+      const next = openDatabase(url, { connections: 1 });
+      expect(await migrate(next)).not.toEqual([]);
+      await next.end();
+    });
+    await sql`DELETE FROM environment_files WHERE project_id = ${project.id}`;
+    const rows = await sql<{ ref: string }[]>`SELECT ref FROM change_log ORDER BY seq`;
+    expect(rows.map(({ ref }) => ref)).toEqual([environment.id, environment.id]);
   });
 
   test("a database of a newer version is refused in one line with the remedy", async () => {

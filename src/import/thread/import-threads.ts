@@ -113,14 +113,14 @@ class ImportThread {
 export class ImportThreads {
   readonly #running = new Set<ImportThread>();
 
-  constructor(private readonly databaseUrl: string) {}
+  constructor(private readonly options: Omit<ImportThreadOptions, "job">) {}
 
   /**
    * Imports a body. When the body throws, so does the import, and it keeps what an interrupted import
    * keeps. Throws problems and database errors.
    */
   async run(job: ImportJob, body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
-    const thread = new ImportThread({ databaseUrl: this.databaseUrl, job });
+    const thread = new ImportThread({ ...this.options, job });
     this.#running.add(thread);
     try {
       return await thread.run(body);

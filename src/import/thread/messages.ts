@@ -28,6 +28,8 @@ export interface ImportReport {
 /** The workerData of an import thread. */
 export interface ImportThreadOptions {
   readonly databaseUrl: string;
+  /** Where uploads wait that are imported as a whole. */
+  readonly spoolFolder: string;
   readonly job: ImportJob;
 }
 

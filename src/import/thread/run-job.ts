@@ -1,10 +1,22 @@
 import type { Sql } from "../../db/client.ts";
-import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
+import {
+  IMPORT_IDLE_TIMEOUT_MS,
+  IMPORT_LOCK_TIMEOUT_MS,
+  IMPORT_REPORT_ERRORS_MAX,
+  IMPORT_STATEMENT_TIMEOUT_MS,
+} from "../../shared/limits.ts";
 import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
 import { ImportError } from "../records/errors.ts";
 import { decompressed, type Source } from "../records/source.ts";
 import type { ImportJob, ImportReport } from "./messages.ts";
+
+/** Someone waits for the answer, and others for what the import holds. */
+const BOUNDS = {
+  lockMs: IMPORT_LOCK_TIMEOUT_MS,
+  statementMs: IMPORT_STATEMENT_TIMEOUT_MS,
+  idleInTransactionMs: IMPORT_IDLE_TIMEOUT_MS,
+};
 
 /** The input is larger than allowed. */
 export class InputTooLarge extends ImportError {}
@@ -43,6 +55,7 @@ export async function runJob(
     actor,
     target,
     strict,
+    bounds: BOUNDS,
     onRejected(where, message) {
       if (errors.length < IMPORT_REPORT_ERRORS_MAX) errors.push({ line: lineOf(where), message });
     },

@@ -5,13 +5,14 @@ import { ImportError } from "../records/errors.ts";
 import type { FromImport, ImportFailure, ImportThreadOptions, ToImport } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";
 import { InputTooLarge, runJob } from "./run-job.ts";
+import { spooled } from "./spool.ts";
 
 /**
  * The entry point of a thread that runs one import, whose parsing would otherwise delay all other
  * requests. It has a database connection of its own.
  */
 const port = parentPort as NonNullable<typeof parentPort>;
-const { databaseUrl, job } = workerData as ImportThreadOptions;
+const { databaseUrl, spoolFolder, job } = workerData as ImportThreadOptions;
 const post = (message: FromImport) => port.postMessage(message);
 
 function failureOf(error: unknown): ImportFailure {
@@ -30,7 +31,9 @@ const sql = openDatabase(databaseUrl, {
   statementTimeoutMs: 0,
 });
 try {
-  post({ type: "done", report: await runJob(sql, job, input) });
+  // A transaction must not wait for a client.
+  const whole = job.strict ? await spooled(input, spoolFolder) : input;
+  post({ type: "done", report: await runJob(sql, job, whole) });
 } catch (error) {
   post({ type: "failed", failure: failureOf(error) });
 } finally {

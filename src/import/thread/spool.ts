@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
+import { ImportError } from "../records/errors.ts";
+
+function explainFull(error: unknown): never {
+  if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  throw new ImportError("The disk that holds uploads is full");
+}
+
+/** A file without a name: it vanishes with its last handle, however the process ends. */
+async function openNameless(folder: string): Promise<FileHandle> {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, crypto.randomUUID());
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  return file;
+}
+
+async function* contentsOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+  try {
+    for (let position = 0; ; ) {
+      const { bytesRead, buffer } = await file.read({
+        ...{ buffer: Buffer.allocUnsafe(IMPORT_READ_BYTES), position },
+      });
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Resolves with the whole input once all of it has arrived, however slowly. Until it is read, it is in
+ * a file in this folder. Throws what the input throws, and an ImportError when the disk is full.
+ */
+export async function spooled(
+  input: AsyncIterable<Uint8Array>,
+  folder: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const file = await openNameless(folder).catch(explainFull);
+  try {
+    for await (const piece of input) await file.writeFile(piece).catch(explainFull);
+    return contentsOf(file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}

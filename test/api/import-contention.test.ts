@@ -1,0 +1,208 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import type { Transaction } from "../../src/db/client.ts";
+import { startApi, type TestProject } from "../../support/api/api.ts";
+import {
+  allChanged,
+  file,
+  importsOf,
+  ndjson,
+  openUpload,
+  PRODUCTION,
+} from "../../support/api/imports.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { addConversation } from "../../support/content.ts";
+
+setDefaultTimeout(60_000);
+
+const api = await startApi();
+const { sql } = api;
+const attacker = await api.user();
+const victim = await api.user();
+const { report } = importsOf(api, victim);
+const attack = importsOf(api, attacker);
+const STRICT = "?strict=true";
+
+/** A transaction that stays open until the returned function is called, after `work`. */
+async function openTransaction(work: (tx: Transaction) => Promise<unknown>) {
+  const working = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
+  const done = sql.begin(async (tx) => {
+    await work(tx as Transaction);
+    working.resolve();
+    await ending.promise;
+  });
+  done.catch(working.reject);
+  await working.promise;
+  const end = async () => {
+    ending.resolve();
+    await done;
+  };
+  onCleanup(end);
+  return end;
+}
+
+/** Imports a file for the victim, and creates a project from a template. */
+async function victimWorks(): Promise<void> {
+  const project = await api.project(victim);
+  expect(await report(project, [PRODUCTION, file("a.md")])).toEqual(allChanged(2));
+  const strict = await report(project, [file("b.md"), file("c.md")], { strict: true });
+  expect(strict).toEqual(allChanged(2));
+  const created = await api.send("POST", "/projects", {
+    as: victim,
+    json: { slug: `copy-${randomUUID()}`, name: "Copy", templateProjectId: project.id },
+  });
+  expect(created.status, created.text).toBe(201);
+}
+
+async function isPending(answer: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol();
+  return (await Promise.race([answer, Bun.sleep(0).then(() => pending)])) === pending;
+}
+
+async function withFile(project: TestProject): Promise<TestProject> {
+  await attack.report(project, [PRODUCTION, file("a.md")]);
+  return project;
+}
+
+describe("while a tenant's strict uploads stall", () => {
+  test("all others import and copy projects, whatever rows the uploads name", async () => {
+    const project = await withFile(await api.project(attacker));
+    const conversation = await addConversation(sql, attacker, project);
+    const uploads = [0, 1].map(() => openUpload(api, project, attacker, STRICT));
+    for (const [i, upload] of uploads.entries()) {
+      const message = {
+        record: "message",
+        conversation_id: conversation,
+        seq: i + 1,
+        role: "user",
+      };
+      const release = { record: "release", name: `v${i}`, environment: "production" };
+      await upload.write(ndjson([message, file(`${i}.md`), release]));
+    }
+    await victimWorks();
+    for (const { answer } of uploads) expect(await isPending(answer)).toBe(true);
+    for (const upload of uploads) await upload.end();
+    for (const { answer } of uploads) {
+      expect(await (await answer).json()).toEqual(allChanged(3));
+    }
+  });
+
+  test("an id that is unique in the whole service is not taken by what has not arrived", async () => {
+    const id = `hook-${randomUUID()}`;
+    const project = await api.project(attacker);
+    const upload = openUpload(api, project, attacker, STRICT);
+    await upload.write(ndjson([{ record: "webhook_definition", id, secret: "s" }]));
+    const theirs = await api.project(victim);
+    const hook = { record: "webhook_definition", id, secret: "t" };
+    expect(await report(theirs, [hook])).toEqual(allChanged(1));
+    await upload.end();
+    const { refused, errors } = (await (await upload.answer).json()) as {
+      refused: number;
+      errors: { message: string }[];
+    };
+    expect(refused).toBe(1);
+    expect(errors[0]?.message).toBe("id: belongs to a webhook definition of another project");
+  });
+
+  test("a strict upload of many pieces is imported as it was sent", async () => {
+    const project = await api.project(attacker);
+    const upload = openUpload(api, project, attacker, STRICT);
+    const lines = [PRODUCTION, ...Array.from({ length: 300 }, (_, i) => file(`${i}.md`))];
+    const text = ndjson(lines);
+    for (let at = 0; at < text.length; at += 7_001) {
+      await upload.write(text.slice(at, at + 7_001));
+      if (at % 5 === 0) await Bun.sleep(2);
+    }
+    await upload.end();
+    expect(await (await upload.answer).json()).toEqual(allChanged(lines.length));
+  });
+});
+
+describe("while a transaction that has changed scopes of a project stays open", () => {
+  test("the other projects are written, copied and searched", async () => {
+    const project = await withFile(await api.project(attacker));
+    const end = await openTransaction(async (tx) => {
+      await tx`DELETE FROM environment_files WHERE project_id = ${project.id}`;
+      await tx`SELECT append_change(${project.id}, 'rebuild', ${project.id})`;
+    });
+    await victimWorks();
+    await end();
+    expect(await attack.working(project)).toEqual([]);
+  });
+
+  test("its changes become visible at its commit, after later numbers of others", async () => {
+    const project = await withFile(await api.project(attacker));
+    const theirs = await api.project(victim);
+    await report(theirs, [PRODUCTION]);
+    const lookup = async () => {
+      const path = `/projects/${project.slug}/knowledge/lookup`;
+      const { body } = await api.send("POST", path, { as: attacker, json: { limit: 12 } });
+      return body.data.map((item: { path: string }) => item.path);
+    };
+    const until = async (paths: readonly string[]) => {
+      for (let i = 0; i < 400 && `${await lookup()}` !== `${paths}`; i++) await Bun.sleep(25);
+      expect(await lookup()).toEqual([...paths]);
+    };
+    await until(["a.md"]);
+    const end = await openTransaction(
+      (tx) => tx`DELETE FROM environment_files WHERE project_id = ${project.id}`,
+    );
+    for (let i = 0; i < 5; i++) await report(theirs, [file(`${i}.md`)]);
+    await until(["a.md"]);
+    await end();
+    await until([]);
+  });
+
+  test("a scope that changes repeatedly in one transaction is logged once, after a savepoint that fails, too", async () => {
+    const project = await withFile(await api.project(attacker));
+    const entries = async () => {
+      const rows = await sql<{ kind: string }[]>`
+        SELECT kind FROM change_log WHERE project_id = ${project.id} ORDER BY seq`;
+      return rows.map(({ kind }) => kind);
+    };
+    const before = await entries();
+    await sql.begin(async (tx) => {
+      const fails = tx.savepoint(async (inner) => {
+        await inner`UPDATE environment_files SET file_id = file_id WHERE project_id = ${project.id}`;
+        throw new Error("rolled back");
+      });
+      expect(fails).rejects.toThrow("rolled back");
+      await fails.catch(() => {});
+      for (let i = 0; i < 3; i++) {
+        await tx`UPDATE environment_files SET file_id = file_id WHERE project_id = ${project.id}`;
+      }
+    });
+    expect(await entries()).toEqual([...before, "environment"]);
+    const [left] = await sql`SELECT count(*)::integer AS count FROM change_pending`;
+    expect(left?.["count"]).toBe(0);
+  });
+});
+
+describe("an import that needs a row that another transaction keeps", () => {
+  test("is refused after a while and has changed no scope, and holds up nobody meanwhile", async () => {
+    const project = await withFile(await api.project(attacker));
+    const conversation = await addConversation(sql, attacker, project);
+    const id = `hook-${randomUUID()}`;
+    const end = await openTransaction(async (tx) => {
+      await tx`SELECT FROM conversations WHERE id = ${conversation} FOR UPDATE`;
+      await tx`INSERT INTO webhook_definitions (id, project_id, secret_hash)
+        VALUES (${id}, ${project.id}, sha256('s'))`;
+    });
+    const named = { record: "conversation", id: conversation, created_by: attacker.userId };
+    const answers = [
+      attack.post(project, [file("b.md"), { ...named, title: "x" }], { strict: true }),
+      attack.post(project, [file("c.md"), { record: "webhook_definition", id, secret: "s" }]),
+    ];
+    await victimWorks();
+    for (const answer of answers) {
+      const { status, body } = await answer;
+      expect(status).toBe(503);
+      expect(body.slug).toBe("overloaded");
+    }
+    expect(await attack.working(project)).toEqual(["a.md"]);
+    await end();
+    const repeated = await attack.report(project, [file("b.md"), file("c.md")]);
+    expect(repeated).toMatchObject({ changed: 2 });
+  });
+});
