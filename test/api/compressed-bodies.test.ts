@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const user = await api.user();
 const project = await api.project(user);
 await api.sql`

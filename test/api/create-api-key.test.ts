@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { parseKey } from "../../src/auth/key-format.ts";
 import { API_KEY_NAME_MAX_CHARS, API_KEY_SCOPES_MAX } from "../../src/shared/limits.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const user = await api.user();
 const project = await api.project(user);

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addFile } from "../../support/content.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const user = await api.user();
 const newSlug = () => `p-${randomUUID()}`;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { deliveriesThrough, JSON_HEADERS, keyed } from "../../support/api/webhook-deliveries.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 
 test("the page of the API and all that it loads comes from the service itself, under a strict policy", async () => {
   const page = await fetch(`${api.url}/docs`);

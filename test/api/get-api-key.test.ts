@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi, withoutRequestId } from "../../support/api/api.ts";
+import { sharedApi, withoutRequestId } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const user = await api.user();
 const project = await api.project(user);
 const key = await api.key(user);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi, type TestProject } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -9,7 +9,7 @@ import {
 import type { Json } from "../../support/api/openapi.ts";
 import { addBranch } from "../../support/content.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

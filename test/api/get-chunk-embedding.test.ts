@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -10,7 +10,7 @@ import { randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
 
 const DIMENSION = 768;
-const api = await startApi();
+const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 await addFile(api.sql, project, "a.md", 2);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -10,7 +10,7 @@ import {
 import type { Json } from "../../support/api/openapi.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 /** The slugs that clients rely on. */
@@ -41,7 +41,7 @@ const SLUGS: readonly Slug[] = [
 /** What browsers send. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-const api = await startApi();
+const api = await sharedApi();
 const caller = await api.user();
 
 describe("GET /errors/{slug}", () => {

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -14,7 +14,7 @@ import type { Json } from "../../support/api/openapi.ts";
 setDefaultTimeout(120_000);
 
 const WAIT_MS = 60_000;
-const api = await startApi();
+const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 const path = `/projects/${project.slug}/index-state`;

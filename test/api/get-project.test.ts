@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 const path = `/projects/${project.slug}`;

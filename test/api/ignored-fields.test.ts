@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 await addEnvironment(api.sql, project);

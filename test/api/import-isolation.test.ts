@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { addBranch, addConversation } from "../../support/content.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
-const owner = await api.user({ email: "owner@example.com" });
+const owner = await api.user({ email: "isolation-owner@example.com" });
 const { post, report } = importsOf(api, owner);
 const project = await api.project(owner);
-const stranger = await api.user({ email: "stranger@example.com" });
+const stranger = await api.user({ email: "isolation-stranger@example.com" });
 const foreign = await api.project(stranger);
 
 /** Everything of the foreign project, to see that nothing of it has changed. */
@@ -96,7 +96,7 @@ describe("an import into a project", () => {
   test("refuses users and API keys", async () => {
     const { errors } = await report(project, [
       { record: "user", email: "new@example.com", name: "New" },
-      { record: "api_key", user: "owner@example.com", name: "k", key: "tsr_x" },
+      { record: "api_key", user: "isolation-owner@example.com", name: "k", key: "tsr_x" },
     ]);
     expect(errors).toEqual([
       { line: 1, message: 'record: "user" cannot be imported into a project' },
@@ -106,11 +106,11 @@ describe("an import into a project", () => {
 
   test("knows the project's members only, so that it cannot be asked who is a user", async () => {
     const by = (email: string) => ({ record: "conversation", title: email, created_by: email });
-    const lines = [by("stranger@example.com"), by("nobody@example.com")];
+    const lines = [by("isolation-stranger@example.com"), by("isolation-nobody@example.com")];
     const { errors } = await report(project, lines);
     expect(errors).toEqual([
-      { line: 1, message: 'created_by: there is no user "stranger@example.com"' },
-      { line: 2, message: 'created_by: there is no user "nobody@example.com"' },
+      { line: 1, message: 'created_by: there is no user "isolation-stranger@example.com"' },
+      { line: 2, message: 'created_by: there is no user "isolation-nobody@example.com"' },
     ]);
   });
 
@@ -121,7 +121,7 @@ describe("an import into a project", () => {
       { ...own, slug: "brand-new" },
       { ...own, slug: foreign.slug },
       { ...own, id: foreign.id },
-      { ...own, members: [{ user: "stranger@example.com", role: "owner" }] },
+      { ...own, members: [{ user: "isolation-stranger@example.com", role: "owner" }] },
     ];
     expect(await report(project, refused)).toMatchObject({ refused: refused.length });
     const [created] = await sql`SELECT FROM projects WHERE slug = 'brand-new'`;
@@ -148,13 +148,13 @@ describe("the roles of an import", () => {
   });
 
   test("an editor can neither change the project nor become its owner", async () => {
-    const editor = await api.user({ email: "editor@example.com" });
+    const editor = await api.user({ email: "isolation-editor@example.com" });
     await api.join(editor, project, "editor");
     const record = {
       record: "project",
       slug: project.slug,
       name: "x",
-      owner: "editor@example.com",
+      owner: "isolation-editor@example.com",
     };
     const { errors } = await report(project, [record], { as: editor });
     expect(errors).toEqual([

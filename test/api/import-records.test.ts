@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import {
   allChanged,
@@ -14,7 +14,7 @@ import {
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const owner = await api.user({ email: "owner@example.com" });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 
@@ -13,7 +13,7 @@ const PAUSE_MS = 10;
 const CLIENTS = 4;
 const WAIT_MS = 60_000;
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const user = await api.user();
 const project = await api.project(user);

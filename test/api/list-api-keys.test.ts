@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const path = "/api-keys";
 
 /** Creates keys of these names. */

@@ -2,7 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
-import { type Caller, startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
+import {
+  type Caller,
+  sharedApi,
+  startApiProcess,
+  type TestProject,
+} from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -11,7 +16,7 @@ import {
 import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 
 /** Follows `next` to the last page and returns the slugs of each page. */
 async function pages(from: string, as: Caller): Promise<string[][]> {

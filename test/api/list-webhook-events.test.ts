@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -9,7 +9,7 @@ import {
 import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 const webhook = await addWebhook(api.sql, project);

@@ -7,7 +7,7 @@ import {
   LOOKUP_SHARDS_MAX,
 } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { startApi, type TestProject } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -16,7 +16,7 @@ import {
 import { publishTexts, writeTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 

@@ -5,7 +5,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js"
 import { McpHeaders } from "../../src/mcp/schema.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -20,7 +20,7 @@ import {
 import { onCleanup } from "../../support/cleanup.ts";
 
 const DIMENSION = 768;
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const user = await api.user();
 const port = Number(new URL(api.url).port);
 

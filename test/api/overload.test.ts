@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { addEnvironment } from "../../support/accounts.ts";
-import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
@@ -54,7 +54,7 @@ async function connected(api: TestApi): Promise<Socket> {
   return socket.on("error", () => {});
 }
 
-const api = await startApi();
+const api = await sharedApi();
 
 test("bodies that are announced and never sent keep nobody from searching", async () => {
   const [greedy, modest] = [await tenantOf(api), await tenantOf(api)];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
-import { type Caller, startApi, type TestKey, withoutRequestId } from "../../support/api/api.ts";
+import { type Caller, sharedApi, type TestKey, withoutRequestId } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const user = await api.user();
 const project = await api.project(user);
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Answer, type Caller, ENGINE_VARIABLE, startApi } from "../../support/api/api.ts";
+import { type Answer, type Caller, ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -24,7 +24,7 @@ import { SEED } from "../../support/seed.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 300;
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Answer, type Caller, startApi } from "../../support/api/api.ts";
+import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -23,7 +23,7 @@ import {
 } from "../../support/api/versions.ts";
 
 const CHUNKS = 40;
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { type Caller, startApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -18,7 +18,7 @@ import {
 } from "../../support/api/versions.ts";
 
 const DIMENSION = 1024;
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { startApi, withoutRequestId } from "../../support/api/api.ts";
+import { sharedApi, withoutRequestId } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import { deliveriesThrough } from "../../support/api/webhook-deliveries.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples";
-import { startApi, startApiProcess } from "../../support/api/api.ts";
+import { sharedApi, startApiProcess } from "../../support/api/api.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 setDefaultTimeout(60_000);
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const project = await api.project(await api.user());
 

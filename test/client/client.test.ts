@@ -6,7 +6,7 @@ import { TesseraRetriever } from "../../client/examples/langchain-retriever.ts";
 import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
@@ -15,7 +15,7 @@ import { clientTypes } from "../../support/openapi-types.ts";
 
 const DIMENSION = 768;
 const ROOT = join(import.meta.dir, "../..");
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member, { slug: "handbook" });

@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { openApiTypes } from "../../support/openapi-types.ts";
 import { ROOT } from "./sources.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { document } = await api.contract();
 const folder = mkdtempSync(join(tmpdir(), "tessera-openapi-"));
 onCleanup(async () => rmSync(folder, { recursive: true }));

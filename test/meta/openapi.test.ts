@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { textOf } from "./sources.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { document } = await api.contract();
 const operations: Array<{ name: string; operation: Json }> = Object.entries<Json>(
   document.paths,
