@@ -1,8 +1,8 @@
 import type { Sql } from "../src/db/client.ts";
 
 /** Rows of the larger tables: so many that the planner prefers an index to a sequential scan. */
-const ROWS = 20_000;
-const PARENTS = 4_000;
+const ROWS = 4_000;
+const PARENTS = 2_000;
 
 /** SQL for a UUID computed from a number, so that tables can refer to each other by number. */
 const id = (of: string, number: string) => `md5('${of}' || (${number}))::uuid`;
@@ -21,7 +21,7 @@ export async function fill(sql: Sql): Promise<void> {
     INSERT INTO users (id, email) SELECT ${id("users", "i")}, 'user' || i || '@example.com' FROM ${series(PARENTS)};
     INSERT INTO projects (id, slug, name) SELECT ${id("projects", "i")}, 'p' || i, 'Project' FROM ${series(PARENTS)};
     INSERT INTO memberships (project_id, user_id)
-      SELECT ${id("projects", "(i * 7) % 4000 + 1")}, ${id("users", parent)} FROM ${series(ROWS)} ON CONFLICT DO NOTHING;
+      SELECT ${id("projects", `(i * 7) % ${PARENTS} + 1`)}, ${id("users", parent)} FROM ${series(ROWS)} ON CONFLICT DO NOTHING;
     INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash)
       SELECT ${id("api_keys", "i")}, ${id("users", parent)}, ${id("projects", parent)}, 'key', 'tsr_' || i,
         sha256(i::text::bytea) FROM ${series(ROWS)};
