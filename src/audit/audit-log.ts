@@ -34,9 +34,10 @@ export class AuditLog {
   constructor(
     private readonly sql: Sql,
     private readonly log: Log,
+    flushMs: number = AUDIT_FLUSH_MS,
   ) {
     this.#timers = [
-      setInterval(() => void this.flush(), AUDIT_FLUSH_MS),
+      setInterval(() => void this.flush(), flushMs),
       setInterval(() => void this.#prune(), AUDIT_PRUNE_INTERVAL_MS),
     ];
     for (const timer of this.#timers) timer.unref();

@@ -36,6 +36,8 @@ test("at its own level every request is one line with id, operation, status, tim
   expect(slow).toEqual([]);
   expect(text).not.toContain(key.key);
   expect(text).not.toContain("secret=s");
+  // Without a collector there are no traces.
+  expect(text).not.toContain("trace_id");
 });
 
 test("at the default level requests are not logged, and slow ones neither without a bound", async () => {
