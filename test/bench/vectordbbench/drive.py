@@ -17,7 +17,7 @@ from vectordb_bench.backend.filter import FilterOp, IntFilter, LabelFilter, NonF
 
 DIMENSION = 100
 ROWS = 150
-BATCH = 50
+BATCH = 75
 LIMIT = 10
 QUERIES = 4
 THRESHOLD = 75
