@@ -90,7 +90,10 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
       while (!isGone(pid)) await Bun.sleep(5);
+      const crashed = server;
       server = await start();
+      // Else this process would count as a user twice, and the last close would not stop the server.
+      await crashed.close();
     },
   };
 }

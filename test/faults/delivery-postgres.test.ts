@@ -5,7 +5,6 @@ import { addInputRequest, lockTable } from "../../support/api/input-requests.ts"
 import { addConversation } from "../../support/content.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
-import { startServer } from "../../support/processes/process.ts";
 import { startRelay } from "../../support/processes/relay.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 
@@ -15,6 +14,9 @@ const api = await startApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);
+// Another service, which loses the database where a test wants it.
+const relay = await startRelay(api.databaseUrl);
+const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
 
 const deliver = (to: TestApi, webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
   to.send("POST", webhook.path, {
@@ -123,8 +125,6 @@ describe("a database lost around a commit", () => {
     const moment = isCommitted ? "after" : "before";
 
     test(`a delivery cut off ${moment} the commit returns 409 outcome_unknown, and a retry is stored once`, async () => {
-      const relay = await startRelay(api.databaseUrl);
-      const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
       const webhook = await addWebhook(sql, project);
       await deliver(lost, webhook, null, "warm");
       const key = randomUUID();
@@ -148,12 +148,9 @@ describe("a database lost around a commit", () => {
         runs: 2,
         keys: 1,
       });
-      await lost.stop();
     });
 
     test(`an answer cut off ${moment} the commit returns 409 outcome_unknown, and a retry is stored once`, async () => {
-      const relay = await startRelay(api.databaseUrl);
-      const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
       const request = await addInputRequest(sql, await addConversation(sql, member, project));
       const note = `note-${randomUUID()}`;
       const send = () => lost.post(request.path, { values: { note } }, member);
@@ -168,13 +165,10 @@ describe("a database lost around a commit", () => {
       const again = await send();
       expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
       expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
-      await lost.stop();
     });
   }
 
   test("a delivery returns 503 while the database is unreachable, and is stored once it is back", async () => {
-    const relay = await startRelay(api.databaseUrl);
-    const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
     const webhook = await addWebhook(sql, project);
     await deliver(lost, webhook, null, "warm");
     const cut = relay.cutAt("mark");
@@ -185,25 +179,23 @@ describe("a database lost around a commit", () => {
     expect(answer.headers.has("retry-after")).toBe(true);
     await relay.heal();
     expect((await deliver(lost, webhook, "k")).body.duplicate).toBe(false);
-    await lost.stop();
   });
 });
 
-describe("a restart of PostgreSQL during deliveries", () => {
+describe("a restart of PostgreSQL during deliveries", async () => {
+  const postgres = await startOwnPostgres();
+  const beside = new TestApi("", postgres.sql, postgres.url, async () => {});
+  const own = await startApi({ beside });
+
   for (const fault of ["restart", "crash"] as const) {
     test(`no acknowledged delivery is lost or stored twice by a PostgreSQL ${fault}`, async () => {
-      const postgres = await startOwnPostgres();
-      const server = await startServer({
-        env: { DATABASE_URL: postgres.url, LOG_LEVEL: "fatal" },
-      });
-      const own = new TestApi(server.url, postgres.sql, postgres.url, server.stop);
       const webhook = await addWebhook(own.sql, await own.project(await own.user()));
       let faultInjected: Promise<void> | undefined;
       const tally = await sendDeliveries({
         ...{ urls: [own.url], path: webhook.path, headers: webhook.headers },
-        ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
+        ...{ deliveries: 300, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {
-          if (acknowledged === 200) faultInjected = postgres[fault]();
+          if (acknowledged === 100) faultInjected = postgres[fault]();
         },
       });
       await faultInjected;
@@ -213,7 +205,6 @@ describe("a restart of PostgreSQL during deliveries", () => {
         ...{ events: keys, messages: keys, runs: keys, keys },
       });
       expect(await orphanRows(own.sql)).toBe(0);
-      await server.stop();
     });
   }
 });

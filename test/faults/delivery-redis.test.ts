@@ -28,10 +28,10 @@ describe("deliveries during a Redis failure", () => {
       const faultsInjected: Promise<void>[] = [];
       const tally = await sendDeliveries({
         ...{ urls, path: webhook.path, headers: webhook.headers },
-        ...{ deliveries: 600, repeatShare: 0.2, clients: 12 },
+        ...{ deliveries: 300, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {
-          if (acknowledged === 200) faultsInjected.push(inject());
-          if (acknowledged === 500) faultsInjected.push(recover());
+          if (acknowledged === 100) faultsInjected.push(inject());
+          if (acknowledged === 250) faultsInjected.push(recover());
         },
       });
       await Promise.all(faultsInjected);
