@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -179,6 +179,10 @@ test:engine)
   setup
   exec "$bun" scripts/engine.ts "$@"
   ;;
+test:recall)
+  setup
+  exec "$bun" test --timeout=600000 ./test/recall "$@"
+  ;;
 test:model)
   setup
   exec "$bun" scripts/model.ts "$@"
@@ -212,7 +216,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -11,6 +11,7 @@ const GROUP_SECONDS = 10;
 /** Suites with commands of their own, because they need other programs or more time. */
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
   "test/engine/": "npm run test:engine",
+  "test/recall/": "npm run test:recall",
 };
 
 /** The test files whose path contains one of the patterns, or all of them. */

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
@@ -14,10 +14,16 @@ import {
 } from "./support.ts";
 
 const DIMENSION = 768;
-const STABLE = 4500;
-const BATCH = 250;
+const STABLE = 600;
+const BATCH = 50;
 const BATCHES = 12;
 const SEARCHERS = 3;
+
+// Graphs of little data, so that several generations are made while the project grows.
+const graphNodes = testing.setGraphNodes(STABLE);
+afterAll(() => {
+  testing.setGraphNodes(graphNodes);
+});
 
 test("concurrent searches return complete, correct answers while one thread writes", async () => {
   const project = freshProject();
@@ -147,8 +153,10 @@ test("a snapshot that is written while the project grows is complete and consist
 test("a snapshot completes although the thread that started it is terminated", async () => {
   const project = freshProject();
   native.openProject(project);
-  appendAll(project, DIMENSION, makeVectors("clusters", STABLE, DIMENSION, 34));
-  setScope(project, "stable", DIMENSION, upTo(STABLE));
+  // So many that a snapshot takes longer than it takes to terminate the thread.
+  const count = 5000;
+  appendAll(project, DIMENSION, makeVectors("sparse", count, DIMENSION, 34));
+  setScope(project, "stable", DIMENSION, upTo(count));
   await inFolderAsync(async (folder) => {
     for (let round = 0; round < 5; round++) {
       const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
@@ -176,85 +176,69 @@ describe("small indexes", () => {
   });
 });
 
-describe("recall of the planner's answers", () => {
-  const kinds = [
-    ["clusters", 768, 8000, 0.985],
-    ["clusters", 3072, 4200, 0.985],
-    ["sparse", 1024, 6000, 0.98],
-    ["uniform", 768, 5000, 0.9],
-  ] as const;
-  for (const [kind, dimension, count, least] of kinds) {
-    test(`${kind} ${dimension}: recall is high in scopes of any size, and no answer is short`, () => {
-      const project = opened();
-      const vectors = makeVectors(kind, count + 40, dimension, 7);
-      appendAll(project, dimension, vectors.slice(0, count * dimension));
-      buildGraph(project, dimension);
-      const queries = upTo(25).map((i) => at(vectors, dimension, count + i));
-      const random = randomNumbers(8);
-      const seen = new Set<string>();
-      for (const share of [1, 0.5, 0.1, 0.02, 0.005]) {
-        const members = upTo(count).filter(() => random() < share);
-        setScope(project, "some", dimension, members);
-        const { recall: found, plans, short } = recall(project, "some", dimension, queries);
-        expect([share, found >= least, short]).toEqual([share, true, 0]);
-        for (const plan of plans) seen.add(plan);
-      }
-      expect(seen.has("scan")).toBe(true);
-      if (kind === "clusters") expect(seen.has("graph")).toBe(true);
-      native.dropProject(project);
-    });
-  }
-
-  // The largest dimension is just above the size from which indexes have a graph, to save time.
-  const limited = [
-    ["clusters", 768, 12_000],
-    ["clusters", 4096, 4300],
-    ["sparse", 1536, 6000],
-  ] as const;
-  for (const [kind, dimension, count] of limited) {
-    test(`${kind} ${dimension}: recall is high at limits of 1, 50 and 100, and no answer is short`, () => {
-      const project = opened();
-      const vectors = makeVectors(kind, count + 20, dimension, 17);
-      appendAll(project, dimension, vectors.slice(0, count * dimension));
-      buildGraph(project, dimension);
-      expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
-      const queries = upTo(20).map((i) => at(vectors, dimension, count + i));
-      const random = randomNumbers(18);
-      for (const share of [1, 0.3, 0.1]) {
-        const members = upTo(count).filter(() => random() < share);
-        setScope(project, "some", dimension, members);
-        for (const limit of [1, 50, 100]) {
-          const { recall: found, short } = recall(project, "some", dimension, queries, limit);
-          expect([share, limit, found >= 0.98, short]).toEqual([share, limit, true, 0]);
-        }
-      }
-      native.dropProject(project);
-    }, 120_000);
-  }
-
-  test("a scope far from the query is answered in full although the graph leads elsewhere", () => {
-    const dimension = 768;
-    const count = 6000;
-    const project = opened();
-    const vectors = makeVectors("clusters", count + 20, dimension, 9);
+describe("an index with a graph", () => {
+  const dimension = 768;
+  /** Just above the size from which indexes have a graph, to save time; more data is in test/recall. */
+  const count = 4200;
+  const later = 200;
+  const project = freshProject();
+  const vectors = makeVectors("clusters", count + later + 25, dimension, 7);
+  const queries = upTo(25).map((i) => at(vectors, dimension, count + later + i));
+  beforeAll(() => {
+    native.openProject(project);
     appendAll(project, dimension, vectors.slice(0, count * dimension));
     buildGraph(project, dimension);
+    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
+  });
+
+  test("recall is high in scopes of any size and at any limit, and no answer is short", () => {
+    const random = randomNumbers(8);
+    const seen = new Set<string>();
+    for (const share of [1, 0.5, 0.1, 0.02, 0.005]) {
+      const members = upTo(count).filter(() => random() < share);
+      setScope(project, "some", dimension, members);
+      for (const limit of [1, 10, 50, 100]) {
+        const { recall: found, plans, short } = recall(project, "some", dimension, queries, limit);
+        const searches = `share ${share}, limit ${limit}`;
+        expect(found, `recall, ${searches}`).toBeGreaterThanOrEqual(0.98);
+        expect(short, `short answers, ${searches}`).toBe(0);
+        for (const plan of plans) seen.add(plan);
+      }
+    }
+    expect(seen).toEqual(new Set(["graph", "scan", "exact"]));
+  });
+
+  test("a scope far from the query is answered in full although the graph leads elsewhere", () => {
     let found = 0;
-    for (const query of upTo(20).map((i) => at(vectors, dimension, count + i))) {
-      setScope(project, "all", dimension, upTo(count));
+    setScope(project, "all", dimension, upTo(count));
+    for (const query of queries) {
       const near = testing.exactSearch(project, "all", query, dimension, 100, -1).ordinals;
       const excluded = new Set(near);
-      setScope(
-        project,
-        "rest",
-        dimension,
-        upTo(count).filter((ordinal) => !excluded.has(ordinal)),
-      );
+      const members = upTo(count).filter((ordinal) => !excluded.has(ordinal));
+      setScope(project, "rest", dimension, members);
       const answer = recall(project, "rest", dimension, [query]);
       expect(answer.short).toBe(0);
-      found += answer.recall / 20;
+      found += answer.recall / queries.length;
     }
     expect(found).toBeGreaterThanOrEqual(0.95);
+  });
+
+  test("chunks that are not in the graph yet are found", () => {
+    appendAll(
+      project,
+      dimension,
+      vectors.slice(count * dimension, (count + later) * dimension),
+      count,
+    );
+    setScope(project, "all", dimension, upTo(count + later));
+    for (let i = count; i < count + later; i += 10) {
+      const query = at(vectors, dimension, i);
+      const answer = testing.searchRaw(project, "all", query, dimension, 5, 0.5);
+      expect([answer.plan, answer.ordinals[0]]).toEqual(["graph", i]);
+    }
+    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
+    buildGraph(project, dimension);
+    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count + later);
   });
 
   test("chunks with equal vectors share one stored vector, are all found, and are ordered by id", () => {
@@ -279,38 +263,20 @@ describe("recall of the planner's answers", () => {
   });
 
   test("the graph of nearly equal vectors stays connected", () => {
-    const dimension = 768;
-    const count = 5000;
-    const project = opened();
+    const some = 2000;
+    const nodes = testing.setGraphNodes(some);
+    const crowded = opened();
     const base = makeVectors("uniform", 1, dimension, 11);
-    const noise = makeVectors("uniform", count + 20, dimension, 12);
-    const vectors = noise.map((element, i) => (base[i % dimension] as number) + element * 0.01);
-    appendAll(project, dimension, vectors.slice(0, count * dimension));
-    buildGraph(project, dimension);
-    setScope(project, "all", dimension, upTo(count));
-    const queries = upTo(20).map((i) => at(vectors, dimension, count + i));
-    const { recall: found, short } = recall(project, "all", dimension, queries);
-    expect(short).toBe(0);
-    expect(found).toBeGreaterThanOrEqual(0.9);
-  });
-
-  test("chunks that are not in the graph yet are found", () => {
-    const dimension = 768;
-    const count = 6000;
-    const project = opened();
-    const vectors = makeVectors("clusters", count + 500, dimension, 13);
-    appendAll(project, dimension, vectors.slice(0, count * dimension));
-    buildGraph(project, dimension);
-    appendAll(project, dimension, vectors.slice(count * dimension), count);
-    setScope(project, "all", dimension, upTo(count + 500));
-    for (let i = 0; i < 500; i += 25) {
-      const query = at(vectors, dimension, count + i);
-      const answer = testing.searchRaw(project, "all", query, dimension, 5, 0.5);
-      expect(answer.ordinals[0]).toBe(count + i);
-    }
-    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
-    buildGraph(project, dimension);
-    expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count + 500);
+    const noise = makeVectors("clusters", some + 20, dimension, 12);
+    const close = noise.map((element, i) => (base[i % dimension] as number) + element * 0.01);
+    appendAll(crowded, dimension, close.slice(0, some * dimension));
+    buildGraph(crowded, dimension);
+    testing.setGraphNodes(nodes);
+    setScope(crowded, "all", dimension, upTo(some));
+    const others = upTo(20).map((i) => at(close, dimension, some + i));
+    const answers = recall(crowded, "all", dimension, others, 10, "graph");
+    expect(answers).toMatchObject({ plans: new Set(["graph"]), short: 0 });
+    expect(answers.recall).toBeGreaterThanOrEqual(0.98);
   });
 });
 
@@ -319,7 +285,7 @@ describe("memory", () => {
     const dimension = 768;
     const count = 8192;
     const project = opened();
-    appendAll(project, dimension, makeVectors("uniform", count, dimension, 14));
+    appendAll(project, dimension, makeVectors("sparse", count, dimension, 14));
     for (let scope = 0; scope < 1000; scope++) {
       const start = (scope * 7) % Math.floor(count * 0.05);
       const ranges = Uint32Array.of(start, Math.floor(count * 0.95));

@@ -17,8 +17,11 @@ interface Assignment {
 }
 
 const decoder = new TextDecoder();
+/** A pause after so many searches leaves time for maintenance, whose threads have the lowest priority. */
+const SEARCHES_PER_PAUSE = 4;
+const PAUSE_MS = 5;
 
-self.onmessage = ({ data }: MessageEvent<Assignment>) => {
+self.onmessage = async ({ data }: MessageEvent<Assignment>) => {
   const { project, dimension, stable, seed, mayVanish } = data;
   const queries = makeVectors("clusters", 20, dimension, 40 + seed);
   const faults: string[] = [];
@@ -50,6 +53,7 @@ self.onmessage = ({ data }: MessageEvent<Assignment>) => {
     if (stableOrdinals?.some((ordinal) => ordinal >= stable)) faults.push("a chunk of no scope");
     for (const ordinal of ordinalsOf("growing", query) ?? []) largest = Math.max(largest, ordinal);
     searches++;
+    if (searches % SEARCHES_PER_PAUSE === 0) await Bun.sleep(PAUSE_MS);
   }
   self.postMessage({ searches, faults, largest });
 };

@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,11 +15,22 @@ import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { appendAll, buildGraph, freshProject, inFolder, setScope, upTo } from "./support.ts";
+import {
+  answersOf,
+  appendAll,
+  buildGraph,
+  freshProject,
+  inFolder,
+  setScope,
+  upTo,
+} from "./support.ts";
 
 const DIMENSION = 768;
-const COUNT = 9000;
+/** The first slab of vectors, and a few more. */
+const COUNT = 4200;
+const GRAPHED = 2000;
 const META = Uint8Array.from([1, 2, 3, 0, 255]);
 const vectors = makeVectors("clusters", COUNT + 30, DIMENSION, 21);
 const queries = upTo(30).map((i) =>
@@ -29,9 +41,11 @@ const rows = (first: number, last: number) => vectors.slice(first * DIMENSION, l
 /** A project with a graph, chunks beyond it, sealed slabs, two dimensions and two scopes. */
 function fill(project: string): void {
   native.openProject(project);
-  appendAll(project, DIMENSION, rows(0, COUNT - 500));
+  const graphNodes = testing.setGraphNodes(GRAPHED);
+  appendAll(project, DIMENSION, rows(0, GRAPHED));
   buildGraph(project, DIMENSION);
-  appendAll(project, DIMENSION, rows(COUNT - 500, COUNT), COUNT - 500);
+  testing.setGraphNodes(graphNodes);
+  appendAll(project, DIMENSION, rows(GRAPHED, COUNT), GRAPHED);
   appendAll(project, 1024, makeVectors("uniform", 20, 1024, 22));
   setScope(project, "all", DIMENSION, upTo(COUNT));
   setScope(
@@ -43,19 +57,27 @@ function fill(project: string): void {
 }
 
 const answers = (project: string) =>
-  ["all", "some"].flatMap((scope) =>
-    queries.map((query) => {
-      const { plan, ordinals, scores } = testing.searchRaw(
-        project,
-        scope,
-        query,
-        DIMENSION,
-        10,
-        -1,
-      );
-      return { plan, ordinals, scores };
-    }),
-  );
+  ["all", "some"].flatMap((scope) => answersOf(project, scope, DIMENSION, queries));
+
+/** The filled project, which all tests of its snapshot share, and a snapshot that none of them changes. */
+const large = freshProject();
+const snapshotOfLarge = temporaryFolder("snapshot");
+let answersOfLarge: ReturnType<typeof answers>;
+beforeAll(() => {
+  fill(large);
+  answersOfLarge = answers(large);
+  expect(answersOfLarge.some(({ plan }) => plan === "graph")).toBe(true);
+  testing.snapshotSync(large, snapshotOfLarge, META);
+});
+
+/** Runs work with the filled project restored from a copy of its snapshot. */
+const withLarge = (work: (folder: string) => void) =>
+  inFolder((folder) => {
+    cpSync(snapshotOfLarge, folder, { recursive: true });
+    native.dropProject(large);
+    expect(testing.restoreSync(large, folder)).toEqual(META);
+    work(folder);
+  });
 
 /** A small project whose snapshot has every kind of content. */
 function fillSmall(project: string): void {
@@ -71,67 +93,54 @@ afterAll(() => {
 });
 
 describe("snapshots", () => {
-  test("a restored project answers exactly as before and can grow", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fill(project);
-      const before = answers(project);
-      const stats = native.stats(project);
-      testing.snapshotSync(project, folder, META);
-      expect(answers(project)).toEqual(before);
-      native.dropProject(project);
-      expect(testing.restoreSync(project, folder)).toEqual(META);
-      expect(answers(project)).toEqual(before);
-      expect(native.stats(project)).toEqual(stats);
-      const more = makeVectors("clusters", 100, DIMENSION, 23);
-      expect(appendAll(project, DIMENSION, more, COUNT)[0]).toBe(COUNT);
-      appendAll(project, DIMENSION, rows(5, 6), COUNT + 100);
-      expect(native.stats(project)?.dimensions[0]?.distinct).toBe(COUNT + 100);
-      buildGraph(project, DIMENSION);
-      setScope(project, "all", DIMENSION, upTo(COUNT + 100));
-      testing.snapshotSync(project, folder, new Uint8Array());
-      const later = answers(project);
-      native.dropProject(project);
-      expect(testing.restoreSync(project, folder)).toEqual(new Uint8Array());
-      expect(answers(project)).toEqual(later);
-      native.dropProject(project);
-    });
+  test("a project answers as before while and after its snapshot is written", () => {
+    expect(answers(large)).toEqual(answersOfLarge);
   });
 
   test("a later snapshot keeps the files of full slabs and removes the others", () => {
     inFolder((folder) => {
-      const project = freshProject();
-      fill(project);
-      testing.snapshotSync(project, folder, META);
+      testing.snapshotSync(large, folder, META);
       const first = readdirSync(folder);
       const sealed = first.filter((name) => name.startsWith("slab-"));
       expect(sealed.length).toBeGreaterThan(0);
-      testing.snapshotSync(project, folder, META);
+      testing.snapshotSync(large, folder, META);
       const second = readdirSync(folder);
       expect(second.length).toBe(first.length);
       for (const name of sealed) expect(second).toContain(name);
-      native.dropProject(project);
+    });
+  });
+
+  test("a restored project answers exactly as before and can grow", () => {
+    const stats = native.stats(large);
+    withLarge((folder) => {
+      expect(answers(large)).toEqual(answersOfLarge);
+      expect(native.stats(large)).toEqual(stats);
+      const more = makeVectors("clusters", 100, DIMENSION, 23);
+      expect(appendAll(large, DIMENSION, more, COUNT)[0]).toBe(COUNT);
+      appendAll(large, DIMENSION, rows(5, 6), COUNT + 100);
+      expect(native.stats(large)?.dimensions[0]?.distinct).toBe(COUNT + 100);
+      buildGraph(large, DIMENSION);
+      expect(native.stats(large)?.dimensions[0]?.graphed).toBe(COUNT + 100);
+      setScope(large, "all", DIMENSION, upTo(COUNT + 100));
+      testing.snapshotSync(large, folder, new Uint8Array());
+      const later = answers(large);
+      native.dropProject(large);
+      expect(testing.restoreSync(large, folder)).toEqual(new Uint8Array());
+      expect(answers(large)).toEqual(later);
     });
   });
 
   test("searches and the next snapshot work although the files of a loaded project were removed", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fill(project);
-      const before = answers(project);
-      testing.snapshotSync(project, folder, META);
-      native.dropProject(project);
-      testing.restoreSync(project, folder);
+    withLarge((folder) => {
       for (const file of dataFiles(folder)) rmSync(file);
-      expect(answers(project)).toEqual(before);
-      testing.snapshotSync(project, folder, META);
-      native.dropProject(project);
-      expect(testing.restoreSync(project, folder)).toEqual(META);
-      expect(answers(project)).toEqual(before);
+      expect(answers(large)).toEqual(answersOfLarge);
+      testing.snapshotSync(large, folder, META);
+      native.dropProject(large);
+      expect(testing.restoreSync(large, folder)).toEqual(META);
+      expect(answers(large)).toEqual(answersOfLarge);
       rmSync(folder, { recursive: true });
-      testing.snapshotSync(project, folder, META);
+      testing.snapshotSync(large, folder, META);
       expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
-      native.dropProject(project);
     });
   });
 
@@ -198,10 +207,7 @@ describe("snapshots", () => {
   });
 
   test("truncated, extended, changed and missing files are detected", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fill(project);
-      testing.snapshotSync(project, folder, META);
+    withLarge((folder) => {
       for (const path of dataFiles(folder)) {
         const original = readFileSync(path);
         const damages: (() => void)[] = [
@@ -220,13 +226,12 @@ describe("snapshots", () => {
           rmSync(path, { force: true });
           writeFileSync(path, original);
           damage();
-          expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
+          expect(() => testing.restoreSync(large, folder), path).toThrow("corrupt");
         }
         rmSync(path, { force: true });
         writeFileSync(path, original);
       }
-      expect(testing.restoreSync(project, folder)).toEqual(META);
-      native.dropProject(project);
+      expect(testing.restoreSync(large, folder)).toEqual(META);
     });
   });
 

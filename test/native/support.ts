@@ -145,13 +145,14 @@ export function trueHits(
     .slice(0, limit);
 }
 
-/** The share of the true best hits that a search finds, compared by score so that ties do not matter. */
+/** The share of the true best hits that a search finds, as planned or by the given plan, compared by score so that ties do not matter. */
 export function recall(
   project: string,
   scope: string,
   dimension: number,
   queries: Float32Array<ArrayBuffer>[],
   limit = 10,
+  plan?: "scan" | "graph",
 ): { recall: number; plans: Set<string>; short: number } {
   let found = 0;
   let wanted = 0;
@@ -159,7 +160,7 @@ export function recall(
   const plans = new Set<string>();
   for (const query of queries) {
     const truth = testing.exactSearch(project, scope, query, dimension, limit, -1);
-    const answer = testing.searchRaw(project, scope, query, dimension, limit, -1);
+    const answer = testing.searchRaw(project, scope, query, dimension, limit, -1, plan);
     const minScore = (truth.scores.at(-1) ?? 0) - 1e-9;
     wanted += truth.scores.length;
     found += answer.scores.filter((score) => score >= minScore).length;
@@ -167,4 +168,21 @@ export function recall(
     plans.add(answer.plan);
   }
   return { recall: found / wanted, plans, short };
+}
+
+/** What searches answer by either plan, with what they have read but without their times. */
+export function answersOf(
+  project: string,
+  scope: string,
+  dimension: number,
+  queries: Float32Array<ArrayBuffer>[],
+) {
+  return queries.flatMap((query) =>
+    [10, 100].flatMap((limit) =>
+      (["graph", "scan"] as const).map((plan) => {
+        const answer = testing.searchRaw(project, scope, query, dimension, limit, -1, plan);
+        return { ...answer, milliseconds: 0 };
+      }),
+    ),
+  );
 }
