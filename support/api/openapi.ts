@@ -1,6 +1,7 @@
 import type { ValidateFunction } from "ajv";
 import Ajv2020 from "ajv/dist/2020";
 import addFormats from "ajv-formats";
+import { pageHeaders } from "../../src/http/page-headers.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, whose shape a validator checks
 export type Json = any;
@@ -26,6 +27,9 @@ const TRANSPORT_HEADERS = new Set([
   "keep-alive",
   "transfer-encoding",
 ]);
+
+/** Headers by which browsers restrict what a page may do. They mean nothing to clients of the API. */
+const PAGE_HEADERS = new Set(Object.keys(pageHeaders()));
 
 /** A schema that rejects properties which the document does not name. */
 function closed(schema: Json): Json {
@@ -130,13 +134,16 @@ export class Contract {
       return [`content type ${type} is not documented`];
     }
     const schema = pointer(...place, "content", type, "schema");
-    return this.#valid(this.#answers, schema, exchange.text, "body");
+    const json = /[/+]json$/.test(type) ? exchange.text : JSON.stringify(exchange.text);
+    return this.#valid(this.#answers, schema, json, "body");
   }
 
   #headerFaults(given: Headers, documented: Json): string[] {
     const names = new Set(Object.keys(documented).map((name) => name.toLowerCase()));
+    const isPage = given.get("content-type")?.startsWith("text/html") === true;
     const faults = [...given.keys()]
       .filter((name) => !names.has(name) && !TRANSPORT_HEADERS.has(name))
+      .filter((name) => !(isPage && PAGE_HEADERS.has(name)))
       .map((name) => `header ${name} is not documented`);
     for (const [name, reference] of Object.entries<Json>(documented)) {
       const header = this.resolved(reference);
