@@ -545,6 +545,8 @@ export const IMPORT_STATEMENT_TIMEOUT_MS = 300_000;
 export const IMPORT_IDLE_TIMEOUT_MS = 60_000;
 /** Refused lines that the answer lists. */
 export const IMPORT_REPORT_ERRORS_MAX = 100;
+/** A thread that runs imports ends after this time without one, because it keeps the memory of the last. */
+export const IMPORT_THREAD_IDLE_MS = 10_000;
 
 /** Rows of a table that are read, and files that are embedded, at a time. */
 export const TABLE_ROWS_PER_READ = 512;

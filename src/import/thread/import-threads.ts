@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../problem/problem.ts";
-import { IMPORT_QUEUED_BYTES } from "../../shared/limits.ts";
+import { IMPORT_QUEUED_BYTES, IMPORT_THREAD_IDLE_MS } from "../../shared/limits.ts";
 import type {
   FromImport,
   ImportFailure,
@@ -32,27 +32,25 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
 }
 
 /** The main thread's side of one import. */
-class ImportThread {
-  readonly #worker: Worker;
+class RunningImport {
   readonly #result = Promise.withResolvers<ImportReport>();
   #queuedBytes = 0;
   #finished = false;
   #wake = () => {};
 
-  constructor(options: ImportThreadOptions) {
-    this.#worker = new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData: options,
-      name: "tessera-import",
-    });
-    this.#worker.on("message", (message: FromImport) => {
-      if (message.type === "taken") this.#taken(message.bytes);
-      else if (message.type === "done") this.#finish(() => this.#result.resolve(message.report));
-      else this.#fail(errorOf(message.failure, options.job.maxBytes));
-    });
-    this.#worker.on("error", (error: Error) => this.#fail(error));
-    this.#worker.on("exit", () => this.#fail(new Error("an import thread has ended")));
+  constructor(
+    private readonly worker: Worker,
+    private readonly job: ImportJob,
+  ) {
     // The error is thrown by `run`, which may still be reading the body.
     this.#result.promise.catch(() => {});
+    this.#post({ type: "start", job });
+  }
+
+  receive(message: FromImport): void {
+    if (message.type === "taken") this.#taken(message.bytes);
+    else if (message.type === "done") this.#finish(() => this.#result.resolve(message.report));
+    else this.fail(errorOf(message.failure, this.job.maxBytes));
   }
 
   /** Passes the body to the thread as fast as it is imported, and returns the report. */
@@ -72,8 +70,8 @@ class ImportThread {
     return await this.#result.promise;
   }
 
-  async end(): Promise<void> {
-    await this.#worker.terminate();
+  fail(error: Error): void {
+    this.#finish(() => this.#result.reject(error));
   }
 
   async #send(piece: Uint8Array): Promise<void> {
@@ -89,16 +87,12 @@ class ImportThread {
   }
 
   #post(message: ToImport, transfer: ArrayBuffer[] = []): void {
-    if (!this.#finished) this.#worker.postMessage(message, transfer);
+    if (!this.#finished) this.worker.postMessage(message, transfer);
   }
 
   #taken(bytes: number): void {
     this.#queuedBytes -= bytes;
     this.#wake();
-  }
-
-  #fail(error: Error): void {
-    this.#finish(() => this.#result.reject(error));
   }
 
   #finish(settle: () => void): void {
@@ -109,29 +103,87 @@ class ImportThread {
   }
 }
 
-/** Runs imports, each on a thread of its own. */
+/** A thread that runs one import at a time. */
+class ImportThread {
+  readonly #worker: Worker;
+  #current: RunningImport | undefined;
+  ended = false;
+
+  constructor(options: ImportThreadOptions) {
+    this.#worker = new Worker(new URL("./thread.ts", import.meta.url), {
+      workerData: options,
+      name: "tessera-import",
+    });
+    this.#worker.on("message", (message: FromImport) => this.#current?.receive(message));
+    this.#worker.on("error", (error: Error) => this.#failed(error));
+    this.#worker.on("exit", () => this.#failed(new Error("an import thread has ended")));
+  }
+
+  async run(job: ImportJob, body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
+    this.#current = new RunningImport(this.#worker, job);
+    return await this.#current.run(body);
+  }
+
+  async end(): Promise<void> {
+    this.ended = true;
+    await this.#worker.terminate();
+  }
+
+  #failed(error: Error): void {
+    this.ended = true;
+    this.#current?.fail(error);
+  }
+}
+
+/** Runs imports, each on a thread of its own, which the next one may use again. */
 export class ImportThreads {
   readonly #running = new Set<ImportThread>();
+  /** Starting a thread takes longer than a small import, so one waits for the next for a while. */
+  #idle: ImportThread | undefined;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
 
-  constructor(private readonly options: Omit<ImportThreadOptions, "job">) {}
+  constructor(private readonly options: ImportThreadOptions) {}
 
   /**
    * Imports a body. When the body throws, so does the import, and it keeps what an interrupted import
    * keeps. Throws problems and database errors.
    */
   async run(job: ImportJob, body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
-    const thread = new ImportThread({ ...this.options, job });
+    const thread = this.#take();
     this.#running.add(thread);
     try {
-      return await thread.run(body);
+      const report = await thread.run(job, body);
+      this.#keep(thread);
+      return report;
     } finally {
       this.#running.delete(thread);
-      await thread.end();
+      if (thread !== this.#idle) await thread.end();
     }
   }
 
   /** Ends running imports. PostgreSQL rolls back what they have not committed. */
   async close(): Promise<void> {
-    await Promise.all([...this.#running].map((thread) => thread.end()));
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    await Promise.all([...this.#running, this.#idle].map((thread) => thread?.end()));
+  }
+
+  #take(): ImportThread {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    clearTimeout(this.#idleTimer);
+    return idle === undefined || idle.ended ? new ImportThread(this.options) : idle;
+  }
+
+  /** Only after a success: what a failed import has left behind ends with its thread. */
+  #keep(thread: ImportThread): void {
+    if (this.#closed || thread.ended || this.#idle !== undefined) return;
+    this.#idle = thread;
+    this.#idleTimer = setTimeout(() => {
+      this.#idle = undefined;
+      void thread.end();
+    }, IMPORT_THREAD_IDLE_MS);
+    this.#idleTimer.unref();
   }
 }

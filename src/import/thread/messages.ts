@@ -30,10 +30,11 @@ export interface ImportThreadOptions {
   readonly databaseUrl: string;
   /** Where uploads wait that are imported as a whole. */
   readonly spoolFolder: string;
-  readonly job: ImportJob;
 }
 
 export type ToImport =
+  /** The next import. What follows is its input. */
+  | { readonly type: "start"; readonly job: ImportJob }
   /** A piece of the input; its memory is transferred. */
   | { readonly type: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The input is complete. */

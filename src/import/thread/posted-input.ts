@@ -13,7 +13,7 @@ export class PostedInput {
   /** `onTaken` receives the size of each piece when it leaves the queue. */
   constructor(private readonly onTaken: (bytes: number) => void) {}
 
-  receive(message: ToImport): void {
+  receive(message: Exclude<ToImport, { type: "start" }>): void {
     if (message.type === "bytes") this.#pieces.push(message.bytes);
     else this.#state = message.type === "end" ? "ended" : "lost";
     this.#wake();
