@@ -87,12 +87,13 @@ export type Plan = (typeof PLANS)[number];
 /**
  * What a search did: milliseconds of parsing, searching and rendering, the number of its plan
  * in `PLANS`, how many ignored members of the body `ignoredFields` names, the milliseconds of the
- * search that went into rescoring candidates, the distinct vectors of the scope, and how many of
- * them were compared by their codes and in full precision. The caller passes the array, so that a
+ * search that went into rescoring candidates, the distinct vectors of the scope, how many of
+ * them were compared by their codes and in full precision, and 1 if `total_matches` counts all
+ * matches, else 0. The caller passes the array, so that a
  * search allocates nothing for it; only an answered search fills it.
  */
 export type SearchReport = Float64Array<ArrayBuffer>;
-export const SEARCH_REPORT_LENGTH = 9;
+export const SEARCH_REPORT_LENGTH = 10;
 
 /** A complete JSON response body, or one of the two constants above. */
 export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;

@@ -60,6 +60,8 @@ export interface SearchFound {
   /** How many of them were compared by their codes, and how many in full precision. */
   readonly estimates: number;
   readonly comparisons: number;
+  /** True when `total_matches` counts all matches, false when there may be more. */
+  readonly countsAll: boolean;
 }
 
 /** The answer, or why there is none. */

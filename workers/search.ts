@@ -14,6 +14,7 @@ type Report = [
   scopeVectors: number,
   estimates: number,
   comparisons: number,
+  countsAll: number,
 ];
 
 function runNative(request: SearchRequest): native.SearchOutcome {
@@ -34,12 +35,13 @@ export function search(request: SearchRequest): SearchReply {
       return { reason: "needs-full-parse", body: request.body };
     if (outcome === native.NOT_LOADED) return { reason: "not-loaded", body: request.body };
     const [parseMs, searchMs, renderMs, plan, ignored, ...work] = [...report] as Report;
-    const [rescoreMs, scopeVectors, estimates, comparisons] = work;
+    const [rescoreMs, scopeVectors, estimates, comparisons, countsAll] = work;
     return {
       json: outcome,
       plan: native.PLANS[plan] as native.Plan,
       ignored: ignored > 0 ? native.ignoredFields() : "",
       waitMs: 0,
+      countsAll: countsAll === 1,
       ...{ parseMs, searchMs, renderMs, rescoreMs, scopeVectors, estimates, comparisons },
     };
   } catch (error) {

@@ -910,7 +910,7 @@ export interface components {
             };
             /** @description Duration of the search itself, in milliseconds. */
             search_time_ms: number;
-            /** @description Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`. */
+            /** @description How many chunks of the scope reach the threshold: exactly or at least so many, as `X-Total-Matches` says. Never less than the number of results. */
             total_matches: number;
         };
         /** @description An index of the project on one server. */

@@ -33,12 +33,14 @@ const RESPONSE_HEADERS = [
   "RateLimit-Policy",
   "Retry-After",
   "Server-Timing",
+  "Vary",
   "WWW-Authenticate",
   "X-Content-Type-Options",
   "X-Ignored-Fields",
   "X-Request-Id",
   "X-Routing-Key",
   "X-Search-Plan",
+  "X-Total-Matches",
 ].join(", ");
 
 /** Without a body. Other methods and headers than these are then refused by the browser. */

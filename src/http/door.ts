@@ -23,6 +23,8 @@ interface DoorContext {
   readonly config: { readonly slowRequestMs: number };
 }
 
+/** Parameters of searches that compare everything. */
+const EXACT_SEARCH = /[?&](?:effort|count)=/;
 const RELEASE_SEARCH = /\/releases\/[^/]+\/search$/;
 
 /**
@@ -32,7 +34,7 @@ const RELEASE_SEARCH = /\/releases\/[^/]+\/search$/;
 function searchOf({ method, url }: Request): string | undefined {
   if (method !== "POST") return undefined;
   const { path, target } = targetOf(url);
-  if (!path.endsWith("/search") || target.includes("effort=", path.length)) return undefined;
+  if (!path.endsWith("/search") || EXACT_SEARCH.test(target)) return undefined;
   return RELEASE_SEARCH.test(path) ? "searchRelease" : "searchEnvironment";
 }
 

@@ -16,6 +16,12 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
       "codes of all, `graph` walked the index; `empty`: the scope has none of this dimension.",
     extension: true,
   },
+  "X-Total-Matches": {
+    description:
+      "`exact` when `total_matches` counts every chunk that reaches the threshold: after an exact " +
+      "search and in scopes of up to about two thousand chunks. `at-least` when there may be more.",
+    extension: true,
+  },
   "X-Ignored-Fields": {
     description:
       `Names of unknown fields of the JSON body, which were ignored: the first ` +
@@ -27,10 +33,11 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
 
 export function setSearchHeaders(
   headers: Record<string, string>,
-  { plan, ignored, parseMs, searchMs, renderMs }: SearchFound,
+  { plan, countsAll, ignored, parseMs, searchMs, renderMs }: SearchFound,
 ): void {
   const [parse, search, render] = [parseMs.toFixed(3), searchMs.toFixed(3), renderMs.toFixed(3)];
   headers["server-timing"] = `parse;dur=${parse}, search;dur=${search}, render;dur=${render}`;
   headers["x-search-plan"] = plan;
+  headers["x-total-matches"] = countsAll ? "exact" : "at-least";
   if (ignored !== "") headers["x-ignored-fields"] = ignored;
 }

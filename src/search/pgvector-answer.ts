@@ -5,6 +5,7 @@ const encoder = new TextEncoder();
 /** The JSON body of an answer, with the same members in the same order as the embedded engine's. */
 export function renderAnswer(
   hits: readonly FoundChunk[],
+  matches: number,
   selfPath: string,
   milliseconds: number,
 ): Uint8Array<ArrayBuffer> {
@@ -16,6 +17,6 @@ export function renderAnswer(
   return encoder.encode(
     `{"data":[${data.join(",")}],` +
       `"page_info":{"self":${self},"first":null,"next":null,"prev":null},` +
-      `"search_time_ms":${time},"total_matches":${hits.length}}`,
+      `"search_time_ms":${time},"total_matches":${matches}}`,
   );
 }

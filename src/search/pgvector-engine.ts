@@ -17,7 +17,7 @@ import {
 } from "../shared/limits.ts";
 import { Centres, readContents, readState, type ScopeContents } from "../vectors/catalogue.ts";
 import type { Feeder } from "../vectors/feed/feeder.ts";
-import { type FoundChunk, findChunks } from "../vectors/found-chunks.ts";
+import { countMatches, type FoundChunk, findChunks } from "../vectors/found-chunks.ts";
 import { candidatesFor, planFor, type VectorPlan } from "../vectors/search-statement.ts";
 import type { EngineState, SearchAnswer, SearchEngine, SearchQuery } from "./engine.ts";
 import { renderAnswer } from "./pgvector-answer.ts";
@@ -40,7 +40,10 @@ interface EngineParts {
 }
 
 interface Found {
+  /** At most the wanted number, which reach the threshold. */
   readonly hits: readonly FoundChunk[];
+  /** The chunks that reach the threshold: all that do after an exact search, else those that were scored. */
+  readonly matches: number;
   readonly plan: VectorPlan | "empty";
   readonly contents: ScopeContents | undefined;
 }
@@ -127,7 +130,7 @@ export class PgvectorEngine implements SearchEngine {
   ): Promise<SearchAnswer> {
     const startedAt = performance.now();
     const attempt = () => this.#find(query, options, vector);
-    const { hits, plan, contents } = await attempt()
+    const { hits, matches, plan, contents } = await attempt()
       .catch((error: unknown) => {
         if (REPEATED_ONCE.has(codeOfError(error))) return attempt();
         throw error;
@@ -136,12 +139,12 @@ export class PgvectorEngine implements SearchEngine {
         throw problemOf(error);
       });
     const searchMs = performance.now() - startedAt;
-    const passing = hits.filter(({ score }) => score >= options.threshold);
-    const json = renderAnswer(passing, query.selfPath, searchMs);
+    const json = renderAnswer(hits, matches, query.selfPath, searchMs);
     const renderMs = performance.now() - startedAt - searchMs;
     const chunks = contents?.chunks ?? 0;
     const found: SearchFound = {
       ...{ json, plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
+      countsAll: plan === "exact" || plan === "empty",
       scopeVectors: chunks,
       estimates: plan === "scan" ? chunks : 0,
       comparisons: plan === "exact" ? chunks : Math.min(chunks, candidatesFor(options.limit)),
@@ -149,25 +152,30 @@ export class PgvectorEngine implements SearchEngine {
     return { kind: "found", ...found };
   }
 
-  /** The best chunks of the scope, `limit` of them unless it has fewer. */
   async #find(
     { scope, exact }: SearchQuery,
-    { dimension, limit }: VectorOptions,
+    { dimension, limit, threshold }: VectorOptions,
     vector: Float32Array,
   ): Promise<Found> {
     const { sql } = this.parts;
     const contents = await this.#contents(scope, dimension);
     if (contents === undefined || contents.chunks === 0) {
-      return { hits: [], plan: "empty", contents };
+      return { hits: [], matches: 0, plan: "empty", contents };
     }
-    const find = (plan: VectorPlan) => findChunks(sql, { scope, contents, plan, vector, limit });
-    const plan = exact ? "exact" : planFor(contents, limit);
-    const hits = await find(plan);
+    const search = { scope, contents, vector };
+    const find = async (plan: VectorPlan) => {
+      const [scored, counted] = await Promise.all([
+        findChunks(sql, { ...search, plan, limit }),
+        plan === "exact" ? countMatches(sql, search, threshold) : undefined,
+      ]);
+      const passing = scored.filter(({ score }) => score >= threshold);
+      const hits = passing.slice(0, limit);
+      return { hits, scored: scored.length, matches: counted ?? passing.length, plan, contents };
+    };
+    const found = await find(exact ? "exact" : planFor(contents, limit));
     // The graph ends its scan after so many chunks of other scopes.
-    const isShort = plan === "graph" && hits.length < Math.min(limit, contents.chunks);
-    return isShort
-      ? { hits: await find("scan"), plan: "scan", contents }
-      : { hits, plan, contents };
+    const isShort = found.plan === "graph" && found.scored < Math.min(limit, contents.chunks);
+    return isShort ? await find("scan") : found;
   }
 
   /**

@@ -62,7 +62,8 @@ async function answer(
   },
 ): Promise<SearchFound> {
   const { tenant, type, path: selfPath, query, body } = call;
-  const exact = query["effort"] === "exact";
+  // Counting in full precision compares every chunk, too.
+  const exact = query["effort"] === "exact" || query["count"] === "exact";
   let unparsed: Uint8Array | undefined;
   if (type !== OCTETS_TYPE) {
     const quick = engine.search({ tenant, scope, selfPath, body, exact });

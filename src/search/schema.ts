@@ -78,7 +78,7 @@ export const SearchOctets = Type.String({
 
 /**
  * The same options as query parameters. They apply to a binary body only, so `body.ts` checks them
- * together with it. `effort` applies to every body.
+ * together with it. `effort` and `count` apply to every body.
  */
 export const SearchQueryParameters = Type.Object({
   effort: Type.Optional(
@@ -90,6 +90,17 @@ export const SearchQueryParameters = Type.Object({
         "`exact` compares every chunk in full precision instead of finding candidates first. The " +
         "time grows with the number of chunks; few exact searches run at once, and other searches " +
         "go first.",
+      "x-tessera-extension": true,
+    }),
+  ),
+  count: Type.Optional(
+    Type.Literal("exact", {
+      type: "string",
+      errorMessage: "must be exact, or absent",
+      examples: ["exact"],
+      description:
+        "`exact` makes `total_matches` exact, whatever the size of the scope. It compares every chunk, " +
+        "as `effort=exact` does.",
       "x-tessera-extension": true,
     }),
   ),
@@ -160,7 +171,8 @@ export const SearchResponse = Type.Object(
     search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
     total_matches: Type.Number({
       description:
-        "Equal to the number of results when fewer than `limit` chunks matched, else at least `limit`.",
+        "How many chunks of the scope reach the threshold: exactly or at least so many, as " +
+        "`X-Total-Matches` says. Never less than the number of results.",
     }),
   },
   { title: "SearchResponse", description: "The chunks nearest to the vector." },

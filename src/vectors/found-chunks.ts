@@ -3,7 +3,7 @@ import { asWrite } from "../db/client.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeOf, vectorOfBytes, vectorText } from "./codes.ts";
 import { cosineTo } from "./cosine.ts";
-import { searchStatement, type VectorPlan } from "./search-statement.ts";
+import { countStatement, searchStatement, type VectorPlan } from "./search-statement.ts";
 import { tablesOf } from "./tables.ts";
 
 export interface FoundChunk {
@@ -34,8 +34,8 @@ function bestFirst(a: FoundChunk, b: FoundChunk): number {
 }
 
 /**
- * The best chunks of a scope, at most `limit`, whatever their scores: every placement is asked for its
- * best ones, all at once.
+ * The best chunks of a scope, `limit` of them and more, whatever their scores: every placement is asked
+ * for its best ones, all at once.
  */
 export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
   const { scope, contents, plan, vector, limit } = search;
@@ -58,6 +58,33 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
     .map(({ chunk_id: id, rendered, embedding }) => {
       return { id, rendered, score: score(vectorOfBytes(embedding)) };
     })
-    .sort(bestFirst)
-    .slice(0, limit);
+    .sort(bestFirst);
+}
+
+interface CountRow {
+  /** Null for chunks that certainly reach the threshold. */
+  readonly embedding: Uint8Array | null;
+  readonly chunks: number;
+}
+
+/** How many chunks of a scope reach the threshold, by their scores in double precision. */
+export async function countMatches(
+  sql: Sql,
+  { scope, contents, vector }: Omit<VectorSearch, "plan" | "limit">,
+  threshold: number,
+): Promise<number> {
+  const { applied, placements } = contents;
+  const tables = tablesOf(scope.projectId);
+  const values = [scope.id, applied, vectorText(vector), 1 - threshold];
+  const answers = await Promise.all(
+    placements.map((placement) => {
+      const statement = countStatement({ tables, placement, dimension: vector.length });
+      return asWrite(sql.unsafe<CountRow[]>(statement, values));
+    }),
+  );
+  const score = cosineTo(vector);
+  const matches = answers
+    .flat()
+    .filter(({ embedding }) => embedding === null || score(vectorOfBytes(embedding)) >= threshold);
+  return matches.reduce((sum, { chunks }) => sum + chunks, 0);
 }

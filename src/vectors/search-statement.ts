@@ -38,10 +38,19 @@ interface StatementParts {
   readonly plan: VectorPlan;
 }
 
-/** Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, code. */
-function candidates({ tables, placement, dimension, limit, plan }: StatementParts): string {
-  const chunks = tables.chunks(dimension);
+/** The scope's chunks in a placement. Parameters: scope, sequence number. */
+function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" | "plan">) {
   const held = `s.placement = ${placement} AND s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2`;
+  const joined = `FROM ${tables.scopes} s JOIN ${tables.chunks(dimension)} c
+      ON c.placement = s.placement AND c.file_version_id = s.file_version_id WHERE ${held}`;
+  return { held, joined };
+}
+
+/** Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, code. */
+function candidates(parts: StatementParts): string {
+  const { tables, placement, dimension, limit, plan } = parts;
+  const chunks = tables.chunks(dimension);
+  const { held, joined: scope } = scopeOf(parts);
   const columns = "c.chunk_id, c.rendered, c.embedding";
   if (plan === "graph") {
     // The condition is a subquery for each row: a join would read all rows instead of the graph.
@@ -49,8 +58,6 @@ function candidates({ tables, placement, dimension, limit, plan }: StatementPart
       AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)
       ORDER BY c.code <~> $4::bit(${dimension}) LIMIT ${candidatesFor(limit)}`;
   }
-  const scope = `FROM ${tables.scopes} s JOIN ${chunks} c
-      ON c.placement = s.placement AND c.file_version_id = s.file_version_id WHERE ${held}`;
   if (plan === "exact") return `SELECT ${columns} ${scope}`;
   // The sum keeps the planner from the graph, which may end before it has found enough of a small scope.
   return `SELECT ${columns} ${scope}
@@ -72,4 +79,18 @@ export function searchStatement(parts: StatementParts): string {
     last AS (SELECT distance FROM ranked ORDER BY distance OFFSET ${limit - 1} LIMIT 1)
     SELECT chunk_id, rendered, vector_send(embedding) AS embedding FROM ranked
     WHERE distance <= coalesce((SELECT distance FROM last), 2) + ${VECTOR_DISTANCE_ERROR}`;
+}
+
+/**
+ * The statement that counts the chunks of one placement up to a distance. Distances have single precision,
+ * so the vectors of chunks near the bound are returned with their numbers, and the caller compares them.
+ * Parameters: scope, sequence number, vector, distance.
+ */
+export function countStatement(parts: Omit<StatementParts, "limit" | "plan">): string {
+  return `WITH scored AS MATERIALIZED (
+      SELECT c.embedding, c.embedding <=> $3::vector(${parts.dimension}) AS distance
+      ${scopeOf(parts).joined})
+    SELECT CASE WHEN distance > $4::float8 - ${VECTOR_DISTANCE_ERROR} THEN vector_send(embedding) END
+      AS embedding, count(*)::integer AS chunks
+    FROM scored WHERE distance <= $4::float8 + ${VECTOR_DISTANCE_ERROR} GROUP BY 1`;
 }

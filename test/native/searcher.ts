@@ -32,7 +32,7 @@ self.onmessage = async ({ data }: MessageEvent<Assignment>) => {
     const outcome = native.searchVector(project, scope, query, dimension, 10, 0, "/");
     if (outcome === native.NOT_LOADED) return null;
     const { data: hits, total_matches: total } = JSON.parse(decoder.decode(outcome));
-    if (hits.length !== total) faults.push(`${hits.length} hits, ${total} matches`);
+    if (hits.length > total) faults.push(`${hits.length} hits, ${total} matches`);
     for (const [i, hit] of hits.entries()) {
       if (hit.chunk.content !== `chunk ${hit.chunk.id} é`)
         faults.push(`torn chunk ${hit.chunk.id}`);

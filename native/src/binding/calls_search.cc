@@ -32,8 +32,8 @@ static CallScratch& threadScratch() {
 /// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, the number of
 /// ignored members of the body that `ignoredFields` names, the milliseconds of the search that went
 /// into rescoring, the distinct vectors of the scope, and how many estimates and full vectors were
-/// compared.
-static constexpr size_t REPORT_LENGTH = 9;
+/// compared, and 1 if the number of matches is that of all, else 0.
+static constexpr size_t REPORT_LENGTH = 10;
 
 using Clock = std::chrono::steady_clock;
 
@@ -49,7 +49,7 @@ static double* reportArgument(const Napi::CallbackInfo& info, size_t position) {
     auto numbers = value.As<Napi::Float64Array>();
     if (numbers.ElementLength() >= REPORT_LENGTH) return numbers.Data();
   }
-  throwTypeError(info.Env(), "report must be a Float64Array of 9 elements");
+  throwTypeError(info.Env(), "report must be a Float64Array of 10 elements");
 }
 
 static Method methodArgument(const Napi::CallbackInfo& info, size_t position) {
@@ -80,6 +80,7 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
     report[6] = static_cast<double>(work.members);
     report[7] = static_cast<double>(work.estimates);
     report[8] = static_cast<double>(work.vectors);
+    report[9] = work.countsAll ? 1 : 0;
   }
   return bytes;
 }

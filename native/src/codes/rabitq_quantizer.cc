@@ -19,6 +19,8 @@ static constexpr float BYTE_STEP = 5.0f / 127;
 /// The level of zero, between the 16 levels of a 4-bit code.
 static constexpr float MIDDLE_LEVEL = 7.5f;
 static constexpr size_t ESTIMATE_BATCH = 64;
+/// More than rounding to float32 can change a sum over the elements of two vectors.
+static constexpr float FLOAT_ERROR = 1e-3f;
 
 RabitqQuantizer::RabitqQuantizer(uint32_t dimension)
     : dimension_(dimension),
@@ -143,6 +145,12 @@ void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) co
   const float inverseByteStep = rms > 0 ? 1 / out.byteStep : 0;
   out.byteTotal =
       roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
+  float byteSquares = 0;
+  for (uint32_t i = 0; i < dimension_; i++) {
+    const float left = residuals[i] - out.byteStep * static_cast<float>(out.bytes[i]);
+    byteSquares += left * left;
+  }
+  out.byteError = std::sqrt(byteSquares);
 }
 
 float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const {
@@ -152,6 +160,26 @@ float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* 
   const float product =
       query.byteStep * (static_cast<float>(sum) - MIDDLE_LEVEL * static_cast<float>(query.byteTotal));
   return factors.scale * product + factors.add + query.constant;
+}
+
+/// The levels stand for the vector u = r + e, where r is the residual. Its scale makes e orthogonal to
+/// r, so |e|^2 = |u|^2 - |r|^2. The estimate is the product of u and the rounded query. It errs by the
+/// product of e and the query's residual, and by that of u and what rounding the query has left; a
+/// product is at most that of the lengths.
+ScoreBounds RabitqQuantizer::bounds4Bit(const QuantizedQuery& query, const uint8_t* code) const {
+  Factors4Bit factors;
+  std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
+  const float levelSquares = static_cast<float>(kernels().dotLevels(code, code, dimension_)) -
+                             2 * MIDDLE_LEVEL * factors.total +
+                             MIDDLE_LEVEL * MIDDLE_LEVEL * static_cast<float>(dimension_);
+  const float squares = factors.scale * factors.scale * levelSquares;
+  // The vector has length 1, and its product with the centre is known.
+  const float residualSquares = 1 - 2 * factors.add + centreSquared_;
+  const float errorSquares = std::max(squares - residualSquares, 0.0f) + FLOAT_ERROR;
+  const float margin = std::sqrt(errorSquares) * query.residualLength +
+                       std::sqrt(squares) * query.byteError + FLOAT_ERROR;
+  const float estimate = estimate4Bit(query, code);
+  return {estimate - margin, estimate + margin};
 }
 
 void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* const* codes,

@@ -10,16 +10,24 @@ static bool before(const Hit& a, const Hit& b) {
   return std::memcmp(&a.shard->id(a.row), &b.shard->id(b.row), sizeof(ChunkId)) < 0;
 }
 
-BestHits::BestHits(uint32_t limit, double threshold, std::vector<Hit>& hits)
-    : limit_(limit), minScore_(threshold), hits_(hits) {
+uint64_t chunksOf(const ScopePart& part, uint32_t node) {
+  uint64_t chunks = 0;
+  part.shard->forEachChunk(node, [&](uint32_t row) { chunks += part.rows.has(row); });
+  return chunks;
+}
+
+BestHits::BestHits(const Query& query, double minScore, std::vector<Hit>& hits)
+    : limit_(query.limit), threshold_(query.threshold), minScore_(minScore), hits_(hits) {
   hits_.clear();
 }
 
 void BestHits::offerNode(const ScopePart& part, uint32_t node, double score) {
   score = std::clamp(score, -1.0, 1.0);
-  if (!(score >= minScore_)) return;
+  if (!(score >= threshold_)) return;
   part.shard->forEachChunk(node, [&](uint32_t row) {
-    if (part.rows.has(row)) offer(Hit{part.shard.get(), row, score});
+    if (!part.rows.has(row)) return;
+    matches_++;
+    if (score >= minScore_) offer(Hit{part.shard.get(), row, score});
   });
 }
 

@@ -44,7 +44,7 @@ void renderAnswer(const Answer& answer, std::string_view selfPath, std::string& 
   out += R"(","first":null,"next":null,"prev":null},"search_time_ms":)";
   appendNumber(out, answer.milliseconds);
   out += R"(,"total_matches":)";
-  appendNumber(out, answer.hits.size());
+  appendNumber(out, answer.work.matches);
   out += '}';
 }
 

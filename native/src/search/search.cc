@@ -12,6 +12,9 @@
 
 namespace tessera {
 
+/// Members of all shards up to which all that reach the threshold are counted. Counting that many takes
+/// 0.2 ms at 1,536 dimensions.
+static constexpr uint64_t COUNT_MAX_NODES = 2'048;
 /// Members of all shards from which it pays to wake other threads.
 static constexpr uint64_t PARALLEL_MIN_NODES = 100'000;
 
@@ -40,13 +43,13 @@ class FanOut {
       : parts_(parts),
         query_(query),
         answer_(answer),
-        best_(query.query.limit, query.query.threshold, answer.hits),
+        best_(query.query, query.query.threshold, answer.hits),
         minScore_(query.query.threshold) {}
 
   void run() {
     std::vector<Hit> hits;
     for (size_t i = next_++; i < parts_.size(); i = next_++) {
-      BestHits best(query_.query.limit, minScore_, hits);
+      BestHits best(query_.query, minScore_, hits);
       SearchWork work;
       const Plan plan = searchShard(*parts_[i], query_, best, work);
       merge(hits, plan, work);
@@ -74,9 +77,16 @@ class FanOut {
   std::atomic<size_t> next_{0};
 };
 
+uint64_t membersOf(const ScopeParts& parts) {
+  uint64_t nodes = 0;
+  for (const auto& part : parts) nodes += part->nodes.count();
+  return nodes;
+}
+
 PreparedQuery prepare(const ScopeParts& parts, const Query& query, Method method) {
   const double squared = kernels().dot(query.vector, query.vector, query.dimension);
-  PreparedQuery prepared{query, method, 1 / std::sqrt(squared), {}};
+  const bool isCounted = membersOf(parts) <= COUNT_MAX_NODES;
+  PreparedQuery prepared{query, method, isCounted, 1 / std::sqrt(squared), {}};
   const bool exact = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
     return isComparedExactly(*part, query, method);
   });
@@ -91,19 +101,18 @@ void searchParts(const ScopeParts& parts, const Query& query, Method method, Ans
   const Running running;
   const PreparedQuery prepared = prepare(parts, query, method);
   if (parts.size() == 1) {
-    BestHits best(query.limit, query.threshold, answer.hits);
+    BestHits best(query, query.threshold, answer.hits);
     answer.plan = searchShard(*parts[0], prepared, best, answer.work);
-    return best.finish();
-  }
-  FanOut search(parts, prepared, answer);
-  uint64_t nodes = 0;
-  for (const auto& part : parts) nodes += part->nodes.count();
-  if (nodes >= PARALLEL_MIN_NODES && running.alone() && helpersAllowed) {
-    Helpers::instance().run([&] { search.run(); });
+    best.finish();
   } else {
-    search.run();
+    FanOut search(parts, prepared, answer);
+    if (membersOf(parts) >= PARALLEL_MIN_NODES && running.alone() && helpersAllowed) {
+      Helpers::instance().run([&] { search.run(); });
+    } else {
+      search.run();
+    }
+    search.finish();
   }
-  search.finish();
 }
 
 }  // namespace

@@ -29,6 +29,10 @@ struct SearchWork {
   uint64_t expansions = 0;
   uint64_t codes4Bit = 0;
   uint64_t vectors = 0;
+  /// Chunks that are known to reach the threshold: all there are if `countsAll`, and otherwise at least
+  /// those whose score was computed.
+  uint64_t matches = 0;
+  bool countsAll = true;
   /// The time of ranking candidates by better codes and by full vectors; threads add up.
   double rescoreMilliseconds = 0;
 
@@ -38,6 +42,8 @@ struct SearchWork {
     expansions += other.expansions;
     codes4Bit += other.codes4Bit;
     vectors += other.vectors;
+    matches += other.matches;
+    countsAll = countsAll && other.countsAll;
     rescoreMilliseconds += other.rescoreMilliseconds;
   }
 };

@@ -7,6 +7,7 @@
 #include "index/code_scan.hpp"
 #include "index/rerank.hpp"
 #include "kernels/kernels.hpp"
+#include "search/match_count.hpp"
 
 namespace tessera {
 
@@ -53,17 +54,26 @@ class ShardSearch {
       scanFrom(0, *quantized, scratch_.candidates);
     }
     rerank(*quantized);
+    count(*quantized);
     return plan;
   }
 
  private:
   Plan exact() {
     part_.nodes.forEach(0, [&](uint32_t node) {
-      const double dot = kernels().dot(query_.vector, vectors_.vector(node), query_.dimension);
-      best_.offerNode(part_, node, dot * prepared_.inverseNorm * vectors_.inverseNorm(node));
+      best_.offerNode(part_, node, exactScore(vectors_, prepared_, node));
     });
     work_.vectors += part_.nodes.count();
+    work_.matches += best_.matches();
     return Plan::EXACT;
+  }
+
+  void count(const QuantizedIndex& quantized) {
+    const std::optional<uint64_t> all =
+        prepared_.isCounted ? countMatches(part_, quantized, scratch_.query, prepared_, work_)
+                            : std::nullopt;
+    work_.matches += all.value_or(best_.matches());
+    work_.countsAll = work_.countsAll && all.has_value();
   }
 
   /// Fills `kept` with the candidates of a scan of the members from node `first` on.
@@ -141,6 +151,12 @@ class ShardSearch {
 };
 
 }  // namespace
+
+double exactScore(const VectorTable& vectors, const PreparedQuery& query, uint32_t node) {
+  const double dot =
+      kernels().dot(query.query.vector, vectors.vector(node), query.query.dimension);
+  return std::clamp(dot * query.inverseNorm * vectors.inverseNorm(node), -1.0, 1.0);
+}
 
 bool isComparedExactly(const ScopePart& part, const Query& query, Method method) {
   return method == Method::EXACT || part.nodes.count() <= std::max(EXACT_MAX_NODES, query.limit);

@@ -9,6 +9,8 @@ namespace tessera {
 struct PreparedQuery {
   Query query;
   Method method;
+  /// Whether to count all chunks that reach the threshold, and not only those that are scored.
+  bool isCounted;
   /// One over the length of the vector.
   double inverseNorm;
   /// The vector, normalised and rotated.
@@ -17,6 +19,9 @@ struct PreparedQuery {
 
 /// True when all members of a shard are compared exactly, which needs no rotated vector.
 bool isComparedExactly(const ScopePart& part, const Query& query, Method method);
+
+/// The cosine similarity of a query and a node, in full precision.
+double exactScore(const VectorTable& vectors, const PreparedQuery& query, uint32_t node);
 
 /// Offers the hits of one shard to `best` by the cheapest plan, or by the given one, and returns it.
 /// Candidates that cannot be among the best are not ranked exactly, so a shard costs less if others were

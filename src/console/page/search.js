@@ -146,7 +146,9 @@ async function searchWith(inputs, output, query) {
   output.list.append(
     ...body.data.map((/** @type {any} */ found) => chunkItem(found.chunk, found.score, similar)),
   );
-  output.status.textContent = `${body.data.length} results, ${timingOf(headers)}, ${ms.toFixed(1)} ms in all`;
+  const bound = headers.get("x-total-matches") === "exact" ? "" : "at least ";
+  const matches = `${body.data.length} results of ${bound}${body.total_matches} matches`;
+  output.status.textContent = `${matches}, ${timingOf(headers)}, ${ms.toFixed(1)} ms in all`;
 }
 
 /** Searches by the embedding of a chunk. @param {any} inputs @param {any} output @param {any} chunk */

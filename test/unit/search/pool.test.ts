@@ -24,7 +24,7 @@ const request = (number: number): SearchRequest => ({
   body: Uint8Array.of(number).buffer,
 });
 
-const work = { rescoreMs: 0, scopeVectors: 0, estimates: 0, comparisons: 0 };
+const work = { rescoreMs: 0, scopeVectors: 0, estimates: 0, comparisons: 0, countsAll: true };
 const times = { ignored: "", waitMs: 0, parseMs: 1, searchMs: 2, renderMs: 3, ...work };
 const replyTo = (body: ArrayBuffer): SearchFound => ({
   ...times,

@@ -8,7 +8,7 @@ const found: SearchFound = {
   json: new Uint8Array(),
   ignored: "",
   ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0 },
-  ...{ scopeVectors: 100, estimates: 50, comparisons: 20, plan: "graph" },
+  ...{ scopeVectors: 100, estimates: 50, comparisons: 20, countsAll: false, plan: "graph" },
 };
 
 async function secondsOf(plan: SearchFound["plan"]): Promise<Record<string, number>> {

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { ENGINE_VARIABLE, startApi } from "../../support/api/api.ts";
+import {
+  attach,
+  base64Of,
+  chunkOf,
+  cosine,
+  nearVector,
+  randomVector,
+  release,
+  writeVersion,
+} from "../../support/api/versions.ts";
+
+const DIMENSION = 768;
+const FEW = 300;
+/** More than an index counts without being asked. */
+const MANY = 2_400;
+const THRESHOLD = 0.7;
+
+const api = await startApi();
+const { sql } = api;
+const member = await api.user();
+const project = await api.project(member);
+const centre = randomVector(DIMENSION, 1);
+const chunks = Array.from({ length: MANY }, (_, i) =>
+  chunkOf(nearVector(centre, (3 * i) / MANY, i)),
+);
+/** Every tenth, so that all distances from the centre occur. */
+const few = chunks.filter((_, i) => i % (MANY / FEW) === 0);
+const versions = {
+  few: await writeVersion(
+    sql,
+    project,
+    "few.md",
+    few.map(({ vector }) => chunkOf(vector)),
+  ),
+  many: await writeVersion(sql, project, "many.md", chunks),
+};
+for (const [name, version] of Object.entries(versions)) {
+  await attach(sql, project, (await addEnvironment(sql, project, name)).id, [version]);
+  await release(sql, project, (await addRelease(sql, project, name)).id, [version]);
+}
+
+const truth = (list: typeof chunks) =>
+  list.filter(({ vector }) => cosine(vector, centre) >= THRESHOLD).length;
+
+/** The three forms of a search by the centre. */
+function forms(path: string, parameters: string, limit: number) {
+  const options = { dimension: DIMENSION, limit, threshold: THRESHOLD };
+  const octets = `dimension=${DIMENSION}&limit=${limit}&threshold=${THRESHOLD}`;
+  const join = parameters === "" ? "" : `?${parameters}`;
+  return [
+    () => api.post(path + join, { vector: Array.from(centre), ...options }, member),
+    () => api.post(path + join, { vector: base64Of(centre), ...options }, member),
+    () =>
+      api.send("POST", `${path}?${octets}${parameters === "" ? "" : `&${parameters}`}`, {
+        as: member,
+        body: new Uint8Array(centre.buffer),
+        headers: { "content-type": "application/octet-stream" },
+      }),
+  ];
+}
+
+describe.each(["environments", "releases"])("the matches of a search in %s", (kind) => {
+  const pathOf = (name: string) => `/projects/${project.slug}/${kind}/${name}/search`;
+  const json = { vector: Array.from(centre), dimension: DIMENSION };
+
+  beforeAll(async () => {
+    for (const name of ["few", "many"]) {
+      expect((await api.post(pathOf(name), json, member)).body.data).toHaveLength(10);
+    }
+  });
+
+  test("of a small scope are counted, whatever the limit and the form of the body", async () => {
+    const wanted = truth(few);
+    expect(wanted).toBeGreaterThan(10);
+    for (const limit of [1, 5, 10, 100]) {
+      for (const parameters of ["", "effort=exact", "count=exact"]) {
+        for (const ask of forms(pathOf("few"), parameters, limit)) {
+          const { status, headers, body } = await ask();
+          expect(status).toBe(200);
+          expect(body.data).toHaveLength(Math.min(limit, wanted));
+          expect(body.total_matches).toBe(wanted);
+          expect(headers.get("x-total-matches")).toBe("exact");
+        }
+      }
+    }
+  });
+
+  test("of a large scope are a lower bound, and are counted on demand", async () => {
+    const wanted = truth(chunks);
+    for (const limit of [1, 10, 100]) {
+      for (const ask of forms(pathOf("many"), "", limit)) {
+        const { headers, body } = await ask();
+        expect(body.total_matches).toBeWithin(body.data.length, wanted + 1);
+        if (process.env[ENGINE_VARIABLE] !== "pgvector") {
+          expect(headers.get("x-total-matches")).toBe("at-least");
+        }
+      }
+      for (const parameters of ["count=exact", "effort=exact", "count=exact&effort=exact"]) {
+        for (const ask of forms(pathOf("many"), parameters, limit)) {
+          const { headers, body } = await ask();
+          expect(body.data).toHaveLength(Math.min(limit, wanted));
+          expect(body.total_matches).toBe(wanted);
+          expect(headers.get("x-total-matches")).toBe("exact");
+        }
+      }
+    }
+  });
+
+  test("of a scope without chunks of the dimension are none, exactly", async () => {
+    const other = { vector: Array.from(randomVector(1_024, 2)), dimension: 1_024 };
+    const { headers, body } = await api.post(pathOf("few"), other, member);
+    expect(body).toMatchObject({ data: [], total_matches: 0 });
+    expect(headers.get("x-total-matches")).toBe("exact");
+  });
+
+  test.each(["all", "EXACT", "", "1"])("the count %p is refused by name", async (count) => {
+    for (const ask of forms(pathOf("few"), `count=${count}`, 10)) {
+      const answer = await ask();
+      expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
+      expect(answer.body.errors).toEqual([{ field: "count", message: "must be exact, or absent" }]);
+      expect(answer.headers.has("x-total-matches")).toBe(false);
+    }
+  });
+
+  test("are not told to foreign callers, whichever count they ask for", async () => {
+    for (const { why, caller } of await api.foreigners(project)) {
+      const answer = await api.post(`${pathOf("few")}?count=exact`, json, caller);
+      expect([answer.status, answer.body.slug], why).toEqual([404, "project-not-found"]);
+    }
+  });
+});
