@@ -107,7 +107,10 @@ async function openServices(
   const { engine, indexer, pool } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
-  indexer.subscribe("text", (message) => views.receive(message as TextMessage));
+  indexer.subscribe("text", {
+    receive: (message) => views.receive(message as TextMessage),
+    clear: () => views.clear(),
+  });
   const lookupPool = new LookupPool((tenant, task, cost) => pool.lookup(tenant, task, cost));
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool, (seconds) =>
     metrics.lookups.observe(seconds),

@@ -38,7 +38,12 @@ function claimInstance(): number {
   return instance;
 }
 
-type Subscriber = (message: unknown) => void;
+/** Keeps what an index publishes. */
+interface Subscriber {
+  receive(message: unknown): void;
+  /** The thread has ended: what it published is replaced by what the next one publishes. */
+  clear(): void;
+}
 
 /**
  * The main thread's side of the indexing thread. Knows which projects are loaded, requests others,
@@ -122,6 +127,8 @@ export class Indexer implements ProjectLoader {
     this.#closing = true;
     clearInterval(this.#timer);
     this.#send({ type: "stop" });
+    // Between the end of a thread and the start of the next one there is nothing to wait for.
+    if (this.#worker === undefined) this.#stopped.resolve();
     await pTimeout(this.#stopped.promise, { milliseconds: INDEX_STOP_TIMEOUT_MS, message: false });
     await this.#worker?.terminate();
     instances.delete(this.#options.instance);
@@ -165,6 +172,7 @@ export class Indexer implements ProjectLoader {
     }
     this.log.error({ err }, "the indexing thread ended; restarting it");
     this.#loaded.clear();
+    for (const subscriber of this.#subscribers.values()) subscriber.clear();
     this.#report = STARTING;
     setTimeout(() => {
       if (!this.#closing) this.#start();
@@ -191,7 +199,7 @@ export class Indexer implements ProjectLoader {
         this.#report = message.report;
         break;
       case "published":
-        this.#subscribers.get(message.index)?.(message.message);
+        this.#subscribers.get(message.index)?.receive(message.message);
         break;
       case "stopped":
         this.#stopped.resolve();
