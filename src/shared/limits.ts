@@ -537,6 +537,13 @@ export const IMPORT_PACE_BYTES = 65_536;
 export const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
 /** Bytes of an upload that wait for its thread. */
 export const IMPORT_QUEUED_BYTES = 1_048_576;
+/** A compressed body may expand to this much, and to so many times the bytes that have arrived. */
+export const IMPORT_EXPANSION_FREE_BYTES = 1_048_576;
+export const IMPORT_EXPANSION_MAX = 64;
+/** Lines that an import refuses before it stops. */
+export const IMPORT_REFUSED_MAX = 100_000;
+/** All requests go before the parsing of imports. */
+export const IMPORT_NICENESS = 10;
 /** An import waits this long for a row that another transaction holds. */
 export const IMPORT_LOCK_TIMEOUT_MS = 5_000;
 /** The longest statement puts the files of a large scope in place. */

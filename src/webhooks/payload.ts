@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isJsonType } from "../http/body.ts";
 import { invalid } from "../problem/problem.ts";
 import { canonicalJson } from "../shared/canonical-json.ts";
+import { isDeeper } from "../shared/json-depth.ts";
 import { JSON_MAX_DEPTH } from "../shared/limits.ts";
 
 /** The payload of a delivery. */
@@ -19,12 +20,6 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 const FORM_FIELD = "payload";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((member) => isDeeper(member, levels - 1));
-}
 
 /** Undefined when the text is not JSON. Throws `validation-failed` for JSON nested too deeply. */
 function jsonPayload(text: string): Payload | undefined {

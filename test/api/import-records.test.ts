@@ -8,7 +8,6 @@ import {
   allUnchanged,
   file,
   importsOf,
-  ndjson,
   PRODUCTION,
 } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -135,19 +134,6 @@ describe("POST /projects/{project_reference}/import", () => {
     expect(row?.["count"]).toBe(0);
     expect(await report(project, lines.slice(0, 2), { strict: true })).toEqual(allChanged(2));
     expect(await report(project, ["{"], { strict: false })).toMatchObject({ refused: 1 });
-  });
-
-  test("the rest of a damaged compressed body is one refused line", async () => {
-    const project = await api.project(owner);
-    const whole = Bun.gzipSync(new TextEncoder().encode(ndjson([PRODUCTION, file("a.md")])));
-    const answer = await api.send("POST", `/projects/${project.slug}/import`, {
-      as: owner,
-      body: whole.slice(0, -12),
-      headers: { "content-type": "application/x-ndjson", "content-encoding": "gzip" },
-    });
-    expect(answer.status).toBe(200);
-    expect(answer.body.refused).toBe(1);
-    expect(answer.body.errors[0].message).toStartWith("the rest of the file cannot be read: ");
   });
 
   test("an environment whose active release is null serves its working set again", async () => {

@@ -96,12 +96,12 @@ export function importOperations(services: ImportServices): Operation[] {
   const places = new FairPlaces(IMPORTS_MAX);
 
   /** Imports the body and notes in the audit log what has come of it. */
-  async function importBody({ body }: Request, job: ImportJob): Promise<ImportReport> {
+  async function importBody({ body, signal }: Request, job: ImportJob): Promise<ImportReport> {
     const { actor, target, strict } = job;
     const note = (outcome: object) => audit.imported(actor, target.id, { strict, ...outcome });
     try {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
-      const result = await imports.run(job, upload);
+      const result = await imports.run(job, upload, signal);
       await note(countsOf(result));
       return result;
     } catch (error) {

@@ -17,8 +17,12 @@ export interface InputRecord {
   readonly parsed: ParsedRecord | RecordError;
 }
 
-const BLANK = /^\s*$/;
 const SHORT_LINE_BYTES = 64;
+
+/** True for a first line that has nothing but the byte order mark of its file. */
+function isMarkOnly(bytes: Uint8Array): boolean {
+  return /^\s*$/.test(Buffer.from(bytes).toString());
+}
 
 interface ReadOptions {
   /** Receives the size of each piece of the input before decompression. */
@@ -29,8 +33,7 @@ interface ReadOptions {
 }
 
 /**
- * Reads the records of NDJSON sources in batches of bounded size. Blank lines are skipped. What cannot
- * be read of a source is one more invalid record, unless the source throws an ImportError.
+ * Reads the records of NDJSON sources in batches of bounded size. What cannot be read of a source is one more invalid record, unless the source throws an ImportError.
  */
 export async function* readBatches(
   sources: readonly Source[],
@@ -101,7 +104,7 @@ function inputRecord(
     const reason = `is longer than ${IMPORT_LINE_MAX_BYTES} bytes`;
     return { where, parsed: new RecordError(reason) };
   }
-  if (line.bytes.length < SHORT_LINE_BYTES && BLANK.test(Buffer.from(line.bytes).toString())) {
+  if (line.number === 1 && line.bytes.length < SHORT_LINE_BYTES && isMarkOnly(line.bytes)) {
     return undefined;
   }
   try {

@@ -7,6 +7,13 @@ export interface Line {
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+
+function isBlank(byte: number | undefined): boolean {
+  // From the tab to the carriage return are the other blanks of ASCII.
+  return byte === SPACE || (byte !== undefined && byte >= TAB && byte <= CARRIAGE_RETURN);
+}
 
 /** Buffers the pieces of one line. Drops them as soon as the line is too long. */
 class LineBuffer {
@@ -49,8 +56,8 @@ function withoutCarriageReturn(line: Uint8Array): Uint8Array {
 
 /**
  * Splits a stream of bytes into lines that end with LF or CR LF. The last line may end with neither.
- * Yields the lines of each piece of the stream together. Buffers at most one piece of the stream and
- * one line of `maxBytes`, including its carriage return.
+ * Blank lines are counted and left out. Yields the lines of each piece of the stream together. Buffers
+ * at most one piece of the stream and one line of `maxBytes`, including its carriage return.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
@@ -60,15 +67,29 @@ export async function* readLines(
   let number = 0;
   for await (const piece of source) {
     const lines: Line[] = [];
+    const put = (bytes: Uint8Array | null) => {
+      if (bytes?.every(isBlank) !== true) lines.push({ number, bytes });
+    };
     let from = 0;
-    for (let at = piece.indexOf(NEWLINE); at >= 0; at = piece.indexOf(NEWLINE, from)) {
-      buffer.add(piece.subarray(from, at));
+    for (;;) {
+      let at = from;
+      // A piece may have more blank lines than there is time to look at one by one.
+      for (; buffer.empty && isBlank(piece[at]); at++) {
+        if (piece[at] !== NEWLINE) continue;
+        number++;
+        from = at + 1;
+      }
+      const end = piece.indexOf(NEWLINE, at);
+      if (end < 0) break;
+      buffer.add(piece.subarray(from, end));
       number++;
-      lines.push({ number, bytes: buffer.take() });
-      from = at + 1;
+      put(buffer.take());
+      from = end + 1;
     }
     buffer.add(piece.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (!buffer.empty) yield [{ number: number + 1, bytes: buffer.take() }];
+  const last = buffer.empty ? undefined : buffer.take();
+  if (last !== undefined && last?.every(isBlank) !== true)
+    yield [{ number: number + 1, bytes: last }];
 }

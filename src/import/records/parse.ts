@@ -1,7 +1,8 @@
 import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
-import { IMPORT_RECORD_ERRORS_MAX } from "../../shared/limits.ts";
+import { isDeeper } from "../../shared/json-depth.ts";
+import { IMPORT_RECORD_ERRORS_MAX, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { RecordError } from "./errors.ts";
 import { fileVersion } from "./file-record.ts";
@@ -27,13 +28,7 @@ export function parseLine(
   onUnknownField: OnUnknownField,
   target?: ImportTarget,
 ): ParsedRecord {
-  try {
-    return parseRecord(parseJson(bytes), onUnknownField, target);
-  } catch (error) {
-    // The functions that walk through values are recursive.
-    if (error instanceof RangeError) throw new RecordError("is nested too deeply");
-    throw error;
-  }
+  return parseRecord(parseJson(bytes), onUnknownField, target);
 }
 
 /** Validates one record, for the target if there is one. Unknown fields are reported and ignored. Throws a RecordError. */
@@ -80,6 +75,9 @@ function parseJson(bytes: Uint8Array): unknown {
     value = JSON.parse(text);
   } catch {
     throw new RecordError("is not valid JSON");
+  }
+  if (isDeeper(value, JSON_MAX_DEPTH)) {
+    throw new RecordError(`must not be nested deeper than ${JSON_MAX_DEPTH}`);
   }
   const isSuspect = NUL_OR_SURROGATE_ESCAPE.test(text) || LARGE_NUMBER.test(text);
   if (isSuspect) requireStorable(value, "");

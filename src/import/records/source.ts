@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
 import { ImportError } from "./errors.ts";
+import { wholeFrames } from "./zstd-frames.ts";
 
 /** How an input is compressed. */
 export type Encoding = "identity" | "gzip" | "zstd";
@@ -68,8 +69,9 @@ export function decompressed(
     encoding === "gzip"
       ? createGunzip({ chunkSize: IMPORT_READ_BYTES })
       : createZstdDecompress({ chunkSize: IMPORT_READ_BYTES });
+  const whole = encoding === "zstd" ? wholeFrames(input) : input;
   const compressed =
-    input instanceof Readable ? input : Readable.from(input, { objectMode: false });
+    whole instanceof Readable ? whole : Readable.from(whole, { objectMode: false });
   compressed.on("error", (error) => decoder.destroy(error));
   return compressed.pipe(decoder);
 }

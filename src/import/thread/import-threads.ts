@@ -1,6 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../problem/problem.ts";
-import { IMPORT_QUEUED_BYTES, IMPORT_THREAD_IDLE_MS } from "../../shared/limits.ts";
+import {
+  IMPORT_EXPANSION_MAX,
+  IMPORT_QUEUED_BYTES,
+  IMPORT_THREAD_IDLE_MS,
+} from "../../shared/limits.ts";
 import type {
   FromImport,
   ImportFailure,
@@ -15,12 +19,19 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
   switch (failure.kind) {
     case "too-large":
       return new Problem("payload-too-large", {
-        detail: `The records must have at most ${maxBytes} bytes, compressed or not.`,
+        detail:
+          `The records must have at most ${maxBytes} bytes, compressed or not, and at most ` +
+          `${IMPORT_EXPANSION_MAX} times the bytes of the compressed body.`,
         // The rest of the body is not read.
         headers: { connection: "close" },
       });
     case "lost":
       return new Problem("validation-failed", { detail: "The body could not be read." });
+    case "refused":
+      return new Problem("validation-failed", {
+        detail: failure.message,
+        headers: { connection: "close" },
+      });
     case "import":
       return new Problem("overloaded", { detail: `${failure.message}.` });
     case "error": {
@@ -54,7 +65,8 @@ class RunningImport {
   }
 
   /** Passes the body to the thread as fast as it is imported, and returns the report. */
-  async run(body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
+  async run(body: AsyncIterable<Uint8Array>, client: AbortSignal): Promise<ImportReport> {
+    client.addEventListener("abort", () => this.#post({ type: "lost" }));
     try {
       for await (const piece of body) {
         await this.#send(piece);
@@ -119,9 +131,13 @@ class ImportThread {
     this.#worker.on("exit", () => this.#failed(new Error("an import thread has ended")));
   }
 
-  async run(job: ImportJob, body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
+  async run(
+    job: ImportJob,
+    body: AsyncIterable<Uint8Array>,
+    client: AbortSignal,
+  ): Promise<ImportReport> {
     this.#current = new RunningImport(this.#worker, job);
-    return await this.#current.run(body);
+    return await this.#current.run(body, client);
   }
 
   async end(): Promise<void> {
@@ -146,14 +162,18 @@ export class ImportThreads {
   constructor(private readonly options: ImportThreadOptions) {}
 
   /**
-   * Imports a body. When the body throws, so does the import, and it keeps what an interrupted import
-   * keeps. Throws problems and database errors.
+   * Imports a body. When the body throws or the client goes away, the import stops, and keeps what an
+   * interrupted import keeps. Throws problems and database errors.
    */
-  async run(job: ImportJob, body: AsyncIterable<Uint8Array>): Promise<ImportReport> {
+  async run(
+    job: ImportJob,
+    body: AsyncIterable<Uint8Array>,
+    client: AbortSignal,
+  ): Promise<ImportReport> {
     const thread = this.#take();
     this.#running.add(thread);
     try {
-      const report = await thread.run(job, body);
+      const report = await thread.run(job, body, client);
       this.#keep(thread);
       return report;
     } finally {

@@ -39,14 +39,16 @@ export type ToImport =
   | { readonly type: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The input is complete. */
   | { readonly type: "end" }
-  /** The rest of the input will not arrive: the import must not be completed. */
+  /** The rest of the input will not arrive, or nobody waits for the answer: the import is to stop. */
   | { readonly type: "lost" };
 
 /** Why an import failed. */
 export type ImportFailure =
-  /** The input is larger than allowed after decompression. */
+  /** The input is larger than allowed, or expands too much. */
   | { readonly kind: "too-large" }
   | { readonly kind: "lost" }
+  /** The message is meant for the caller, whose input is at fault. */
+  | { readonly kind: "refused"; readonly message: string }
   /** The message is meant for the caller, who can repeat the import. */
   | { readonly kind: "import"; readonly message: string }
   | {

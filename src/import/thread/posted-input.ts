@@ -19,10 +19,15 @@ export class PostedInput {
     this.#wake();
   }
 
+  /** Throws InputLost when the sender has given up, even if all of the input was there before. */
+  requireSender(): void {
+    if (this.#state === "lost") throw new InputLost("the sender of the input has given up");
+  }
+
   /** Throws InputLost as soon as the rest of the input is lost. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
-      if (this.#state === "lost") throw new InputLost("the input ended before it was complete");
+      this.requireSender();
       const piece = this.#pieces.shift();
       if (piece !== undefined) {
         this.onTaken(piece.byteLength);

@@ -7,9 +7,9 @@ import {
 } from "../../shared/limits.ts";
 import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
-import { ImportError } from "../records/errors.ts";
-import { decompressed, type Source } from "../records/source.ts";
+import type { Source } from "../records/source.ts";
 import type { ImportJob, ImportReport } from "./messages.ts";
+import { expanded, requireSense } from "./upload-guard.ts";
 
 /** Someone waits for the answer, and others for what the import holds. */
 const BOUNDS = {
@@ -18,38 +18,27 @@ const BOUNDS = {
   idleInTransactionMs: IMPORT_IDLE_TIMEOUT_MS,
 };
 
-/** The input is larger than allowed. */
-export class InputTooLarge extends ImportError {}
-
-async function* limited(
-  input: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const piece of input) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes) throw new InputTooLarge("the input is too large");
-    yield piece;
-  }
-}
-
 /** Positions are `:LINE`, because the body of a request has no name. */
 function lineOf(where: string): number {
   return Number(where.slice(1));
 }
 
-/** Imports records into one project. Throws an ImportError, such as InputTooLarge. */
+/**
+ * Imports records into one project. Throws an ImportError, such as InputTooLarge, and what
+ * `requireClient` throws once nobody waits for the import any more.
+ */
 export async function runJob(
   sql: Sql,
   { actor, target, encoding, strict, maxBytes }: ImportJob,
   input: AsyncIterable<Uint8Array>,
+  requireClient: () => void,
 ): Promise<ImportReport> {
   const source: Source = {
     name: "",
     size: null,
-    // A few bytes can expand to any number of them, so the limit applies to both sides.
-    open: () => limited(decompressed(encoding, limited(input, maxBytes)), maxBytes),
+    open: () => expanded(input, { encoding, maxBytes, requireClient }),
   };
+  let refusals = 0;
   const errors: Array<{ line: number; message: string }> = [];
   const summary = await importRecords(sql, readBatches([source], { target }), {
     actor,
@@ -57,6 +46,7 @@ export async function runJob(
     strict,
     bounds: BOUNDS,
     onRejected(where, message) {
+      requireSense(++refusals);
       if (errors.length < IMPORT_REPORT_ERRORS_MAX) errors.push({ line: lineOf(where), message });
     },
   });

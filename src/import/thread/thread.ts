@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../db/client.ts";
-import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS, IMPORT_NICENESS } from "../../shared/limits.ts";
+import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { ImportError } from "../records/errors.ts";
 import type {
   FromImport,
@@ -10,8 +11,9 @@ import type {
   ToImport,
 } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";
-import { InputTooLarge, runJob } from "./run-job.ts";
+import { runJob } from "./run-job.ts";
 import { spooled } from "./spool.ts";
+import { InputRefused, InputTooLarge } from "./upload-guard.ts";
 
 /**
  * The entry point of a thread that runs imports, one after another, whose parsing would otherwise delay all
@@ -24,6 +26,7 @@ let input: PostedInput | undefined;
 
 function failureOf(error: unknown): ImportFailure {
   if (error instanceof InputTooLarge) return { kind: "too-large" };
+  if (error instanceof InputRefused) return { kind: "refused", message: error.message };
   if (error instanceof InputLost) return { kind: "lost" };
   if (error instanceof ImportError) return { kind: "import", message: error.message };
   const { message, stack, code, severity } = error as Error & { code?: string; severity?: string };
@@ -39,7 +42,7 @@ async function run(job: ImportJob, input: PostedInput): Promise<void> {
   try {
     // A transaction must not wait for a client.
     const whole = job.strict ? await spooled(input, spoolFolder) : input;
-    post({ type: "done", report: await runJob(sql, job, whole) });
+    post({ type: "done", report: await runJob(sql, job, whole, () => input.requireSender()) });
   } catch (error) {
     post({ type: "failed", failure: failureOf(error) });
   } finally {
@@ -47,6 +50,7 @@ async function run(job: ImportJob, input: PostedInput): Promise<void> {
   }
 }
 
+setThreadNiceness(IMPORT_NICENESS);
 port.on("message", (message: ToImport) => {
   if (message.type !== "start") {
     input?.receive(message);
