@@ -12,7 +12,13 @@ import {
 } from "../../support/api/imports.ts";
 
 const MAX_BYTES = 100_000;
-const api = await startApi({ env: { IMPORT_MAX_BYTES: String(MAX_BYTES) } });
+/** Of other operations. */
+const MAX_BODY_BYTES = 1_000;
+/** The size of an import that must not be held in memory. */
+const STREAM_BYTES = 250_000_000;
+const api = await startApi({
+  env: { IMPORT_MAX_BYTES: String(MAX_BYTES), MAX_BODY_BYTES: String(MAX_BODY_BYTES) },
+});
 const owner = await api.user();
 const { post, report, working } = importsOf(api, owner);
 const TYPE = { "content-type": "application/x-ndjson" };
@@ -78,11 +84,10 @@ describe("the body of an import", () => {
   });
 
   test("larger than the limit of other operations is imported", async () => {
-    const large = await startApi({ env: { MAX_BODY_BYTES: "1000" } });
-    const caller = await large.user();
-    const project = await large.project(caller);
+    const project = await api.project(owner);
     const lines = [PRODUCTION, ...Array.from({ length: 50 }, (_, i) => file(`${i}.md`))];
-    expect(await importsOf(large, caller).report(project, lines)).toEqual(allChanged(lines.length));
+    expect(ndjson(lines).length).toBeGreaterThan(MAX_BODY_BYTES);
+    expect(await report(project, lines)).toEqual(allChanged(lines.length));
   });
 });
 
@@ -149,39 +154,37 @@ describe("an upload", () => {
   });
 });
 
+const service = await startApiProcess();
+const caller = await service.user();
+
 describe("the service", () => {
   test("imports a stream that is far larger than the memory that it takes", async () => {
-    const large = await startApiProcess();
-    const caller = await large.user();
-    const project = await large.project(caller);
-    const { report: importLines } = importsOf(large, caller);
+    const project = await service.project(caller);
+    const { report: importLines } = importsOf(service, caller);
     await importLines(project, [PRODUCTION]);
-    const status = () => readFileSync(`/proc/${large.server.pid}/status`, "utf8");
+    const status = () => readFileSync(`/proc/${service.server.pid}/status`, "utf8");
     const peakOf = () => Number(/VmHWM:\s+(\d+)/.exec(status())?.[1]) * 1_024;
     const before = peakOf();
-    const upload = openUpload(large, project, caller);
+    const upload = openUpload(service, project, caller);
     const piece = `${"x".repeat(65_535)}\n`;
-    const bytes = 500_000_000;
-    for (let sent = 0; sent < bytes; sent += piece.length) await upload.write(piece);
+    for (let sent = 0; sent < STREAM_BYTES; sent += piece.length) await upload.write(piece);
     await upload.end();
     const body = (await (await upload.answer).json()) as { lines: number; refused: number };
     expect(body.refused).toBe(body.lines);
-    expect(body.lines * piece.length).toBeGreaterThanOrEqual(bytes);
-    expect(peakOf() - before).toBeLessThan(bytes / 2);
+    expect(body.lines * piece.length).toBeGreaterThanOrEqual(STREAM_BYTES);
+    expect(peakOf() - before).toBeLessThan(STREAM_BYTES / 2);
   });
 
   test("answers or closes when it is stopped during an import, and changes no scope", async () => {
-    const stopped = await startApiProcess();
-    const caller = await stopped.user();
-    const project = await stopped.project(caller);
-    await importsOf(stopped, caller).report(project, [PRODUCTION]);
-    const upload = openUpload(stopped, project, caller);
+    const project = await service.project(caller);
+    await importsOf(service, caller).report(project, [PRODUCTION]);
+    const upload = openUpload(service, project, caller);
     await upload.write(ndjson([file("a.md")]));
     await Bun.sleep(200);
-    stopped.server.kill("SIGTERM");
-    expect(await stopped.server.exited).toBe(0);
+    service.server.kill("SIGTERM");
+    expect(await service.server.exited).toBe(0);
     await upload.answer.catch(() => {});
-    const [row] = await stopped.sql`SELECT count(*)::integer AS count FROM environment_files`;
+    const [row] = await service.sql`SELECT count(*)::integer AS count FROM environment_files`;
     expect(row?.["count"]).toBe(0);
   });
 });
