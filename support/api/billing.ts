@@ -36,8 +36,15 @@ export function environment(provider: BillingProvider): Record<string, string> {
   };
 }
 
-/** A service with a provider of its own, and functions that send upgrades to it. */
-export async function startBilling() {
+let shared: ReturnType<typeof startBilling> | undefined;
+
+/** A service that all tests of a process share, with a provider, and functions that send upgrades to it. */
+export function sharedBilling() {
+  shared ??= startBilling();
+  return shared;
+}
+
+async function startBilling() {
   const provider = new BillingProvider({ secretKey: SECRET_KEY, prices: CATALOGUE });
   const api = await startApi({ env: environment(provider) });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { withCors } from "../../src/http/cors.ts";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi, startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
 const PAGE = "https://app.example.com";
 const OTHER = "https://evil.example.com";
 const api = await startApi({ env: { CORS_ORIGINS: `${PAGE}, http://localhost:5173/` } });
-const plain = await startApi({ beside: api });
+const plain = await sharedApi();
 const user = await api.user();
 
 /** Requests as browsers send them; the API document does not describe what they add. */

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { startApiProcess } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 
 setDefaultTimeout(120_000);
@@ -7,7 +7,7 @@ setDefaultTimeout(120_000);
 const WAIT_MS = 60_000;
 
 test("a project is indexed when it changes, before anybody has searched it", async () => {
-  const api = await startApiProcess();
+  const api = await sharedApi();
   await untilReady(api.url);
   const world = await IndexWorld.create(api);
   await world.write(2);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { RATE_LIMIT_SYNC_MS } from "../../src/shared/limits.ts";
-import { type Caller, startApi, type TestApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { scrape } from "../../support/prometheus.ts";
 import { addWebhook } from "../../support/webhooks.ts";
@@ -16,7 +16,7 @@ const env = {
 };
 const api = await startApi({ env });
 const other = await startApi({ env, beside: api });
-const unlimited = await startApi({ beside: api });
+const unlimited = await sharedApi();
 
 const PATH = "/projects";
 

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 
@@ -9,7 +9,7 @@ setDefaultTimeout(120_000);
 const WAIT_MS = 60_000;
 
 test("a project without vectors reports its documents, and that no change waits", async () => {
-  const api = await startApiProcess();
+  const api = await sharedApi();
   await untilReady(api.url);
   const { sql } = api;
   const project = await api.project(await api.user());

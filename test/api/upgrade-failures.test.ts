@@ -7,7 +7,7 @@ import {
   NOTHING,
   PRO,
   SECRET_KEY,
-  startBilling,
+  sharedBilling,
 } from "../../support/api/billing.ts";
 import {
   BillingProvider,
@@ -17,7 +17,7 @@ import {
   type Reaction,
 } from "../../support/api/billing-provider.ts";
 
-const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await startBilling();
+const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await sharedBilling();
 const unanswered = upgradesWithoutAnswer();
 
 /** Two upgrades at a provider that never answers. They time out while the other tests run. */

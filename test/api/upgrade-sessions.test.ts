@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { startApiProcess } from "../../support/api/api.ts";
-import { environment, ORIGIN, PRO, startBilling } from "../../support/api/billing.ts";
+import { environment, ORIGIN, PRO, sharedBilling } from "../../support/api/billing.ts";
 import {
   declined,
   errorAnswer,
@@ -8,7 +8,7 @@ import {
   type Reaction,
 } from "../../support/api/billing-provider.ts";
 
-const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await startBilling();
+const { api, provider, payer, upgrade, checkoutUrl, keysSince } = await sharedBilling();
 
 function sessionAt(url: string): string {
   return /cs_test_\w+/.exec(url)?.[0] as string;

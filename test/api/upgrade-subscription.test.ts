@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi, startApi } from "../../support/api/api.ts";
 import {
   environment,
   NO_AMOUNT,
@@ -8,11 +8,11 @@ import {
   PATH,
   PERMISSION,
   PRO,
-  startBilling,
+  sharedBilling,
 } from "../../support/api/billing.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 
-const { api, provider, payer, upgrade, checkoutUrl } = await startBilling();
+const { api, provider, payer, upgrade, checkoutUrl } = await sharedBilling();
 
 describe("who may upgrade a subscription", () => {
   const invalid = { type: "gold" };
@@ -232,7 +232,7 @@ describe("the checkout of an upgrade", () => {
 
 describe("an incomplete billing configuration", () => {
   test("without a provider, a paid tier returns 500 billing-not-configured and the free tier succeeds", async () => {
-    const bare = await startApi({ beside: api });
+    const bare = await sharedApi();
     const caller = await payer();
     const answer = await upgrade(PRO, caller, {}, bare);
     expect([answer.status, answer.body.slug]).toEqual([500, "billing-not-configured"]);
