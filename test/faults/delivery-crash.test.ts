@@ -11,21 +11,32 @@ setDefaultTimeout(120_000);
 
 const KILLED = 128 + 9;
 const redis = await startRedis();
-const healthy = await startApi();
-const healthyWithRedis = await startApi({ beside: healthy, env: { REDIS_URL: redis.url } });
+const env = { REDIS_URL: redis.url };
+const healthy = await startApi({ env });
 const { sql } = healthy;
 const member = await healthy.user();
 const project = await healthy.project(member);
 
-/** Starts a process on the same database that dies at the failpoint. */
-const startCrashing = (point: string, env: Record<string, string> = {}) =>
-  startApiProcess({ beside: healthy, env: { TESSERA_FAILPOINTS: point, ...env } });
+/** Starts a process on the same database and Redis, which searches nothing. */
+const startBeside = (variables: Readonly<Record<string, string>> = {}) =>
+  startApiProcess({ beside: healthy, env: { ...env, SEARCH_WORKERS: "1", ...variables } });
 
-const deliver = (api: typeof healthy, webhook: TestWebhook, key: string) =>
-  api.send("POST", webhook.path, {
-    headers: { ...webhook.headers, "idempotency-key": key },
-    json: { key },
-  });
+/** Sends JSON to a process that dies at the failpoint meanwhile. */
+async function crashAt(point: string, path: string, headers: HeadersInit, json: unknown) {
+  const crashing = await startBeside({ TESSERA_FAILPOINTS: point });
+  const body = JSON.stringify(json);
+  const sent = fetch(`${crashing.url}${path}`, { method: "POST", headers, body });
+  await expect(sent).rejects.toThrow();
+  expect(await crashing.server.exited).toBe(KILLED);
+}
+
+const headersOf = (webhook: TestWebhook, key: string | null) => ({
+  ...{ ...webhook.headers, "content-type": "application/json" },
+  ...(key === null ? {} : { "idempotency-key": key }),
+});
+
+const deliver = (webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
+  healthy.send("POST", webhook.path, { headers: headersOf(webhook, key), json });
 
 /** Retries while the answer is retryable. Returns the last answer and the states before it. */
 async function retry(send: () => Promise<Answer>): Promise<{ states: string[]; last: Answer }> {
@@ -47,66 +58,54 @@ const COMMITTED = [
   "answer.released",
 ];
 
+/** At these, the process dies with a lease in Redis and nothing stored. */
+const LEASED = ["delivery.leased", "answer.leased", "answer.locked", "answer.written"];
+
+/** A retry is in progress as long as the lease is held, unless something is stored. */
+const statesAfter = (point: string) => new Set(LEASED.includes(point) ? ["in_progress"] : []);
+
 describe("a process killed during a delivery", () => {
   for (const point of points("delivery.")) {
     test(`a delivery killed at ${point} is stored completely or not at all, and a retry leaves one event`, async () => {
       const webhook = await addWebhook(sql, project);
-      const crashing = await startCrashing(point);
       const key = randomUUID();
-      await expect(deliver(crashing, webhook, key)).rejects.toThrow();
-      expect(await crashing.server.exited).toBe(KILLED);
-      const { last } = await retry(() => deliver(healthy, webhook, key));
-      expect(last.status).toBe(200);
-      if (COMMITTED.includes(point)) expect(last.body.duplicate).toBe(true);
+      await crashAt(point, webhook.path, headersOf(webhook, key), { key });
+      const { states, last } = await retry(() => deliver(webhook, key));
+      expect(new Set(states)).toEqual(statesAfter(point));
+      expect([last.status, last.body.duplicate]).toEqual([200, COMMITTED.includes(point)]);
       expect(last.body.payload).toEqual({ key });
       expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
       expect(await orphanRows(sql)).toBe(0);
+      const other = await deliver(webhook, key, "other");
+      expect(other.body.idempotency.state).toBe("payload_mismatch");
     });
   }
 
-  test("a retry after a kill is in progress until the lease of the killed process expires in Redis", async () => {
-    const webhook = await addWebhook(sql, project);
-    const crashing = await startCrashing("delivery.leased", { REDIS_URL: redis.url });
-    const key = randomUUID();
-    await expect(deliver(crashing, webhook, key)).rejects.toThrow();
-    const { states, last } = await retry(() => deliver(healthyWithRedis, webhook, key));
-    expect(new Set(states)).toEqual(new Set(["in_progress"]));
-    expect([last.status, last.body.duplicate]).toEqual([200, false]);
-    expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
-  });
-
-  test("a retry after a kill returns the committed delivery at once, even while the lease is held", async () => {
-    const webhook = await addWebhook(sql, project);
-    const crashing = await startCrashing("delivery.committed", { REDIS_URL: redis.url });
-    const key = randomUUID();
-    await expect(deliver(crashing, webhook, key)).rejects.toThrow();
-    const again = await deliver(healthyWithRedis, webhook, key);
-    expect([again.status, again.body.duplicate]).toEqual([200, true]);
-    const headers = { ...webhook.headers, "idempotency-key": key };
-    const other = await healthyWithRedis.send("POST", webhook.path, { headers, json: "other" });
-    expect(other.body.idempotency.state).toBe("payload_mismatch");
-  });
-
-  for (const key of [randomUUID(), null]) {
-    test(`a delivery ${key ? "with" : "without"} a key, killed while a statement runs, is never stored in part`, async () => {
+  test("deliveries with and without a key, killed while a statement runs, are never stored in part", async () => {
+    const sendings = [];
+    const runs = await lockTable(sql, "runs");
+    const crashing = await startBeside();
+    for (const key of [randomUUID(), null]) {
       const webhook = await addWebhook(sql, project);
-      const crashing = await startApiProcess({ beside: healthy });
-      const runs = await lockTable(sql, "runs");
-      const headers = { ...webhook.headers, ...(key === null ? {} : { "idempotency-key": key }) };
-      const sent = crashing.send("POST", webhook.path, { headers, json: 1 });
-      await Promise.all([runs.waiting(1), crashing.contract()]);
-      crashing.server.kill("SIGKILL");
-      await expect(sent).rejects.toThrow();
-      await runs.release();
-      const { last } = await retry(() => healthy.send("POST", webhook.path, { headers, json: 1 }));
+      const headers = headersOf(webhook, key);
+      const sent = fetch(`${crashing.url}${webhook.path}`, { method: "POST", headers, body: "1" });
+      sendings.push({ key, webhook, sent });
+    }
+    await runs.waiting(2);
+    crashing.server.kill("SIGKILL");
+    const outcomes = await Promise.allSettled(sendings.map(({ sent }) => sent));
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await runs.release();
+    for (const { key, webhook } of sendings) {
+      const { last } = await retry(() => deliver(webhook, key, 1));
       expect(last.status).toBe(200);
       const { events, messages, runs: runCount } = await storedRows(sql, webhook);
       expect([messages, runCount]).toEqual([events, events]);
       // Without a key, the retry is stored again even if the first was stored.
       expect(events).toBeLessThanOrEqual(key === null ? 2 : 1);
-      expect(await orphanRows(sql)).toBe(0);
-    });
-  }
+    }
+    expect(await orphanRows(sql)).toBe(0);
+  });
 });
 
 describe("a process killed while it answers an input request", () => {
@@ -114,11 +113,11 @@ describe("a process killed while it answers an input request", () => {
     test(`an answer killed at ${point} is stored completely or not at all, and a retry leaves one answer`, async () => {
       const conversation = await addConversation(sql, member, project);
       const request = await addInputRequest(sql, conversation);
-      const crashing = await startCrashing(point);
       const body = { values: { note: "a" } };
-      await expect(crashing.post(request.path, body, member)).rejects.toThrow();
-      expect(await crashing.server.exited).toBe(KILLED);
-      const { last } = await retry(() => healthy.post(request.path, body, member));
+      const headers = { ...member.headers, "content-type": "application/json" };
+      await crashAt(point, request.path, headers, body);
+      const { states, last } = await retry(() => healthy.post(request.path, body, member));
+      expect(new Set(states)).toEqual(statesAfter(point));
       expect([last.status, last.body.duplicate]).toEqual([200, COMMITTED.includes(point)]);
       const [row] = await sql`
         SELECT r.status, count(a.id)::int AS answers FROM input_requests r
@@ -130,5 +129,7 @@ describe("a process killed while it answers an input request", () => {
 });
 
 test("an unknown failpoint prevents the service from starting", async () => {
-  await expect(startCrashing("delivery.imagined")).rejects.toThrow("delivery.imagined");
+  await expect(startBeside({ TESSERA_FAILPOINTS: "delivery.imagined" })).rejects.toThrow(
+    "delivery.imagined",
+  );
 });
