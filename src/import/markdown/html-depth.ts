@@ -4,11 +4,16 @@ const UNCLOSED =
   /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|colgroup|html|head|body)$/;
 /** Elements that a parser opens again in what follows, until their end tag. */
 const FORMATTING = /^(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)$/;
-/** Elements whose end tag does not close another one around it. */
-const ORDINARY =
-  /^(?:abbr|bdi|bdo|cite|data|del|dfn|ins|kbd|label|mark|q|samp|span|sub|sup|time|var)$/;
+/** Elements that the end tag of an element which is not among them does not close. */
+const SPECIAL =
+  /^(?:address|annotation-xml|applet|article|aside|blockquote|button|caption|center|desc|details|dialog|dir|div|dl|fieldset|figcaption|figure|footer|foreignobject|form|frameset|h[1-6]|header|hgroup|iframe|listing|main|marquee|menu|mi|mn|mo|ms|mtext|nav|noembed|noframes|noscript|object|ol|plaintext|pre|script|search|section|select|style|summary|table|template|textarea|title|ul|xmp)$/;
+/** Elements whose start tag ends the SVG or the formula around it. */
+const BREAKOUT =
+  /^(?:b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|embed|h[1-6]|head|hr|i|img|li|listing|menu|meta|nobr|ol|p|pre|ruby|s|small|span|strike|strong|sub|sup|table|tt|u|ul|var)$/;
 /** Elements that no end tag inside them closes. */
 const BOUNDARY = /^(?:table|object|marquee|applet|template|svg|math|select|button)$/;
+/** Elements of an SVG or a formula that have HTML inside. */
+const HTML_INSIDE = /^(?:annotation-xml|desc|foreignobject|mi|mn|mo|ms|mtext|title)$/;
 
 /**
  * An estimate of how deeply the elements of a page are nested, in one pass and without a tree. It counts
@@ -20,6 +25,7 @@ export function depthOf(html: string, limit: number): number {
   let deepest = 0;
   for (const [, end, tag = ""] of html.matchAll(TAG)) {
     const name = tag.toLowerCase();
+    if (end === "" && BREAKOUT.test(name)) breakOut(open);
     if (UNCLOSED.test(name)) continue;
     if (end === "/") close(open, name);
     else open.push(name);
@@ -29,6 +35,13 @@ export function depthOf(html: string, limit: number): number {
   return deepest;
 }
 
+/** Lets no end tag close what stands in an SVG or a formula any more, because the parser has closed it. */
+function breakOut(open: string[]): void {
+  const outside = open.findLastIndex((each) => HTML_INSIDE.test(each)) + 1;
+  const root = open.findIndex((each, at) => at >= outside && (each === "svg" || each === "math"));
+  if (root >= 0) open.fill("", root);
+}
+
 /** Removes what an end tag closes from the open elements, outermost first. */
 function close(open: string[], name: string): void {
   const at = open.lastIndexOf(name);
@@ -36,9 +49,7 @@ function close(open: string[], name: string): void {
   const inside = open.slice(at + 1);
   if (FORMATTING.test(name)) {
     open.splice(at, 1);
-  } else if (inside.every((each) => FORMATTING.test(each) || ORDINARY.test(each))) {
-    open.splice(at, Infinity, ...inside.filter((each) => FORMATTING.test(each)));
-  } else if (!ORDINARY.test(name) && !inside.some((each) => BOUNDARY.test(each))) {
+  } else if (!inside.some((each) => (SPECIAL.test(name) ? BOUNDARY : SPECIAL).test(each))) {
     open.splice(at, Infinity, ...inside.filter((each) => FORMATTING.test(each)));
   }
 }
