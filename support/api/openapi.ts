@@ -87,7 +87,9 @@ export class Contract {
       const values = Object.values<Json>(examples).map(({ value }) => value);
       if (example !== undefined) values.push(example);
       const inside = JSON.stringify(closed(schema)).replaceAll('"$ref":"#', '"$ref":"document#');
-      const validate = this.#answers.compile(JSON.parse(inside));
+      // Operations have many schemas in common, such as that of problems.
+      const validate = this.#validators.get(inside) ?? this.#answers.compile(JSON.parse(inside));
+      this.#validators.set(inside, validate);
       return values.flatMap((value) =>
         (validate(value) ? [] : (validate.errors ?? [])).map(
           ({ instancePath, message, params }) =>
