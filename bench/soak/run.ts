@@ -38,6 +38,8 @@ type Options = typeof OPTIONS;
 
 const SECONDS_PER_MINUTE = 60;
 const SHOWN_FAILURES = 5;
+/** A trend needs one in each third of the time. */
+const SAMPLES_MIN = 3;
 
 async function fill(server: BenchServer, world: SoakWorld): Promise<void> {
   for (const { slug } of world.projects) {
@@ -55,7 +57,7 @@ async function sampleAll(server: BenchServer, options: Options): Promise<Sample[
   const samples: Sample[] = [];
   const begun = performance.now();
   const minutes = () => secondsSince(begun) / SECONDS_PER_MINUTE;
-  while (minutes() < options.minutes) {
+  while (minutes() < options.minutes || samples.length < SAMPLES_MIN) {
     await Bun.sleep(options.sample * 1_000);
     samples.push(await takeSample(server, minutes()));
   }

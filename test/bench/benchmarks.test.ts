@@ -23,6 +23,7 @@ import * as exactlyOnce from "../../bench/webhooks/exactly-once.ts";
 import * as throughput from "../../bench/webhooks/throughput.ts";
 import type { BenchContext } from "../../support/bench/context.ts";
 import { helpText, parseOptions, type Values } from "../../support/bench/options.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { runCommand } from "../../support/processes/process.ts";
 import { inProcess } from "./in-process.ts";
 
@@ -140,10 +141,10 @@ describe("lookups", () => {
   });
 
   test("everything that was written and imported is searchable, also after a start from the snapshot", async () => {
-    const options = { documents: 50, imported: 50, items: 100, requests: 50 };
+    const options = { documents: 40, imported: 40, items: 100, requests: 20 };
     const figures = await measure(lookups, options);
     expect(figures.loading.changes).toBeGreaterThan(0);
-    expect(figures.snapshot.documents).toBeGreaterThanOrEqual(50);
+    expect(figures.snapshot.documents).toBeGreaterThanOrEqual(40);
     expect(figures.lookups).toHaveLength(2);
     for (const { qps, p50, p99 } of figures.lookups) {
       expect(qps).toBeGreaterThan(0);
@@ -249,7 +250,7 @@ describe("vector search", () => {
   });
 
   test("answers, refusals and failures of an overload are counted apart, per user", async () => {
-    const options = { chunks: 200, dimension: 768, seconds: 0.2, clients: 50 };
+    const options = { chunks: 200, dimension: 768, seconds: 0.15, clients: 50 };
     const { goodputs, fairness } = await measure(overload, options);
     expect(goodputs).toHaveLength(5);
     for (const { name, capacity, result } of goodputs) {
@@ -276,7 +277,7 @@ describe("vector search", () => {
   });
 
   test("a mix of all requests is answered without a failure, and sampled meanwhile", async () => {
-    const options = { minutes: 0.025, sample: 0.1, projects: 2, files: 10 };
+    const options = { minutes: 0.015, sample: 0.1, projects: 2, files: 10 };
     const { samples, trends, counts } = await measure(soak, options);
     expect(counts.failures).toEqual([]);
     expect([...counts.answered.keys()].sort()).toEqual(
@@ -291,7 +292,7 @@ describe("vector search", () => {
 
 describe("the other operations", () => {
   test("reads are measured beside a bare handler with the same SQL", async () => {
-    const reads = await measure(rest, { seconds: 0.1, rounds: 1 });
+    const reads = await measure(rest, { seconds: 0.05, rounds: 1 });
     expect(reads.map(({ name }) => name)).toEqual(["conversation", "message", "tree of 1,000"]);
     for (const { own, bare } of reads) {
       for (const [run] of [own, bare]) expect(run?.requestsPerSecond).toBeGreaterThan(0);
@@ -299,7 +300,7 @@ describe("the other operations", () => {
   });
 
   test("deliveries are stored by every server that is compared, with a message and a run each", async () => {
-    const { servers, stored } = await measure(throughput, { seconds: 0.1, rounds: 1 });
+    const { servers, stored } = await measure(throughput, { seconds: 0.05, rounds: 1 });
     expect(servers).toHaveLength(4);
     for (const { runs } of servers) expect(runs[0]?.requestsPerSecond).toBeGreaterThan(0);
     expect(stored.events).toBeGreaterThan(0);
@@ -318,7 +319,7 @@ describe("the other operations", () => {
 
 describe("the command line of benchmarks", () => {
   test("lists all that are tested, each with what it measures", async () => {
-    const { stdout } = await runCommand(["bench"]);
+    const { stdout } = await callCommand(["bench"]);
     const lines = stdout.trimEnd().split("\n");
     const names = lines.map((line) => line.split(" ", 1)[0] ?? "");
     expect(names).toEqual([...Object.keys(BENCHMARKS), "load/bodies", "load/run"].sort());
@@ -359,9 +360,7 @@ describe("the command line of benchmarks", () => {
     const wrong = await runCommand(["bench", "rest/run", "--bogus"]);
     expect(wrong.status).not.toBe(0);
     expect(wrong.stderr).toContain("Unknown option '--bogus'");
-    expect(wrong.stderr).toContain("bun bench/rest/run.ts");
+    expect(wrong.stderr).toContain(helpText("bench/rest/run.ts"));
     expect(wrong.stderr).not.toContain("at readOptions");
-    const help = await runCommand(["bench", "rest", "--help"]);
-    expect([help.status, help.stdout]).toEqual([0, helpText("bench/rest/run.ts")]);
   });
 });

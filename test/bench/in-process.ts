@@ -1,16 +1,12 @@
 import { join } from "node:path";
-import { OPERATOR } from "../../src/audit/actor.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { openDatabase } from "../../src/db/client.ts";
-import { importRecords } from "../../src/import/import-records.ts";
-import { readBatches } from "../../src/import/records/batches.ts";
-import { fileSource } from "../../src/import/records/source.ts";
 import { serve } from "../../src/serve.ts";
 import type { BenchContext } from "../../support/bench/context.ts";
 import { BenchServer } from "../../support/bench/server.ts";
 import { Output, secondsSince } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
@@ -39,15 +35,8 @@ async function startBaseline(path: string, ...args: string[]) {
 async function importFile(path: string, url: string) {
   const started = performance.now();
   const before = process.cpuUsage();
-  const sql = openDatabase(url, { patience: "command" });
-  await importRecords(sql, readBatches([await fileSource(path)], {}), {
-    actor: OPERATOR,
-    strict: true,
-    onRejected(where, reason) {
-      throw new Error(`${where}: ${reason}`);
-    },
-  });
-  await sql.end();
+  const { status, stderr } = await callCommand(["import", path], { env: { DATABASE_URL: url } });
+  if (status !== 0) throw new Error(stderr);
   const { user, system } = process.cpuUsage(before);
   const memory = process.memoryUsage.rss();
   return { seconds: secondsSince(started), cpu: (user + system) / 1e6, memory };

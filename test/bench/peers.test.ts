@@ -30,7 +30,8 @@ test("peers that run elsewhere are loaded, searched and compared with Tessera", 
 test("a peer that does not answer is left out, with the reason", async () => {
   const { context, written } = inProcess();
   const nowhere = { peers: "", qdrant: "http://127.0.0.1:9", redis: "redis://127.0.0.1:9" };
-  const { rows, absent } = await run({ ...OPTIONS, ...SMALL, ...nowhere }, context);
+  const options = { ...OPTIONS, ...SMALL, vectors: 20, seconds: 0.02, ...nowhere };
+  const { rows, absent } = await run(options, context);
   expect(rows.map(({ name }) => name)).toEqual(["Tessera"]);
   expect(absent).toEqual([
     ["qdrant", expect.stringContaining("http://127.0.0.1:9 does not answer")],

@@ -42,7 +42,7 @@ def main(host: str):
     precisions = {}
     for parallel in (1, 2):
         TesseraConfigurator(host, {}, {}).configure(dataset)
-        uploader = TesseraUploader(host, {}, {"parallel": parallel, "batch_size": 60})
+        uploader = TesseraUploader(host, {}, {"parallel": parallel, "batch_size": ROWS // parallel})
         uploader.upload("cosine", records)
         uploader.delete_client()
         searcher = TesseraSearcher(host, {}, {"parallel": parallel})
