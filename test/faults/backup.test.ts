@@ -3,13 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../support/api/index-world.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import {
-  PROJECT_ROOT,
-  runCommand,
-  startServer,
-  type TestServer,
-} from "../../support/processes/process.ts";
+import { PROJECT_ROOT, startServer, type TestServer } from "../../support/processes/process.ts";
 import { startSystemPostgres } from "../../support/processes/system-postgres.ts";
 
 const PATIENCE_MS = 60_000;
@@ -35,7 +31,7 @@ type Environment = Readonly<Record<string, string>>;
 /** Imports a folder of the handbook and returns a key for its project. */
 async function importHandbook(env: Environment): Promise<string> {
   const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook"];
-  const { stderr } = await runCommand(["import", ...folder], { env });
+  const { stderr } = await callCommand(["import", ...folder], { env });
   return /shown only once: (\S+)/.exec(stderr)?.[1] as string;
 }
 
@@ -63,7 +59,7 @@ async function listed(server: TestServer, key: string): Promise<string[]> {
 /** The ids of the best chunks for a question. */
 async function search(server: TestServer, key: string, env: Environment): Promise<string[]> {
   const args = ["search", "a release is frozen", "--project", "handbook", "--key", key];
-  const { stdout } = await runCommand([...args, "--url", server.url, "--json"], { env });
+  const { stdout } = await callCommand([...args, "--url", server.url, "--json"], { env });
   return stdout
     .trim()
     .split("\n")
@@ -74,9 +70,9 @@ async function search(server: TestServer, key: string, env: Environment): Promis
 async function changeHandbook(server: TestServer, key: string, env: Environment): Promise<void> {
   const later = { record: "file", project: "handbook", path: "later.md", content: "# Later" };
   const line = JSON.stringify({ ...later, environments: ["production"] });
-  expect((await runCommand(["import", "-"], { env, stdin: line })).status).toBe(0);
+  expect((await callCommand(["import", "-"], { env, stdin: line })).status).toBe(0);
   const removed = ["files", "remove", "releases.md", "--project", "handbook", "--yes"];
-  expect((await runCommand(removed, { env })).status).toBe(0);
+  expect((await callCommand(removed, { env })).status).toBe(0);
   for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
     const paths = await listed(server, key);
     if (paths.includes("later.md") && !paths.includes("releases.md")) return;

@@ -22,7 +22,12 @@ const startBeside = (variables: Readonly<Record<string, string>> = {}) =>
   startApiProcess({ beside: healthy, env: { ...env, SEARCH_WORKERS: "1", ...variables } });
 
 /** Sends JSON to a process that dies at the failpoint meanwhile. */
-async function crashAt(point: string, path: string, headers: HeadersInit, json: unknown) {
+async function crashAt(
+  point: string,
+  path: string,
+  headers: Record<string, string>,
+  json: unknown,
+) {
   const crashing = await startBeside({ TESSERA_FAILPOINTS: point });
   const body = JSON.stringify(json);
   const sent = fetch(`${crashing.url}${path}`, { method: "POST", headers, body });

@@ -4,8 +4,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
-import { runCommand } from "../../support/processes/process.ts";
 import {
   giveToOwnerOf,
   lacksSmallDisks,
@@ -108,7 +108,7 @@ test.skipIf(disk === undefined)(
       content: Array.from({ length: 3_000 }, () => randomUUID()).join(" "),
     }));
     const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const run = () => runCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
+    const run = () => callCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
     disk?.fill();
     const refused = await run();
     expect(refused.status).toBe(1);
