@@ -72,6 +72,16 @@ async function killServer(dataDir: string): Promise<void> {
   while (processIdentity(pid) !== undefined) await Bun.sleep(5);
 }
 
+// Most tests begin with a copy of this cluster, because creating one takes long.
+const created = dataFolder();
+await (await open(created)).close();
+
+function folderWithCluster(): string {
+  const folder = dataFolder();
+  Bun.spawnSync(["cp", "-a", join(created, "postgres"), join(folder, "postgres")]);
+  return folder;
+}
+
 describe("the embedded PostgreSQL", () => {
   test("committed data is there after the last user has left and a new one has joined", async () => {
     const dataDir = dataFolder();
@@ -97,7 +107,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("a server whose only user was killed is joined, and stopped when the next user leaves", async () => {
-    const dataDir = dataFolder();
+    const dataDir = folderWithCluster();
     const other = await otherUser(dataDir);
     const pid = serverProcess(dataDir);
     await other.kill();
@@ -109,7 +119,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("after PostgreSQL itself was killed the next start keeps what was committed, and the address", async () => {
-    const dataDir = dataFolder();
+    const dataDir = folderWithCluster();
     const before = await open(dataDir);
     await query(before.url, "CREATE TABLE kept AS SELECT 42 AS n");
     await killServer(dataDir);
@@ -121,7 +131,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("a server that dies under its users is started again at the same address", async () => {
-    const dataDir = dataFolder();
+    const dataDir = folderWithCluster();
     const server = await open(dataDir);
     await query(server.url, "CREATE TABLE kept AS SELECT 42 AS n");
     await killServer(dataDir);
@@ -131,8 +141,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("a process id that was reused by another program is not mistaken for the server", async () => {
-    const dataDir = dataFolder();
-    await (await open(dataDir)).close();
+    const dataDir = folderWithCluster();
     const cluster = join(dataDir, "postgres", "cluster");
     const stale = [process.pid, cluster, 1, 1, "", "127.0.0.1", "", "ready   "].join("\n");
     writeFileSync(join(cluster, "postmaster.pid"), `${stale}\n`);
@@ -153,7 +162,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("text is ordered by its bytes and stored as UTF-8", async () => {
-    const server = await open(dataFolder());
+    const server = await open(folderWithCluster());
     const rows = await query<{ word: string }>(
       server.url,
       "SELECT word FROM (VALUES ('a'), ('B'), ('ä'), ('z')) AS words (word) ORDER BY word",
@@ -163,8 +172,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("data of another major version is refused in one line with the remedy", async () => {
-    const dataDir = dataFolder();
-    await (await open(dataDir)).close();
+    const dataDir = folderWithCluster();
     writeFileSync(join(dataDir, "postgres", "cluster", "PG_VERSION"), "17\n");
     const refusal = await open(dataDir).catch((error: Error) => error.message);
     expect(refusal).toMatch(

@@ -1,23 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi, startApiProcess } from "../../support/api/api.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 
 const ITEMS = 30;
 
-async function worldWithRedis() {
-  const redis = await startRedis();
-  const service = await startApiProcess({ env: { REDIS_URL: redis.url } });
-  const world = await KnowledgeWorld.create(service);
-  await world.write(ITEMS);
-  await world.agrees(service.url);
-  return { redis, service, world };
-}
+const redis = await startRedis();
+const env = { REDIS_URL: redis.url };
+const service = await startApi({ env });
+const world = await KnowledgeWorld.create(service);
+await world.write(ITEMS);
+await world.agrees(service.url);
 
 describe("lookup cursors in Redis", () => {
   test("a cursor from one process works in another", async () => {
-    const { redis, service, world } = await worldWithRedis();
-    const other = await startApiProcess({ beside: service, env: { REDIS_URL: redis.url } });
+    const other = await startApiProcess({ beside: service, env });
     await world.agrees(other.url);
     for (const question of [{}, { query: "common words" }]) {
       const paths: string[] = [];
@@ -36,7 +33,6 @@ describe("lookup cursors in Redis", () => {
   });
 
   test("a cursor fails while Redis is down and is unknown after Redis restarts empty", async () => {
-    const { redis, service, world } = await worldWithRedis();
     const first = await world.ask(service.url, { limit: 5 });
     const cursor = first.body.page_info.next;
     expect((await world.ask(service.url, { cursor })).status).toBe(200);
@@ -62,7 +58,6 @@ describe("lookup cursors in Redis", () => {
   });
 
   test("a result of one page needs neither a cursor nor Redis", async () => {
-    const { redis, service } = await worldWithRedis();
     const small = await KnowledgeWorld.create(service);
     await small.write(3);
     await small.agrees(service.url);
