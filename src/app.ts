@@ -14,12 +14,13 @@ import type { Sql } from "./db/client.ts";
 import { errorOperations } from "./errors/routes.ts";
 import type { BodyIntake } from "./http/body-intake.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import { docsPaths, mountDocs } from "./http/docs-page.ts";
+import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/docs-page.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import type { Operation } from "./http/operation.ts";
 import type { RateLimits } from "./http/rate-limit.ts";
 import type { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
+import { mountStartPage } from "./http/start-page.ts";
 import { importOperations } from "./import/http/routes.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Indexer } from "./indexing/indexer.ts";
@@ -69,7 +70,7 @@ export interface Services {
 const DOCS_PATH = "/docs";
 const CONSOLE_PATH = "/console";
 const PROBE_PATHS = [
-  ...["/livez", "/readyz", "/metrics"],
+  ...["/", "/livez", "/readyz", "/metrics"],
   ...docsPaths(DOCS_PATH),
   ...consolePaths(CONSOLE_PATH),
 ];
@@ -120,6 +121,9 @@ export function buildApp(services: Services): Elysia {
   const app = new Elysia({ normalize: false });
   mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
   mountConsole(app, CONSOLE_PATH, baseUrl);
+  mountStartPage(app, baseUrl, {
+    ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
+  });
   mountProbes(app, services);
   return mountOperations(app, operations, context, PROBE_PATHS);
 }

@@ -6,8 +6,9 @@ import { configWarnings } from "./config/load.ts";
 import type { Config } from "./config/schema.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import { openCoordinator } from "./coordination/open.ts";
+import type { Sql } from "./db/client.ts";
 import { migrateWhenReachable } from "./db/migrate.ts";
-import { openConfiguredDatabase } from "./db/open.ts";
+import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
 import { BodyIntake } from "./http/body-intake.ts";
@@ -35,6 +36,7 @@ import {
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
 } from "./shared/limits.ts";
+import { announceService, answers, findService, localUrl } from "./shared/running-service.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
 
 interface RunningServer {
@@ -53,7 +55,27 @@ function urlOf(host: string, port: number): string {
 }
 
 function baseUrlOf({ baseUrl, host }: Config, port: number): string {
-  return baseUrl ?? urlOf(host === "0.0.0.0" ? "127.0.0.1" : host, port);
+  return baseUrl ?? localUrl(host, port);
+}
+
+/** Leaves the address for commands, and warns about another service that has left its own. */
+async function announce(config: Config, port: number, sql: Sql, log: Log): Promise<() => void> {
+  const { dataDir, redisUrl } = config;
+  const url = localUrl(config.host, port);
+  const earlier = findService(dataDir);
+  // One with the same address cannot be running any more.
+  const other = earlier?.url === url ? undefined : earlier;
+  if (other !== undefined && redisUrl === undefined && (await answers(other))) {
+    log.warn(
+      { url: other.url, pid: other.pid },
+      "another service runs on this data directory, and without REDIS_URL the two share no leases, " +
+        "limits and cursors: stop one of them, or give REDIS_URL to both",
+    );
+  }
+  return announceService(dataDir, {
+    ...{ url, pid: process.pid },
+    ...{ database: databaseName(config), databaseId: await databaseId(sql) },
+  });
 }
 
 function openRateLimits(
@@ -168,6 +190,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const app = buildApp(services);
     const gate = services.engine.gate;
     const inside = withDoor(gate, services, (request) => app.fetch(request));
+    resources.push("address", await announce(config, listener.port, services.sql, log));
     listener.use(withCors(config.corsOrigins, withCheckedHost(services, inside)));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
   } catch (error) {
@@ -193,7 +216,7 @@ export async function serveUntilSignal(config: Config): Promise<number> {
     if (ending.signal.aborted) return 0;
     throw error;
   }
-  process.stdout.write(`listening on ${server.url}\n`);
+  process.stdout.write(`listening on ${server.url}\nconsole: ${server.baseUrl}/console\n`);
   if (server.demo) process.stdout.write(demoBanner(server.demo, server.baseUrl));
   await ended;
   // A closer that hangs must not keep the process running beyond its deadline.

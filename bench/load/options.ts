@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { count, durationSeconds, url } from "../../src/cli/options.ts";
+import { count, duration, url } from "../../src/cli/options.ts";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
 import { FORMS, type Form } from "./queries.ts";
 import type { ServiceChoice } from "./service.ts";
@@ -109,11 +109,11 @@ function addLoadOptions(command: Command): Command {
     .option("--sweep <rates>", "open loops at these rates, or auto: shares of the capacity", sweep)
     .option("--limit <n>", "results per search", count, 10)
     .option("--limits <list>", "in addition, a closed loop at each of these limits", counts)
-    .option("--duration <duration>", "length of each measurement", durationSeconds, 20)
-    .option("--warmup <duration>", "what comes before it and is not counted", durationSeconds, 3)
-    .option("--timeout <duration>", "time after which a request is given up", durationSeconds, 10)
+    .addOption(duration("--duration <duration>", "length of each measurement", "20s"))
+    .addOption(duration("--warmup <duration>", "what comes before it and is not counted", "3s"))
+    .addOption(duration("--timeout <duration>", "time after which a request is given up", "10s"))
     .option("--connections <n>", "most requests under way at once in an open loop", count, 1_000)
-    .option("--wait <duration>", "how long to wait for a complete index", durationSeconds, 1_800)
+    .addOption(duration("--wait <duration>", "how long to wait for a complete index", "30m"))
     .option("--no-wait", "measure while the index is still being built")
     .addOption(
       new Option("--body <form>", "how bodies have the vector").choices(FORMS).default("array"),

@@ -1,12 +1,29 @@
+import { Option } from "commander";
+import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
+import { hasCluster } from "../db/embedded.ts";
 import { migrate } from "../db/migrate.ts";
-import { openConfiguredDatabase } from "../db/open.ts";
+import { databaseId, databaseName, openConfiguredDatabase } from "../db/open.ts";
+import { answers, findService } from "../shared/running-service.ts";
+import { CommandError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice } from "./output.ts";
 
 /** Statements of commands may take longer than those of requests. */
 const NO_TIMEOUT = 0;
 const CONNECTIONS = 4;
+
+interface DatabaseOptions {
+  /** Create an embedded database where there is none. */
+  readonly create?: boolean | undefined;
+  /** The command changes the database, and says which one that was. */
+  readonly writes?: boolean;
+}
+
+/** `--create`, for commands that may be the first ones on a machine. */
+export function createOption(): Option {
+  return new Option("--create", "create the embedded database if there is none in DATA_DIR");
+}
 
 /**
  * Opens the configured database, migrates it, runs `work` and closes it. A server may be running on
@@ -15,8 +32,11 @@ const CONNECTIONS = 4;
 export async function withDatabase<T>(
   io: Io,
   work: (sql: Sql, applied: readonly string[]) => Promise<T>,
+  { create, writes }: DatabaseOptions = {},
 ): Promise<T> {
-  const opening = openConfiguredDatabase(configOf(io), (line) => notice(io, line), {
+  const config = configOf(io);
+  if (create !== true) requireDatabase(config);
+  const opening = openConfiguredDatabase(config, (line) => notice(io, line), {
     connections: CONNECTIONS,
     applicationName: "tessera-cli",
     statementTimeoutMs: NO_TIMEOUT,
@@ -25,11 +45,36 @@ export async function withDatabase<T>(
   const database = await opening;
   try {
     const applied = await migrate(database.sql);
-    return await work(database.sql, applied);
+    await compareWithService(io, config, database.sql);
+    const result = await work(database.sql, applied);
+    if (writes) notice(io, `wrote to ${databaseName(config)}`);
+    return result;
   } finally {
     removeHandlers();
     await database.close();
   }
+}
+
+/** A new database would be a second one next to that of the service. */
+function requireDatabase({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || hasCluster(dataDir)) return;
+  throw new CommandError(
+    `there is no database in ${dataDir}: start the service, or give this command its DATA_DIR or ` +
+      "DATABASE_URL; `./tessera migrate --create` creates a database",
+  );
+}
+
+/**
+ * A command without the service's DATABASE_URL would use another database than the service. Throws a
+ * CommandError in this case, and says so if the user has named the other database.
+ */
+async function compareWithService(io: Io, config: Config, sql: Sql): Promise<void> {
+  const service = findService(config.dataDir);
+  if (service === undefined || service.databaseId === (await databaseId(sql))) return;
+  if (!(await answers(service))) return;
+  const uses = `the service at ${service.url} uses ${service.database}`;
+  if (config.databaseUrl !== undefined) notice(io, uses);
+  else throw new CommandError(`${uses}: give this command the same DATABASE_URL`);
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;

@@ -1,9 +1,11 @@
-import { mkdirSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { Command } from "commander";
 import { ConfigError, configWarnings } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { openCoordinator } from "../coordination/open.ts";
 import type { Sql } from "../db/client.ts";
+import { hasCluster } from "../db/embedded.ts";
 import { shippedMigrations } from "../db/migrate.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
 import { explain } from "../failure.ts";
@@ -15,6 +17,7 @@ import {
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
 } from "../shared/limits.ts";
+import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
 import { ReportedError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
@@ -78,6 +81,7 @@ async function examine(io: Io): Promise<Finding[]> {
     ...(warnings.length > 0 ? warnings : [ok("configuration", "valid")]),
     await checkAddon(),
     checkDisk(config),
+    await checkService(config),
     ...(await checkDatabase(config)),
     await checkRedis(config),
   ];
@@ -104,8 +108,7 @@ async function checkAddon(): Promise<Finding> {
 
 function checkDisk({ dataDir }: Config): Finding {
   try {
-    mkdirSync(dataDir, { recursive: true });
-    const { bavail, bsize } = statfsSync(dataDir);
+    const { bavail, bsize } = statfsSync(existingParent(dataDir));
     const free = bavail * bsize;
     const found = `${(free / BYTES_PER_GIB).toFixed(1)} GiB free in ${dataDir}`;
     if (free >= DISK_FREE_SAFE_BYTES) return ok("disk", found);
@@ -116,11 +119,33 @@ function checkDisk({ dataDir }: Config): Finding {
   }
 }
 
+/** The folder itself, or where it is going to be created. */
+function existingParent(folder: string): string {
+  return existsSync(folder) ? folder : existingParent(dirname(folder));
+}
+
+async function checkService({ dataDir }: Config): Promise<Finding> {
+  const service = findService(dataDir);
+  if (service === undefined) return ok("service", `none runs on ${dataDir}`);
+  if (await answers(service)) return ok("service", `answers at ${service.url}`);
+  return warning("service", `${service.url} does not answer`, "start it, or look into its log");
+}
+
+async function isRunning({ dataDir }: Config): Promise<boolean> {
+  const service = findService(dataDir);
+  return service !== undefined && (await answers(service));
+}
+
 async function checkDatabase(config: Config): Promise<Finding[]> {
+  if (config.databaseUrl === undefined && !hasCluster(config.dataDir)) {
+    return [
+      warning("database", `none in ${config.dataDir}`, "start the service, which creates it"),
+    ];
+  }
   let database: Awaited<ReturnType<typeof openConfiguredDatabase>> | undefined;
   try {
     database = await openConfiguredDatabase(config, () => {}, { connections: 1 });
-    return await examineDatabase(database.sql);
+    return await examineDatabase(database.sql, await isRunning(config));
   } catch (error) {
     return [failed("database", explain(error), "see docs/troubleshooting.md")];
   } finally {
@@ -128,7 +153,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-async function examineDatabase(sql: Sql): Promise<Finding[]> {
+async function examineDatabase(sql: Sql, running: boolean): Promise<Finding[]> {
   const [server] = await sql<{ number: number; version: string; utc: Date }[]>`
     SELECT current_setting('server_version_num')::integer AS number,
       current_setting('server_version') AS version, now() AS utc`;
@@ -149,7 +174,7 @@ async function examineDatabase(sql: Sql): Promise<Finding[]> {
   if (table?.exists !== true) {
     return [...findings, warning("schema", "none", "start the service, or run: ./tessera migrate")];
   }
-  return [...findings, await checkSchema(sql), ...(await checkIndexes(sql))];
+  return [...findings, await checkSchema(sql), ...(await checkIndexes(sql, running))];
 }
 
 async function checkSchema(sql: Sql): Promise<Finding> {
@@ -175,7 +200,7 @@ interface IndexRow {
   readonly samples: number | null;
 }
 
-async function checkIndexes(sql: Sql): Promise<Finding[]> {
+async function checkIndexes(sql: Sql, running: boolean): Promise<Finding[]> {
   const rows = await sql<IndexRow[]>`
     SELECT left(s.node_id::text, 8) AS node, min(s.recall) AS recall,
       min(s.samples)::integer AS samples, max(s.age)::integer AS age,
@@ -186,8 +211,12 @@ async function checkIndexes(sql: Sql): Promise<Finding[]> {
         min(recall_samples) AS samples, max(extract(epoch FROM now() - updated_at)) AS age
       FROM index_state GROUP BY node_id, project_id
     ) s GROUP BY s.node_id ORDER BY 1`;
-  if (rows.length === 0)
+  if (rows.length === 0) {
+    const [projects] = await sql`SELECT FROM projects LIMIT 1`;
+    if (projects === undefined) return [ok("indexes", "none: there are no projects")];
+    if (running) return [ok("indexes", "none loaded: a search loads those of its project")];
     return [warning("indexes", "no running service reports any", "start the service")];
+  }
   return rows.map(({ node, age, pending, recall, samples }) => {
     const check = `indexes of ${node}`;
     if (age > INDEX_STATE_FRESH_SECONDS) {

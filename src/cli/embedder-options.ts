@@ -63,6 +63,10 @@ export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
 /** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */
 export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
   const preset = options.embed === undefined ? {} : PRESETS[options.embed];
+  const apiKey = configOf(io).embedApiKey;
+  if (options.embed === "openai" && apiKey === undefined) {
+    throw new CommandError("--embed openai needs an API key of OpenAI in EMBED_API_KEY");
+  }
   const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
   if (embedDimension !== undefined && !isDimension(embedDimension)) {
     throw new CommandError(`--embed-dimension must be one of ${DIMENSIONS.join(", ")}`);
@@ -72,7 +76,7 @@ export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
     url: embedUrl,
     model: embedModel,
     dimension: embedDimension,
-    apiKey: configOf(io).embedApiKey,
+    apiKey,
   });
 }
 

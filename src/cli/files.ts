@@ -78,7 +78,7 @@ Examples:
   ./tessera files remove secret.md --project handbook --purge`,
     )
     .action(async (paths: string[], options: RemoveOptions) => {
-      await withDatabase(io, (sql) => remove(io, sql, paths, options));
+      await withDatabase(io, (sql) => remove(io, sql, paths, options), { writes: true });
     });
 }
 
@@ -98,7 +98,7 @@ async function remove(
   if (missing !== undefined) {
     throw new CommandError(`there is no file "${abbreviate(missing)}" in ${place}`);
   }
-  const what = `${paths.length} ${paths.length === 1 ? "file" : "files"}`;
+  const what = `${paths.length} of ${files.length} files`;
   const extent = purge ? ", with all versions and from all releases, for good" : "";
   await confirm(io, `Remove ${what} from ${place}${extent}?`, yes);
   if (purge) await purgeFiles(sql, project.id, paths);

@@ -1,16 +1,12 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
-import {
-  INDEX_STATE_FRESH_SECONDS,
-  INDEX_WAIT_DEFAULT_SECONDS,
-  REBUILD_POLL_MS,
-} from "../shared/limits.ts";
+import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { waitUntilComplete } from "./index-wait.ts";
 import type { Io } from "./io.ts";
-import { durationSeconds } from "./options.ts";
+import { duration } from "./options.ts";
 import { formatTable } from "./table.ts";
 
 interface StatusOptions {
@@ -30,12 +26,7 @@ export function indexCommand(io: Io): Command {
     .description("Show the indexes of the running servers and their progress.")
     .option("--project <slug>", "show only the indexes of this project")
     .option("--wait", "wait until the indexes of the project are complete")
-    .option(
-      "--timeout <duration>",
-      "how long to wait, such as 90s or 30m",
-      durationSeconds,
-      INDEX_WAIT_DEFAULT_SECONDS,
-    )
+    .addOption(duration("--timeout <duration>", "how long to wait, such as 90s or 30m", "10m"))
     .addHelpText(
       "after",
       `

@@ -7,7 +7,7 @@ import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
-import { durationSeconds, email } from "./options.ts";
+import { duration, email } from "./options.ts";
 import { type Column, jsonOption, notice, print, printList, shortTime } from "./output.ts";
 import { findUser } from "./users.ts";
 
@@ -66,12 +66,16 @@ Examples:
   ./tessera keys revoke tsr_sOWhT3MFNPXL`,
     )
     .action(async (reference: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(io, async (sql) => {
-        const key = await findKey(sql, reference);
-        await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
-        await revokeKey(sql, key.id);
-        notice(io, `revoked ${key.key_prefix}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const key = await findKey(sql, reference);
+          await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
+          await revokeKey(sql, key.id);
+          notice(io, `revoked ${key.key_prefix}`);
+        },
+        { writes: true },
+      );
     });
 }
 
@@ -79,11 +83,12 @@ export function keysRotateCommand(io: Io): Command {
   return new Command("rotate")
     .description("Create a key with the rights of another one, and print it once.")
     .argument("<key>", "the public part of the old key, tsr_<prefix>, or its id")
-    .option(
-      "--grace <time>",
-      "how long the old key still works, such as 90s, 30m, 24h, 7d or 0",
-      durationSeconds,
-      86_400,
+    .addOption(
+      duration(
+        "--grace <time>",
+        "how long the old key still works, such as 90s, 30m, 24h, 7d or 0",
+        "24h",
+      ),
     )
     .addHelpText(
       "after",
@@ -95,10 +100,14 @@ Examples:
   KEY=$(./tessera keys rotate tsr_sOWhT3MFNPXL --grace 0 | tail -n 1)`,
     )
     .action(async (reference: string, { grace }: { grace: number }) => {
-      const { old, key } = await withDatabase(io, async (sql) => {
-        const found = await findKey(sql, reference);
-        return { old: found, key: await rotateKey(sql, found.id, grace) };
-      });
+      const { old, key } = await withDatabase(
+        io,
+        async (sql) => {
+          const found = await findKey(sql, reference);
+          return { old: found, key: await rotateKey(sql, found.id, grace) };
+        },
+        { writes: true },
+      );
       const end = new Date(Date.now() + grace * 1_000);
       notice(
         io,

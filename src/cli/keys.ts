@@ -68,12 +68,16 @@ async function createKey(io: Io, options: CreateOptions): Promise<void> {
     throw new CommandError(`a key can have at most ${API_KEY_SCOPES_MAX} scopes`);
   }
   for (const permission of scope) requireScope(permission);
-  const { key, userCreated, joined } = await withDatabase(io, async (sql) => {
-    if (options.create !== true) await refuseTypo(sql, user);
-    const projectId = project === undefined ? undefined : (await findProject(sql, project)).id;
-    const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role };
-    return await issueApiKey(sql, { email: user, name, ...restrictions });
-  });
+  const { key, userCreated, joined } = await withDatabase(
+    io,
+    async (sql) => {
+      if (options.create !== true) await refuseTypo(sql, user);
+      const projectId = project === undefined ? undefined : (await findProject(sql, project)).id;
+      const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role };
+      return await issueApiKey(sql, { email: user, name, ...restrictions });
+    },
+    { writes: true },
+  );
   if (userCreated) notice(io, `created the user ${user}`);
   if (joined) notice(io, `${user} is now a member of ${project} with the role ${role}`);
   print(io, key);

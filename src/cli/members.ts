@@ -64,12 +64,16 @@ Examples:
   ./tessera members add grace@example.com --project handbook --role editor`,
     )
     .action(async (address: string, { project: slug, role, create }: AddOptions) => {
-      await withDatabase(io, async (sql) => {
-        const project = await findProject(sql, slug);
-        const user = create ? await findOrCreateUser(sql, address) : await findUser(sql, address);
-        const changed = await putMember(sql, project.id, user.id, role);
-        notice(io, `${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const project = await findProject(sql, slug);
+          const user = create ? await findOrCreateUser(sql, address) : await findUser(sql, address);
+          const changed = await putMember(sql, project.id, user.id, role);
+          notice(io, `${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
+        },
+        { writes: true },
+      );
     });
 }
 
@@ -86,22 +90,26 @@ Examples:
   ./tessera members remove grace@example.com --project handbook`,
     )
     .action(async (address: string, { project: slug, yes }: { project: string; yes?: boolean }) => {
-      await withDatabase(io, async (sql) => {
-        const project = await findProject(sql, slug);
-        const user = await findUser(sql, address);
-        const members = await listMembers(sql, project.id);
-        const owners = members.filter(({ role }) => role === OWNER);
-        if (!members.some(({ id }) => id === user.id)) {
-          throw new CommandError(`${user.email} is no member of ${project.slug}`);
-        }
-        if (owners.length === 1 && owners[0]?.id === user.id) {
-          throw new CommandError(
-            `${user.email} is the only owner of ${project.slug}: make another user its owner first`,
-          );
-        }
-        await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
-        await removeMember(sql, project.id, user.id);
-        notice(io, `${user.email} is no longer a member of ${project.slug}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const project = await findProject(sql, slug);
+          const user = await findUser(sql, address);
+          const members = await listMembers(sql, project.id);
+          const owners = members.filter(({ role }) => role === OWNER);
+          if (!members.some(({ id }) => id === user.id)) {
+            throw new CommandError(`${user.email} is no member of ${project.slug}`);
+          }
+          if (owners.length === 1 && owners[0]?.id === user.id) {
+            throw new CommandError(
+              `${user.email} is the only owner of ${project.slug}: make another user its owner first`,
+            );
+          }
+          await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
+          await removeMember(sql, project.id, user.id);
+          notice(io, `${user.email} is no longer a member of ${project.slug}`);
+        },
+        { writes: true },
+      );
     });
 }

@@ -1,10 +1,11 @@
 import { Command } from "commander";
-import { withDatabase } from "./database.ts";
+import { createOption, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 
 export function migrateCommand(io: Io): Command {
   return new Command("migrate")
     .description("Migrate the database to the schema of this version.")
+    .addOption(createOption())
     .addHelpText(
       "after",
       `
@@ -14,8 +15,8 @@ Examples:
   ./tessera migrate
   DATABASE_URL=postgres://user:password@db/tessera ./tessera migrate`,
     )
-    .action(async () => {
-      const applied = await withDatabase(io, async (_sql, names) => names);
+    .action(async ({ create }: { create?: boolean }) => {
+      const applied = await withDatabase(io, async (_sql, names) => names, { create });
       const text =
         applied.length === 0
           ? "the database is up to date"

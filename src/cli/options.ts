@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { ImportError } from "../import/records/errors.ts";
 import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
 import { isDateTime } from "../shared/formats.ts";
@@ -40,12 +40,19 @@ export function count(value: string): number {
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Parses a duration such as `90s`, `30m`, `24h`, `7d` or `0` into seconds. */
-export function durationSeconds(value: string): number {
+function durationSeconds(value: string): number {
   const [, number, unit = "s"] = /^(\d{1,6})([smhd])?$/.exec(value) ?? [];
   if (number === undefined || (unit === "s" && value !== "0" && !value.endsWith("s"))) {
     throw new InvalidArgumentError("It must be a duration such as 90s, 30m, 24h, 7d or 0.");
   }
   return Number(number) * (SECONDS_PER_UNIT[unit] as number);
+}
+
+/** An option with a duration. Its default is shown as a user would write it. */
+export function duration(flags: string, description: string, usual: string): Option {
+  return new Option(flags, description)
+    .argParser(durationSeconds)
+    .default(durationSeconds(usual), usual);
 }
 
 /** Parses an RFC 3339 time. */

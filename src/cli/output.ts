@@ -54,3 +54,9 @@ export function withoutControls(text: string): string {
 export function shortTime(time: Date | null): string {
   return time === null ? "-" : `${time.toISOString().slice(0, 19)}Z`;
 }
+
+/** A number and its noun, in the singular for one. */
+export function plural(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`;
+  return `${count} ${noun}${noun.endsWith("ch") ? "es" : "s"}`;
+}

@@ -1,10 +1,11 @@
 import { Command, Option } from "commander";
+import type { Sql } from "../db/client.ts";
 import { deleteProject, type ListedProject, listAllProjects } from "../projects/manage.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
-import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
+import { type Column, jsonOption, notice, plural, printList, shortTime } from "./output.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
   ["slug", (project) => project.slug],
@@ -42,6 +43,20 @@ function mapCommand(io: Io): Command {
     });
 }
 
+/** What is lost with a project. */
+async function contentsOf(sql: Sql, slug: string): Promise<string> {
+  const project = (await listAllProjects(sql)).find((each) => each.slug === slug);
+  if (project === undefined) return slug;
+  const { files, releases, environments, members } = project;
+  const counts = [
+    plural(files, "file"),
+    plural(releases, "release"),
+    plural(environments, "environment"),
+    plural(members, "member"),
+  ];
+  return `${slug} with its ${counts.join(", ")} and everything else`;
+}
+
 export function projectsCommand(io: Io): Command {
   const list = new Command("list")
     .description("List all projects.")
@@ -57,16 +72,20 @@ export function projectsCommand(io: Io): Command {
     .addOption(yesOption())
     .addHelpText("after", "\nExamples:\n  ./tessera projects delete handbook")
     .action(async (slug: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(io, async (sql) => {
-        const project = await findProject(sql, slug);
-        await confirm(
-          io,
-          `Delete the project ${project.slug} with everything in it, for good?`,
-          yes,
-        );
-        await deleteProject(sql, project.id);
-        notice(io, `deleted ${project.slug}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const project = await findProject(sql, slug);
+          await confirm(
+            io,
+            `Delete the project ${await contentsOf(sql, project.slug)}, for good?`,
+            yes,
+          );
+          await deleteProject(sql, project.id);
+          notice(io, `deleted ${project.slug}`);
+        },
+        { writes: true },
+      );
     });
   return new Command("projects")
     .description("Manage projects.")

@@ -2,7 +2,13 @@ import { Command } from "commander";
 import { issueApiKey } from "../api-keys/issue.ts";
 import type { Sql } from "../db/client.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
-import { EMBED_HASHING_THRESHOLD, QUERY_KEY_SECONDS, SNIPPET_MAX_CHARS } from "../shared/limits.ts";
+import {
+  EMBED_HASHING_THRESHOLD,
+  LOOKUP_LIMIT_MAX,
+  QUERY_KEY_SECONDS,
+  SEARCH_LIMIT_MAX,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import {
@@ -15,7 +21,9 @@ import {
 import { findProject } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { count, url } from "./options.ts";
-import { type Column, jsonOption, printList, withoutControls } from "./output.ts";
+import { warnOfOtherEmbedder } from "./other-embedders.ts";
+import { type Column, jsonOption, notice } from "./output.ts";
+import { excerpt, type Found, occurrences, printFound } from "./query-output.ts";
 import { serviceAddress } from "./service-address.ts";
 
 interface QueryOptions {
@@ -32,6 +40,8 @@ interface SearchOptions extends QueryOptions, EmbedderOptions {
   readonly threshold?: number;
 }
 
+type LookupOptions = QueryOptions & Partial<Pick<SearchOptions, "environment" | "release">>;
+
 interface Hit {
   readonly score: number;
   readonly chunk: { readonly file_path: string; readonly index: number; readonly content: string };
@@ -41,12 +51,14 @@ interface Item {
   readonly path: string;
   readonly title?: string;
   readonly score?: number;
-  readonly snippet?: { readonly text: string };
+  readonly snippet?: { readonly text: string; readonly matches: ReadonlyArray<readonly number[]> };
 }
+
+const placeOf = ({ chunk }: Hit) => `${chunk.file_path}#${chunk.index}`;
 
 const HITS: readonly Column<Hit>[] = [
   ["score", ({ score }) => score.toFixed(4)],
-  ["chunk", ({ chunk }) => `${chunk.file_path}#${chunk.index}`],
+  ["chunk", placeOf],
   ["content", ({ chunk }) => excerpt(chunk.content)],
 ];
 
@@ -54,27 +66,41 @@ const ITEMS: readonly Column<Item>[] = [
   ["score", ({ score }) => score?.toFixed(2) ?? "-"],
   ["path", ({ path }) => path],
   ["title", ({ title }) => title ?? ""],
-  ["passage", ({ snippet }) => excerpt(snippet?.text ?? "")],
+  ["passage", ({ snippet }) => snippet?.text ?? ""],
 ];
 
+const readItem = ({ path, title, score, snippet }: Item): Found => ({
+  ...{ score: score?.toFixed(2) ?? "-", place: path, title },
+  ...{ passage: snippet?.text ?? "", matches: snippet?.matches ?? [] },
+});
+
+function readHit(text: string): (hit: Hit) => Found {
+  return (hit) => {
+    const passage = excerpt(hit.chunk.content);
+    const matches = occurrences(text, passage);
+    return { score: hit.score.toFixed(4), place: placeOf(hit), passage, matches };
+  };
+}
+
 const SHARED_HELP = `
-The service must be running. Without --key and TESSERA_API_KEY, a key for this one request is created
-in the database and deleted again.
+The service must be running. Its address is --url, else TESSERA_URL, else that of the service that uses
+the same DATA_DIR, else BASE_URL, else HOST and PORT. Without --key and TESSERA_API_KEY, a key for this
+one request is created in the database and deleted again.
 `;
 
 /** Adds the options of every query. */
-function queryCommand(name: string, defaultLimit: number): Command {
+function queryCommand(name: string, defaultLimit: number, limitMax: number): Command {
   return new Command(name)
     .argument("<text>", "what to look for")
     .requiredOption("--project <slug>", "the project")
-    .option("--limit <n>", "maximum number of results", count, defaultLimit)
-    .option("--url <url>", "address of the service; default: BASE_URL, else HOST and PORT", url)
+    .option("--limit <n>", `maximum number of results, 1 to ${limitMax}`, count, defaultLimit)
+    .option("--url <url>", "address of the service", url)
     .option("--key <key>", "API key; default: TESSERA_API_KEY")
     .addOption(jsonOption());
 }
 
 export function searchCommand(io: Io): Command {
-  const command = queryCommand("search", 5)
+  const command = queryCommand("search", 5, SEARCH_LIMIT_MAX)
     .description("Embed a text and search for it by vector.")
     .option("--environment <name>", "the environment to search", "production")
     .option("--release <name>", "search this release instead")
@@ -91,73 +117,105 @@ Examples:
   for (const option of embedderOptions()) command.addOption(option);
   return command.action(async (text: string, options: SearchOptions) => {
     requireValidEmbedder(command, options);
-    const vector = await createEmbedder(io, options).embedQuery(text);
-    const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
-    const scope =
-      options.release === undefined
-        ? `environments/${encodeURIComponent(options.environment)}`
-        : `releases/${encodeURIComponent(options.release)}`;
-    const body = searchBody(vector, { ...hashed, ...options });
-    const { data } = await ask<Hit>(io, `${scope}/search`, body, options);
-    printList(io, data, HITS, { json: options.json, empty: "nothing found" });
+    requireLimit(command, options, SEARCH_LIMIT_MAX);
+    await search(io, text, options);
   });
 }
 
+async function search(io: Io, text: string, options: SearchOptions): Promise<void> {
+  const { environment, release, project, json } = options;
+  const embedder = createEmbedder(io, options);
+  const vector = await embedder.embedQuery(text);
+  const usual = usesHashing(options) ? EMBED_HASHING_THRESHOLD : SEARCH_THRESHOLD_DEFAULT;
+  const { threshold = usual, limit } = options;
+  const scope =
+    release === undefined
+      ? `environments/${encodeURIComponent(environment)}`
+      : `releases/${encodeURIComponent(release)}`;
+  await withService(io, options, async (ask, sql) => {
+    const searchFor = (wanted: { limit: number; threshold: number }) =>
+      ask<Hit>(`${scope}/search`, searchBody(vector, wanted));
+    const hits = await searchFor({ limit, threshold });
+    printFound(io, hits, HITS, { read: readHit(text), json });
+    if (sql !== undefined) {
+      await warnOfOtherEmbedder(io, sql, { project, environment, release }, embedder);
+    }
+    if (hits.length > 0 || threshold === 0) return;
+    const [best] = await searchFor({ limit: 1, threshold: 0 });
+    notice(io, best === undefined ? noVectors(vector.length) : belowThreshold(best, threshold));
+  });
+}
+
+function belowThreshold({ score }: Hit, threshold: number): string {
+  const lower = Math.max(0, Math.floor(score * 20) / 20);
+  return `the best score is ${score.toFixed(4)}, below the threshold of ${threshold}: try --threshold ${lower}`;
+}
+
+const noVectors = (dimension: number) =>
+  `nothing to be searched has ${dimension} dimensions, or any similarity: use the embedder of the import`;
+
 export function lookupCommand(io: Io): Command {
-  return queryCommand("lookup", 5)
+  const command = queryCommand("lookup", 5, LOOKUP_LIMIT_MAX)
     .description("Look up the Markdown files of a project by text.")
     .option("--environment <name>", "the environment to look in")
     .option("--release <name>", "look in this release instead")
     .addHelpText(
       "after",
       `${SHARED_HELP}
+All words of the text count, and none excludes a file: quotation marks, minus and AND have no meaning.
+
 Examples:
   ./tessera lookup "rollback a relese" --project demo`,
-    )
-    .action(async (query: string, options: QueryOptions & Partial<SearchOptions>) => {
-      const { environment, release, limit } = options;
-      const target = release === undefined ? environment && { environment } : { release };
-      const body = { query, limit, ...(target ? { lookup_target: target } : {}) };
-      const { data } = await ask<Item>(io, "knowledge/lookup", body, options);
-      printList(io, data, ITEMS, { json: options.json, empty: "nothing found" });
-    });
+    );
+  return command.action(async (query: string, options: LookupOptions) => {
+    requireLimit(command, options, LOOKUP_LIMIT_MAX);
+    const { environment, release, limit, json } = options;
+    const target = release === undefined ? environment && { environment } : { release };
+    const body = { query, limit, ...(target ? { lookup_target: target } : {}) };
+    const items = await withService(io, options, (ask) => ask<Item>("knowledge/lookup", body));
+    printFound(io, items, ITEMS, { read: readItem, json });
+  });
 }
 
-function excerpt(content: string): string {
-  const line = withoutControls(content.replace(/\s+/g, " ").trim());
-  const width = Math.max(40, (process.stdout.columns ?? SNIPPET_MAX_CHARS) - 48);
-  return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
+function requireLimit(command: Command, { limit }: QueryOptions, max: number): void {
+  if (limit > max) command.error(`error: --limit must be between 1 and ${max}`);
 }
 
-/** Sends a query to the running service. */
-async function ask<T>(
+/** Sends a query to an operation of the project and returns what it found. */
+type Ask = <T>(path: string, body: object) => Promise<T[]>;
+
+/**
+ * Lets `work` query the running service. Without a key of one's own it gets one, and the database that
+ * holds it.
+ */
+async function withService<T>(
   io: Io,
-  path: string,
-  body: object,
   { project, url: given, key }: QueryOptions,
-): Promise<{ data: T[] }> {
+  work: (ask: Ask, sql?: Sql) => Promise<T>,
+): Promise<T> {
   const config = configOf(io);
   const base = given?.replace(/\/+$/, "") ?? serviceAddress(config);
-  const address = `${base}/projects/${encodeURIComponent(project)}/${path}`;
+  const askWith =
+    (credential: string): Ask =>
+    (path, body) =>
+      send(`${base}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
   const ownKey = key ?? config.apiKey;
-  if (ownKey !== undefined) return await send(address, body, ownKey);
-  return await withDatabase(io, (sql) =>
-    withKey(sql, project, (made) => send(address, body, made)),
-  );
+  if (ownKey !== undefined) return await work(askWith(ownKey));
+  return await withDatabase(io, (sql) => withKey(sql, project, (made) => work(askWith(made), sql)));
 }
 
-async function send<T>(address: string, body: object, key: string): Promise<{ data: T[] }> {
+async function send<T>(address: string, body: object, key: string): Promise<T[]> {
   const response = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key },
     body: JSON.stringify(body),
   }).catch((error: Error) => {
     throw new CommandError(
-      `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url`,
+      `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url or TESSERA_URL`,
     );
   });
   const answer = (await response.json().catch(() => ({}))) as { data: T[]; detail?: string };
-  if (response.ok) return answer;
+  if (response.ok) return answer.data;
   throw new CommandError(answer.detail ?? `the service answered ${response.status}`);
 }
 

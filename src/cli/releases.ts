@@ -51,16 +51,20 @@ export function releasesCommand(io: Io): Command {
     .option("--environment <name>", "the environment", "production")
     .addHelpText("after", "\nExamples:\n  ./tessera releases create v1.4.0 --project handbook")
     .action(async (name: string, options: { project: string; environment: string }) => {
-      await withDatabase(io, async (sql) => {
-        const { id: project, slug } = await findProject(sql, options.project);
-        const existing = await listReleases(sql, project);
-        if (existing.some((release) => release.name === name)) {
-          throw new CommandError(`${slug} has a release "${abbreviate(name)}" already`);
-        }
-        const { environment } = options;
-        await importRecord(sql, { record: "release", project, name, environment });
-        notice(io, `created ${name} from the working set of ${environment}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const { id: project, slug } = await findProject(sql, options.project);
+          const existing = await listReleases(sql, project);
+          if (existing.some((release) => release.name === name)) {
+            throw new CommandError(`${slug} has a release "${abbreviate(name)}" already`);
+          }
+          const { environment } = options;
+          await importRecord(sql, { record: "release", project, name, environment });
+          notice(io, `created ${name} from the working set of ${environment}`);
+        },
+        { writes: true },
+      );
     });
   return new Command("releases")
     .description("Manage releases.")
@@ -110,16 +114,20 @@ Examples:
       if ((release === undefined) !== (options.workingSet === true)) {
         command.error("error: specify either a release or --working-set");
       }
-      await withDatabase(io, async (sql) => {
-        const { id: project, slug } = await findProject(sql, options.project);
-        const known = await listEnvironments(sql, project);
-        if (!known.some((environment) => environment.name === name)) {
-          throw new CommandError(`${slug} has no environment "${abbreviate(name)}"`);
-        }
-        const active_release = release ?? null;
-        await importRecord(sql, { record: "environment", project, name, active_release });
-        notice(io, `${name} serves ${release ?? "its working set"}`);
-      });
+      await withDatabase(
+        io,
+        async (sql) => {
+          const { id: project, slug } = await findProject(sql, options.project);
+          const known = await listEnvironments(sql, project);
+          if (!known.some((environment) => environment.name === name)) {
+            throw new CommandError(`${slug} has no environment "${abbreviate(name)}"`);
+          }
+          const active_release = release ?? null;
+          await importRecord(sql, { record: "environment", project, name, active_release });
+          notice(io, `${name} serves ${release ?? "its working set"}`);
+        },
+        { writes: true },
+      );
     },
   );
 }

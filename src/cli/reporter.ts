@@ -1,9 +1,10 @@
 import { SingleBar } from "cli-progress";
-import type { ImportSummary } from "../import/import-records.ts";
+import { type ImportSummary, unscopedFiles } from "../import/import-records.ts";
+import { knownField } from "../import/records/parse.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
-import { withoutControls } from "./output.ts";
+import { plural, withoutControls } from "./output.ts";
 
 const CLEAR_LINE = "\r\x1b[K";
 
@@ -16,6 +17,8 @@ export class Reporter {
   readonly #unknownFields = new Set<string>();
   #done = 0;
   #records = 0;
+  #firstUnscoped: string | undefined;
+  #unscoped = 0;
 
   /** `total` is in units of `advance`; null if unknown. */
   constructor(stderr: Output, total: number | null, unit: "bytes" | "files") {
@@ -60,10 +63,25 @@ export class Reporter {
     const reported = this.#unknownFields;
     if (reported.has(field) || reported.size >= IMPORT_UNKNOWN_FIELDS_MAX) return;
     reported.add(field);
+    const similar = knownField(field);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
     this.report(
       "tessera",
-      `ignored unknown field ${abbreviate(field)}, first at ${withoutControls(where)}`,
+      `ignored unknown field ${abbreviate(field)}, first at ${withoutControls(where)}${hint}`,
     );
+  }
+
+  /** Counts a file that no scope holds, so that no search finds it. */
+  unscoped(where: string): void {
+    this.#firstUnscoped ??= where;
+    this.#unscoped++;
+  }
+
+  /** Reports what is no fault of a single record. */
+  warn(): void {
+    if (this.#firstUnscoped === undefined) return;
+    const first = withoutControls(this.#firstUnscoped);
+    this.report("tessera", `${unscopedFiles(this.#unscoped)}; first at ${first}`);
   }
 
   stop(): void {
@@ -71,18 +89,23 @@ export class Reporter {
   }
 
   /** The counts of imported, changed and rejected records, one per line. */
-  summary({ imported, rejected, changed }: ImportSummary, strict: boolean): string {
+  summary(
+    { imported, rejected, changed }: ImportSummary,
+    { strict, database }: { readonly strict: boolean; readonly database: string },
+  ): string {
     if (rejected > 0 && strict) {
       return `nothing imported: ${plural(rejected, "record")} rejected (--strict)\n`;
     }
     const seconds = this.#seconds();
     const total = [...imported.values()].reduce((sum, count) => sum + count, 0);
-    const kinds = [...imported].map(([kind, count]) => `${count} ${kind}`).join(", ");
+    const kinds = [...imported]
+      .map(([kind, count]) => plural(count, kind.replaceAll("_", " ")))
+      .join(", ");
     const rate = Math.round(total / seconds);
     const lines = [
       `imported ${plural(total, "record")} in ${seconds.toFixed(1)} s (${rate} records/s)` +
         `${kinds === "" ? "" : `: ${kinds}`}`,
-      changed === 0 ? "nothing changed" : `${plural(changed, "row")} changed`,
+      `${changed === 0 ? "nothing" : plural(changed, "row")} changed in ${database}`,
     ];
     if (rejected > 0) lines.push(`${plural(rejected, "record")} rejected, see above`);
     return `${lines.join("\n")}\n`;
@@ -97,8 +120,4 @@ export class Reporter {
   #seconds(): number {
     return Math.max(0.001, (performance.now() - this.#started) / 1000);
   }
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -90,6 +90,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
     apiKey: reader.text("TESSERA_API_KEY"),
+    serviceUrl: reader.url("TESSERA_URL", http)?.replace(/\/+$/, ""),
     searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),
     vectorDatabaseUrl: reader.url("VECTOR_DATABASE_URL", ["postgres", "postgresql"]),
     vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),

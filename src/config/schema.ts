@@ -64,6 +64,8 @@ export interface Config {
   readonly embedApiKey: string | undefined;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
+  /** Where commands find the service, without a trailing slash. */
+  readonly serviceUrl: string | undefined;
   readonly searchEngine: SearchEngineName;
   /** The database of the engine pgvector; by default the platform's own. */
   readonly vectorDatabaseUrl: string | undefined;

@@ -13,6 +13,7 @@ import { withUsers } from "./embedded/users.ts";
 import { watchServer } from "./embedded/watch.ts";
 
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
+export { hasCluster } from "./embedded/location.ts";
 
 type EmbeddedDatabaseOptions = {
   /** The folder of the cluster; created when it does not exist. */

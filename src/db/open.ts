@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
 import type { Config } from "../config/schema.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS, READINESS_TIMEOUT_MS } from "../shared/limits.ts";
-import { type DatabaseOptions, openDatabase, type Sql } from "./client.ts";
+import { type DatabaseOptions, openDatabase, type Queryable, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 
 interface OpenedDatabase {
@@ -16,6 +16,19 @@ async function check(sql: Sql): Promise<string | null> {
   const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
   const fallback = () => "does not answer in time";
   return await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
+}
+
+/** Names the configured database to people, without credentials. */
+export function databaseName({ databaseUrl, dataDir }: Config): string {
+  if (databaseUrl === undefined) return `the database in ${dataDir}`;
+  return `the database ${databaseUrl.replace(/^\w+:\/\/(?:[^/]*@)?/, "").replace(/\?.*$/, "")}`;
+}
+
+/** Identifies the database. A copy of its files has the same id, every other database another. */
+export async function databaseId(sql: Queryable): Promise<string> {
+  const [row] = await sql<{ id: string }[]>`SELECT id FROM index_origin`;
+  if (row === undefined) throw new Error("the table index_origin is empty");
+  return row.id;
 }
 
 /** Opens the database in DATABASE_URL, or else the embedded one, which it starts or joins. */

@@ -39,11 +39,15 @@ function respond(body: string | Blob, type: string): Response {
   return new Response(body, { headers: { ...PAGE_HEADERS, "content-type": type } });
 }
 
+/** Where tools look for the document first. */
+export const OPENAPI_PATH = "/openapi.json";
+
 /** The paths that `mountDocs` serves. */
 export function docsPaths(path: string): string[] {
   return [
     path,
     `${path}/json`,
+    OPENAPI_PATH,
     `${path}/start.js`,
     ...Object.keys(ASSETS).map((name) => `${path}/${name}`),
   ];
@@ -78,10 +82,12 @@ export function mountDocs(
     return made;
   };
   let documentApp: Promise<Elysia> | undefined;
-  app.get(`${path}/json`, async ({ request }) => {
-    documentApp ??= serveDocument(path, document());
-    return (await documentApp).handle(request);
-  });
+  for (const route of [`${path}/json`, OPENAPI_PATH]) {
+    app.get(route, async () => {
+      documentApp ??= serveDocument(path, document());
+      return (await documentApp).handle(new Request(`http://localhost${path}/json`));
+    });
+  }
   app.get(path, () => respond(pageOf(document().info.title, base), "text/html; charset=utf-8"));
   app.get(`${path}/start.js`, () => respond(startOf(base), "text/javascript; charset=utf-8"));
   for (const [name, type] of Object.entries(ASSETS)) {

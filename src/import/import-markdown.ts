@@ -1,4 +1,5 @@
 import { OPERATOR } from "../audit/actor.ts";
+import { noteRemoval } from "../audit/removals.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { type ImportSummary, importRecords } from "./import-records.ts";
@@ -13,7 +14,7 @@ import { storedPath } from "./markdown/formats.ts";
 import { inputRecords, missingRecords, type ProjectFrame } from "./project-frame.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
-import { pruneEnvironment } from "./upsert/staging.ts";
+import { prunablePaths, pruneEnvironment } from "./upsert/staging.ts";
 
 interface MarkdownImport extends ProjectFrame {
   readonly folder: string;
@@ -55,13 +56,49 @@ export async function importMarkdown(
   });
 }
 
-async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
-  const rows = await sql<{ id: string }[]>`
-    SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
+type PruneScope = Pick<MarkdownImport, "project" | "environments" | "paths">;
+
+/** Files that `prune` removes from a working set. */
+export interface Removals {
+  readonly environment: string;
+  readonly paths: readonly string[];
+  /** All Markdown files of the working set. */
+  readonly of: number;
+}
+
+interface Environment {
+  readonly id: string;
+  readonly name: string;
+  readonly project_id: string;
+}
+
+async function environmentsOf(sql: Queryable, work: PruneScope): Promise<Environment[]> {
+  return await sql<Environment[]>`
+    SELECT e.id, e.name, e.project_id FROM environments e JOIN projects p ON p.id = e.project_id
     WHERE p.slug = ${work.project} AND e.name = ANY (${work.environments as string[]})`;
+}
+
+/** What an import with `prune` would remove now, by environment. */
+export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise<Removals[]> {
+  const kept = new Set(work.paths.map(storedPath));
+  const planned: Removals[] = [];
+  for (const { id, name } of await environmentsOf(sql, work)) {
+    const present = await prunablePaths(sql, id);
+    const paths = present.filter((path) => !kept.has(path));
+    if (paths.length > 0) planned.push({ environment: name, paths, of: present.length });
+  }
+  return planned;
+}
+
+async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
   const kept = work.paths.map(storedPath);
   let removed = 0;
-  for (const { id } of rows) removed += await pruneEnvironment(sql, id, kept);
+  for (const { id, name, project_id: project } of await environmentsOf(sql, work)) {
+    const count = await pruneEnvironment(sql, id, kept);
+    removed += count;
+    if (count > 0)
+      await noteRemoval(sql, project, { environment: name, files: count, by: "prune" });
+  }
   return removed;
 }
 

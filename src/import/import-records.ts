@@ -4,6 +4,7 @@ import { isRetryable } from "../db/errors.ts";
 import { IndexPace } from "./index-pace.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
+import type { ParsedRecord } from "./records/parsed-record.ts";
 import type { ImportTarget } from "./records/target.ts";
 import { ImportSession, type TimeBounds } from "./session.ts";
 import { announceVersions } from "./upsert/announce.ts";
@@ -32,6 +33,8 @@ interface ImportOptions {
   readonly onRejected: (where: string, reason: string) => void;
   /** Called after each batch with the number of imported records by kind. */
   readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
+  /** Called for each stored file that names no scope. */
+  readonly onUnscoped?: (where: string) => void;
   /** How long the import waits for lagging indexes. */
   readonly indexWaitMaxMs?: number;
   /** None by default. */
@@ -205,7 +208,10 @@ class Import {
     for (const input of batch) {
       const reason = rejected.get(input);
       if (reason !== undefined) this.#reject(input.where, reason);
-      else if (!(input.parsed instanceof RecordError)) addTo(imported, input.parsed.kind, 1);
+      else if (!(input.parsed instanceof RecordError)) {
+        addTo(imported, input.parsed.kind, 1);
+        if (namesNoScope(input.parsed)) this.options.onUnscoped?.(input.where);
+      }
     }
     for (const [kind, count] of imported) addTo(this.#imported, kind, count);
     this.options.onBatch?.(imported);
@@ -256,6 +262,17 @@ class Import {
       if (changed > 0 && !counted) this.#changedRecords++;
     }
   }
+}
+
+/** What is wrong with files that name no scope. */
+export function unscopedFiles(count: number): string {
+  const [names, adds] =
+    count === 1 ? ["1 file record names", "it adds"] : [`${count} file records name`, "they add"];
+  return `${names} no environments and no releases, so no search finds what ${adds}`;
+}
+
+function namesNoScope({ kind, record }: ParsedRecord): boolean {
+  return kind === "file" && record.environments.length === 0 && record.releases.length === 0;
 }
 
 /** Why the record is rejected, or undefined if the error is not caused by the record. */

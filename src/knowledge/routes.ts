@@ -1,4 +1,5 @@
 import type { Coordinator } from "../coordination/coordinator.ts";
+import { ignoredFieldsHeader, ignoredFieldsOf } from "../http/ignored-fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { jsonText } from "../http/respond.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../http/routing-key.ts";
@@ -64,7 +65,7 @@ export function knowledgeOperations(services: {
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,
-      responseHeaders: routingKeyHeader,
+      responseHeaders: { ...routingKeyHeader, ...ignoredFieldsHeader },
       problems: [
         "project-not-found",
         "environment-not-found",
@@ -76,7 +77,8 @@ export function knowledgeOperations(services: {
         const self = basePath + targetOf(request.url).path;
         const call = { principal, reference, body, self, note };
         const { projectId, json } = await lookUp({ scopes, knowledge, cursors }, call);
-        return jsonText(json, { [ROUTING_KEY]: projectId });
+        const ignored = ignoredFieldsOf(body, LookupBody.properties);
+        return jsonText(json, { [ROUTING_KEY]: projectId, ...ignored });
       },
     }),
   ];

@@ -2,6 +2,7 @@ import {
   isAlias,
   isCollection,
   isMap,
+  isNode,
   isPair,
   isScalar,
   LineCounter,
@@ -41,7 +42,7 @@ export function parseYaml(yaml: string): FrontmatterEntry[] {
   if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
     throw new FrontmatterError(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
   }
-  const budget = { nodes: FRONTMATTER_MAX_NODES };
+  const budget = { nodes: FRONTMATTER_MAX_NODES, anchors: new Map<string, unknown>() };
   return root.items.map((pair) => ({
     key: plainText(toPlain(pair.key, budget, 0)),
     value: plainText(toPlain(pair.value, budget, 0)),
@@ -73,11 +74,23 @@ const FRONTMATTER_MAX_FLOW_DEPTH = 4 * FRONTMATTER_MAX_DEPTH;
 
 type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
 
-/** Converts a node to JSON values. Refuses aliases, excessive depth and excessive size. */
-function toPlain(node: unknown, budget: { nodes: number }, depth: number): Plain {
+interface Budget {
+  /** Values that may still be converted. A value counts once more for each alias of it. */
+  nodes: number;
+  /** The nodes that aliases name. A name may be given again. */
+  readonly anchors: Map<string, unknown>;
+}
+
+/** Converts a node to JSON values. Refuses excessive depth and excessive size. */
+function toPlain(node: unknown, budget: Budget, depth: number): Plain {
   if (--budget.nodes < 0) throw new FrontmatterError("has too many values");
   if (depth > FRONTMATTER_MAX_DEPTH) throw new FrontmatterError("is nested too deeply");
-  if (isAlias(node)) throw new FrontmatterError("uses YAML aliases, which are not allowed");
+  if (isAlias(node)) {
+    const named = budget.anchors.get(node.source);
+    if (named === undefined) throw new FrontmatterError("uses a YAML alias that names nothing");
+    return toPlain(named, budget, depth);
+  }
+  if (isNode(node) && node.anchor !== undefined) budget.anchors.set(node.anchor, node);
   if (isScalar(node)) return scalarValue(node.value, node.source);
   if (!isCollection(node)) return null;
   if (!isMap(node)) return node.items.map((item) => toPlain(item, budget, depth + 1));

@@ -190,7 +190,7 @@ export const CATALOGUE = {
     detail: "The request body is larger than the service accepts.",
     suggestion: "Send a smaller body.",
     steps: [
-      "Send the vector as application/octet-stream or base64, about a third of its size in JSON.",
+      "Send the vector as application/octet-stream or base64, about a quarter of its size in JSON.",
       "Split an import into several: repeating a line changes nothing.",
       "The operator can raise MAX_BODY_BYTES, and IMPORT_MAX_BYTES for imports.",
     ],

@@ -40,6 +40,8 @@ function messageOf(error: ValueError): string {
     return `must be a valid ${error.schema["format"]}`;
   if (error.type === ValueErrorType.StringPattern) return `must match ${error.schema["pattern"]}`;
   const text = error.message.replace(/^Expected /, "").replace(/^(\w)/, (c) => c.toLowerCase());
+  const bound = / to be (less|greater) or equal to (\S+)$/.exec(text);
+  if (bound !== null) return `must be at ${bound[1] === "less" ? "most" : "least"} ${bound[2]}`;
   return `must be ${text.replace(/^(string|array|number|integer) length /, "of length ")}`;
 }
 

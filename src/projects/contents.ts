@@ -1,5 +1,7 @@
+import { noteRemoval } from "../audit/removals.ts";
 import type { Queryable, Sql } from "../db/client.ts";
-import { transaction } from "../db/transaction.ts";
+import { AUDIT_PATHS_MAX } from "../shared/limits.ts";
+import { asOperator } from "./manage.ts";
 
 export interface ListedRelease {
   readonly name: string;
@@ -76,6 +78,9 @@ export async function listFiles(
     ORDER BY f.path`;
 }
 
+/** The paths that the audit log names. */
+const named = (paths: readonly string[]) => paths.slice(0, AUDIT_PATHS_MAX);
+
 /** Removes files from a working set. Returns how many were in it. Releases do not change. */
 export async function removeFiles(
   sql: Sql,
@@ -83,11 +88,16 @@ export async function removeFiles(
   environment: string,
   paths: readonly string[],
 ): Promise<number> {
-  const result = await sql`
+  return await asOperator(sql, async (tx) => {
+    const result = await tx`
     DELETE FROM environment_files w USING files f, environments e
     WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
       AND f.id = w.file_id AND f.path = ANY (${[...paths]})`;
-  return result.count;
+    if (result.count > 0) {
+      await noteRemoval(tx, projectId, { environment, files: result.count, paths: named(paths) });
+    }
+    return result.count;
+  });
 }
 
 /** Deletes files with all their versions, from all environments and releases. Returns their number. */
@@ -96,9 +106,12 @@ export async function purgeFiles(
   projectId: string,
   paths: readonly string[],
 ): Promise<number> {
-  return await transaction(sql, async (tx) => {
+  return await asOperator(sql, async (tx) => {
     const result = await tx`
       DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
+    if (result.count > 0) {
+      await noteRemoval(tx, projectId, { purged: true, files: result.count, paths: named(paths) });
+    }
     return result.count;
   });
 }

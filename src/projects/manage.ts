@@ -74,7 +74,8 @@ export async function removeMember(sql: Sql, projectId: string, userId: string):
   });
 }
 
-async function asOperator<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Runs a transaction whose changes the audit log attributes to the operator. */
+export async function asOperator<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return await transaction(sql, async (tx) => {
     await actAs(tx, OPERATOR);
     return await work(tx);

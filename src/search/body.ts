@@ -1,11 +1,10 @@
 import type { VectorOptions } from "../../workers/protocol.ts";
 import { parseJson } from "../http/body.ts";
+import { ignoredFields } from "../http/ignored-fields.ts";
 import { type FieldError, invalid, Problem } from "../problem/problem.ts";
 import { validator } from "../problem/validate.ts";
 import {
   DIMENSIONS,
-  IGNORED_FIELD_MAX_CHARS,
-  IGNORED_FIELDS_MAX,
   PROBLEM_MAX_FIELD_ERRORS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
@@ -113,15 +112,6 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(SearchOptions.properties),
 ]);
 
-/** Names of the first unknown fields, separated by commas and percent-encoded. */
-function ignoredFields(body: object): string {
-  return Object.keys(body)
-    .filter((name) => name !== "" && !KNOWN_FIELDS.has(name))
-    .slice(0, IGNORED_FIELDS_MAX)
-    .map((name) => encodeURIComponent(name.slice(0, IGNORED_FIELD_MAX_CHARS).toWellFormed()))
-    .join(",");
-}
-
 /** Parses and checks a JSON body. Throws a problem that names every invalid field. */
 export function parseSearch(bytes: Uint8Array): CheckedSearch {
   const value = parseJson(bytes);
@@ -129,8 +119,9 @@ export function parseSearch(bytes: Uint8Array): CheckedSearch {
     throw invalid([{ field: "body", message: "must be an object" }]);
   }
   const vector = (value as Record<string, unknown>)["vector"];
+  const unknown = Object.keys(value).filter((name) => !KNOWN_FIELDS.has(name));
   const search = checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
-  return { ...search, ignored: ignoredFields(value) };
+  return { ...search, ignored: ignoredFields(unknown) };
 }
 
 /** The number that a query parameter spells, or else its text. */

@@ -1,6 +1,6 @@
 import type { SearchFound } from "../../workers/protocol.ts";
+import { ignoredFieldsHeader } from "../http/ignored-fields.ts";
 import type { ResponseHeader } from "../http/operation.ts";
-import { IGNORED_FIELDS_MAX } from "../shared/limits.ts";
 
 /** The headers of every search answer, for the documentation. */
 export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
@@ -22,13 +22,7 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
       "search and in scopes of up to about two thousand chunks. `at-least` when there may be more.",
     extension: true,
   },
-  "X-Ignored-Fields": {
-    description:
-      `Names of unknown fields of the JSON body, which were ignored: the first ` +
-      `${IGNORED_FIELDS_MAX}, separated by commas. Characters other than letters, digits, \`-\`, ` +
-      "`_` and `.` are percent-encoded. Absent when all fields are known.",
-    extension: true,
-  },
+  ...ignoredFieldsHeader,
 };
 
 export function setSearchHeaders(

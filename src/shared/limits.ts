@@ -181,6 +181,8 @@ export const AUDIT_FLUSH_MS = 10_000;
 /** Different denials that are noted within this time. */
 export const AUDIT_DENIALS_MAX = 1_000;
 export const AUDIT_RETENTION_DAYS = 400;
+/** Removed files that an entry names. */
+export const AUDIT_PATHS_MAX = 20;
 export const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
 /** Entries that `tessera audit` prints by default. */
 export const AUDIT_LISTED_DEFAULT = 100;
@@ -524,6 +526,14 @@ export const DISK_FREE_SAFE_BYTES = 2_147_483_648;
 export const POSTGRES_VERSION_MIN = 14;
 /** A command that queries the service without a key makes one that is valid for this long. */
 export const QUERY_KEY_SECONDS = 60;
+/** Files that a command lists before it removes them. */
+export const REMOVALS_SHOWN_MAX = 5;
+/** Files whose embedder is compared with that of an import or a search. */
+export const EMBEDDER_SAMPLE_FILES = 50;
+/** The share of the files that `--watch --prune` removes at once, 0 to 1. */
+export const WATCH_PRUNE_MAX = 0.2;
+/** A service that has left its address and does not answer within this time does not run. */
+export const SERVICE_ANSWER_MS = 1_000;
 /** File versions that an export reads at a time, with their chunks. */
 export const EXPORT_VERSIONS_PER_READ = 16;
 
@@ -613,8 +623,6 @@ export const EMBED_ERROR_MAX_CHARS = 200;
 export const REBUILD_POLL_MS = 250;
 /** Between two looks of a command that waits until an index is complete. */
 export const INDEX_WAIT_POLL_MS = 500;
-/** How long such a command waits when the user does not say. */
-export const INDEX_WAIT_DEFAULT_SECONDS = 600;
 /** A server without a report for this long counts as stopped. */
 export const INDEX_STATE_FRESH_SECONDS = 15;
 

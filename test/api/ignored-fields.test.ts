@@ -59,3 +59,40 @@ describe("X-Ignored-Fields of a vector search", () => {
     await fc.assert(property, { numRuns: 50 });
   });
 });
+
+test("X-Ignored-Fields of a lookup names unknown fields of its body", async () => {
+  const lookup = `/projects/${project.slug}/knowledge/lookup`;
+  const header = async (body: object) => {
+    const answer = await api.send("POST", lookup, { as: member, json: body });
+    expect(answer.status).toBe(200);
+    return answer.headers.get("x-ignored-fields");
+  };
+  expect(await header({ query: "hello" })).toBeNull();
+  expect(await header({ q: "hello", environment: "nope" })).toBe("q,environment");
+});
+
+test("X-Ignored-Fields of an import names unknown fields of records, and warnings files of no scope", async () => {
+  const owner = await api.user();
+  const own = await api.project(owner);
+  const post = async (...records: object[]) => {
+    const answer = await api.send("POST", `/projects/${own.slug}/import`, {
+      as: owner,
+      body: records.map((record) => JSON.stringify(record)).join("\n"),
+      headers: { "content-type": "application/x-ndjson" },
+    });
+    expect(answer.status).toBe(200);
+    return { body: answer.body, ignored: answer.headers.get("x-ignored-fields") };
+  };
+  const file = { record: "file", path: "a.md", content: "a" };
+  const odd = await post(
+    { record: "environment", name: "production", domain: "x" },
+    { ...file, enviroments: ["production"], chunks: [{ content: "a", colour: 1 }] },
+  );
+  expect(odd.ignored).toBe("environment.domain,file.enviroments,file.chunks.colour");
+  const message =
+    "1 file record names no environments and no releases, so no search finds what it adds";
+  expect(odd.body.warnings).toEqual([{ line: 2, message }]);
+  const even = await post({ ...file, path: "b.md", environments: ["production"] });
+  expect(even.ignored).toBeNull();
+  expect(even.body).not.toHaveProperty("warnings");
+});

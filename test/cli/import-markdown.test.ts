@@ -116,7 +116,7 @@ describe("importing Markdown", () => {
     const after = await contentsOf(cli.sql, "environment", "staging");
     expect(after["a.md"]).not.toBe(before["a.md"] as string);
     expect(after["b.md"]).toBe(before["b.md"] as string);
-    expect((await importFolder("--environment", "staging", "--prune")).status).toBe(0);
+    expect((await importFolder("--environment", "staging", "--prune", "--yes")).status).toBe(0);
     expect(await paths("staging")).toEqual(["a.md"]);
     expect(await paths("production")).toEqual([]);
   });

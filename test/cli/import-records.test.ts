@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { generateKey } from "../../src/auth/key-format.ts";
-import { IMPORT_UNKNOWN_FIELDS_MAX } from "../../src/shared/limits.ts";
 import {
   ADA,
   base64Of,
@@ -356,42 +355,6 @@ describe("environments and releases", () => {
   }
 });
 
-describe("an unknown field", () => {
-  test("is ignored and reported once, and its record is imported", async () => {
-    const path = cli.file([
-      { ...ADA, shoe_size: 3 },
-      { ...DOCS, members: [{ user: ADA.email, role: "owner", since: "ever" }] },
-      PRODUCTION,
-      { record: "release", project: "docs", name: "v1", frozen_at: "x" },
-      file("a.md", {
-        chunks: [
-          { content: "a", colour: 1 },
-          { content: "b", colour: 2 },
-        ],
-      }),
-      file("b.md", { chunks: [{ content: "c", colour: 3 }] }),
-    ]);
-    const result = await cli.run(["import", "--strict", path]);
-    expect(result.stderr.trimEnd().split("\n")).toEqual([
-      `tessera: ignored unknown field user.shoe_size, first at ${path}:1`,
-      `tessera: ignored unknown field project.members.since, first at ${path}:2`,
-      `tessera: ignored unknown field release.frozen_at, first at ${path}:4`,
-      `tessera: ignored unknown field file.chunks.colour, first at ${path}:5`,
-    ]);
-    expect(result.status).toBe(0);
-    const [rows] = await cli.sql`SELECT count(*)::integer AS count FROM chunks`;
-    expect(rows?.["count"]).toBe(3);
-  });
-
-  test("is reported only for a limited number of different fields", async () => {
-    const odd = Array.from({ length: 500 }, (_, i) => [`odd${i}`, i]);
-    const path = cli.file([{ ...ADA, ...Object.fromEntries(odd) }]);
-    const result = await cli.run(["import", path]);
-    expect(result.stderr.trimEnd().split("\n")).toHaveLength(IMPORT_UNKNOWN_FIELDS_MAX);
-    expect(result.status).toBe(0);
-  });
-});
-
 describe("an invalid line", () => {
   const rejected: [why: string, line: object | string, reason: string][] = [
     ["invalid JSON", "{nonsense", "is not valid JSON"],
@@ -582,9 +545,9 @@ describe("an invalid line", () => {
   test("may reuse a version key with other contents", async () => {
     const path = cli.file([
       ...FRAME,
-      file("a.md", { version_key: "v", content: "one" }),
-      file("a.md", { version_key: "v", content: "one" }),
-      file("a.md", { version_key: "v", content: "two" }),
+      file("a.md", { version_key: "v", content: "one", environments: ["production"] }),
+      file("a.md", { version_key: "v", content: "one", environments: ["production"] }),
+      file("a.md", { version_key: "v", content: "two", environments: ["production"] }),
     ]);
     const result = await cli.run(["import", path]);
     expect(result.stderr).toBe(

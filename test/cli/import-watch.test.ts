@@ -14,7 +14,16 @@ async function startWatch(...options: string[]) {
   const cli = await openCli();
   const folder = temporaryFolder("watched");
   writeFileSync(join(folder, "a.md"), "# A");
-  const args = ["--markdown", folder, "--prune", "--watch", "--project", "handbook", ...options];
+  const args = [
+    "--markdown",
+    folder,
+    "--prune",
+    "--yes",
+    "--watch",
+    "--project",
+    "handbook",
+    ...options,
+  ];
   const program = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
     cwd: PROJECT_ROOT,
     env: { PATH: process.env["PATH"], DATABASE_URL: cli.database.url },

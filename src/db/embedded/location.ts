@@ -15,6 +15,9 @@ import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 /** Where root stores the files of another account that cannot enter the data folder. */
 export const SHARED_FOLDER = "/var/lib/tessera";
 
+/** Names that folder, below the data folder. */
+const LOCATION_FILE = "postgres-location";
+
 /** The files of one embedded PostgreSQL. */
 export type ClusterLocation = {
   readonly account: Account;
@@ -43,8 +46,15 @@ export function locateCluster(dataDir: string): ClusterLocation {
   }
 }
 
+/** True if a cluster has been created for this data folder. Creates nothing. */
+export function hasCluster(dataDir: string): boolean {
+  return (
+    existsSync(join(dataDir, LOCATION_FILE)) || existsSync(join(dataDir, "postgres", "cluster"))
+  );
+}
+
 function locationIn(dataDir: string): ClusterLocation {
-  const pointer = join(dataDir, "postgres-location");
+  const pointer = join(dataDir, LOCATION_FILE);
   const inside = join(dataDir, "postgres");
   if (existsSync(pointer)) return describe(readFileSync(pointer, "utf8").trim());
   if (existsSync(join(inside, "cluster"))) return describe(inside);

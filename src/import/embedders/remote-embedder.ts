@@ -91,7 +91,7 @@ class RequestFailure extends Error {
 
 class Endpoint {
   readonly #url: string;
-  /** Base64 is a third of the size of numbers as text. Some endpoints do not support it. */
+  /** Base64 is about a quarter of the size of numbers as text. Some endpoints do not support it. */
   #encoding: "base64" | "float" = "base64";
   /** The requested dimension, or that of the first vector. All vectors must have the same. */
   #dimension: number | undefined;

@@ -6,6 +6,7 @@ import { mayWrite, OWNER } from "../../auth/roles.ts";
 import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { mediaType } from "../../http/body.ts";
+import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/ignored-fields.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { json } from "../../http/respond.ts";
 import { OVERLOADED, Problem } from "../../problem/problem.ts";
@@ -38,6 +39,12 @@ const EXAMPLE: ImportResult = {
   errors: [{ line: 3, message: 'record: "user" cannot be imported into a project' }],
   truncated: false,
 };
+
+const DESCRIPTION =
+  "Reads records while they arrive, and answers when all are stored. Refused lines stop nothing " +
+  "else. Repeating an import changes nothing. An upload that breaks off changes no environment " +
+  "and no release; repeating it completes it. The caller needs the role `owner` or `editor`; " +
+  "only owners import the record of the project itself.";
 
 interface ImportServices {
   readonly sql: Sql;
@@ -89,6 +96,11 @@ function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
   return { lines, changed, unchanged, refused };
 }
 
+function answerOf({ ignored, ...result }: ImportReport): Response {
+  const names = ignoredFields(ignored);
+  return json(result, 200, names === "" ? {} : { [IGNORED_FIELDS]: names });
+}
+
 /** POST /projects/{project_reference}/import. */
 export function importOperations(services: ImportServices): Operation[] {
   const { sql, imports, audit, keepOpen } = services;
@@ -133,11 +145,7 @@ export function importOperations(services: ImportServices): Operation[] {
       path: "/projects/{project_reference}/import",
       tag: "Import",
       summary: "Import records into a project",
-      description:
-        "Reads records while they arrive, and answers when all are stored. Refused lines stop nothing " +
-        "else. Repeating an import changes nothing. An upload that breaks off changes no environment " +
-        "and no release; repeating it completes it. The caller needs the role `owner` or `editor`; " +
-        "only owners import the record of the project itself.",
+      description: DESCRIPTION,
       extension: true,
       credential: "bearer",
       permission: "projects.import",
@@ -148,6 +156,7 @@ export function importOperations(services: ImportServices): Operation[] {
       bodyRequired: true,
       response: ImportResult,
       responseExample: EXAMPLE,
+      responseHeaders: ignoredFieldsHeader,
       problems: ["validation-failed", "permission-denied", "project-not-found"],
       async handle({ request, requestId, params, query, principal, note }) {
         const caller = principal as Principal;
@@ -159,7 +168,7 @@ export function importOperations(services: ImportServices): Operation[] {
         const job = { actor, target, encoding, strict: query.strict === "true", maxBytes };
         const report = await importShared(request, caller.userId, job);
         note(() => countsOf(report));
-        return json(report);
+        return answerOf(report);
       },
     }),
   ];

@@ -27,6 +27,8 @@ export const ImportBody = Type.String({
     "projects and of the kinds `user` and `api_key` are refused.",
 });
 
+const Line = Type.Integer({ minimum: 1, description: "The line, counted from 1." });
+
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const ImportResult = Type.Object(
@@ -37,15 +39,21 @@ export const ImportResult = Type.Object(
     refused: Count("Lines that were refused."),
     errors: Type.Array(
       Type.Object(
-        {
-          line: Type.Integer({ minimum: 1, description: "The line, counted from 1." }),
-          message: Type.String({ description: "Why it was refused." }),
-        },
+        { line: Line, message: Type.String({ description: "Why it was refused." }) },
         { title: "ImportError", description: "A refused line." },
       ),
       { description: `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.` },
     ),
     truncated: Type.Boolean({ description: "True when more lines were refused than are listed." }),
+    warnings: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { line: Line, message: Type.String({ description: "What may be wrong with it." }) },
+          { title: "ImportWarning", description: "The first of the lines that are stored alike." },
+        ),
+        { description: "What is stored and may not be what was meant. Absent without any." },
+      ),
+    ),
   },
   { title: "ImportResult", description: "What an import has done." },
 );

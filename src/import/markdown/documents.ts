@@ -16,6 +16,9 @@ import { storedPath, toMarkdown } from "./formats.ts";
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
 const CHUNKER = "markdown-1";
 
+/** What is hashed before the text of a file, for the key of its version. */
+export const versionKeyPrefix = (embedder: string) => `${CHUNKER}\n${embedder}\n`;
+
 /** A Markdown file that was read. */
 export interface MarkdownDocument {
   readonly path: string;
@@ -66,7 +69,7 @@ async function readDocument(
     }
     const text = await toMarkdown(file, readMarkdown(folder, file));
     const hash = new Bun.CryptoHasher("sha256");
-    hash.update(`${CHUNKER}\n${embedder}\n`);
+    hash.update(versionKeyPrefix(embedder));
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
     const { title, warning } = parseMarkdown(path, text);

@@ -9,7 +9,7 @@ import { fileVersion } from "./file-record.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
 import { RECORD_SCHEMAS, type RecordKind, type RecordOf } from "./schemas.ts";
 import { type ImportTarget, requireTarget, withTarget } from "./target.ts";
-import { type OnUnknownField, omitUnknownFields } from "./unknown-fields.ts";
+import { type OnUnknownField, omitUnknownFields, similarField } from "./unknown-fields.ts";
 
 type RecordSchema = (typeof RECORD_SCHEMAS)[RecordKind];
 
@@ -21,6 +21,12 @@ const VALIDATORS = new Map<string, Validator<RecordSchema>>(
 const NUL_OR_SURROGATE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 /** What a number beyond the range of a double contains: a large exponent, or very many digits. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{309}/;
+
+/** The field that an unknown one resembles. `field` is as reported, such as `file.chunks.colour`. */
+export function knownField(field: string): string | undefined {
+  const [kind = "", ...path] = field.split(".");
+  return similarField(RECORD_SCHEMAS[kind as RecordKind], path.join("."));
+}
 
 /** Parses one line of NDJSON. Throws a RecordError. */
 export function parseLine(

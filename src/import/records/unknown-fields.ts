@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+import { similarTo } from "../../shared/similar.ts";
 
 /** Receives the path of a field that the schema does not name, such as `chunks.colour`. */
 export type OnUnknownField = (field: string) => void;
@@ -29,4 +30,15 @@ export function omitUnknownFields(
     else known[name] = omitUnknownFields(property, member, onUnknownField, field);
   }
   return known;
+}
+
+/** The name of the schema that an unknown field resembles. `field` is a path such as `chunks.colour`. */
+export function similarField(schema: TSchema, field: string): string | undefined {
+  const names = field.split(".");
+  let level: TSchema | undefined = schema;
+  for (const name of names.slice(0, -1)) {
+    const member: TSchema | undefined = level?.["properties"]?.[name];
+    level = member?.["items"] ?? member;
+  }
+  return similarTo(names.at(-1) ?? "", Object.keys(level?.["properties"] ?? {}));
 }

@@ -1,11 +1,12 @@
 import type { Sql } from "../../db/client.ts";
 import {
+  IGNORED_FIELDS_MAX,
   IMPORT_IDLE_TIMEOUT_MS,
   IMPORT_LOCK_TIMEOUT_MS,
   IMPORT_REPORT_ERRORS_MAX,
   IMPORT_STATEMENT_TIMEOUT_MS,
 } from "../../shared/limits.ts";
-import { importRecords } from "../import-records.ts";
+import { importRecords, unscopedFiles } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
 import type { Source } from "../records/source.ts";
 import type { ImportJob, ImportReport } from "./messages.ts";
@@ -40,11 +41,21 @@ export async function runJob(
   };
   let refusals = 0;
   const errors: Array<{ line: number; message: string }> = [];
-  const summary = await importRecords(sql, readBatches([source], { target }), {
+  const ignored = new Set<string>();
+  const onUnknownField = (_: string, field: string) => {
+    if (ignored.size < IGNORED_FIELDS_MAX) ignored.add(field);
+  };
+  let unscoped = 0;
+  let firstUnscoped = "";
+  const batches = readBatches([source], { target, onUnknownField });
+  const summary = await importRecords(sql, batches, {
     actor,
     target,
     strict,
     bounds: BOUNDS,
+    onUnscoped(where) {
+      if (unscoped++ === 0) firstUnscoped = where;
+    },
     onRejected(where, message) {
       requireSense(++refusals);
       if (errors.length < IMPORT_REPORT_ERRORS_MAX) errors.push({ line: lineOf(where), message });
@@ -59,5 +70,9 @@ export async function runJob(
     // Some faults are found when the import ends, after those of later lines.
     errors: errors.sort((a, b) => a.line - b.line),
     truncated: refused > errors.length,
+    ...(unscoped === 0 || (strict && refused > 0)
+      ? {}
+      : { warnings: [{ line: lineOf(firstUnscoped), message: unscopedFiles(unscoped) }] }),
+    ignored: [...ignored],
   };
 }

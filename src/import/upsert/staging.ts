@@ -105,6 +105,16 @@ export async function applyEnvironment(sql: Queryable, environmentId: string): P
   return applied.count;
 }
 
+const IS_MARKDOWN = "[.]mdx?$";
+
+/** The paths of the Markdown files of a working set. */
+export async function prunablePaths(sql: Queryable, environmentId: string): Promise<string[]> {
+  const rows = await sql<{ path: string }[]>`
+    SELECT f.path FROM environment_files e JOIN files f ON f.id = e.file_id
+    WHERE e.environment_id = ${environmentId} AND f.path ~* ${IS_MARKDOWN} ORDER BY f.path`;
+  return rows.map(({ path }) => path);
+}
+
 /** Removes Markdown files that are not among `paths` from a working set. Returns their number. */
 export async function pruneEnvironment(
   sql: Queryable,
@@ -114,7 +124,7 @@ export async function pruneEnvironment(
   const result = await sql`
     DELETE FROM environment_files e USING files f
     WHERE e.environment_id = ${environmentId} AND f.id = e.file_id
-      AND f.path ~* '[.]mdx?$' AND f.path <> ALL (${paths as string[]}::text[])`;
+      AND f.path ~* ${IS_MARKDOWN} AND f.path <> ALL (${paths as string[]}::text[])`;
   return result.count;
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from "../../db/client.ts";
+import { databaseId } from "../../db/open.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import type { ScopeKind, ScopeRef } from "../../scopes/scope.ts";
 import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../../shared/limits.ts";
@@ -88,9 +89,7 @@ export class ChangeLog {
 
   /** Identifies the database. A copy of its files has the same id, every other database another. */
   async databaseId(): Promise<string> {
-    const [row] = await this.sql<{ id: string }[]>`SELECT id FROM index_origin`;
-    if (row === undefined) throw new Error("the table index_origin is empty");
-    return row.id;
+    return await databaseId(this.sql);
   }
 
   /** Every scope of a project; null when there is no such project. */

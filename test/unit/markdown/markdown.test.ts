@@ -36,15 +36,27 @@ describe("frontmatter", () => {
     expect([parsed.title, parsed.headings, parsed.warning]).toEqual(["Hello", ["One"], null]);
   });
 
+  test("frontmatter may use YAML aliases, whose name is the latest value with it", () => {
+    const yaml = "tags: &t [a, b]\nmore: *t\nlast: &t c\nnested: { one: *t }";
+    const { frontmatter, warning } = parseMarkdown("a.md", `---\n${yaml}\n---\ntext`);
+    expect(warning).toBeNull();
+    expect(frontmatter).toEqual([
+      { key: "tags", value: '["a","b"]' },
+      { key: "more", value: '["a","b"]' },
+      { key: "last", value: "c" },
+      { key: "nested", value: '{"one":"c"}' },
+    ]);
+  });
+
   const refused: Array<[string, string, RegExp]> = [
-    ["aliases", "a: &x [1]\nb: *x", /aliases/],
+    ["an alias that names nothing", "b: *x", /alias/],
+    ["an alias of itself", "a: &x [*x]", /nested too deeply/],
     [
       "a billion laughs",
-      `a: &a [x, x]\n${"bcdefgh"
-        .split("")
-        .map((key, i) => `${key}: &${key} [*${"abcdefg"[i]}, *${"abcdefg"[i]}]`)
+      `a: &a [x, x]\n${[..."bcdefghijklmno"]
+        .map((key, i) => `${key}: &${key} [*${"abcdefghijklmn"[i]}, *${"abcdefghijklmn"[i]}]`)
         .join("\n")}`,
-      /aliases/,
+      /too many values/,
     ],
     ["a list at the root", "- one\n- two", /not a map/],
     ["a scalar at the root", "just words", /not a map/],

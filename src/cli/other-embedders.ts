@@ -1,0 +1,43 @@
+import type { Queryable } from "../db/client.ts";
+import type { Embedder } from "../import/embedders/embedder.ts";
+import { storedPath } from "../import/markdown/formats.ts";
+import { countOtherEmbedders } from "../import/markdown/other-embedders.ts";
+import type { ProjectFrame } from "../import/project-frame.ts";
+import type { Io } from "./io.ts";
+import { notice } from "./output.ts";
+
+/** Warns before an import whose embedder is not that of the files which stay as they are. */
+export async function warnOfMixedEmbedders(
+  io: Io,
+  sql: Queryable,
+  { project, environments, paths }: ProjectFrame & { readonly paths: readonly string[] },
+  embedder: Embedder,
+): Promise<void> {
+  const except = paths.map(storedPath);
+  for (const environment of environments) {
+    const scope = { project, environment, except };
+    const { others } = await countOtherEmbedders(sql, scope, embedder.name);
+    if (others === 0) continue;
+    notice(
+      io,
+      `${environment} of ${project} has files that another embedder than ${embedder.name} has embedded: ` +
+        "a search finds the ones or the others; import all of them with one embedder",
+    );
+  }
+}
+
+/** Warns after a search whose embedder is not that of the files. */
+export async function warnOfOtherEmbedder(
+  io: Io,
+  sql: Queryable,
+  scope: Parameters<typeof countOtherEmbedders>[1],
+  embedder: Embedder,
+): Promise<void> {
+  const { others, of } = await countOtherEmbedders(sql, scope, embedder.name);
+  if (others === 0) return;
+  const which = others === of ? "the files" : "some files";
+  notice(
+    io,
+    `${which} were embedded by another embedder than ${embedder.name}: search with the options of their import`,
+  );
+}

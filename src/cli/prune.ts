@@ -1,0 +1,83 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Sql } from "../db/client.ts";
+import { plannedRemovals, type Removals } from "../import/import-markdown.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
+import { REMOVALS_SHOWN_MAX, WATCH_PRUNE_MAX } from "../shared/limits.ts";
+import { CommandError } from "./command-error.ts";
+import { confirm } from "./confirm.ts";
+import type { Io } from "./io.ts";
+import { notice, withoutControls } from "./output.ts";
+
+export interface PruneOptions {
+  readonly prune?: boolean;
+  /** The share of the files that may be removed without a question, 0 to 1. */
+  readonly pruneMax?: number;
+  readonly yes?: boolean;
+}
+
+type Scope = Parameters<typeof plannedRemovals>[1];
+
+export function pruneMaxOption(): Option {
+  return new Option(
+    "--prune-max <share>",
+    "with --prune: remove up to this share of the files, such as 20%, without a question",
+  ).argParser(share);
+}
+
+function share(value: string): number {
+  const [, number] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(value) ?? [];
+  if (number === undefined || Number(number) > 100) {
+    throw new InvalidArgumentError("It must be a percentage such as 20%.");
+  }
+  return Number(number) / 100;
+}
+
+const percent = (value: number) => `${Number((100 * value).toFixed(1))}%`;
+
+const question = ({ paths, of, environment }: Removals) =>
+  `remove ${paths.length} of ${of} files from ${environment}?`;
+
+/**
+ * Shows what --prune is going to remove. Throws a CommandError unless that is allowed: by --yes, by
+ * --prune-max, or by the user on the terminal.
+ */
+export async function confirmPrune(
+  io: Io,
+  sql: Sql,
+  scope: Scope,
+  { yes, pruneMax }: PruneOptions,
+): Promise<void> {
+  for (const removals of await plannedRemovals(sql, scope)) {
+    show(io, removals);
+    const { paths, of } = removals;
+    if (yes || (pruneMax !== undefined && paths.length <= pruneMax * of)) continue;
+    if (pruneMax === undefined) await confirm(io, question(removals), yes);
+    else throw new CommandError(`${tooMany(removals, pruneMax)}; repeat with --yes to remove them`);
+  }
+}
+
+/** Whether --prune may remove files while the folder is watched. It says why it may not. */
+export async function withinPruneMax(
+  io: Io,
+  sql: Sql,
+  scope: Scope,
+  { yes, pruneMax = WATCH_PRUNE_MAX }: PruneOptions,
+): Promise<boolean> {
+  const all = await plannedRemovals(sql, scope);
+  const excess = yes ? undefined : all.find(({ paths, of }) => paths.length > pruneMax * of);
+  if (excess === undefined) return true;
+  notice(io, `${tooMany(excess, pruneMax)}; they stay`);
+  return false;
+}
+
+function tooMany({ paths, of, environment }: Removals, max: number): string {
+  const removed = `${paths.length} of ${of} files`;
+  return `--prune would remove ${removed} (${percent(paths.length / of)}) from ${environment}, more than ${percent(max)}`;
+}
+
+function show(io: Io, { paths }: Removals): void {
+  const shown = paths.slice(0, REMOVALS_SHOWN_MAX);
+  for (const path of shown) notice(io, `to be removed: ${withoutControls(abbreviate(path))}`);
+  const more = paths.length - shown.length;
+  if (more > 0) notice(io, `to be removed: ${more} more`);
+}

@@ -1,0 +1,211 @@
+import { stat } from "node:fs/promises";
+import { OPERATOR } from "../audit/actor.ts";
+import type { Sql } from "../db/client.ts";
+import { databaseName } from "../db/open.ts";
+import { importMarkdown } from "../import/import-markdown.ts";
+import { type ImportSummary, importRecords } from "../import/import-records.ts";
+import { importTable } from "../import/import-table.ts";
+import { findMarkdown } from "../import/markdown/folder.ts";
+import { watchFolder } from "../import/markdown/watch.ts";
+import type { ProjectFrame } from "../import/project-frame.ts";
+import { readBatches } from "../import/records/batches.ts";
+import { fileSource, type Source, streamSource } from "../import/records/source.ts";
+import type { ColumnMap } from "../import/tables/column-map.ts";
+import { sizeOfTables } from "../import/tables/rows.ts";
+import { CommandError } from "./command-error.ts";
+import { withDatabase } from "./database.ts";
+import { createEmbedder, type EmbedderOptions } from "./embedder-options.ts";
+import { projectBySlug } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
+import { defaultOwner, nextSteps } from "./next-steps.ts";
+import { warnOfMixedEmbedders } from "./other-embedders.ts";
+import { notice } from "./output.ts";
+import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
+import { Reporter } from "./reporter.ts";
+import { untilEmbedded } from "./until-embedded.ts";
+import { refuseTypo } from "./users.ts";
+
+export interface ImportOptions extends EmbedderOptions, PruneOptions {
+  readonly strict?: boolean;
+  readonly create?: boolean;
+  readonly markdown?: string;
+  readonly project?: string;
+  readonly environment?: string;
+  readonly owner?: string;
+  readonly watch?: boolean;
+  readonly html?: boolean;
+  readonly asciidoc?: boolean;
+  readonly map?: ColumnMap;
+}
+
+/** The options of an import into a project that need not exist. */
+interface ProjectOptions extends ImportOptions {
+  readonly project: string;
+}
+
+export const STANDARD_INPUT = "-";
+export const DEFAULT_ENVIRONMENT = "production";
+
+/** Runs the import that consistent arguments describe, and prints what comes of it. */
+export async function runImport(
+  io: Io,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  const { markdown, map, project } = options;
+  if (project === undefined) return await importFiles(io, files, options);
+  if (markdown !== undefined) return await importFolder(io, markdown, { ...options, project });
+  return await importRows(io, files, map as ColumnMap, { ...options, project });
+}
+
+async function importFiles(
+  io: Io,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  const sources: Source[] = [];
+  for (const file of files) sources.push(await sourceOf(io, file));
+  const sizes = sources.map(({ size }) => size);
+  const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
+  const work = (sql: Sql) =>
+    reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
+      const batches = readBatches(sources, {
+        onRead: (bytes) => reporter.advance(bytes),
+        onUnknownField: (where, field) => reporter.unknownField(where, field),
+      });
+      return importRecords(sql, batches, {
+        actor: OPERATOR,
+        strict: options.strict === true,
+        onRejected: (where, reason) => reporter.report(where, reason),
+        onUnscoped: (where) => reporter.unscoped(where),
+        onBatch: (imported) => reporter.addRecords(imported),
+      });
+    });
+  return await withDatabase(io, work, options);
+}
+
+async function sourceOf(io: Io, file: string): Promise<Source> {
+  if (file === STANDARD_INPUT) return streamSource(file, io.stdin);
+  const info = await stat(file).catch(() => undefined);
+  if (info?.isDirectory()) {
+    throw new CommandError(`${file} is a folder: use --markdown to import a folder`);
+  }
+  return await fileSource(file);
+}
+
+async function importFolder(
+  io: Io,
+  folder: string,
+  options: ProjectOptions,
+): Promise<ImportSummary> {
+  const embedder = createEmbedder(io, options);
+  const find = () => findMarkdown(folder, options);
+  if (find().paths.length === 0 && options.watch !== true) {
+    throw new CommandError(`there is no .md or .mdx file in ${folder}`);
+  }
+  // Before the first import, so that no change is missed.
+  const changes = options.watch ? await watchFolder(folder) : undefined;
+  const first = async (sql: Sql, frame: ProjectFrame) => {
+    const found = find();
+    if (options.prune) await confirmPrune(io, sql, { ...frame, paths: found.paths }, options);
+    await warnOfMixedEmbedders(io, sql, { ...frame, paths: found.paths }, embedder);
+    return await importFound(io, sql, { ...options, ...frame, ...found, folder, embedder });
+  };
+  const again = async (sql: Sql, frame: ProjectFrame) => {
+    const found = find();
+    // Nobody can be asked while the folder is watched.
+    const prune =
+      options.prune === true &&
+      (await withinPruneMax(io, sql, { ...frame, paths: found.paths }, options));
+    const work = { ...options, ...frame, ...found, folder, embedder, prune };
+    await importFound(io, sql, work);
+  };
+  return await intoProject(io, options, first, async (sql, frame) => {
+    if (changes === undefined) return;
+    notice(io, `watching ${folder}; interrupt to end`);
+    for await (const _ of changes) await untilEmbedded(io, () => again(sql, frame));
+  });
+}
+
+type FoundFiles = Parameters<typeof importMarkdown>[1] &
+  ReturnType<typeof findMarkdown> &
+  Pick<ImportOptions, "strict">;
+
+async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSummary> {
+  const { paths, rejected } = work;
+  return await reported(io, new Reporter(io.stderr, paths.length, "files"), work, (reporter) => {
+    for (const { path, reason } of rejected) reporter.report(path, reason);
+    return importMarkdown(sql, work, {
+      onFile: () => reporter.advance(1),
+      onReport: (path, reason) => reporter.report(path, reason),
+      onBatch: (imported) => reporter.addRecords(imported),
+    });
+  });
+}
+
+async function importRows(
+  io: Io,
+  files: readonly string[],
+  columns: ColumnMap,
+  options: ProjectOptions,
+): Promise<ImportSummary> {
+  const embedder = createEmbedder(io, options);
+  const strict = options.strict === true;
+  const total = await sizeOfTables(files);
+  return await intoProject(io, options, (sql, frame) =>
+    reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
+      importTable(
+        sql,
+        { ...frame, files, columns, embedder, strict },
+        {
+          onRead: (bytes) => reporter.advance(bytes),
+          onReport: (where, reason) => reporter.report(where, reason),
+          onBatch: (imported) => reporter.addRecords(imported),
+        },
+      ),
+    ),
+  );
+}
+
+/** Imports into a project. If it is new, what to do next is printed. Then `andThen` runs. */
+async function intoProject(
+  io: Io,
+  options: ProjectOptions,
+  work: (sql: Sql, frame: ProjectFrame) => Promise<ImportSummary>,
+  andThen: (sql: Sql, frame: ProjectFrame) => Promise<void> = async () => {},
+): Promise<ImportSummary> {
+  const { project, environment = DEFAULT_ENVIRONMENT } = options;
+  const all = async (sql: Sql) => {
+    const isNew = (await projectBySlug(sql, project)) === undefined;
+    if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
+    const owner = options.owner ?? (await defaultOwner(sql));
+    const frame = { project, owner, environments: [environment] };
+    const summary = await work(sql, frame);
+    const created = isNew ? await projectBySlug(sql, project) : undefined;
+    if (created !== undefined) {
+      io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));
+    }
+    await andThen(sql, frame);
+    return summary;
+  };
+  return await withDatabase(io, all, options);
+}
+
+/** Runs an import and prints its summary. */
+async function reported(
+  io: Io,
+  reporter: Reporter,
+  { strict }: Pick<ImportOptions, "strict">,
+  work: (reporter: Reporter) => Promise<ImportSummary>,
+): Promise<ImportSummary> {
+  try {
+    const summary = await work(reporter);
+    reporter.stop();
+    if (summary.rejected === 0 || !strict) reporter.warn();
+    const database = databaseName(configOf(io));
+    io.stdout.write(reporter.summary(summary, { strict: strict === true, database }));
+    return summary;
+  } finally {
+    reporter.stop();
+  }
+}

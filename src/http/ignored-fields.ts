@@ -1,0 +1,35 @@
+import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../shared/limits.ts";
+import type { ResponseHeader } from "./operation.ts";
+
+/** The header that names ignored fields, for the documentation. */
+export const IGNORED_FIELDS = "X-Ignored-Fields";
+
+export const ignoredFieldsHeader: Readonly<Record<string, ResponseHeader>> = {
+  [IGNORED_FIELDS]: {
+    description:
+      `Names of unknown fields of the body, which were ignored: the first ` +
+      `${IGNORED_FIELDS_MAX}, separated by commas. Characters other than letters, digits, \`-\`, ` +
+      "`_` and `.` are percent-encoded. Absent when all fields are known.",
+    extension: true,
+  },
+};
+
+/** The first of these names as a header shows them; empty for none. */
+export function ignoredFields(names: Iterable<string>): string {
+  const shown: string[] = [];
+  for (const name of names) {
+    if (shown.length >= IGNORED_FIELDS_MAX) break;
+    if (name === "") continue;
+    shown.push(encodeURIComponent(name.slice(0, IGNORED_FIELD_MAX_CHARS).toWellFormed()));
+  }
+  return shown.join(",");
+}
+
+/** The header of an answer to this body, for a schema that has these fields. */
+export function ignoredFieldsOf(
+  body: object,
+  properties: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const value = ignoredFields(Object.keys(body).filter((name) => !Object.hasOwn(properties, name)));
+  return value === "" ? {} : { [IGNORED_FIELDS]: value };
+}

@@ -1,0 +1,40 @@
+import type { Queryable } from "../../db/client.ts";
+import { EMBEDDER_SAMPLE_FILES } from "../../shared/limits.ts";
+import { versionKeyPrefix } from "./documents.ts";
+
+interface EmbeddedScope {
+  /** Its slug or id. */
+  readonly project: string;
+  readonly environment: string;
+  /** Instead of the environment's working set. */
+  readonly release?: string | undefined;
+  /** Paths that are left out. */
+  readonly except?: readonly string[];
+}
+
+/**
+ * How many of a sample of a scope's Markdown files were embedded by another embedder than this one. The
+ * key of their versions tells: it is a hash of the embedder's name and the text.
+ */
+export async function countOtherEmbedders(
+  sql: Queryable,
+  { project, environment, release, except = [] }: EmbeddedScope,
+  embedder: string,
+): Promise<{ readonly others: number; readonly of: number }> {
+  const kind = release === undefined ? "environment" : "release";
+  const [row] = await sql<{ others: number; of: number }[]>`
+    SELECT count(*)::integer AS of, count(*) FILTER (WHERE s.version_key <> 'markdown:' ||
+      encode(sha256(convert_to(${versionKeyPrefix(embedder)} || s.content, 'UTF8')), 'hex')
+    )::integer AS others
+    FROM (
+      SELECT v.version_key, v.content FROM projects p
+      JOIN ${sql(`${kind}s`)} e ON e.project_id = p.id AND e.name = ${release ?? environment}
+      JOIN ${sql(`${kind}_files`)} m ON m.${sql(`${kind}_id`)} = e.id
+      JOIN file_versions v ON v.id = m.file_version_id JOIN files f ON f.id = v.file_id
+      WHERE (p.slug = ${project} OR p.id::text = lower(${project}))
+        AND v.version_key LIKE 'markdown:%' AND v.content IS NOT NULL
+        AND f.path <> ALL (${[...except]}::text[])
+      LIMIT ${EMBEDDER_SAMPLE_FILES}
+    ) s`;
+  return row ?? { others: 0, of: 0 };
+}

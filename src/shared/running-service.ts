@@ -1,0 +1,53 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SERVICE_ANSWER_MS } from "./limits.ts";
+
+/** What a running service writes into its data directory, for commands on the same machine. */
+interface RunningService {
+  /** Where it answers on this machine, without a trailing slash. */
+  readonly url: string;
+  readonly pid: number;
+  /** Names its database to people, without credentials. */
+  readonly database: string;
+  /** The id that the database has given itself. */
+  readonly databaseId: string;
+}
+
+const FILE = "service.json";
+
+/** The service that was last started on this data directory, and not stopped since. */
+export function findService(dataDir: string): RunningService | undefined {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, FILE), "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes what is known about a service. Returns a function that removes it again. */
+export function announceService(dataDir: string, service: RunningService): () => void {
+  const file = join(dataDir, FILE);
+  const partial = `${file}.${service.pid}`;
+  mkdirSync(dataDir, { recursive: true });
+  // Readers find a whole file or none.
+  writeFileSync(partial, `${JSON.stringify(service)}\n`);
+  renameSync(partial, file);
+  return () => {
+    if (findService(dataDir)?.pid === service.pid) rmSync(file, { force: true });
+  };
+}
+
+/** False for a service that was killed and has left its address. */
+export async function answers({ url }: RunningService): Promise<boolean> {
+  const signal = AbortSignal.timeout(SERVICE_ANSWER_MS);
+  return await fetch(`${url}/livez`, { signal }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** The address of a port on this machine: a service that listens everywhere answers there, too. */
+export function localUrl(host: string, port: number): string {
+  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
