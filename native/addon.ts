@@ -1,4 +1,4 @@
-/** Loads the compiled addon. `index.ts` and `testing.ts` describe what it exports. */
+/** Loads the compiled addon. `index.ts`, `text.ts` and `testing.ts` describe what it exports. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

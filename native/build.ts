@@ -48,9 +48,11 @@ const HERE: Target = { platform: process.platform, arch: process.arch };
 const processorHas = (extensions: readonly string[]) =>
   extensions.map((extension) => `__builtin_cpu_supports("${extension}")`).join("&&");
 
+/** The version of each language. */
+const STANDARDS = { c: "-std=c11", "c++": "-std=c++20" } as const;
+
 function flags(options: BuildOptions): string[] {
   return [
-    "-std=c++20",
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-math-errno",
@@ -73,12 +75,16 @@ function flags(options: BuildOptions): string[] {
   ];
 }
 
+/** Packages with headers or sources that the addon is compiled from. */
+const PACKAGES = ["node-addon-api", "node-api-headers", "usearch", "zstd-napi"];
+
 /** Where headers are. Not part of the fingerprint, because it differs between machines. */
 const includes = [
   ...["-I", sources],
   ...["-isystem", join(modules, "node-addon-api")],
   ...["-isystem", join(modules, "node-api-headers", "include")],
   ...["-isystem", join(modules, "usearch", "include")],
+  ...["-isystem", join(modules, "zstd-napi", "deps", "zstd", "lib")],
 ];
 
 function linkFlags({ target = HERE, portable }: BuildOptions): string[] {
@@ -114,13 +120,13 @@ function compilerMissing(target: Target, found?: string): BuildError {
 function fingerprint(options: BuildOptions): string {
   const { target = HERE } = options;
   const hash = createHash("sha256");
-  hash.update(JSON.stringify([nameOf(target), flags(options), linkFlags({ target })]));
+  hash.update(JSON.stringify([nameOf(target), STANDARDS, flags(options), linkFlags({ target })]));
   for (const name of ["build.ts", "units.ts"]) hash.update(readFileSync(join(root, name)));
   for (const name of sourceFiles()) {
     hash.update(name);
     hash.update(readFileSync(join(sources, name)));
   }
-  for (const name of ["node-addon-api", "node-api-headers", "usearch"]) {
+  for (const name of PACKAGES) {
     hash.update(readFileSync(join(modules, name, "package.json")));
   }
   return hash.digest("hex");
@@ -160,9 +166,14 @@ async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Prom
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
   if (existsSync(object)) return object;
   const unfinished = unfinishedPath(object);
-  const compile = [cxx, ...flags(options), ...includes, ...extra];
-  const text = unit.files.map((file) => `#include "${file}"\n`).join("");
-  const { ok, output } = await run([...compile, "-x", "c++", "-c", "-", "-o", unfinished], text);
+  const { language = "c++", defines = [] } = unit;
+  const compile = [cxx, STANDARDS[language], ...flags(options), ...includes, ...extra];
+  const lines = [
+    ...defines.map((define) => `#define ${define}\n`),
+    ...unit.files.map((file) => `#include "${file}"\n`),
+  ];
+  const command = [...compile, "-x", language, "-c", "-", "-o", unfinished];
+  const { ok, output } = await run(command, lines.join(""));
   if (!ok) {
     const reason = `does not compile with ${cxx} (C++20 is needed)`;
     throw new BuildError(`the unit ${unit.name} ${reason}:\n${output}`);

@@ -1,6 +1,6 @@
 /**
  * The native search core: the vectors, graphs, scopes and rendered chunks of the loaded projects, and
- * searches over them.
+ * searches over them. `text.ts` has lookups by text.
  *
  * A *project* holds up to five *indexes*, one per dimension (768, 1024, 1536, 3072, 4096). An index
  * consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a release) is
@@ -25,18 +25,6 @@ export interface AppendBatch {
   rendered: Uint8Array;
   /** Where the text of each chunk ends in `rendered`. */
   renderedEnds: Uint32Array;
-}
-
-/** A verified text segment, as a ranking reads it. */
-export interface TextSegmentMemory {
-  readonly buffer: Uint8Array;
-  /**
-   * Offset in bytes and number of elements of the sections strings, stringStart, lengths, pathHashes,
-   * tokenStart, tokens, postingStart and postings.
-   */
-  readonly sections: Float64Array;
-  /** The documents in scope: bit d & 31 of word d >> 5; null for all of them. */
-  readonly documents: Uint32Array | null;
 }
 
 /**
@@ -178,25 +166,6 @@ interface Native {
     report?: SearchReport,
     exact?: boolean,
   ): Exclude<SearchOutcome, typeof NEEDS_FULL_PARSE>;
-  /**
-   * Ranks the documents of text segments that match a query. The arrays are read one after another:
-   *
-   * | array     | contents                                                                        |
-   * |-----------|---------------------------------------------------------------------------------|
-   * | `layout`  | the number of words; per word 1 if it is selective, else 0; per segment and word the numbers of its forms and of its other terms, then the term numbers of both |
-   * | `numbers` | the weights, in the order of `RankWeights` in native/src/text/text_query.hpp; how many documents are ranked again, and by how many tokens; mean length, maximum score, limit, shard index, shard count; per word idf, weight, formWeight, exactWeight, otherWeight; per term similarity and coverage |
-   *
-   * `src/text/query/plan.ts` documents what they mean.
-   * @param frequencies the frequencies in the content by the code of a posting, then the weighted ones in
-   *   the other fields
-   * @returns the number of all matches; then, per match and best first, segment, document and score
-   */
-  rankText(
-    segments: readonly TextSegmentMemory[],
-    layout: Uint32Array,
-    numbers: Float64Array,
-    frequencies: Float32Array,
-  ): Float64Array;
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
@@ -218,7 +187,6 @@ export const {
   searchJson,
   ignoredFields,
   searchVector,
-  rankText,
   tryLockFile,
   unlockFile,
 } = native;

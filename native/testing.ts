@@ -52,6 +52,9 @@ interface Constants {
   defaultLimit: number;
   maxLimit: number;
   defaultThreshold: number;
+  maxWordChars: number;
+  maxRerankTokens: number;
+  maxSnippetChars: number;
   snapshotFormat: number;
 }
 

@@ -7,8 +7,12 @@ export const sources = join(import.meta.dir, "src");
 /** Sources that are compiled as one translation unit. */
 export interface Unit {
   name: string;
-  /** Relative to `native/src`. */
+  /** Relative to `native/src`, or to the sources of a package. */
   files: readonly string[];
+  /** Macros, each with its value. */
+  defines?: readonly string[];
+  /** The language; C++ by default. */
+  language?: "c";
   /** Instruction set extensions that the compiler may use. */
   extensions: readonly string[];
 }
@@ -35,6 +39,28 @@ const FOLDER_GROUPS: readonly (readonly string[])[] = [
   ["codes", "graph", "index", "search", "json", "text"],
 ];
 
+/**
+ * The decompressor of the package zstd-napi, as one unit in C, which that package's own amalgamation
+ * combines in this order.
+ */
+const ZSTD_FILES = [
+  ...["common/debug.c", "common/entropy_common.c", "common/error_private.c"],
+  ...["common/fse_decompress.c", "common/zstd_common.c", "decompress/huf_decompress.c"],
+  ...["decompress/zstd_ddict.c", "decompress/zstd_decompress.c"],
+  "decompress/zstd_decompress_block.c",
+];
+const ZSTD_SETTINGS = [
+  "ZSTD_DISABLE_ASM 1",
+  "ZSTD_TRACE 0",
+  "ZSTD_LEGACY_SUPPORT 0",
+  "ZSTDLIB_VISIBLE",
+  "ZSTDERRORLIB_VISIBLE",
+  "ZSTD_DEPS_NEED_MALLOC",
+  "XXH_NAMESPACE ZSTD_",
+  "XXH_PRIVATE_API",
+  "XXH_INLINE_ALL",
+];
+
 /** Every C++ file below `native/src`, relative to it, sorted. */
 export function sourceFiles(): string[] {
   return readdirSync(sources, { recursive: true, encoding: "utf8" })
@@ -59,5 +85,12 @@ export function unitsFor(arch: NodeJS.Architecture): Unit[] {
     files: dirs.flatMap((dir) => folders.get(dir) ?? []),
     extensions: [],
   }));
-  return [...groups, ...units];
+  const zstd: Unit = {
+    name: "zstd",
+    files: ZSTD_FILES,
+    extensions: [],
+    defines: ZSTD_SETTINGS,
+    language: "c",
+  };
+  return [...groups, ...units, zstd];
 }

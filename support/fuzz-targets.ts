@@ -55,7 +55,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     name: "snapshot",
     sources: [
       ...["snapshot/*.cc", "storage/*.cc", "common/*.cc", "project/*.cc", "index/*.cc"],
-      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "kernels/kernels.cc"],
+      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "json/write.cc", "kernels/kernels.cc"],
       ...["kernels/kernels_portable.cc"],
     ],
     // The kernels for instruction sets are tested against the portable ones elsewhere.

@@ -150,9 +150,10 @@ function vectorAnswer(scope: string, query: Float32Array<ArrayBuffer>, limit: nu
 function textAnswer(views: ViewStore, scope: string, query: string): string[] {
   const view = views.view(PROJECT, scope);
   if (view === undefined) return [];
-  const rest = { shardIndex: 0, shardCount: 1, limit: 12, returned: [], after: null };
-  const items = JSON.parse(lookup({ view, query, ...rest }).json) as Array<{ path: string }>;
-  return items.map(({ path }) => path);
+  const page = { shardIndex: 0, shardCount: 1, limit: 12, progress: "", selfPath: "/", next: "" };
+  const { json } = lookup({ view, query, ...page });
+  const { data } = JSON.parse(new TextDecoder().decode(json)) as { data: Array<{ path: string }> };
+  return data.map(({ path }) => path);
 }
 
 /** What a restored project answers to searches by each plan and to lookups. */

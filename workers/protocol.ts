@@ -1,5 +1,5 @@
 import type { Plan } from "../native/index.ts";
-import type { SharedView } from "../src/text/index.ts";
+import type { LookupPage, LookupQuery, SharedView } from "../src/text/index.ts";
 
 /**
  * The messages between the main thread and the search workers. A task is a batch of searches, so
@@ -78,35 +78,12 @@ export interface SearchResult {
   readonly took: readonly number[];
 }
 
-/** Asks for one page of a lookup: ranked by a query, or all items in path order. */
-export interface LookupTask {
+/** Asks for one page of a lookup in a view. */
+export interface LookupTask extends LookupQuery {
   readonly view: SharedView;
-  readonly shardIndex: number;
-  readonly shardCount: number;
-  readonly limit: number;
-  /** Null browses. */
-  readonly query: string | null;
-  /** Search: hashes of the paths that earlier pages returned. */
-  readonly returned: readonly string[];
-  /** Browse: only paths after this one, in byte order. */
-  readonly after: string | null;
 }
 
-export interface LookupResult {
-  /** The items of the page as a JSON array, as the response has them. */
-  readonly json: string;
-  /** The number of items of the page. */
-  readonly count: number;
-  /** The path of the last item; null without items. */
-  readonly last: string | null;
-  /** Hashes of the items' paths in the same order, for `returned`. */
-  readonly hashes: readonly string[];
-  /** Matches in the shard. */
-  readonly total: number;
-  /** Items in the shard. */
-  readonly shardItems: number;
-  /** True when another page follows. */
-  readonly more: boolean;
+export interface LookupResult extends LookupPage {
   /** How long the lookup took, in milliseconds. */
   readonly took: number;
 }

@@ -1,5 +1,5 @@
 import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
-import { type KnowledgeDocument, openSegment } from "../../src/text/index.ts";
+import { type KnowledgeDocument, newView, openSegment } from "../../src/text/index.ts";
 import type { Output } from "../../support/bench/table.ts";
 import { mean, median, quantile } from "../../support/statistics.ts";
 import { lookup } from "../../workers/lookup.ts";
@@ -62,9 +62,12 @@ export async function measureInProcess(
     key,
     buffer: text.segments.get(key)?.segment.buffer as SharedArrayBuffer,
   }));
-  const view = { number: -1, segments, documentSets: members.map((member) => member.documents) };
-  const ask = (query: string) =>
-    lookup({ view, query, limit: PAGE, shardIndex: 0, shardCount: 1, returned: [], after: null });
+  const view = newView(
+    segments,
+    members.map((member) => member.documents),
+  );
+  const page = { limit: PAGE, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" };
+  const ask = (query: string) => lookup({ view, query, ...page });
   for (const query of queries) ask(query);
   const times: number[] = [];
   for (let i = 0; i < requests; i++) {

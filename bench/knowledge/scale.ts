@@ -3,20 +3,14 @@
  *
  *   bun bench/knowledge/scale.ts [--folder FOLDER] [--documents 20000] [--items 100000]
  */
-import {
-  browse,
-  buildSegment,
-  mergeSegments,
-  openSegment,
-  search,
-  type View,
-} from "../../src/text/index.ts";
+import { buildSegment, mergeSegments, openSegment } from "../../src/text/index.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { synthesise } from "../../support/relevance/synthesise.ts";
 import { median, quantile } from "../../support/statistics.ts";
+import { searchText, type TextView } from "../../support/text-search.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,
@@ -24,9 +18,8 @@ export const OPTIONS = {
   items: 100_000,
 };
 type Options = typeof OPTIONS;
-const WHOLE = { shardIndex: 0, shardCount: 1 };
 const UPDATES = 20;
-const BROWSE_PAGE = 12;
+const PAGE = 12;
 
 function timed<T>(run: () => T): [T, number] {
   const start = performance.now();
@@ -34,20 +27,24 @@ function timed<T>(run: () => T): [T, number] {
   return [result, performance.now() - start];
 }
 
-function viewOf(...buffers: ArrayBufferLike[]): View {
+function viewOf(...buffers: ArrayBufferLike[]): TextView {
   const segments = buffers.map((buffer) => openSegment(buffer, false));
   return { segments, documentSets: segments.map(() => null) };
 }
 
-/** The milliseconds of each search, and how many of the searches find something. */
-function searchAll(view: View, queries: readonly string[]) {
-  const ask = (query: string) => search(view, { query, limit: 12, ...WHOLE });
+/** The time and CPU time of each lookup in milliseconds, and how many of them find something. */
+function searchAll(view: TextView, queries: readonly string[]) {
+  const ask = (query: string) => searchText(view, query, { limit: PAGE });
   const found = queries.filter((query) => ask(query).hits.length > 0).length;
-  return { found, times: queries.map((query) => timed(() => ask(query))[1]) };
+  const before = process.cpuUsage();
+  const times = queries.map((query) => timed(() => ask(query))[1]);
+  const { user, system } = process.cpuUsage(before);
+  return { found, times, cpu: (user + system) / 1_000 / queries.length };
 }
 
-const latencies = ({ times }: ReturnType<typeof searchAll>) =>
-  `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
+const latencies = ({ times, cpu }: ReturnType<typeof searchAll>) =>
+  `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, ` +
+  `CPU ${cpu.toFixed(2)} ms each`;
 
 function measureDocuments({ folder, documents: count }: Options) {
   const documents = synthesise(readCorpus(folder), count, 1);
@@ -78,9 +75,9 @@ function printDocuments(out: Output, figures: ReturnType<typeof measureDocuments
   out.line(`  build ${(buildTime / 1000).toFixed(2)} s`);
   out.line(`  segment ${mebibytes(bytes, 1)} MiB, all the memory that a search needs`);
   out.line(`  open ${verifyTime.toFixed(1)} ms with checksum, ${openTime.toFixed(2)} ms without`);
-  out.line(`  search, one segment: ${latencies(one)}`);
+  out.line(`  lookup, one segment: ${latencies(one)}`);
   out.line(`  ${UPDATES} changed documents become a segment in ${smallTime.toFixed(1)} ms`);
-  out.line(`  search, two segments: ${latencies(two)}`);
+  out.line(`  lookup, two segments: ${latencies(two)}`);
   out.line(`  merge of both ${(mergeTime / 1000).toFixed(2)} s`);
 }
 
@@ -97,15 +94,12 @@ function measureBrowsing(count: number) {
   const view = viewOf(buffer);
   const pageTimes: number[] = [];
   let listed = 0;
-  let after: string | undefined;
-  while (true) {
-    const request = { limit: BROWSE_PAGE, ...WHOLE, ...(after === undefined ? {} : { after }) };
-    const [page, time] = timed(() => browse(view, request));
-    const last = page.at(-1);
-    if (last === undefined) break;
-    listed += page.length;
+  let progress = "";
+  for (let more = true; more; ) {
+    const [page, time] = timed(() => searchText(view, null, { limit: PAGE, progress }));
+    listed += page.hits.length;
     pageTimes.push(time * 1000);
-    after = view.segments[0]?.path(last.document);
+    ({ more, progress } = page);
   }
   return { listed, pageTimes, buildTime, bytes: buffer.byteLength };
 }
@@ -117,7 +111,7 @@ function printBrowsing(out: Output, figures: ReturnType<typeof measureBrowsing>)
   out.line(`${listed} tiny items, built in ${(buildTime / 1000).toFixed(2)} s`);
   out.line(`  segment ${mebibytes(bytes, 1)} MiB`);
   out.line(
-    `  a page of ${BROWSE_PAGE}: first tenth ${medianOf(pageTimes.slice(tenth / 2, tenth))} us, ` +
+    `  a page of ${PAGE}: first tenth ${medianOf(pageTimes.slice(tenth / 2, tenth))} us, ` +
       `last tenth ${medianOf(pageTimes.slice(-tenth))} us`,
   );
 }

@@ -89,7 +89,12 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<ignoredFields>(env, exports, "ignoredFields");
   add<searchVector>(env, exports, "searchVector");
   add<beginRecall>(env, exports, "beginRecall");
-  add<rankTextCall>(env, exports, "rankText");
+  add<openTextView>(env, exports, "openTextView");
+  add<closeTextView>(env, exports, "closeTextView");
+  add<lookUpText>(env, exports, "lookUpText");
+  add<lookupProgress>(env, exports, "lookupProgress");
+  add<stem>(env, exports, "stem");
+  add<stemGroups>(env, exports, "stemGroups");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<finishJob>(env, exports, "finishJob");

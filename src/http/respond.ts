@@ -8,7 +8,10 @@ export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
 
 /** A response whose body is JSON text already. */
-export function jsonText(text: string, headers: Record<string, string> = {}): Response {
+export function jsonText(
+  text: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Response {
   return new Response(text, { headers: { "content-type": JSON_TYPE, ...headers } });
 }
 

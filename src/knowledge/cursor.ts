@@ -25,25 +25,20 @@ const LookupQuestion = Type.Object({
 });
 export type LookupQuestion = Readonly<Static<typeof LookupQuestion>>;
 
-/** What earlier pages of a lookup have returned. */
-const LookupProgress = Type.Object({
-  /** Search: hashes of the returned paths. */
-  returned: Type.Array(Type.String()),
-  /** Browse: the last returned path. */
-  after: orNull(Type.String()),
+const LookupState = Type.Object({
+  question: LookupQuestion,
+  /** What earlier pages have returned, as the text core states it. */
+  progress: Type.String(),
 });
-export type LookupProgress = Readonly<Static<typeof LookupProgress>>;
-
-const LookupState = Type.Object({ question: LookupQuestion, progress: LookupProgress });
 export type LookupState = Readonly<Static<typeof LookupState>>;
 const validState = validator(LookupState);
 
-/** The state in a stored text. Redis is shared, so the text may be damaged. */
-function parseState(text: string): LookupState {
+/** The state in a stored text; null if it is damaged, which it may be because Redis is shared. */
+function parseState(text: string): LookupState | null {
   try {
     return validState(JSON.parse(text));
-  } catch (cause) {
-    throw new Problem("invalid-cursor", { cause });
+  } catch {
+    return null;
   }
 }
 
@@ -56,28 +51,27 @@ const keyOf = (cursor: string) => `lookup:${cursor}`;
 export class LookupCursors {
   constructor(private readonly coordinator: Coordinator) {}
 
-  /** Saves the state and returns its cursor. Throws `dependency-unavailable`. */
-  async save(state: LookupState): Promise<string> {
+  /** A cursor for a state that may be saved later. */
+  newCursor(): string {
     const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(LOOKUP_CURSOR_BYTES)));
-    const cursor = bytes.toString("base64url");
+    return bytes.toString("base64url");
+  }
+
+  /** Saves the state of a cursor. Throws `dependency-unavailable`. */
+  async save(cursor: string, state: LookupState): Promise<void> {
     await this.#orUnavailable(
       this.coordinator.put(keyOf(cursor), JSON.stringify(state), LOOKUP_CURSOR_TTL_SECONDS),
     );
-    return cursor;
   }
 
   /**
-   * Throws `invalid-cursor` if the cursor is malformed, unknown, expired or of another project or its
-   * state is damaged, or `dependency-unavailable`.
+   * Null if the cursor is malformed, unknown or expired or its state is damaged. Throws
+   * `dependency-unavailable`.
    */
-  async load(cursor: string, projectId: string): Promise<LookupState> {
-    const text = CURSOR_FORMAT.test(cursor)
-      ? await this.#orUnavailable(this.coordinator.get(keyOf(cursor)))
-      : null;
-    if (text === null) throw new Problem("invalid-cursor");
-    const state = parseState(text);
-    if (state.question.projectId !== projectId) throw new Problem("invalid-cursor");
-    return state;
+  async load(cursor: string): Promise<LookupState | null> {
+    if (!CURSOR_FORMAT.test(cursor)) return null;
+    const text = await this.#orUnavailable(this.coordinator.get(keyOf(cursor)));
+    return text === null ? null : parseState(text);
   }
 
   async #orUnavailable<T>(answer: Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 import type { LookupResult } from "../../workers/protocol.ts";
 import type { Scope } from "../scopes/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../scopes/when-loaded.ts";
-import type { SharedView, ViewStore } from "../text/index.ts";
-import type { KnowledgeEngine, LookupRequest } from "./engine.ts";
+import type { LookupQuery, SharedView, ViewStore } from "../text/index.ts";
+import type { KnowledgeEngine } from "./engine.ts";
 import type { LookupPool } from "./lookup-pool.ts";
 
 /** Limits how many requests may wait for threads. */
@@ -21,11 +21,11 @@ export class EmbeddedKnowledge implements KnowledgeEngine {
     private readonly tookSeconds: (seconds: number) => void = () => {},
   ) {}
 
-  async lookup(tenant: string, scope: Scope, request: LookupRequest): Promise<LookupResult> {
+  async lookup(tenant: string, scope: Scope, query: LookupQuery): Promise<LookupResult> {
     this.admission.admit(tenant);
     try {
       this.loader.used(scope.projectId);
-      const task = { ...request, view: await this.#view(scope) };
+      const task = { ...query, view: await this.#view(scope) };
       const result = await this.pool.lookup(tenant, scope.id, task);
       this.tookSeconds(result.took / 1_000);
       return result;

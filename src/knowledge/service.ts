@@ -6,9 +6,9 @@ import { invalid, Problem } from "../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { type Scope, ScopeNotFound } from "../scopes/scope.ts";
 import { LOOKUP_LIMIT_MAX } from "../shared/limits.ts";
-import type { LookupCursors, LookupProgress, LookupQuestion, LookupState } from "./cursor.ts";
+import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
 import type { KnowledgeEngine } from "./engine.ts";
-import type { LookupBody, LookupPage, LookupTarget } from "./schema.ts";
+import type { LookupBody, LookupTarget } from "./schema.ts";
 
 interface LookupServices {
   readonly scopes: ScopeResolver;
@@ -29,8 +29,6 @@ interface LookupCall {
 function describe({ took, total, shardItems }: LookupResult): RequestDetail {
   return { lookupMs: Number(took.toFixed(3)), matches: total, items: shardItems };
 }
-
-const START: LookupProgress = { returned: [], after: null };
 
 /** The query without leading and trailing whitespace; null if absent. Throws if it is blank. */
 function queryOf(body: LookupBody): string | null {
@@ -92,29 +90,11 @@ async function checkSameTarget(
   throw otherQuery();
 }
 
-async function stateOf(
-  cursors: LookupCursors,
-  projectId: string,
-  body: LookupBody,
-): Promise<LookupState> {
-  if (body.cursor === undefined) {
-    return { question: firstQuestion(projectId, body), progress: START };
-  }
-  const state = await cursors.load(body.cursor, projectId);
+/** The state of a cursor, which has to be of this project and to continue what the body asks for. */
+function continued(state: LookupState | null, projectId: string, body: LookupBody): LookupState {
+  if (state?.question.projectId !== projectId) throw new Problem("invalid-cursor");
   checkSame(state.question, body);
   return state;
-}
-
-/**
- * What the next page must know. Ranks can change between pages, so a search keeps what it has
- * returned: no item is repeated, and none that still matches is skipped. Browsing has a fixed order
- * and needs only the last path.
- */
-function progressAfter({ question, progress }: LookupState, result: LookupResult): LookupProgress {
-  if (question.query === null) {
-    return { returned: [], after: result.last ?? progress.after };
-  }
-  return { returned: [...progress.returned, ...result.hashes], after: null };
 }
 
 /** The scope that a target names; without a target, the project's default. */
@@ -125,29 +105,29 @@ function referenceOf(project: string, target: LookupTarget | null): ScopeReferen
     : { project, kind: "environment", name: target.environment };
 }
 
-/** A `LookupPage` in JSON. The items are JSON already. */
-function pageJson(
-  { query, shardIndex, shardCount }: LookupQuestion,
-  result: LookupResult,
-  pageInfo: LookupPage["page_info"],
-): string {
-  const head: Pick<LookupPage, "query" | "mode"> = {
-    query: query ?? "",
-    mode: query === null ? "browse" : "search",
-  };
-  const tail: Omit<LookupPage, "query" | "mode" | "data"> = {
-    page_info: pageInfo,
-    returned: result.count,
-    total_matches: result.total,
-    shard: { shard_index: shardIndex, shard_count: shardCount, total_items: result.shardItems },
-  };
-  return `${JSON.stringify(head).slice(0, -1)},"data":${result.json},${JSON.stringify(tail).slice(1)}`;
-}
-
 interface FoundPage {
   readonly projectId: string;
-  /** A `LookupPage`. */
-  readonly json: string;
+  /** A `LookupPage` in JSON. */
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+/** The state that the request asks to continue from, and its scope. */
+async function begin(services: LookupServices, call: LookupCall) {
+  const { scopes, cursors } = services;
+  const { principal, reference: project, body } = call;
+  // The cursor says which scope it belongs to, so it is read first. Nevertheless errors are reported in
+  // this order: missing project, invalid body, missing scope.
+  const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
+  const target = known === null ? (body.lookup_target ?? null) : known.question.target;
+  const scope = await scopes.find(principal, referenceOf(project, target));
+  const { projectId } = scope;
+  const state =
+    body.cursor === undefined
+      ? { question: firstQuestion(projectId, body), progress: "" }
+      : continued(known, projectId, body);
+  if (scope instanceof ScopeNotFound) throw scope;
+  if (known !== null) await checkSameTarget(services, call, known.question.target, scope);
+  return { state, scope };
 }
 
 /**
@@ -155,26 +135,15 @@ interface FoundPage {
  * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
 export async function lookUp(services: LookupServices, call: LookupCall): Promise<FoundPage> {
-  const { scopes, knowledge, cursors } = services;
-  const { principal, reference: project } = call;
-  // Errors are reported in this order: missing project, invalid body, missing scope. One query finds
-  // both project and scope, unless the cursor belongs to another scope.
-  const target = call.body.lookup_target ?? null;
-  const projectId = await scopes.projectOf(principal, referenceOf(project, target));
-  const state = await stateOf(cursors, projectId, call.body);
+  const { knowledge, cursors } = services;
+  const { state, scope } = await begin(services, call);
   const { question, progress } = state;
-  const scope = await scopes.resolve(principal, referenceOf(project, question.target));
-  if (call.body.cursor !== undefined) {
-    await checkSameTarget(services, call, question.target, scope);
-  }
   const { query, limit, shardIndex, shardCount } = question;
-  const request = { query, limit, shardIndex, shardCount, ...progress };
-  const work = () => knowledge.lookup(principal.userId, scope, request);
+  const next = cursors.newCursor();
+  const request = { query, limit, shardIndex, shardCount, progress, selfPath: call.self, next };
+  const work = () => knowledge.lookup(call.principal.userId, scope, request);
   const result = await traced("lookup", work, describe);
   call.note(() => describe(result));
-  const next = result.more
-    ? await cursors.save({ question, progress: progressAfter(state, result) })
-    : null;
-  const json = pageJson(question, result, { self: call.self, first: null, next, prev: null });
-  return { projectId, json };
+  if (result.more) await cursors.save(next, { question, progress: result.progress });
+  return { projectId: scope.projectId, json: result.json };
 }

@@ -60,12 +60,12 @@ export class ScopeResolver {
     return this.#cache.get(key.join("\0"), () => loadScope(this.sql, principal, project, target));
   }
 
-  /** The id of the project, even when the scope is missing. Throws `project-not-found`. */
-  async projectOf(principal: Principal, reference: ScopeReference): Promise<string> {
+  /** The scope, or the error that it is missing. Throws `project-not-found`. */
+  async find(principal: Principal, reference: ScopeReference): Promise<Scope | ScopeNotFound> {
     try {
-      return (await this.resolve(principal, reference)).projectId;
+      return await this.resolve(principal, reference);
     } catch (error) {
-      if (error instanceof ScopeNotFound) return error.projectId;
+      if (error instanceof ScopeNotFound) return error;
       throw error;
     }
   }

@@ -430,30 +430,13 @@ export const EMBED_HASHING_THRESHOLD = 0.2;
 // Knowledge text: index and lookup.
 /** Longer words are cut: they are mostly encoded data. */
 export const WORD_MAX_CHARS = 64;
-/** Further words of a document are not indexed, so that one file cannot fill the memory. */
-export const DOCUMENT_MAX_WORDS = 262_144;
-export const QUERY_MAX_WORDS = 64;
-/** Terms per segment that the last, unfinished word of a query may match. */
-export const PREFIX_MAX_TERMS = 2_048;
-/** Terms per segment at edit distance 1 that a misspelt word may match. */
-export const FUZZY_MAX_TERMS = 64;
 /** Shorter words match exactly only. */
 export const FUZZY_MIN_CHARS = 4;
-/** Best matches of the first pass that the second pass ranks by word proximity. */
-export const RERANK_DOCUMENTS = 64;
-/** Words per document that the second pass examines. */
+/** Words per document that the second pass of a ranking examines, and that snippets show. */
 export const RERANK_MAX_WORDS = 16_384;
 
-/** Words whose stem a thread remembers. */
-export const STEMS_CACHED = 32_768;
 /** The text of a document is stored for snippets in blocks of at most this length. */
 export const TEXT_BLOCK_MAX_CHARS = 2_048;
-/** Counted terms that a thread remembers per segment of a view. */
-export const TERM_FREQUENCIES_CACHED = 4_096;
-/** Words of queries whose matching terms a thread remembers per view. */
-export const PLANNED_WORDS_CACHED = 512;
-/** Recently used blocks that a thread keeps uncompressed. */
-export const TEXT_BLOCKS_CACHED = 2_048;
 export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;

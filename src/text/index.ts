@@ -1,13 +1,12 @@
 /** The public API of the text search core, which does no I/O and knows nothing of the service. */
-export { stem } from "./analysis/stem.ts";
+export { stem } from "../../native/text.ts";
 export { tokenize } from "./analysis/tokenize.ts";
-export { browse, countInShard } from "./query/browse.ts";
-export { search } from "./query/search.ts";
-export type * from "./query/types.ts";
+export { type LookupPage, type LookupQuery, lookUp } from "./lookup.ts";
 export { buildSegment } from "./segment/build.ts";
 export {
   addDocument,
   countDocuments,
+  type DocumentSet,
   emptyDocumentSet,
   hasDocument,
   nextDocument,
@@ -16,6 +15,7 @@ export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
 export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
 export type { FrontmatterEntry, KnowledgeDocument } from "./segment/types.ts";
 export {
+  newView,
   type SegmentScope,
   type SharedSegment,
   type SharedView,

@@ -1,3 +1,5 @@
+import type { DocumentSet } from "./segment/document-set.ts";
+
 /** A segment as threads exchange it: the buffer is shared, not copied. */
 export interface SharedSegment {
   /** Unique across restarts. The same key always means the same bytes. */
@@ -36,11 +38,19 @@ export interface SharedView {
   readonly number: number;
   readonly segments: readonly SharedSegment[];
   /** Same length and order as `segments`. */
-  readonly documentSets: readonly Uint32Array[];
+  readonly documentSets: readonly DocumentSet[];
 }
 
-/** All stores of the process share one sequence, because a worker may see views of several. */
+/** All views of the process share one sequence, because a thread may see those of several stores. */
 let lastNumber = 0;
+
+/** A view of segments and, for each, the documents in scope. */
+export function newView(
+  segments: readonly SharedSegment[],
+  documentSets: readonly DocumentSet[],
+): SharedView {
+  return { number: ++lastNumber, segments, documentSets };
+}
 
 interface Project {
   readonly segments: Map<string, SharedSegment>;
@@ -87,11 +97,10 @@ export class ViewStore {
       const segment = project.segments.get(member.key);
       return segment === undefined ? [] : [{ segment, documents: member.documents }];
     });
-    return {
-      number: ++lastNumber,
-      segments: known.map((entry) => entry.segment),
-      documentSets: known.map((entry) => entry.documents),
-    };
+    return newView(
+      known.map((entry) => entry.segment),
+      known.map((entry) => entry.documents),
+    );
   }
 
   #project(projectId: string): Project {

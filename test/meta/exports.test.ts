@@ -57,7 +57,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     reason: "promises that fault tests wait for",
   },
   "src/text/index.ts": {
-    names: ["hasDocument", "mergeSegments", "InvalidSegmentError"],
+    names: ["DocumentSet", "newView", "hasDocument", "mergeSegments", "InvalidSegmentError"],
     reason: "the text core is tested without the indexes around it",
   },
 };

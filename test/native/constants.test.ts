@@ -5,9 +5,12 @@ import {
   DIMENSIONS,
   IGNORED_FIELD_MAX_CHARS,
   IGNORED_FIELDS_MAX,
+  RERANK_MAX_WORDS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
+  SNIPPET_MAX_CHARS,
+  WORD_MAX_CHARS,
 } from "../../src/shared/limits.ts";
 
 const native = constants();
@@ -20,6 +23,14 @@ test("C++ and TypeScript state the same limits of a search", () => {
     defaultThreshold: SEARCH_THRESHOLD_DEFAULT,
     maxIgnoredFields: IGNORED_FIELDS_MAX,
     maxIgnoredFieldChars: IGNORED_FIELD_MAX_CHARS,
+  });
+});
+
+test("C++ and TypeScript state the same limits of texts", () => {
+  expect(native).toMatchObject({
+    maxWordChars: WORD_MAX_CHARS,
+    maxRerankTokens: RERANK_MAX_WORDS,
+    maxSnippetChars: SNIPPET_MAX_CHARS,
   });
 });
 

@@ -21,7 +21,12 @@ Napi::Value ignoredFields(const Napi::CallbackInfo& info);
 Napi::Value searchVector(const Napi::CallbackInfo& info);
 Napi::Value beginRecall(const Napi::CallbackInfo& info);
 
-Napi::Value rankTextCall(const Napi::CallbackInfo& info);
+Napi::Value openTextView(const Napi::CallbackInfo& info);
+Napi::Value closeTextView(const Napi::CallbackInfo& info);
+Napi::Value lookUpText(const Napi::CallbackInfo& info);
+Napi::Value lookupProgress(const Napi::CallbackInfo& info);
+Napi::Value stem(const Napi::CallbackInfo& info);
+Napi::Value stemGroups(const Napi::CallbackInfo& info);
 
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);

@@ -1,21 +1,44 @@
-// The call that ranks text. `native/index.ts` documents the layout of its arguments.
+// The calls for texts: views of segments, lookups in them, and stems.
 #include <algorithm>
-#include <cmath>
+#include <cstring>
+#include <unordered_map>
 
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
-#include "text/rank.hpp"
+#include "common/limits.hpp"
+#include "text/dictionary.hpp"
+#include "text/lookup.hpp"
+#include "text/stem.hpp"
 
 namespace tessera {
 
-static constexpr size_t FREQUENCY_CODES = POSTING_CODE_MASK + 1;
-static constexpr size_t MAX_WORDS = 255;
-/// Pairs of offset and count in the sections of a segment.
-static constexpr size_t SECTIONS = 8;
+/// native/index.ts states the same numbers.
+static constexpr size_t LOOKUP_REPORT_LENGTH = 3;
+static constexpr size_t WORD_NUMBERS = 3;
+enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, FUNCTIONAL = 4, IDENTIFIER = 8 };
+
+static constexpr uint32_t MAX_SHARDS = 1u << 16;
+/// So many code units there are.
+static constexpr size_t UNITS = 65'536;
+
+namespace {
+
+/// What a thread keeps. The memory of the segments belongs to its JavaScript values.
+struct TextThread {
+  std::unordered_map<uint32_t, TextView> views;
+  LookupScratch scratch;
+  LookupRequest request;
+  LookupAnswer answer;
+};
+
+TextThread& textThread() {
+  static thread_local TextThread thread;
+  return thread;
+}
 
 template <typename Element>
-static std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value,
-                                        napi_typedarray_type type, const char* name) {
+std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value, napi_typedarray_type type,
+                                 const char* name) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
     throwTypeError(env, std::string(name) + " must be a typed array of the documented type");
   }
@@ -23,198 +46,165 @@ static std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value,
   return {array.Data(), array.ElementLength()};
 }
 
-/// Reads the arrays of a segment. Throws a TypeError when one is not within the buffer.
-class SectionReader {
+std::u16string text16Argument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  const Napi::Value value = info[position];
+  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
+  return value.As<Napi::String>().Utf16Value();
+}
+
+std::string textArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  const Napi::Value value = info[position];
+  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
+  return value.As<Napi::String>().Utf8Value();
+}
+
+uint32_t viewArgument(const Napi::CallbackInfo& info) {
+  return integerArgument(info, 0, "view", 0, UINT32_MAX);
+}
+
+TextSegment segmentOf(Napi::Env env, const Napi::Value& buffer, const Napi::Value& documents) {
+  const auto bytes = arrayOf<uint8_t>(env, buffer, napi_uint8_array, "a segment");
+  try {
+    TextSegment segment = readSegment(bytes);
+    if (documents.IsNull()) return segment;
+    segment.inScope = {false,
+                       arrayOf<uint32_t>(env, documents, napi_uint32_array, "a set of documents")};
+    return segment;
+  } catch (const std::invalid_argument& error) {
+    throwTypeError(env, error.what());
+  }
+}
+
+/// The tokenizer of the thread, which native code asks only for what it has not seen.
+class ThreadTokenizer final : public Tokenizer {
  public:
-  SectionReader(Napi::Env env, std::span<const uint8_t> buffer, std::span<const double> sections)
-      : env_(env), buffer_(buffer), sections_(sections) {
-    if (sections.size() != SECTIONS * 2) throwTypeError(env, "a segment has 8 sections");
+  ThreadTokenizer(const Napi::CallbackInfo& info, size_t position) : env_(info.Env()) {
+    kinds = arrayOf<uint8_t>(env_, info[position], napi_uint8_array, "kinds");
+    folded = arrayOf<uint16_t>(env_, info[position + 1], napi_uint16_array, "folded");
+    if (kinds.size() != UNITS || folded.size() != UNITS) {
+      throwTypeError(env_, "kinds and folded must have 65,536 elements");
+    }
+    const Napi::Value tokens = info[position + 2];
+    if (!tokens.IsFunction()) throwTypeError(env_, "tokensOf must be a function");
+    tokensOf_ = tokens.As<Napi::Function>();
   }
 
-  template <typename Element>
-  std::span<const Element> next() {
-    const double offset = sections_[at_++], count = sections_[at_++];
-    const double bytes = static_cast<double>(buffer_.size());
-    const bool fits = offset >= 0 && count >= 0 && offset + count * sizeof(Element) <= bytes;
-    if (!fits || std::fmod(offset, sizeof(Element)) != 0) {
-      throwTypeError(env_, "a section is not within its segment");
+  std::vector<TokenSpan> tokensOf(std::u16string_view text) const override {
+    const Napi::Value result =
+        tokensOf_.Call({Napi::String::New(env_, text.data(), text.size())});
+    if (!result.IsArray()) throwTypeError(env_, "tokensOf must return an array");
+    const auto list = result.As<Napi::Array>();
+    std::vector<TokenSpan> spans;
+    for (uint32_t i = 0; i + 2 < list.Length(); i += 3) {
+      const auto start = positionOf(list.Get(i), text.size());
+      spans.push_back({start, positionOf(list.Get(i + 1), text.size()),
+                       list.Get(i + 2).ToString().Utf16Value()});
     }
-    const uint8_t* data = buffer_.data() + static_cast<size_t>(offset);
-    return {reinterpret_cast<const Element*>(data), static_cast<size_t>(count)};
+    return spans;
   }
 
  private:
+  size_t positionOf(const Napi::Value& value, size_t most) const {
+    if (!value.IsNumber()) throwTypeError(env_, "a position must be a number");
+    return std::min<size_t>(value.As<Napi::Number>().Uint32Value(), most);
+  }
+
   Napi::Env env_;
-  std::span<const uint8_t> buffer_;
-  std::span<const double> sections_;
-  size_t at_ = 0;
+  Napi::Function tokensOf_;
 };
 
-static DocumentSet documentSetOf(Napi::Env env, const Napi::Value& value) {
-  if (value.IsNull()) return {true, {}};
-  return {false, arrayOf<uint32_t>(env, value, napi_uint32_array, "documents")};
-}
-
-static TextSegment segmentOf(Napi::Env env, const Napi::Value& value) {
-  if (!value.IsObject()) throwTypeError(env, "a segment must be an object");
-  const auto object = value.As<Napi::Object>();
-  const auto buffer = arrayOf<uint8_t>(env, object.Get("buffer"), napi_uint8_array, "buffer");
-  const auto sections =
-      arrayOf<double>(env, object.Get("sections"), napi_float64_array, "sections");
-  SectionReader reader(env, buffer, sections);
-  TextSegment segment{};
-  segment.strings = reader.next<uint8_t>();
-  segment.stringStart = reader.next<uint32_t>();
-  segment.lengths = reader.next<uint32_t>();
-  segment.pathHashes = reader.next<uint32_t>();
-  segment.tokenStart = reader.next<uint32_t>();
-  segment.tokens = reader.next<int32_t>();
-  segment.postingStart = reader.next<uint32_t>();
-  segment.postings = reader.next<uint32_t>();
-  const size_t documents = segment.lengths.size();
-  if (segment.pathHashes.size() != documents || segment.tokenStart.size() <= documents ||
-      segment.stringStart.size() <= documents * 4 || segment.postingStart.empty()) {
-    throwTypeError(env, "the sections of a segment do not fit each other");
-  }
-  segment.inScope = documentSetOf(env, object.Get("documents"));
-  return segment;
-}
-
-/// Reads the arrays `layout` and `numbers`, and throws a TypeError when one ends too early.
-class QueryReader {
- public:
-  QueryReader(Napi::Env env, std::span<const uint32_t> layout, std::span<const double> numbers)
-      : env_(env), layout_(layout), numbers_(numbers) {}
-
-  uint32_t integer() {
-    if (layoutAt_ == layout_.size()) throwTypeError(env_, "layout is too short");
-    return layout_[layoutAt_++];
-  }
-
-  double number() {
-    if (numbersAt_ == numbers_.size()) throwTypeError(env_, "numbers is too short");
-    return numbers_[numbersAt_++];
-  }
-
-  size_t leftIntegers() const { return layout_.size() - layoutAt_; }
-
-  /// A whole number; numbers beyond `most` count as `most`.
-  uint32_t integerNumber(uint32_t least, uint32_t most) {
-    const double value = number();
-    if (!(value >= least)) throwTypeError(env_, "a number of the query is too small");
-    return static_cast<uint32_t>(std::min<double>(value, most));
-  }
-
- private:
-  Napi::Env env_;
-  std::span<const uint32_t> layout_;
-  std::span<const double> numbers_;
-  size_t layoutAt_ = 0;
-  size_t numbersAt_ = 0;
-};
-
-static RankWeights weightsOf(QueryReader& reader) {
-  RankWeights weights{};
-  for (double RankWeights::* field :
-       {&RankWeights::k1, &RankWeights::contentB, &RankWeights::proximityBonus,
-        &RankWeights::phraseBonus, &RankWeights::runPower, &RankWeights::runPowerPerWord,
-        &RankWeights::titleStartBonus, &RankWeights::titleBonus, &RankWeights::headingBonus,
-        &RankWeights::frontmatterBonus, &RankWeights::fitPower,
-        &RankWeights::proximityMaxDistance, &RankWeights::reversedOrderShare}) {
-    weights.*field = reader.number();
-  }
-  return weights;
-}
-
-static void readOptions(QueryReader& reader, TextQuery& query) {
-  query.weights = weightsOf(reader);
-  query.rerankDocuments = reader.integerNumber(1, UINT32_MAX);
-  query.rerankMaxTokens = reader.integerNumber(0, UINT32_MAX);
-  query.averageLength = reader.number();
-  query.maxScore = reader.number();
-  query.limit = reader.integerNumber(1, UINT32_MAX);
-  query.shardIndex = reader.integerNumber(0, UINT32_MAX);
-  query.shardCount = reader.integerNumber(1, UINT32_MAX);
-}
-
-static void readWords(Napi::Env env, QueryReader& reader, size_t count, TextQuery& query) {
-  if (count > MAX_WORDS) throwTypeError(env, "a query has at most 255 words");
-  for (size_t w = 0; w < count; w++) {
-    QueryWord word{};
-    word.selective = reader.integer() != 0;
-    word.idf = reader.number();
-    word.weight = reader.number();
-    word.formWeight = reader.number();
-    word.exactWeight = reader.number();
-    word.otherWeight = reader.number();
-    query.words.push_back(word);
-  }
-}
-
-/// The matches of all words in all segments. The lists of `query` are views of it.
-static void readMatches(Napi::Env env, QueryReader& reader, std::span<const TextSegment> segments,
-                        std::vector<TermMatch>& matches, TextQuery& query) {
-  // Without growth, the views stay valid.
-  matches.clear();
-  matches.reserve(reader.leftIntegers());
-  const auto list = [&](size_t count, size_t terms) -> std::span<const TermMatch> {
-    const size_t from = matches.size();
-    for (size_t i = 0; i < count; i++) {
-      const uint32_t term = reader.integer();
-      if (term >= terms) throwTypeError(env, "a term is not in its segment");
-      const double similarity = reader.number();
-      matches.push_back({term, similarity, reader.number()});
+void readWords(const Napi::CallbackInfo& info, std::vector<AnalysedWord>& words) {
+  const std::u16string texts = text16Argument(info, 2, "words");
+  const auto numbers = arrayOf<uint32_t>(info.Env(), info[3], napi_uint32_array, "numbers");
+  words.clear();
+  size_t start = 0;
+  for (size_t i = 0; i + WORD_NUMBERS <= numbers.size(); i += WORD_NUMBERS) {
+    const size_t length = numbers[i];
+    const uint32_t count = numbers[i + 1], flags = numbers[i + 2];
+    if (length == 0 || length > MAX_WORD_CHARS || length > texts.size() - start) {
+      throwTypeError(info.Env(), "the lengths of the words do not fit their text");
     }
-    return {matches.data() + from, count};
-  };
-  for (const TextSegment& segment : segments) {
-    auto& words = query.matches.emplace_back();
-    for (size_t w = 0; w < query.words.size(); w++) {
-      const uint32_t forms = reader.integer(), others = reader.integer();
-      const auto formList = list(forms, segment.termCount());
-      words.push_back({formList, list(others, segment.termCount())});
-    }
+    words.push_back({texts.substr(start, length), count, (flags & PREFIX) != 0,
+                     (flags & MAY_BE_MISSPELT) != 0, (flags & FUNCTIONAL) != 0,
+                     (flags & IDENTIFIER) != 0});
+    start += length;
   }
 }
 
-static void readFrequencies(const Napi::CallbackInfo& info, TextQuery& query) {
-  const auto codes = arrayOf<float>(info.Env(), info[3], napi_float32_array, "frequencies");
-  if (codes.size() != 2 * FREQUENCY_CODES) {
-    throwTypeError(info.Env(), "frequencies must have 8,192 elements");
-  }
-  query.contentFrequencies = codes.first(FREQUENCY_CODES);
-  query.fieldFrequencies = codes.last(FREQUENCY_CODES);
+void readRequest(const Napi::CallbackInfo& info, LookupRequest& request) {
+  request.query = std::nullopt;
+  if (!info[1].IsNull()) request.query = text16Argument(info, 1, "query");
+  readWords(info, request.words);
+  request.limit = integerArgument(info, 4, "limit", 1, UINT32_MAX);
+  request.shard.count = integerArgument(info, 6, "shardCount", 1, MAX_SHARDS);
+  request.shard.index = integerArgument(info, 5, "shardIndex", 0, request.shard.count - 1);
+  request.progress = textArgument(info, 7, "progress");
+  request.selfPath = textArgument(info, 8, "selfPath");
+  request.next = textArgument(info, 9, "next");
 }
 
-/// The total, and three numbers per match: segment, document and score.
-static Napi::Value rankingOf(Napi::Env env, const Ranking& ranking) {
-  auto result = Napi::Float64Array::New(env, 1 + 3 * ranking.best.size());
-  double* out = result.Data();
-  *out++ = static_cast<double>(ranking.total);
-  for (const TextMatch& match : ranking.best) {
-    *out++ = match.segment;
-    *out++ = match.document;
-    *out++ = match.score;
-  }
-  return result;
-}
+}  // namespace
 
-Napi::Value rankTextCall(const Napi::CallbackInfo& info) {
+Napi::Value openTextView(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  static thread_local RankScratch scratch;
-  static thread_local std::vector<TermMatch> matches;
-  if (!info[0].IsArray()) throwTypeError(env, "segments must be an array");
-  const auto array = info[0].As<Napi::Array>();
+  const uint32_t number = viewArgument(info);
+  if (!info[1].IsArray() || !info[2].IsArray()) {
+    throwTypeError(env, "segments and documents must be arrays");
+  }
+  const auto buffers = info[1].As<Napi::Array>();
+  const auto documents = info[2].As<Napi::Array>();
   std::vector<TextSegment> segments;
-  for (uint32_t s = 0; s < array.Length(); s++) segments.push_back(segmentOf(env, array.Get(s)));
-  QueryReader reader(env, arrayOf<uint32_t>(env, info[1], napi_uint32_array, "layout"),
-                     arrayOf<double>(env, info[2], napi_float64_array, "numbers"));
-  TextQuery query{};
-  readFrequencies(info, query);
-  readOptions(reader, query);
-  readWords(env, reader, reader.integer(), query);
-  readMatches(env, reader, segments, matches, query);
-  return rankingOf(env, rankText(segments, query, scratch));
+  for (uint32_t s = 0; s < buffers.Length(); s++) {
+    segments.push_back(segmentOf(env, buffers.Get(s), documents.Get(s)));
+  }
+  textThread().views.insert_or_assign(number, TextView(std::move(segments)));
+  return env.Undefined();
+}
+
+Napi::Value closeTextView(const Napi::CallbackInfo& info) {
+  textThread().views.erase(viewArgument(info));
+  return info.Env().Undefined();
+}
+
+Napi::Value lookUpText(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  TextThread& thread = textThread();
+  const auto view = thread.views.find(viewArgument(info));
+  if (view == thread.views.end()) throw Napi::Error::New(env, "the view is not open");
+  readRequest(info, thread.request);
+  const ThreadTokenizer tokenizer(info, 10);
+  const auto report = arrayOf<double>(env, info[13], napi_float64_array, "report");
+  if (report.size() < LOOKUP_REPORT_LENGTH) throwTypeError(env, "report must have 3 elements");
+  lookUp(view->second, thread.request, tokenizer, thread.scratch, thread.answer);
+  const LookupAnswer& answer = thread.answer;
+  double* out = info[13].As<Napi::Float64Array>().Data();
+  out[0] = static_cast<double>(answer.total);
+  out[1] = static_cast<double>(answer.shardItems);
+  out[2] = answer.more ? 1 : 0;
+  auto bytes = Napi::Uint8Array::New(env, answer.json.size());
+  std::memcpy(bytes.Data(), answer.json.data(), answer.json.size());
+  return bytes;
+}
+
+Napi::Value lookupProgress(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), textThread().answer.progress);
+}
+
+Napi::Value stem(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), stemOf(text16Argument(info, 0, "word")));
+}
+
+Napi::Value stemGroups(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto starts = arrayOf<uint32_t>(env, info[0], napi_uint32_array, "termStart");
+  const auto units = arrayOf<uint16_t>(env, info[1], napi_uint16_array, "termChars");
+  const bool fits = !starts.empty() && std::ranges::is_sorted(starts) && starts.back() <= units.size();
+  if (!fits) throwTypeError(env, "termStart does not fit termChars");
+  const auto next =
+      linkStemGroups(starts, {reinterpret_cast<const char16_t*>(units.data()), units.size()});
+  auto result = Napi::Uint32Array::New(env, next.size());
+  std::ranges::copy(next, result.Data());
+  return result;
 }
 
 }  // namespace tessera

@@ -17,6 +17,13 @@ inline constexpr double DEFAULT_THRESHOLD = 0.7;
 inline constexpr size_t MAX_IGNORED_FIELDS = 10;
 inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 
+/// Longer words of texts are cut.
+inline constexpr size_t MAX_WORD_CHARS = 64;
+/// Tokens per document that the second pass of a ranking and snippets examine.
+inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
+/// The length of a snippet, without the ellipses.
+inline constexpr size_t MAX_SNIPPET_CHARS = 240;
+
 /// Bodies that are nested more deeply are left to JSON.parse.
 inline constexpr int MAX_JSON_DEPTH = 64;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/prefetch.hpp"
+#include "text/rerank.hpp"
+#include "text/weights.hpp"
 
 namespace tessera {
 
@@ -18,11 +20,12 @@ static void prefetchTokens(std::span<const TextSegment> segments, const TextMatc
 }
 
 static void addBonuses(std::span<const TextSegment> segments, const TextQuery& query,
-                       std::span<TextMatch> matches, RerankScratch& scratch) {
+                       std::span<TextMatch> matches, MarkScratch& scratch) {
   for (uint32_t s = 0; s < segments.size(); s++) {
     const auto isOwn = [s](const TextMatch& match) { return match.segment == s; };
     if (std::ranges::none_of(matches, isOwn)) continue;
-    Reranker reranker(segments[s], query.matches[s], query, scratch);
+    const TermMarks marks(segments[s], s, query, scratch);
+    Reranker reranker(segments[s], marks, query);
     for (size_t i = 0; i < matches.size(); i++) {
       if (i + PREFETCH_AHEAD < matches.size()) prefetchTokens(segments, matches[i + PREFETCH_AHEAD]);
       if (isOwn(matches[i])) matches[i].score += reranker.bonus(matches[i].document);
@@ -32,7 +35,7 @@ static void addBonuses(std::span<const TextSegment> segments, const TextQuery& q
 
 Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
                  RankScratch& scratch) {
-  const size_t best = std::max(query.limit, query.rerankDocuments);
+  const size_t best = std::max(query.limit, RERANK_DOCUMENTS);
   const RankOrder order(segments);
   TopMatches top(best, order);
   const std::vector<size_t> words = scoringOrder(query);
@@ -40,7 +43,7 @@ Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
   for (uint32_t s = 0; s < segments.size(); s++) {
     SegmentMatches matches(segments[s], query, scratch.score.matches);
     const Wanted wanted{best, top.least()};
-    scoreSegment(segments[s], query.matches[s], query, words, wanted, matches, scratch.score);
+    scoreSegment(segments[s], s, query, words, wanted, matches, scratch.score);
     total += matches.total();
     matches.eachWanted([&](uint32_t document, double score) {
       if (score >= top.least()) top.offer({s, document, score});
@@ -48,8 +51,8 @@ Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
   }
   std::vector<TextMatch>& ranked = top.sorted();
   // The second pass always reorders the same matches, so that ranks do not depend on the limit.
-  const std::span head(ranked.begin(), std::min(query.rerankDocuments, ranked.size()));
-  addBonuses(segments, query, head, scratch.rerank);
+  const std::span head(ranked.begin(), std::min(RERANK_DOCUMENTS, ranked.size()));
+  addBonuses(segments, query, head, scratch.marks);
   std::sort(head.begin(), head.end(), order);
   if (ranked.size() > query.limit) ranked.resize(query.limit);
   return {total, std::move(ranked)};

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "text/rerank.hpp"
 #include "text/score.hpp"
+#include "text/term_marks.hpp"
 #include "text/text_query.hpp"
 #include "text/text_segment.hpp"
 #include "text/top_matches.hpp"
@@ -14,7 +14,7 @@ namespace tessera {
 /// Memory that a thread reuses, so that a query allocates next to nothing.
 struct RankScratch {
   ScoreScratch score;
-  RerankScratch rerank;
+  MarkScratch marks;
 };
 
 struct Ranking {

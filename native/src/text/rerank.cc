@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/limits.hpp"
+#include "text/weights.hpp"
+
 namespace tessera {
 
 /// Tokens that are skipped at once.
 static constexpr size_t BLOCK = 8;
 
-void RerankScratch::fit(size_t terms) {
-  if (wordOf.size() >= terms) return;
-  wordOf.assign(terms, 0);
-  coverageOf.assign(terms, 0);
-}
-
-Reranker::Reranker(const TextSegment& segment, std::span<const WordMatches> terms,
-                   const TextQuery& query, RerankScratch& scratch)
-    : segment_(segment), terms_(terms), query_(query), scratch_(scratch) {
-  scratch.fit(segment.termCount());
+Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query)
+    : segment_(segment), marks_(marks), query_(query) {
   const auto count = static_cast<double>(query.words.size());
-  runPower_ = std::max(query.weights.runPower, query.weights.runPowerPerWord * count);
+  runPower_ = std::max(RUN_POWER, RUN_POWER_PER_WORD * count);
   words_.reserve(query.words.size());
   for (size_t w = 0; w < query.words.size(); w++) {
     const QueryWord& word = query.words[w];
@@ -27,46 +22,20 @@ Reranker::Reranker(const TextSegment& segment, std::span<const WordMatches> term
     words_.push_back({word.weight, pairWeight, 0, 0, 0, 0});
     totalPairWeight_ += pairWeight;
   }
-  markTerms();
-}
-
-void Reranker::markTerms() {
-  for (size_t w = 0; w < terms_.size(); w++) {
-    for (const auto& list : {terms_[w].forms, terms_[w].others}) {
-      for (const TermMatch& match : list) {
-        // A term may match several words: it counts for the one that it covers most of.
-        if (match.coverage <= scratch_.coverageOf[match.term]) continue;
-        scratch_.wordOf[match.term] = static_cast<uint8_t>(w + 1);
-        scratch_.coverageOf[match.term] = static_cast<float>(match.coverage);
-      }
-    }
-  }
-}
-
-Reranker::~Reranker() {
-  for (const WordMatches& word : terms_) {
-    for (const auto& list : {word.forms, word.others}) {
-      for (const TermMatch& match : list) {
-        scratch_.wordOf[match.term] = 0;
-        scratch_.coverageOf[match.term] = 0;
-      }
-    }
-  }
 }
 
 double Reranker::bonus(uint32_t document) {
   const size_t start = segment_.tokenStart[document];
   const size_t end =
-      std::min<size_t>(segment_.tokenStart[document + 1], start + query_.rerankMaxTokens);
+      std::min<size_t>(segment_.tokenStart[document + 1], start + MAX_RERANK_TOKENS);
   for (Word& word : words_) word.pairProximity = 0;
   bestPhrase_ = 0;
   const Fits fits = readDocument(start, end);
-  const RankWeights& weights = query_.weights;
-  const double share = weights.proximityBonus * std::pow(proximity(), runPower_) +
-                       weights.phraseBonus * std::pow(phrase(), runPower_) +
-                       weights.titleStartBonus * fits.start + weights.titleBonus * fits.title +
-                       weights.headingBonus * fits.heading +
-                       weights.frontmatterBonus * fits.frontmatter;
+  const double share = PROXIMITY_BONUS * std::pow(proximity(), runPower_) +
+                       PHRASE_BONUS * std::pow(phrase(), runPower_) +
+                       TITLE_START_BONUS * fits.start + TITLE_BONUS * fits.title +
+                       HEADING_BONUS * fits.heading +
+                       FRONTMATTER_BONUS * fits.frontmatter;
   return share * query_.maxScore;
 }
 
@@ -101,6 +70,7 @@ size_t Reranker::readPassage(size_t from, size_t end) {
   passageStart_ = from;
   leading_ = 0;
   const int32_t* tokens = segment_.tokens.data();
+  const uint8_t* wordOf = marks_.wordOf();
   for (size_t i = from; i < end;) {
     // Most tokens do not match: they must cost next to nothing.
     if (i + BLOCK <= end && isMiss(tokens + i)) {
@@ -111,7 +81,7 @@ size_t Reranker::readPassage(size_t from, size_t end) {
     for (; i < blockEnd; i++) {
       const int32_t term = tokens[i];
       if (term < 0) return i;
-      const uint8_t word = scratch_.wordOf[static_cast<uint32_t>(term)];
+      const uint8_t word = wordOf[term];
       if (word != 0) addMatch(word - 1u, static_cast<uint32_t>(term), i);
     }
   }
@@ -123,13 +93,14 @@ bool Reranker::isMiss(const int32_t* tokens) const {
   int32_t marks = 0;
   for (size_t b = 0; b < BLOCK; b++) marks |= tokens[b];
   if (marks < 0) return false;
+  const uint8_t* wordOf = marks_.wordOf();
   uint8_t words = 0;
-  for (size_t b = 0; b < BLOCK; b++) words |= scratch_.wordOf[static_cast<uint32_t>(tokens[b])];
+  for (size_t b = 0; b < BLOCK; b++) words |= wordOf[tokens[b]];
   return words == 0;
 }
 
 void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
-  const double coverage = scratch_.coverageOf[term];
+  const double coverage = marks_.coverageOf(term);
   Word& word = words_[at];
   matches_++;
   if (word.lastPassage != passage_) {
@@ -146,14 +117,14 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
   word.pairProximity = std::max(word.pairProximity, near);
 
   if (at + 1 == words_.size()) return;
-  const double reversed = query_.weights.reversedOrderShare * proximityTo(at + 1, position);
+  const double reversed = REVERSED_ORDER_SHARE * proximityTo(at + 1, position);
   words_[at + 1].pairProximity = std::max(words_[at + 1].pairProximity, reversed);
 }
 
 /// How well the passage fits: the share of the query in it, and the share of it in the query.
 double Reranker::fit(size_t length) const {
   const double share = static_cast<double>(matches_) / static_cast<double>(length);
-  return std::pow(coverage_ / query_.maxScore * share, query_.weights.fitPower);
+  return std::pow(coverage_ / query_.maxScore * share, FIT_POWER);
 }
 
 /// The coverage of a passage that starts with all words of the query in order, else 0.
@@ -166,7 +137,7 @@ double Reranker::proximityTo(size_t at, size_t position) const {
   const Word& word = words_[at];
   if (word.lastPassage != passage_) return 0;
   const auto distance = static_cast<double>(position - word.lastPosition);
-  if (distance < 1 || distance > query_.weights.proximityMaxDistance) return 0;
+  if (distance < 1 || distance > PROXIMITY_MAX_DISTANCE) return 0;
   return 1 / std::sqrt(distance);
 }
 

@@ -1,23 +1,13 @@
 // Second pass over a segment, which reads the tokens of single documents in order.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "text/term_marks.hpp"
 #include "text/text_query.hpp"
 #include "text/text_segment.hpp"
 
 namespace tessera {
-
-/// Memory that a thread reuses: as long as its largest segment has terms, and all zero between uses.
-struct RerankScratch {
-  /// The position in the query of the word that the term matches, plus 1; 0 for none.
-  std::vector<uint8_t> wordOf;
-  /// What an occurrence of the term adds to the coverage of the query.
-  std::vector<float> coverageOf;
-
-  void fit(size_t terms);
-};
 
 /// Adds bonuses, as shares of the query's maximum score: for words that are as close to each other as
 /// in the query, for phrases, and for a title, heading or frontmatter value that fits the query.
@@ -25,12 +15,7 @@ struct RerankScratch {
 /// A passage is a title, a heading, a frontmatter value or the content.
 class Reranker {
  public:
-  Reranker(const TextSegment& segment, std::span<const WordMatches> terms, const TextQuery& query,
-           RerankScratch& scratch);
-  /// Clears the scratch memory.
-  ~Reranker();
-  Reranker(const Reranker&) = delete;
-  Reranker& operator=(const Reranker&) = delete;
+  Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query);
 
   /// What to add to the score of the first pass.
   double bonus(uint32_t document);
@@ -58,7 +43,6 @@ class Reranker {
     double frontmatter = 0;
   };
 
-  void markTerms();
   Fits readDocument(size_t from, size_t end);
   /// Reads up to the next mark and returns its position.
   size_t readPassage(size_t from, size_t end);
@@ -71,9 +55,8 @@ class Reranker {
   double proximity() const;
 
   const TextSegment& segment_;
-  std::span<const WordMatches> terms_;
+  const TermMarks& marks_;
   const TextQuery& query_;
-  RerankScratch& scratch_;
   std::vector<Word> words_;
   double totalPairWeight_ = 0;
   double runPower_;

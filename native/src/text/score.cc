@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "text/frequency_code.hpp"
+#include "text/weights.hpp"
+
 namespace tessera {
 
 /// For what is done per posting, and from several loops.
@@ -18,6 +21,9 @@ void ScoreScratch::fit(size_t documents) {
   touched.resize(documents + 1);
 }
 
+static constexpr auto SATURATION = static_cast<float>(K1);
+static constexpr auto NORM = static_cast<float>(1 - CONTENT_B);
+
 /// BM25 over weighted frequencies: `weight * frequency / (frequency + k1)`, where the frequency is
 /// that in the other fields and, divided by the norm of the document's length, that in the content.
 /// Frequencies are multiplied by the norm here, which leaves one division per score.
@@ -26,38 +32,37 @@ class SegmentScorer {
   SegmentScorer(const TextSegment& segment, const TextQuery& query, SegmentMatches& matches,
                 ScoreScratch& scratch)
       : segment_(segment),
-        query_(query),
-        k1_(static_cast<float>(query.weights.k1)),
-        norm_(static_cast<float>(1 - query.weights.contentB)),
-        slope_(static_cast<float>(query.weights.contentB / query.averageLength)),
+        slope_(static_cast<float>(CONTENT_B / query.averageLength)),
         matches_(matches),
         scratch_(scratch) {
     scratch.fit(segment.documentCount());
   }
 
-  void add(const QueryWord& word, const WordMatches& terms) {
-    if (terms.forms.size() == 1 && terms.others.empty()) return scoreOnly(word, terms.forms[0]);
+  void add(const QueryWord& word, const SegmentTerms& terms) {
+    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
+    if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
     touchedCount_ = 0;
     for (const TermMatch& form : terms.forms) addFrequencies(word, form);
-    scoreForms(word, !terms.others.empty());
-    if (terms.others.empty()) return;
-    for (const TermMatch& other : terms.others) scoreOther(word, other);
+    scoreForms(word, hasOthers);
+    if (!hasOthers) return;
+    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
+    scoreLonger(word, terms);
     for (size_t i = 0; i < touchedCount_; i++) scratch_.wordScores[scratch_.touched[i]] = 0;
   }
 
  private:
   float normOf(uint32_t document) const {
-    return norm_ + slope_ * static_cast<float>(segment_.lengths[document]);
+    return NORM + slope_ * static_cast<float>(segment_.lengths[document]);
   }
 
   /// The frequency of a posting, multiplied by the norm.
   float frequency(uint32_t posting, float norm) const {
     const uint32_t code = posting & POSTING_CODE_MASK;
-    return query_.fieldFrequencies[code] * norm + query_.contentFrequencies[code];
+    return coded_.fields[code] * norm + coded_.content[code];
   }
 
   float saturated(float weight, float frequency, float norm) const {
-    return weight * frequency / (frequency + k1_ * norm);
+    return weight * frequency / (frequency + SATURATION * norm);
   }
 
   /// Scores a word of a single form at once.
@@ -102,9 +107,9 @@ class SegmentScorer {
   }
 
   /// Only the best counts: the word's own forms, or one longer or misspelt word.
-  void scoreOther(const QueryWord& word, const TermMatch& other) {
-    const auto weight = static_cast<float>(other.similarity * word.otherWeight);
-    matches_.eachPosting(other.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+  void scoreOther(const QueryWord& word, uint32_t term, double similarity) {
+    const auto weight = static_cast<float>(similarity * word.otherWeight);
+    matches_.eachPosting(term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
       const float norm = normOf(document);
       const float score = saturated(weight, frequency(posting, norm), norm);
       float& before = scratch_.wordScores[document];
@@ -115,11 +120,18 @@ class SegmentScorer {
     });
   }
 
+  void scoreLonger(const QueryWord& word, const SegmentTerms& terms) {
+    auto form = terms.forms.begin();
+    for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
+      while (form != terms.forms.end() && form->term < term) form++;
+      if (form != terms.forms.end() && form->term == term) continue;
+      scoreOther(word, term, prefixSimilarity(word.planned->length, segment_.termLength(term)));
+    }
+  }
+
   const TextSegment& segment_;
-  const TextQuery& query_;
-  const float k1_;
-  /// The norm of a document is `norm_ + slope_ * length`.
-  const float norm_;
+  const CodedFrequencies& coded_ = codedFrequencies();
+  /// The norm of a document is `NORM + slope_ * length`.
   const float slope_;
   SegmentMatches& matches_;
   ScoreScratch& scratch_;
@@ -141,7 +153,7 @@ std::vector<size_t> scoringOrder(const TextQuery& query) {
   return order;
 }
 
-void scoreSegment(const TextSegment& segment, std::span<const WordMatches> terms,
+void scoreSegment(const TextSegment& segment, size_t number,
                   const TextQuery& query, std::span<const size_t> order, const Wanted& wanted,
                   SegmentMatches& matches, ScoreScratch& scratch) {
   SegmentScorer scorer(segment, query, matches, scratch);
@@ -151,7 +163,7 @@ void scoreSegment(const TextSegment& segment, std::span<const WordMatches> terms
   for (const size_t w : order) {
     // The best score so far is at most `done`: until that exceeds `left`, nothing can be ruled out.
     if (left < std::max(done, wanted.least)) matches.narrow(left, wanted);
-    scorer.add(query.words[w], terms[w]);
+    scorer.add(query.words[w], query.words[w].planned->terms[number]);
     done += query.words[w].weight;
     left -= query.words[w].weight;
   }

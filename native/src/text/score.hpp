@@ -27,8 +27,8 @@ struct ScoreScratch {
 /// matches that the others add to, and the weightiest first. Positions in `query.words`.
 std::vector<size_t> scoringOrder(const TextQuery& query);
 
-/// Adds the scores of all words to `matches`.
-void scoreSegment(const TextSegment& segment, std::span<const WordMatches> terms,
+/// Adds the scores of all words to `matches`, of the segment with this number in the view.
+void scoreSegment(const TextSegment& segment, size_t number,
                   const TextQuery& query, std::span<const size_t> order, const Wanted& wanted,
                   SegmentMatches& matches, ScoreScratch& scratch);
 

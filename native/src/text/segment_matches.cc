@@ -22,8 +22,8 @@ void MatchScratch::fit(size_t documents) {
 SegmentMatches::SegmentMatches(const TextSegment& segment, const TextQuery& query,
                                MatchScratch& scratch)
     : segment_(segment),
-      query_(query),
-      acceptsAll_(segment.inScope.all && query.shardCount == 1),
+      shard_(query.shard),
+      acceptsAll_(segment.inScope.all && query.shard.count <= 1),
       scratch_(scratch) {
   scratch.fit(segment.documentCount());
 }

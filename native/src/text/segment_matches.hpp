@@ -96,8 +96,7 @@ class SegmentMatches {
 
   bool isInScope(uint32_t document) const {
     if (acceptsAll_) return true;
-    return segment_.inScope.has(document) &&
-           segment_.pathHashes[document] % query_.shardCount == query_.shardIndex;
+    return segment_.inScope.has(document) && shard_.has(segment_.pathHashes[document]);
   }
 
   template <typename Visit>
@@ -150,7 +149,7 @@ class SegmentMatches {
   float kthBest(size_t k);
 
   const TextSegment& segment_;
-  const TextQuery& query_;
+  const TextShard shard_;
   const bool acceptsAll_;
   MatchScratch& scratch_;
   size_t matchCount_ = 0;

@@ -26,8 +26,7 @@ class RankOrder {
     if (a.score != b.score) return a.score > b.score;
     // Documents of a segment are in the order of their paths.
     if (a.segment == b.segment) return a.document < b.document;
-    return std::ranges::lexicographical_compare(segments_[a.segment].path(a.document),
-                                                segments_[b.segment].path(b.document));
+    return segments_[a.segment].path(a.document) < segments_[b.segment].path(b.document);
   }
 
  private:

@@ -17,6 +17,9 @@ const NOT_SIMPLE = 4;
 const kinds = new Uint8Array(65_536);
 const foldedUnits = new Uint16Array(65_536);
 
+/** The same tables, for native code. */
+export const unitTables = { kinds, folded: foldedUnits } as const;
+
 const UNSPACED_UNIT = new RegExp(`^[${UNSPACED}]$`, "u");
 const SPACED_UNIT = /^[\p{L}\p{N}]$/u;
 /** A mark belongs to the character before it, and a pictograph is a token of its own. */

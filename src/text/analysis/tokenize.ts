@@ -15,7 +15,6 @@ import { eachWord, textOf } from "./words.ts";
 export function tokenize(text: string): string[] {
   const tokens: string[] = [];
   eachWord(text, {
-    isFull: false,
     ascii: (units, from, to) => tokens.push(textOf(units, from, to)),
     other: (piece) => tokens.push(...unicodeTokens(piece)),
     innerUpper: () => {},

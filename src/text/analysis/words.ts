@@ -21,11 +21,6 @@ function isTypographic(unit: number): boolean {
   return unit !== 0x203c && unit !== 0x2049 && (unit < 0x2028 || unit > 0x202e);
 }
 
-/** True for ASCII and typographic separators; other scripts have more. */
-export function isSeparator(unit: number): boolean {
-  return FOLDED[unit] === SEPARATOR;
-}
-
 /** The text of code units. */
 export function textOf(units: Uint16Array, from: number, to: number): string {
   let text = "";
@@ -41,8 +36,6 @@ interface WordSink {
   innerUpper(word: string): void;
   /** A piece of text with other characters, without any ASCII separator. */
   other(text: string): void;
-  /** True when no more words are wanted. */
-  readonly isFull: boolean;
 }
 
 /** Cuts a text at separators. A word in ASCII costs no string. */
@@ -54,7 +47,6 @@ export function eachWord(text: string, sink: WordSink): void {
     let unit = units[i] as number;
     let folded = FOLDED[unit] as number;
     if (folded === SEPARATOR) continue;
-    if (sink.isFull) return;
     const start = i;
     let hasInnerUpper = false;
     let isAscii = true;

@@ -1,6 +1,6 @@
 import { isUnspaced, tokenize } from "../analysis/tokenize.ts";
 
-export interface ParsedWord {
+interface ParsedWord {
   text: string;
   /** Whether longer words that start with it match as well. */
   isPrefix: boolean;

@@ -76,17 +76,6 @@ export const MARK = 0x80000000;
 export const BREAK = 0xffffffff;
 /** Starts the subwords of the identifiers in a field; see `splitIdentifiers`. */
 export const SUBWORDS = 0xfffffffe;
-/**
- * The marks in a view of `tokens` as signed integers, where they are negative and terms are not. The
- * engine reads unsigned integers of this size as floating point, at several times the cost.
- */
-export const SIGNED = { subwords: SUBWORDS | 0, break: BREAK | 0 } as const;
-
-/** The number of the field that a mark starts; for marks below `SIGNED.subwords`. */
-export function fieldOfMark(signedMark: number): number {
-  return signedMark & ~MARK;
-}
-
 /** Field numbers; frontmatter keys are numbered from `firstKey`. */
 export const FIELD = { path: 0, title: 1, headings: 2, content: 3, firstKey: 4 } as const;
 

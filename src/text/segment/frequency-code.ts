@@ -2,6 +2,7 @@
  * How often a term is in a document, in the 12 bits of a posting: its frequency in the content (low
  * bits) and its weighted frequency in all other fields (high bits). They are separate because the
  * length of the content is set against the average of the scope, which only a search knows.
+ * `native/src/text/frequency_code.cc` reads the codes.
  */
 const CONTENT_BITS = 5;
 const CONTENT_MASK = (1 << CONTENT_BITS) - 1;
@@ -13,7 +14,6 @@ const FIELDS_MAX = 127;
 /** A step of the logarithmic scale is about 6%. */
 const FIELDS_SCALE = 18;
 const FIELDS_SMALLEST = 0.05;
-const CODES = (FIELDS_MAX + 1) << CONTENT_BITS;
 
 /**
  * @param content frequency in the content; a subword counts less than 1
@@ -38,15 +38,3 @@ function fieldsCode(frequency: number): number {
   const code = Math.round(FIELDS_SCALE * Math.log(1 + frequency / FIELDS_SMALLEST));
   return Math.max(1, Math.min(FIELDS_MAX, code));
 }
-
-/** The frequency in the content that each code stands for. */
-export const CONTENT_FREQUENCIES = Float32Array.from({ length: CODES }, (_, code) => {
-  const low = code & CONTENT_MASK;
-  return low <= CONTENT_EXACT ? low : CONTENT_EXACT * CONTENT_STEP ** (low - CONTENT_EXACT);
-});
-
-/** The weighted frequency in the other fields that each code stands for. */
-export const FIELD_FREQUENCIES = Float32Array.from(
-  { length: CODES },
-  (_, code) => FIELDS_SMALLEST * (Math.exp((code >>> CONTENT_BITS) / FIELDS_SCALE) - 1),
-);

@@ -1,3 +1,4 @@
+import { stemGroups } from "../../../native/text.ts";
 import { assemble } from "./assemble.ts";
 import { type DocumentSet, hasDocument } from "./document-set.ts";
 import {
@@ -13,7 +14,6 @@ import { Interner } from "./interner.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 import type { SegmentReader } from "./reader.ts";
 import { sortTerms } from "./sort-terms.ts";
-import { linkStemGroups } from "./stem-groups.ts";
 
 /** A segment and the documents of it to keep. */
 interface MergeInput {
@@ -69,7 +69,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): MergedSegment {
     termStart: starts,
     termChars: chars,
     reversed,
-    nextSameStem: linkStemGroups(sorted),
+    nextSameStem: stemGroups(starts, chars),
     ...mergePostings(parts, sorted.length),
   });
   return { buffer, numbers: parts.map((part) => part.numbers) };

@@ -47,38 +47,19 @@ export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentRead
   return new SegmentReader(buffer);
 }
 
-/** The sections that the native ranking reads, in its order. */
-const RANKED_SECTIONS: readonly SectionName[] = [
-  "strings",
-  "stringStart",
-  "lengths",
-  "pathHashes",
-  "tokenStart",
-  "tokens",
-  "postingStart",
-  "postings",
-];
-
 /** Reads a segment. Created by `openSegment`. */
 export class SegmentReader {
   readonly buffer: ArrayBufferLike;
-  /** Offset in bytes and number of elements of the sections that `RANKED_SECTIONS` names. */
-  readonly rankedSections: Float64Array;
   readonly documentCount: number;
   readonly termCount: number;
   /** Frontmatter keys by their number. */
   readonly keys: readonly string[];
   readonly tokens: Uint32Array;
-  /** The same as signed integers: terms are at least 0 and marks are negative; see `SIGNED`. */
-  readonly signedTokens: Int32Array;
   readonly tokenStart: Uint32Array;
   readonly postings: Uint32Array;
   readonly postingStart: Uint32Array;
-  readonly termChars: Uint16Array;
-  readonly termStart: Uint32Array;
-  /** Term numbers in the order of the reversed terms. */
-  readonly reversed: Uint32Array;
-  readonly nextSameStem: Uint32Array;
+  readonly #termChars: Uint16Array;
+  readonly #termStart: Uint32Array;
   /** Length of the content of each document in tokens. */
   readonly lengths: Uint32Array;
   readonly pathHashes: Uint32Array;
@@ -94,19 +75,13 @@ export class SegmentReader {
     this.documentCount = header[HEADER.documents] as number;
     this.termCount = header[HEADER.terms] as number;
     const at = sectionRanges(header);
-    this.rankedSections = Float64Array.from(
-      RANKED_SECTIONS.flatMap((name) => [at[name].offset, at[name].count]),
-    );
     const u32 = (name: SectionName) => new Uint32Array(buffer, at[name].offset, at[name].count);
     this.tokens = u32("tokens");
-    this.signedTokens = new Int32Array(buffer, at.tokens.offset, at.tokens.count);
     this.tokenStart = u32("tokenStart");
     this.postings = u32("postings");
     this.postingStart = u32("postingStart");
-    this.termChars = new Uint16Array(buffer, at.termChars.offset, at.termChars.count);
-    this.termStart = u32("termStart");
-    this.reversed = u32("reversed");
-    this.nextSameStem = u32("nextSameStem");
+    this.#termChars = new Uint16Array(buffer, at.termChars.offset, at.termChars.count);
+    this.#termStart = u32("termStart");
     this.lengths = u32("lengths");
     this.pathHashes = u32("pathHashes");
     this.#blockStart = u32("blockStart");
@@ -133,12 +108,8 @@ export class SegmentReader {
     return this.#string(document * 4 + 2);
   }
 
-  frontmatterJson(document: number): string {
-    return this.#string(document * 4 + 3);
-  }
-
   frontmatter(document: number): FrontmatterEntry[] {
-    return JSON.parse(this.frontmatterJson(document)) as FrontmatterEntry[];
+    return JSON.parse(this.#string(document * 4 + 3)) as FrontmatterEntry[];
   }
 
   /** Path, id, title and frontmatter of a document in UTF-8; views, not copies. */
@@ -150,47 +121,21 @@ export class SegmentReader {
     return this.pathHashes[document] as number;
   }
 
-  /** Term numbers and marks of a document; a view, not a copy. */
-  tokensOf(document: number): Uint32Array {
-    return this.tokens.subarray(this.tokenStart[document], this.tokenStart[document + 1]);
-  }
-
   /** The text blocks of a document's content, in order; views, not copies. */
   blocksOf(document: number): TextBlock[] {
-    const [from, to] = this.blockRange(document);
-    return Array.from({ length: to - from }, (_, i) => this.block(from + i));
-  }
-
-  /** The numbers of a document's text blocks, as a half-open range. */
-  blockRange(document: number): [from: number, to: number] {
-    return [this.#blockStart[document] as number, this.#blockStart[document + 1] as number];
-  }
-
-  /** The number of tokens of the content before a text block. */
-  firstTokenOf(block: number): number {
-    return this.#blocks[block * 2 + 1] as number;
-  }
-
-  block(block: number): TextBlock {
-    const start = this.#blocks[block * 2] as number;
-    const end = this.#blocks[block * 2 + 2] ?? this.#texts.length;
-    return { firstToken: this.firstTokenOf(block), bytes: this.#texts.subarray(start, end) };
-  }
-
-  term(term: number): string {
-    const from = this.termStart[term] as number;
-    const to = this.termStart[term + 1] as number;
-    return String.fromCharCode(...this.termChars.subarray(from, to));
+    const from = this.#blockStart[document] as number;
+    const to = this.#blockStart[document + 1] as number;
+    return Array.from({ length: to - from }, (_, i) => {
+      const at = (from + i) * 2;
+      const end = this.#blocks[at + 2] ?? this.#texts.length;
+      const bytes = this.#texts.subarray(this.#blocks[at], end);
+      return { firstToken: this.#blocks[at + 1] as number, bytes };
+    });
   }
 
   /** All terms by number. */
   terms(): string[] {
-    return termStrings({ starts: this.termStart, chars: this.termChars });
-  }
-
-  /** Postings of a term; a view, not a copy. */
-  postingsOf(term: number): Uint32Array {
-    return this.postings.subarray(this.postingStart[term], this.postingStart[term + 1]);
+    return termStrings({ starts: this.#termStart, chars: this.#termChars });
   }
 
   #bytes(index: number): Buffer {

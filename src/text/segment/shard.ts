@@ -16,8 +16,3 @@ export function pathHash(path: Uint8Array): number {
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
-
-/** True when a path with this hash belongs to the shard. */
-export function inShard(hash: number, shard: Shard): boolean {
-  return shard.shardCount <= 1 || hash % shard.shardCount === shard.shardIndex;
-}

@@ -28,7 +28,3 @@ function pieceEnd(text: string, start: number, latest: number): number {
 export function compressText(text: string): Uint8Array {
   return Bun.zstdCompressSync(Buffer.from(text), { level: COMPRESSION_LEVEL });
 }
-
-export function decompressText(bytes: Uint8Array): string {
-  return Bun.zstdDecompressSync(new Uint8Array(bytes)).toString("utf8");
-}

@@ -1,4 +1,3 @@
-import { DOCUMENT_MAX_WORDS } from "../../shared/limits.ts";
 import { eachToken, identifiersIn, subwordsOf } from "../analysis/tokenize.ts";
 import { eachWord } from "../analysis/words.ts";
 import { SUBWORDS } from "./format.ts";
@@ -23,10 +22,6 @@ export class TokenWriter {
     return this.#length;
   }
 
-  get isFull(): boolean {
-    return this.#length >= DOCUMENT_MAX_WORDS;
-  }
-
   mark(value: number): void {
     if (this.#length === this.#tokens.length) {
       const larger = new Uint32Array(this.#length * 2);
@@ -36,7 +31,7 @@ export class TokenWriter {
     this.#tokens[this.#length++] = value;
   }
 
-  /** Adds the tokens of a text, until the document is full. */
+  /** Adds the tokens of a text. */
   addText(text: string): void {
     eachWord(text, this);
   }
@@ -74,8 +69,6 @@ export class TokenWriter {
 
   other(text: string): void {
     for (const identifier of identifiersIn(text)) this.#candidates.add(identifier);
-    eachToken(text, (units, from, to) => {
-      if (!this.isFull) this.ascii(units, from, to);
-    });
+    eachToken(text, (units, from, to) => this.ascii(units, from, to));
   }
 }

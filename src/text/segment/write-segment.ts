@@ -1,9 +1,9 @@
+import { stemGroups } from "../../../native/text.ts";
 import { assemble } from "./assemble.ts";
 import { MARK, SEGMENT_MAX_DOCUMENTS } from "./format.ts";
 import { invert, type TokenStreams } from "./invert.ts";
 import { pathHash } from "./shard.ts";
 import { sortTerms } from "./sort-terms.ts";
-import { linkStemGroups } from "./stem-groups.ts";
 
 /** A document ready to be written. Its tokens are positions in `StagedDocuments.terms`. */
 export interface StagedDocument {
@@ -43,7 +43,6 @@ export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
     (a, b) => Buffer.compare(a.path, b.path) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
   );
   const terms = sortTerms(staged.terms);
-  const nextSameStem = linkStemGroups(terms.sorted);
   const streams = joinTokens(documents, terms.rank);
   const postings = invert(streams, documents.length, terms.sorted.length, staged.keys);
   const strings = joinStrings(documents, staged.keys);
@@ -58,7 +57,7 @@ export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
     termStart: terms.starts,
     termChars: terms.chars,
     reversed: terms.reversed,
-    nextSameStem,
+    nextSameStem: stemGroups(terms.starts, terms.chars),
     postingStart: postings.starts,
     postings: postings.postings,
   });

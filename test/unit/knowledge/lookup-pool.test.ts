@@ -1,17 +1,26 @@
 import { expect, test } from "bun:test";
 import { LookupPool } from "../../../src/knowledge/lookup-pool.ts";
 import { LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../../../src/shared/limits.ts";
-import { buildSegment } from "../../../src/text/index.ts";
+import { buildSegment, newView } from "../../../src/text/index.ts";
 import { lookup } from "../../../workers/lookup.ts";
 import type { LookupResult, LookupTask } from "../../../workers/protocol.ts";
 
 const buffer = buildSegment([
   { id: "1", path: "a.md", title: "", headings: [], frontmatter: [], content: "lantern" },
 ]);
-const view = { number: -1, segments: [{ key: "k", buffer }], documentSets: [Uint32Array.of(1)] };
+const view = newView([{ key: "k", buffer }], [Uint32Array.of(1)]);
 
 function taskOf(query: string | null): LookupTask {
-  return { view, query, limit: 12, shardIndex: 0, shardCount: 1, returned: [], after: null };
+  return {
+    view,
+    query,
+    limit: 12,
+    shardIndex: 0,
+    shardCount: 1,
+    progress: "",
+    selfPath: "/",
+    next: "",
+  };
 }
 
 /** A pool whose workers report this cost, and the number of lookups that ran on them. */

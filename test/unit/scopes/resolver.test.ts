@@ -35,7 +35,7 @@ test("a scope costs one query, and none while it is cached", async () => {
   const scope = { ...known, kind: "environment", frozen: false } as const;
   expect(await counted(resolve)).toEqual([scope, 1]);
   expect(await counted(resolve)).toEqual([scope, 0]);
-  expect(await counted(() => resolver.projectOf(principal, named))).toEqual([project.id, 0]);
+  expect(await counted(() => resolver.find(principal, named))).toEqual([scope, 0]);
   resolver.clear();
   expect(await counted(resolve)).toEqual([scope, 1]);
 });
@@ -59,7 +59,7 @@ test("a missing scope is not cached, and its project is found all the same", asy
   await expect(Promise.resolve(resolver.resolve(principal, reference))).rejects.toMatchObject({
     slug: "release-not-found",
   });
-  expect(await resolver.projectOf(principal, reference)).toBe(project.id);
+  expect(await resolver.find(principal, reference)).toMatchObject({ projectId: project.id });
   const { id } = await addRelease(sql, project, "v1");
   expect((await resolver.resolve(principal, reference)).id).toBe(id);
 });

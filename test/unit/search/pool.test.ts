@@ -61,7 +61,9 @@ class HeldWorkers implements SearchRunner {
   async lookUpAll(tasks: readonly LookupTask[]): Promise<LookupReply[]> {
     this.lookups.push(tasks.length);
     return tasks.map((task, i) =>
-      i === 1 ? { reason: "failed", message: "broken" } : ({ json: task.query } as LookupResult),
+      i === 1
+        ? { reason: "failed", message: "broken" }
+        : ({ progress: task.query } as LookupResult),
     );
   }
 
@@ -78,7 +80,7 @@ const sizes = (workers: HeldWorkers) => workers.tasks.map((task) => task.request
 
 const lookupOf = (query: string): LookupTask => ({
   view: { number: 1, segments: [], documentSets: [] },
-  ...{ query, limit: 12, shardIndex: 0, shardCount: 1, returned: [], after: null },
+  ...{ query, limit: 12, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" },
 });
 
 describe("the search pool", () => {
@@ -89,7 +91,7 @@ describe("the search pool", () => {
     const results = await Promise.allSettled(answers);
     expect(workers.lookups).toEqual([3]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(await answers[2]).toMatchObject({ json: "c" });
+    expect(await answers[2]).toMatchObject({ progress: "c" });
   });
 
   test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {

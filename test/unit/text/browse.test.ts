@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { browse, countInShard } from "../../../src/text/index.ts";
-import { byteOrder, dealtView, pathsOf, someDocuments } from "./documents.ts";
+import { pathsOf, searchText } from "../../../support/text-search.ts";
+import { byteOrder, dealtView, someDocuments } from "./documents.ts";
 
 const scene = fc.record({
   documents: someDocuments,
@@ -25,16 +25,15 @@ describe("browsing", () => {
         for (let shardIndex = 0; shardIndex < shardCount; shardIndex++) {
           const shard = { shardIndex, shardCount };
           const items: string[] = [];
-          while (true) {
-            const after = items.at(-1);
-            const request = { ...shard, limit, ...(after === undefined ? {} : { after }) };
-            const page = pathsOf(view, browse(view, request));
-            if (page.length === 0) break;
-            expect(page.length).toBeLessThanOrEqual(limit);
-            items.push(...page);
+          let progress = "";
+          for (let more = true; more; ) {
+            const page = searchText(view, null, { ...shard, limit, progress });
+            expect(page.hits.length).toBeLessThanOrEqual(limit);
+            items.push(...pathsOf(page.hits));
+            ({ more, progress } = page);
+            if (!more) expect(page.total).toBe(items.length);
           }
           expect(items).toEqual([...items].sort(byteOrder));
-          expect(countInShard(view, shard)).toBe(items.length);
           all.push(...items);
         }
         expect(all.sort(byteOrder)).toEqual([...shown].sort(byteOrder));
@@ -50,12 +49,11 @@ describe("browsing", () => {
           () => 0,
           () => true,
         );
-        const request = { after, limit: documents.length + 1, shardIndex: 0, shardCount: 1 };
         const expected = documents
           .map((document) => document.path)
           .filter((path) => byteOrder(path, after) > 0)
           .sort(byteOrder);
-        expect(pathsOf(view, browse(view, request))).toEqual(expected);
+        expect(pathsOf(searchText(view, null, { progress: after }).hits)).toEqual(expected);
       }),
     );
   });

@@ -5,11 +5,8 @@ import {
   emptyDocumentSet,
   type KnowledgeDocument,
   openSegment,
-  type TextHit,
-  type View,
 } from "../../../src/text/index.ts";
-
-export const WHOLE = { shardIndex: 0, shardCount: 1 };
+import type { TextView } from "../../../support/text-search.ts";
 
 /** A document with the given fields; all others are empty. */
 export function documentOf(
@@ -20,7 +17,7 @@ export function documentOf(
 }
 
 /** All documents in one segment, all in scope. */
-export function viewOf(documents: readonly KnowledgeDocument[]): View {
+export function viewOf(documents: readonly KnowledgeDocument[]): TextView {
   return { segments: [openSegment(buildSegment(documents))], documentSets: [null] };
 }
 
@@ -29,7 +26,7 @@ export function dealtView(
   documents: readonly KnowledgeDocument[],
   segmentOf: (index: number) => number,
   inScope: (path: string) => boolean,
-): View {
+): TextView {
   const hands: KnowledgeDocument[][] = [];
   documents.forEach((document, i) => {
     const hand = segmentOf(i);
@@ -45,10 +42,6 @@ export function dealtView(
     return set;
   });
   return { segments, documentSets };
-}
-
-export function pathsOf(view: View, hits: ReadonlyArray<Pick<TextHit, "segment" | "document">>) {
-  return hits.map((hit) => view.segments[hit.segment]?.path(hit.document) ?? "");
 }
 
 export function byteOrder(a: string, b: string): number {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { search } from "../../../src/text/index.ts";
-import { documentOf, pathsOf, viewOf, WHOLE } from "./documents.ts";
+import { pathsOf, searchText } from "../../../support/text-search.ts";
+import { documentOf, viewOf } from "./documents.ts";
 
 function ranking(contents: Readonly<Record<string, string>>, query: string): string[] {
   const view = viewOf(
     Object.entries(contents).map(([path, content]) => documentOf(path, { content })),
   );
-  return pathsOf(view, search(view, { query, ...WHOLE }).hits);
+  return pathsOf(searchText(view, query).hits);
 }
 
 const FILLER = "Boats leave with the morning tide and return at night. ".repeat(4);

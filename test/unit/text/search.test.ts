@@ -1,44 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type Exclusion,
   type KnowledgeDocument,
   mergeSegments,
   openSegment,
-  search,
   tokenize,
-  type View,
 } from "../../../src/text/index.ts";
-import {
-  byteOrder,
-  dealtView,
-  documentOf,
-  pathsOf,
-  someDocuments,
-  viewOf,
-  WHOLE,
-  words,
-} from "./documents.ts";
+import { pathsOf, searchText, type TextView } from "../../../support/text-search.ts";
+import { byteOrder, dealtView, documentOf, someDocuments, viewOf, words } from "./documents.ts";
 
-/** The documents with these paths, to be left out. */
-function excluding(view: View, paths: readonly string[]): Exclusion {
-  const own = new Set(paths);
-  return { size: own.size, has: (address) => own.has(pathsOf(view, [address])[0] as string) };
+function find(view: TextView, query: string): string[] {
+  return pathsOf(searchText(view, query).hits);
 }
 
-function find(view: View, query: string): string[] {
-  return pathsOf(view, search(view, { query, ...WHOLE }).hits);
-}
-
-/** Everything that a caller sees of a ranking: paths, scores and fields. */
-function visible(view: View, query: string) {
-  const { total, hits } = search(view, { query, ...WHOLE });
-  const seen = hits.map((hit) => ({
-    path: view.segments[hit.segment]?.path(hit.document),
-    score: Math.fround(hit.score),
-    fields: hit.matchedFields,
-  }));
-  return { total, seen };
+/** Everything that a caller sees of a ranking. */
+function visible(view: TextView, query: string) {
+  const { total, hits } = searchText(view, query);
+  return { total, hits };
 }
 
 describe("matching", () => {
@@ -165,7 +143,7 @@ describe("matching", () => {
     const strange = fc.string({ unit: "binary", maxLength: 500 });
     fc.assert(
       fc.property(strange, (query) => {
-        expect(search(view, { query, ...WHOLE }).total).toBeGreaterThanOrEqual(0);
+        expect(searchText(view, query).total).toBeGreaterThanOrEqual(0);
       }),
     );
   });
@@ -219,7 +197,7 @@ describe("matched fields", () => {
         content: "lantern",
       }),
     ]);
-    expect(search(view, { query: "lantern", ...WHOLE }).hits[0]?.matchedFields).toEqual([
+    expect(searchText(view, "lantern").hits[0]?.matched_fields).toEqual([
       "path",
       "title",
       "headings",
@@ -233,8 +211,8 @@ describe("matched fields", () => {
     fc.assert(
       fc.property(someDocuments, words(3), (documents, query) => {
         const view = viewOf(documents);
-        const { hits } = search(view, { query, ...WHOLE });
-        for (const hit of hits) expect(hit.matchedFields.length).toBeGreaterThan(0);
+        const { hits } = searchText(view, query);
+        for (const hit of hits) expect(hit.matched_fields.length).toBeGreaterThan(0);
       }),
     );
   });
@@ -312,11 +290,11 @@ describe("scopes, shards, segments and pages", () => {
       fc.property(scene, fc.integer({ min: 1, max: 8 }), ({ documents, query }, shardCount) => {
         const view = viewOf(documents);
         const shards = Array.from({ length: shardCount }, (_, shardIndex) =>
-          search(view, { query, shardIndex, shardCount }),
+          searchText(view, query, { shardIndex, shardCount }),
         );
-        const whole = search(view, { query, ...WHOLE });
-        const joined = shards.flatMap((shard) => pathsOf(view, shard.hits));
-        expect([...joined].sort()).toEqual(pathsOf(view, whole.hits).sort());
+        const whole = searchText(view, query);
+        const joined = shards.flatMap((shard) => pathsOf(shard.hits));
+        expect([...joined].sort()).toEqual(pathsOf(whole.hits).sort());
         expect(shards.reduce((sum, shard) => sum + shard.total, 0)).toBe(whole.total);
       }),
     );
@@ -326,15 +304,16 @@ describe("scopes, shards, segments and pages", () => {
     fc.assert(
       fc.property(scene, fc.integer({ min: 1, max: 12 }), ({ documents, query }, limit) => {
         const view = viewOf(documents);
-        const whole = search(view, { query, ...WHOLE });
+        const whole = searchText(view, query);
         const pages: string[] = [];
+        let progress = "";
         for (let more = whole.total > 0; more; ) {
-          const page = search(view, { query, limit, without: excluding(view, pages), ...WHOLE });
+          const page = searchText(view, query, { limit, progress });
           expect(page.total).toBe(whole.total);
-          pages.push(...pathsOf(view, page.hits));
-          ({ more } = page);
+          pages.push(...pathsOf(page.hits));
+          ({ more, progress } = page);
         }
-        expect(pages).toEqual(pathsOf(view, whole.hits));
+        expect(pages).toEqual(pathsOf(whole.hits));
       }),
     );
   });
@@ -345,11 +324,11 @@ describe("scopes, shards, segments and pages", () => {
     );
     const view = viewOf(documents);
     const pages: string[] = [];
+    let progress = "";
     for (let more = true; more; ) {
-      const without = excluding(view, pages);
-      const page = search(view, { query: "lantern wick", limit: 12, without, ...WHOLE });
-      pages.push(...pathsOf(view, page.hits));
-      ({ more } = page);
+      const page = searchText(view, "lantern wick", { limit: 12, progress });
+      pages.push(...pathsOf(page.hits));
+      ({ more, progress } = page);
     }
     expect(pages).toEqual(find(view, "lantern wick"));
     expect(new Set(pages).size).toBe(300);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { search, stem, tokenize, type View } from "../../../src/text/index.ts";
-import { documentOf, someDocuments, viewOf, WHOLE, words } from "./documents.ts";
+import { stem, tokenize } from "../../../src/text/index.ts";
+import { searchText, type TextView } from "../../../support/text-search.ts";
+import { documentOf, someDocuments, viewOf, words } from "./documents.ts";
 
 function snippetOf(content: string, query: string) {
   const view = viewOf([documentOf("a.md", { title: "guide", content })]);
-  const snippet = search(view, { query, snippets: true, ...WHOLE }).hits[0]?.snippet;
+  const snippet = searchText(view, query).hits[0]?.snippet;
   if (snippet === undefined) throw new Error("there is no snippet");
   return {
     ...snippet,
@@ -14,10 +15,8 @@ function snippetOf(content: string, query: string) {
   };
 }
 
-function snippets(view: View, query: string) {
-  return search(view, { query, snippets: true, ...WHOLE }).hits.flatMap(
-    ({ snippet }) => snippet ?? [],
-  );
+function snippets(view: TextView, query: string) {
+  return searchText(view, query).hits.flatMap(({ snippet }) => snippet ?? []);
 }
 
 const FILLER = "The harbour was quiet and nobody spoke of the weather that day. ".repeat(80);
@@ -71,7 +70,7 @@ describe("snippets", () => {
 
   test("a document without content has no snippet", () => {
     const view = viewOf([documentOf("a.md", { title: "lantern" })]);
-    expect(search(view, { query: "lantern", snippets: true, ...WHOLE }).hits).toHaveLength(1);
+    expect(searchText(view, "lantern").hits).toHaveLength(1);
     expect(snippets(view, "lantern")).toEqual([]);
   });
 

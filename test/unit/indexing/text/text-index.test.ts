@@ -9,6 +9,7 @@ import type {
 } from "../../../../src/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { pathsOf, type TextHit } from "../../../../support/text-search.ts";
 import { lookup } from "../../../../workers/lookup.ts";
 
 const PROJECT = "project";
@@ -48,10 +49,10 @@ function pathsIn({ views }: Side, scope: string, query: string | null = null): s
     shardCount: 1,
     limit: 10_000,
     query,
-    returned: [],
-    after: null,
+    ...{ progress: "", selfPath: "/", next: "" },
   };
-  return (JSON.parse(lookup(task).json) as Array<{ path: string }>).map((item) => item.path);
+  const page = JSON.parse(new TextDecoder().decode(lookup(task).json)) as { data: TextHit[] };
+  return pathsOf(page.data);
 }
 
 async function filled(): Promise<Side> {

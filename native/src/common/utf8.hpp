@@ -1,0 +1,15 @@
+// Conversion between UTF-8 and UTF-16.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tessera {
+
+/// Replaces `out` with the text. Bytes that are not UTF-8 become U+FFFD.
+void decodeUtf8(std::span<const uint8_t> bytes, std::u16string& out);
+
+/// Appends a code point, which is no surrogate.
+void appendUtf8(std::string& out, uint32_t codePoint);
+
+}  // namespace tessera

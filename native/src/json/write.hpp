@@ -1,0 +1,22 @@
+// Writing JSON.
+#pragma once
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Appends a number in its shortest form. It has to be finite.
+template <typename Number>
+void appendNumber(std::string& out, Number value) {
+  char digits[32];
+  const auto result = std::to_chars(digits, digits + sizeof digits, value);
+  out.append(digits, result.ptr);
+}
+
+/// Appends a string in UTF-8 with its quotes.
+void appendString(std::string& out, std::string_view text);
+/// The same for UTF-16. A surrogate without its other half is escaped.
+void appendString(std::string& out, std::u16string_view text);
+
+}  // namespace tessera

@@ -1,0 +1,71 @@
+import {
+  type DocumentSet,
+  type LookupPage,
+  lookUp,
+  newView,
+  type SegmentReader,
+  type SharedView,
+} from "../src/text/index.ts";
+
+/** Segments and, for each, the documents in scope. */
+export interface TextView {
+  readonly segments: readonly SegmentReader[];
+  readonly documentSets: readonly DocumentSet[];
+}
+
+export interface TextHit {
+  readonly path: string;
+  readonly matched_fields: readonly string[];
+  readonly snippet?: {
+    readonly text: string;
+    readonly matches: ReadonlyArray<readonly [number, number]>;
+  };
+  readonly score: number;
+}
+
+interface TextResult extends Omit<LookupPage, "json"> {
+  readonly hits: readonly TextHit[];
+}
+
+interface Options {
+  readonly limit?: number;
+  readonly shardIndex?: number;
+  readonly shardCount?: number;
+  readonly progress?: string;
+}
+
+/** The same view is opened only once. */
+const views = new WeakMap<TextView, SharedView>();
+
+function sharedOf(view: TextView): SharedView {
+  let shared = views.get(view);
+  if (shared === undefined) {
+    const segments = view.segments.map(({ buffer }, s) => {
+      return { key: `segment ${s}`, buffer: buffer as SharedArrayBuffer };
+    });
+    shared = newView(segments, view.documentSets);
+    views.set(view, shared);
+  }
+  return shared;
+}
+
+/** More documents than any test has. */
+const NO_LIMIT = 1_000_000;
+
+/** Looks up in a view, by default everything that matches; without a query, lists all documents. */
+export function searchText(
+  view: TextView,
+  query: string | null,
+  options: Options = {},
+): TextResult {
+  const { json, ...rest } = lookUp(sharedOf(view), {
+    query,
+    ...{ limit: NO_LIMIT, shardIndex: 0, shardCount: 1, progress: "" },
+    ...{ selfPath: "/lookup", next: "next" },
+    ...options,
+  });
+  const { data } = JSON.parse(new TextDecoder().decode(json)) as { data: TextHit[] };
+  return { ...rest, hits: data };
+}
+
+export const pathsOf = (hits: readonly TextHit[]): string[] => hits.map(({ path }) => path);

@@ -1,0 +1,51 @@
+/** What a lookup answers, from simple code that shares nothing with native code but the tokenizer. */
+import type { SegmentReader } from "../../../src/text/index.ts";
+import { FIELD, MARK, SUBWORDS } from "../../../src/text/segment/format.ts";
+import type { Shard } from "../../../src/text/segment/shard.ts";
+import { planByReference, type QueryPlan, type Vocabulary } from "./plan.ts";
+import { rankByReference, tokensOf, wordsOfTerms } from "./ranking.ts";
+import { type ReferenceSnippet, snippetByReference } from "./snippet.ts";
+
+interface ReferenceItem {
+  readonly path: string;
+  readonly score: number;
+  /** What is shown of the item. */
+  shown(): { matched_fields: readonly string[]; snippet: ReferenceSnippet | null };
+}
+
+/** Every match of a view and shard, best first. */
+export function lookUpByReference(
+  vocabulary: Vocabulary,
+  query: string,
+  shard: Shard,
+): ReferenceItem[] {
+  const plan = planByReference(vocabulary, query);
+  const ranked = rankByReference(vocabulary.view, plan, shard);
+  return ranked.map(({ segment, s, document, path, score }) => ({
+    path,
+    score,
+    shown: () => ({
+      matched_fields: fieldsOf(segment, s, document, plan),
+      snippet: snippetByReference(segment, s, document, plan),
+    }),
+  }));
+}
+
+const NAMES = new Map<number, string>([
+  [FIELD.path, "path"],
+  [FIELD.title, "title"],
+  [FIELD.headings, "headings"],
+  [FIELD.content, "content"],
+]);
+
+function fieldsOf(segment: SegmentReader, s: number, document: number, plan: QueryPlan): string[] {
+  const words = wordsOfTerms(s, plan);
+  const names = new Set<string>();
+  let field: number = FIELD.path;
+  for (const token of tokensOf(segment, document)) {
+    if (token >= MARK && token < SUBWORDS) field = token - MARK;
+    if (!words.has(token)) continue;
+    names.add(NAMES.get(field) ?? `frontmatter.${segment.keys[field - FIELD.firstKey]}`);
+  }
+  return [...names];
+}

@@ -1,0 +1,231 @@
+/** Plans a query as native code does, without haste: every word of the query is compared with every term. */
+import { distance } from "fastest-levenshtein";
+import { functionWords } from "../../../src/text/analysis/function-words.ts";
+import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
+import { hasDocument } from "../../../src/text/index.ts";
+import { parseQuery } from "../../../src/text/query/parse.ts";
+import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
+import type { TextView } from "../../../support/text-search.ts";
+import { stemByReference } from "./stem.ts";
+import * as weights from "./weights.ts";
+
+type ParsedWord = ReturnType<typeof parseQuery>[number];
+
+export interface TermMatch {
+  readonly term: number;
+  readonly similarity: number;
+  /** Out of `maxScore`. */
+  readonly coverage: number;
+}
+
+export interface QueryWord {
+  readonly idf: number;
+  readonly weight: number;
+  readonly formWeight: number;
+  readonly exactWeight: number;
+  readonly otherWeight: number;
+  selective: boolean;
+  /** By segment: forms of the word, and longer or misspelt ones. */
+  readonly forms: readonly (readonly TermMatch[])[];
+  readonly others: readonly (readonly TermMatch[])[];
+  /** Of all terms, added up. */
+  readonly frequency: number;
+}
+
+export interface QueryPlan {
+  readonly words: readonly QueryWord[];
+  readonly maxScore: number;
+  readonly averageLength: number;
+}
+
+/** A term of a segment that documents in scope hold. */
+interface Term {
+  readonly segment: number;
+  readonly term: number;
+  readonly text: string;
+  readonly stem: string;
+  /** How many they are. */
+  readonly frequency: number;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+
+/** The documents in scope and the terms of a view, which many queries share. */
+export class Vocabulary {
+  readonly terms: readonly Term[];
+  readonly documents: number;
+  readonly averageLength: number;
+
+  constructor(readonly view: TextView) {
+    const inScope = (s: number, d: number) => hasDocument(view.documentSets[s] ?? null, d);
+    const lengths = view.segments.flatMap((segment, s) =>
+      [...segment.lengths].filter((_, document) => inScope(s, document)),
+    );
+    this.documents = lengths.length;
+    this.averageLength = Math.max(1, sum(lengths) / Math.max(1, lengths.length));
+    this.terms = view.segments.flatMap((segment, s) =>
+      segment.terms().map((text, term) => {
+        const { postings, postingStart } = segment;
+        const own = postings.subarray(postingStart[term], postingStart[term + 1]);
+        const held = own.filter((posting) => inScope(s, posting >>> POSTING_DOCUMENT_SHIFT));
+        return { segment: s, term, text, stem: stemByReference(text), frequency: held.length };
+      }),
+    );
+    this.terms = this.terms.filter((term) => term.frequency > 0);
+  }
+}
+
+/** A term that a word matches, in one of several ways. */
+interface Match extends Term {
+  readonly similarity: number;
+  /** As a share of the word. */
+  readonly coverage: number;
+}
+
+const isSwap = (a: string, b: string) =>
+  a.length === b.length &&
+  [...Array(a.length).keys()].some(
+    (i) => a !== b && a.slice(0, i) + a.charAt(i + 1) + a.charAt(i) + a.slice(i + 2) === b,
+  );
+
+/** The words that a misspelt word may mean. */
+function meantBy(word: string, { terms }: Vocabulary): string[] {
+  const frequencies = new Map<string, number>();
+  for (const { text, frequency } of terms) {
+    if (distance(text, word) !== 1 && !isSwap(text, word)) continue;
+    frequencies.set(text, (frequencies.get(text) ?? 0) + frequency);
+  }
+  const byFrequency = [...frequencies].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return byFrequency.slice(0, weights.FUZZY_MAX_WORDS).map(([text]) => text);
+}
+
+function meantMatches(word: string, vocabulary: Vocabulary): Match[] {
+  return meantBy(word, vocabulary).flatMap((meant) => {
+    const similarity =
+      meant.charCodeAt(0) === word.charCodeAt(0)
+        ? weights.FUZZY_SIMILARITY
+        : weights.FUZZY_FIRST_LETTER_SIMILARITY;
+    const coverage = weights.FUZZY_COVERAGE;
+    return vocabulary.terms
+      .filter((term) => term.stem === stemByReference(meant))
+      .map((term) =>
+        term.text === meant
+          ? { ...term, similarity, coverage }
+          : {
+              ...term,
+              similarity: similarity * weights.FUZZY_STEM_SIMILARITY,
+              coverage: coverage * weights.STEM_COVERAGE,
+            },
+      );
+  });
+}
+
+/** By segment, the best of the ways in which each term matches; terms that are `apart` are left out. */
+function bestByTerm(
+  matches: readonly Match[],
+  also: readonly Match[],
+  segments: number,
+  weight: number,
+) {
+  const best = (term: Match, values: (match: Match) => number) =>
+    Math.max(...also.filter((match) => isSame(match, term)).map(values));
+  return Array.from({ length: segments }, (_, s) => {
+    const own = matches.filter(({ segment }) => segment === s);
+    const distinct = own.filter((match, i) => own.findIndex((each) => isSame(each, match)) === i);
+    return distinct.map((match) => ({
+      term: match.term,
+      similarity: best(match, ({ similarity }) => similarity),
+      coverage: best(match, ({ coverage }) => coverage) * weight,
+    }));
+  });
+}
+
+const isSame = (a: Match, b: Match) => a.segment === b.segment && a.term === b.term;
+
+function idfOf(documents: number, matches: readonly Match[]): number | null {
+  const frequency = Math.min(documents, sum(matches.map((match) => match.frequency)));
+  if (frequency === 0) return null;
+  return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
+}
+
+function planWord(
+  { text, isPrefix }: ParsedWord,
+  vocabulary: Vocabulary,
+  factor: Factor,
+): QueryWord {
+  const { terms, documents, view } = vocabulary;
+  const forms = terms
+    .filter((term) => term.stem === stemByReference(text))
+    .map((term) =>
+      term.text === text
+        ? { ...term, similarity: 1, coverage: 1 }
+        : { ...term, similarity: weights.STEM_SIMILARITY, coverage: weights.STEM_COVERAGE },
+    );
+  const longer = terms
+    .filter((term) => isPrefix && term.text.startsWith(text) && term.text !== text)
+    .map((term) => {
+      const share = weights.PREFIX_SIMILARITY_GAIN * (text.length / term.text.length);
+      const similarity = weights.PREFIX_SIMILARITY_BASE + share;
+      return { ...term, similarity, coverage: weights.PREFIX_COVERAGE };
+    });
+  const exact = forms.filter((form) => form.text === text);
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const isMisspelt = exact.length + longer.length === 0 && letters >= 4;
+  const meant = isMisspelt ? meantMatches(text, vocabulary) : [];
+  const all = [...forms, ...longer, ...meant];
+  const otherWeight = idfOf(documents, all) ?? 0;
+  const formWeight = idfOf(documents, forms) ?? otherWeight;
+  const exactWeight =
+    weights.EXACT_FORM_SHARE * ((idfOf(documents, exact) ?? formWeight) - formWeight);
+  const frequency = sum(all.map((match) => match.frequency));
+  const scale = factor(frequency);
+  const idf = formWeight + exactWeight;
+  const others = all.filter((match) => !forms.some((form) => isSame(form, match)));
+  return {
+    idf,
+    weight: idf * scale,
+    formWeight: formWeight * scale,
+    exactWeight: exactWeight * scale,
+    otherWeight: otherWeight * scale,
+    selective: true,
+    forms: bestByTerm(forms, all, view.segments.length, idf * scale),
+    others: bestByTerm(others, all, view.segments.length, idf * scale),
+    frequency,
+  };
+}
+
+/** What a word counts whose terms occur in so many documents. */
+type Factor = (frequency: number) => number;
+
+function factorsOf(query: string, documents: number): (word: ParsedWord) => Factor {
+  const words = parseQuery(query);
+  if (words.length <= weights.LONG_QUERY_WORDS)
+    return ({ count }) =>
+      () =>
+        count;
+  const functional = functionWords(words.map((word) => word.text));
+  const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
+  const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
+  return ({ text, count }) =>
+    (frequency) => {
+      if (identifiers.has(text) && frequency <= rare) return count * weights.IDENTIFIER_SHARE;
+      return count * (functional.has(text) ? weights.FUNCTION_WORD_SHARE : 1);
+    };
+}
+
+export function planByReference(vocabulary: Vocabulary, query: string): QueryPlan {
+  const { documents, averageLength } = vocabulary;
+  const factorOf = factorsOf(query, documents);
+  const found = parseQuery(query)
+    .map((word) => planWord(word, vocabulary, factorOf(word)))
+    .filter((word) => word.frequency > 0);
+  const least = found.map((word) => word.weight).sort((a, b) => b - a)[weights.QUERY_MAX_WORDS - 1];
+  const words = found
+    .filter((word) => word.weight >= (least ?? 0))
+    .slice(0, weights.QUERY_MAX_WORDS);
+  const isCommon = (word: QueryWord) => word.frequency > documents * weights.COMMON_WORD_SHARE;
+  if (words.length > weights.LONG_QUERY_WORDS && !words.every(isCommon)) {
+    for (const word of words) word.selective = !isCommon(word);
+  }
+  return { words, maxScore: sum(words.map((word) => word.weight)), averageLength };
+}

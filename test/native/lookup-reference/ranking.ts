@@ -1,0 +1,217 @@
+/** Ranks text as native code does, without haste: every document is scored by itself. */
+import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
+import {
+  FIELD,
+  MARK,
+  POSTING_CODE_MASK,
+  POSTING_DOCUMENT_SHIFT,
+  SUBWORDS,
+} from "../../../src/text/segment/format.ts";
+import type { Shard } from "../../../src/text/segment/shard.ts";
+import type { TextView } from "../../../support/text-search.ts";
+import type { QueryPlan, QueryWord, TermMatch } from "./plan.ts";
+import * as weights from "./weights.ts";
+
+export interface ReferenceMatch {
+  readonly segment: SegmentReader;
+  /** The number of the segment in the view. */
+  readonly s: number;
+  readonly document: number;
+  readonly path: string;
+  readonly score: number;
+}
+
+/** Words of less weight, as a share of the query, only count where they make a match. */
+const NEGLIGIBLE_SHARE = 0.001;
+
+const add = (a: number, b: number) => a + b;
+
+/** Every match of the view and shard, best first. */
+export function rankByReference(view: TextView, plan: QueryPlan, shard: Shard): ReferenceMatch[] {
+  const matches = view.segments.flatMap((segment, s) =>
+    [...Array(segment.documentCount).keys()]
+      .filter((document) => hasDocument(view.documentSets[s] ?? null, document))
+      .filter((d) => segment.pathHash(d) % shard.shardCount === shard.shardIndex)
+      .flatMap((document) => {
+        const first = firstPass(new Frequencies(segment, document, plan), s, plan);
+        const path = segment.path(document);
+        return first === null ? [] : [{ segment, s, document, path, score: Math.fround(first) }];
+      }),
+  );
+  const order = (a: ReferenceMatch, b: ReferenceMatch) =>
+    b.score - a.score || Buffer.compare(Buffer.from(a.path), Buffer.from(b.path));
+  matches.sort(order);
+  const head = matches.slice(0, weights.RERANK_DOCUMENTS).map((match) => {
+    const passages = passagesOf(match.segment, match.document, match.s, plan);
+    return { ...match, score: match.score + bonus(passages, plan) };
+  });
+  return [...head.sort(order), ...matches.slice(weights.RERANK_DOCUMENTS)];
+}
+
+/** How often terms are in one document, for its length. */
+class Frequencies {
+  readonly #norm: number;
+
+  constructor(
+    private readonly segment: SegmentReader,
+    private readonly document: number,
+    { averageLength }: QueryPlan,
+  ) {
+    const length = (segment.lengths[document] as number) / averageLength;
+    this.#norm = 1 - weights.CONTENT_B + weights.CONTENT_B * length;
+  }
+
+  /** 0 if the document does not hold the term. */
+  of({ term }: TermMatch): number {
+    const isOwn = (posting: number) => posting >>> POSTING_DOCUMENT_SHIFT === this.document;
+    const { postings, postingStart } = this.segment;
+    const posting = postings.subarray(postingStart[term], postingStart[term + 1]).find(isOwn);
+    if (posting === undefined) return 0;
+    const { content, fields } = frequenciesOf(posting & POSTING_CODE_MASK);
+    return fields + content / this.#norm;
+  }
+}
+
+/** The frequencies that a code stands for; see `frequency-code.ts`. */
+function frequenciesOf(code: number) {
+  const low = code & 31;
+  const content = low <= 16 ? low : 16 * 1.25 ** (low - 16);
+  return { content, fields: 0.05 * (Math.exp((code >>> 5) / 18) - 1) };
+}
+
+const saturated = (weight: number, frequency: number) =>
+  (weight * frequency) / (frequency + weights.K1);
+
+/** The sum of what the words add; null if the document is no match. */
+function firstPass(frequencies: Frequencies, s: number, plan: QueryPlan): number | null {
+  const holds = (word: QueryWord) =>
+    [...(word.forms[s] ?? []), ...(word.others[s] ?? [])].some((each) => frequencies.of(each) > 0);
+  if (!plan.words.some((word) => word.selective && holds(word))) return null;
+  return plan.words
+    .filter((word) => word.selective || word.weight > NEGLIGIBLE_SHARE * plan.maxScore)
+    .map((word) => wordScore(frequencies, word, s))
+    .reduce(add, 0);
+}
+
+function wordScore(frequencies: Frequencies, word: QueryWord, s: number): number {
+  const forms = word.forms[s] ?? [];
+  const all = forms.map((form) => form.similarity * frequencies.of(form)).reduce(add, 0);
+  const exact = forms.filter((form) => form.similarity === 1).map((form) => frequencies.of(form));
+  const own = saturated(word.formWeight, all) + saturated(word.exactWeight, exact.reduce(add, 0));
+  const others = (word.others[s] ?? []).map((other) =>
+    saturated(other.similarity * word.otherWeight, frequencies.of(other)),
+  );
+  return Math.max(own, ...others);
+}
+
+/** A token of a passage that matches a word of the query. */
+interface Token {
+  readonly position: number;
+  readonly word: number;
+  readonly coverage: number;
+}
+
+interface Passage {
+  readonly field: number;
+  readonly length: number;
+  readonly tokens: readonly Token[];
+}
+
+/** The best word for a term: that of which it covers most. */
+export function wordsOfTerms(s: number, plan: QueryPlan) {
+  const words = new Map<number, { word: number; coverage: number }>();
+  plan.words.forEach(({ forms, others }, word) => {
+    for (const { term, coverage } of [...(forms[s] ?? []), ...(others[s] ?? [])]) {
+      const own = Math.fround(coverage);
+      if (own > (words.get(term)?.coverage ?? 0)) words.set(term, { word, coverage: own });
+    }
+  });
+  return words;
+}
+
+/** The terms and marks of a document. */
+export function tokensOf({ tokens, tokenStart }: SegmentReader, document: number): Uint32Array {
+  return tokens.subarray(tokenStart[document], tokenStart[document + 1]);
+}
+
+function passagesOf(segment: SegmentReader, document: number, s: number, plan: QueryPlan) {
+  const words = wordsOfTerms(s, plan);
+  const passages: Passage[] = [];
+  let current = { field: FIELD.path as number, length: 0, tokens: [] as Token[] };
+  for (const token of tokensOf(segment, document)) {
+    if (token >= MARK) {
+      passages.push(current);
+      const field = token < SUBWORDS ? token - MARK : current.field;
+      current = { field, length: 0, tokens: [] };
+      continue;
+    }
+    const match = words.get(token);
+    if (match !== undefined) current.tokens.push({ position: current.length, ...match });
+    current.length++;
+  }
+  return [...passages, current];
+}
+
+function bonus(passages: readonly Passage[], plan: QueryPlan): number {
+  const { words, maxScore } = plan;
+  const pairs = words.map((word, w) =>
+    w === 0 ? 0 : Math.min(word.idf, (words[w - 1] as QueryWord).idf),
+  );
+  const total = pairs.reduce(add, 0);
+  const power = Math.max(weights.RUN_POWER, weights.RUN_POWER_PER_WORD * words.length);
+  const runs = passages.map((passage) => runsIn(passage, words, pairs));
+  const near = pairs.map((pair, w) => pair * Math.max(0, ...runs.map((run) => run.near[w] ?? 0)));
+  const phrase = Math.max(0, ...runs.map((run) => run.phrase));
+  const share = (weight: number) => (total === 0 ? 0 : (weight / total) ** power);
+  const best = (matches: (field: number) => boolean, value: (passage: Passage) => number) =>
+    Math.max(0, ...passages.filter(({ field }) => matches(field)).map(value));
+  const fit = ({ tokens, length }: Passage) =>
+    tokens.length === 0
+      ? 0
+      : ((coverageOf(tokens) / maxScore) * (tokens.length / length)) ** weights.FIT_POWER;
+  const starts = ({ tokens }: Passage) =>
+    words.every((_, w) => tokens.some((token) => token.word === w && token.position === w))
+      ? coverageOf(tokens) / maxScore
+      : 0;
+  const isTitle = (field: number) => field === FIELD.title;
+  return (
+    maxScore *
+    (weights.PROXIMITY_BONUS * share(near.reduce(add, 0)) +
+      weights.PHRASE_BONUS * share(phrase) +
+      weights.TITLE_START_BONUS * best(isTitle, starts) +
+      weights.TITLE_BONUS * best(isTitle, fit) +
+      weights.HEADING_BONUS * best((field) => field === FIELD.headings, fit) +
+      weights.FRONTMATTER_BONUS * best((field) => field >= FIELD.firstKey, fit))
+  );
+}
+
+/** What the first occurrence of each word covers. */
+function coverageOf(tokens: readonly Token[]): number {
+  const first = new Map<number, number>();
+  for (const { word, coverage } of tokens) if (!first.has(word)) first.set(word, coverage);
+  return [...first.values()].reduce(add, 0);
+}
+
+/** The best proximity of each pair of words, named by the second, and the weight of the best phrase. */
+function runsIn({ tokens }: Passage, words: readonly QueryWord[], pairs: readonly number[]) {
+  const near = pairs.map(() => 0);
+  const phrases = tokens.map(() => 0);
+  tokens.forEach((token, t) => {
+    const lastOf = (word: number) => tokens.slice(0, t).findLastIndex((each) => each.word === word);
+    const closeness = (at: number) => {
+      const distance = token.position - (tokens[at]?.position ?? Number.NEGATIVE_INFINITY);
+      return distance > weights.PROXIMITY_MAX_DISTANCE ? 0 : 1 / Math.sqrt(distance);
+    };
+    const before = lastOf(token.word - 1);
+    const exactness = token.coverage / (words[token.word] as QueryWord).weight;
+    const own = exactness * closeness(before);
+    near[token.word] = Math.max(near[token.word] as number, own);
+    const weight = own * (pairs[token.word] as number);
+    phrases[t] = own === 0 ? 0 : (phrases[before] as number) + weight;
+    const reversed = weights.REVERSED_ORDER_SHARE * closeness(lastOf(token.word + 1));
+    if (token.word + 1 < near.length) {
+      near[token.word + 1] = Math.max(near[token.word + 1] as number, reversed);
+    }
+  });
+  return { near, phrase: Math.max(0, ...phrases) };
+}
