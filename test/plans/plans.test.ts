@@ -152,6 +152,7 @@ const RUNS: Record<string, Record<string, Run>> = {
   },
   "src/input-requests/queries.ts": {
     hasAccess: (tx) => inputRequests.hasAccess(tx, caller(), one("conversations")),
+    readRequest: (tx) => inputRequests.readRequest(tx, one("conversations"), one("input_requests")),
     lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
     readResponse: (tx) => inputRequests.readResponse(tx, one("input_requests")),
     markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
