@@ -223,7 +223,9 @@ export async function startApiProcess(
   options: ApiOptions = {},
 ): Promise<TestApi & { readonly server: TestServer }> {
   const database = await databaseOf(options);
-  const server = await startServer({ env: variables(options, database.url) });
+  // One worker is enough for tests of how processes end, and each one that starts takes time.
+  const env = { SEARCH_WORKERS: "1", ...variables(options, database.url) };
+  const server = await startServer({ env });
   const api = new TestApi(server.url, database.sql, database.url, server.stop);
   return Object.assign(api, { server });
 }

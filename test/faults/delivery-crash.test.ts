@@ -19,7 +19,7 @@ const project = await healthy.project(member);
 
 /** Starts a process on the same database and Redis, which searches nothing. */
 const startBeside = (variables: Readonly<Record<string, string>> = {}) =>
-  startApiProcess({ beside: healthy, env: { ...env, SEARCH_WORKERS: "1", ...variables } });
+  startApiProcess({ beside: healthy, env: { ...env, ...variables } });
 
 /** Sends JSON to a process that dies at the failpoint meanwhile. */
 async function crashAt(
