@@ -1,5 +1,6 @@
 import type { Queryable } from "../../db/client.ts";
 import { IMPORT_LOOKUP_CACHE_ROWS } from "../../shared/limits.ts";
+import { type IdOrigin, idAside } from "../../shared/uuid.ts";
 
 /** What an import knows about a row that is stored, or will be once the batch is written. */
 export interface KnownRow {
@@ -43,6 +44,8 @@ export class RowLookup {
   /** Stored rows by reference; null where no row is stored. */
   readonly #stored = new Map<string, KnownRow | null>();
   readonly #planned = new Map<string, KnownRow>();
+  /** By what they are derived from. */
+  readonly #idsAside = new Map<string, string>();
   readonly #pendingIds = new Set<string>();
   readonly #pendingKeys = new Map<string, { parent: string; key: string }>();
 
@@ -79,6 +82,14 @@ export class RowLookup {
   /** Makes a row visible to the records after the current one. */
   plan(row: KnownRow): void {
     for (const key of cacheKeys(row)) this.#planned.set(key, row);
+  }
+
+  /** An id for a row whose derived id another row has. It is the same whenever the batch is planned. */
+  idAside(...origin: IdOrigin): string {
+    const key = origin.join("\n");
+    const id = this.#idsAside.get(key) ?? idAside(...origin);
+    this.#idsAside.set(key, id);
+    return id;
   }
 
   get isPending(): boolean {
@@ -138,12 +149,14 @@ export class RowLookup {
   commitPlan(): void {
     for (const [key, { isNew: _, ...row }] of this.#planned) this.#stored.set(key, row);
     this.#planned.clear();
+    this.#idsAside.clear();
     if (this.#stored.size > IMPORT_LOOKUP_CACHE_ROWS) this.#stored.clear();
   }
 
   /** Clears planned and stored rows, after a failure that another client may have caused. */
   clear(): void {
     this.#planned.clear();
+    this.#idsAside.clear();
     this.#stored.clear();
   }
 

@@ -1,6 +1,6 @@
 import type { Queryable } from "../../db/client.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
-import { derivedId } from "../../shared/uuid.ts";
+import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
@@ -125,19 +125,26 @@ function findFile(record: FileVersion, project: string, { lookups }: BatchPlan):
 
 /** A version's id is derived from its fingerprint, so a reused key with other contents is detected. */
 function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan): KnownRow {
-  const known = lookups.versions.byKey(file.id, record.versionKey);
-  const id =
-    record.versionId ??
-    derivedId("file_version", file.id, `${record.versionKey}\n${record.fingerprint}`);
-  if (known === undefined) {
-    const version: KnownRow = { id, parent: file.id, key: record.versionKey, isNew: true };
-    lookups.versions.plan(version);
-    return version;
-  }
-  if (known.id !== id && !record.keyIsContentHash) {
+  const { versions } = lookups;
+  const { versionKey: key, versionId: given } = record;
+  const content = ["file_version", file.id, `${key}\n${record.fingerprint}`] satisfies IdOrigin;
+  const id = given ?? derivedId(...content);
+  versions.require({ id }, { parent: file.id, key });
+  const known = versions.byKey(file.id, key);
+  if (known !== undefined) {
+    const isSame = known.id === id || (given === undefined && isIdAside(known.id, ...content));
+    if (isSame || record.keyIsContentHash) return known;
     throw new RecordError("version_key: already names a version of this file with other contents");
   }
-  return known;
+  const isTaken = versions.byId(id) !== undefined;
+  if (isTaken && given !== undefined) {
+    throw new RecordError("version_id: belongs to another version");
+  }
+  const version: KnownRow = {
+    ...{ id: isTaken ? versions.idAside(...content) : id, parent: file.id, key, isNew: true },
+  };
+  versions.plan(version);
+  return version;
 }
 
 /** The releases that this version is added to. Those that already contain it are omitted. */

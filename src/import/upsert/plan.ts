@@ -37,7 +37,8 @@ export interface BatchPlan {
 /**
  * Finds or plans the row of a record whose kind has a natural key. A record with an id refers to the
  * row with that id, which must not have another natural key. A record without one refers to the row
- * with its natural key, or to a new row with a derived id.
+ * with its natural key, or to a new row with a derived id. Ids are given by clients, too, so another
+ * project may have a row with the derived one; then the new row gets another.
  */
 export function resolveByKey(
   lookup: RowLookup,
@@ -56,13 +57,19 @@ export function resolveByKey(
   }
   const withId = lookup.byId(id);
   // A user who signed in with a token may have no email yet. Such a row gets its key now.
-  if (withId !== undefined && withId.key !== null) {
+  const isTaken = withId !== undefined && withId.key !== null;
+  if (isTaken && reference.id !== undefined) {
     throw new RecordError(`id: belongs to another ${kind}`);
   }
-  const row: KnownRow = { id, parent, key, isNew: withId === undefined };
+  const row: KnownRow = isTaken
+    ? { id: lookup.idAside(kind, parent, key), parent, key, isNew: true }
+    : { id, parent, key, isNew: withId === undefined };
   lookup.plan(row);
   return row;
 }
+
+/** How many derived ids a record without a natural key tries until one is not another row's. */
+const DERIVED_IDS_MAX = 16;
 
 /**
  * Finds or plans the row of a record whose kind has no natural key. Without an id, the id is derived
@@ -73,16 +80,20 @@ export function resolveById(
   kind: string,
   reference: { id?: string | undefined; parent: string; content: string },
 ): KnownRow {
-  const { parent } = reference;
-  const id = reference.id?.toLowerCase() ?? derivedId(kind, parent, reference.content);
-  const known = lookup.byId(id);
-  if (known === undefined) {
-    const row: KnownRow = { id, parent, key: null, isNew: true };
-    lookup.plan(row);
-    return row;
+  const { parent, content } = reference;
+  for (let attempt = 0; attempt < DERIVED_IDS_MAX; attempt++) {
+    const name = attempt === 0 ? content : `${content}\n${attempt}`;
+    const id = reference.id?.toLowerCase() ?? derivedId(kind, parent, name);
+    const known = lookup.byId(id);
+    if (known === undefined) {
+      const row: KnownRow = { id, parent, key: null, isNew: true };
+      lookup.plan(row);
+      return row;
+    }
+    if (known.parent === parent) return known;
+    if (reference.id !== undefined) break;
   }
-  if (known.parent !== parent) throw new RecordError(`id: belongs to another ${kind}`);
-  return known;
+  throw new RecordError(`id: belongs to another ${kind}`);
 }
 
 /** The stored or planned row with this id, unless it belongs to another project than the target. */
