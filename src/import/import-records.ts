@@ -14,10 +14,11 @@ import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
 import {
   applyActiveRelease,
   applyEnvironment,
-  applyRelease,
+  applyReleases,
   countScopeChanges,
   createStagingTables,
   dropStagingTables,
+  groupReleases,
   raiseMessageCounts,
   stagedEnvironments,
 } from "./upsert/staging.ts";
@@ -235,8 +236,8 @@ class Import {
       this.#changed += await session.transaction(work);
     };
     await session.commitDurably();
-    for (const id of this.#releases) {
-      await step(() => applyRelease(sql, id).catch(explainFrozen));
+    for (const ids of await groupReleases(sql, this.#releases)) {
+      await step(() => applyReleases(sql, ids).catch(explainFrozen));
     }
     for (const id of await stagedEnvironments(sql)) await step(() => applyEnvironment(sql, id));
     // If several records set the active release of an environment, the last one wins.

@@ -559,6 +559,8 @@ export const IMPORT_BATCH_BYTES = 2_097_152;
 export const IMPORT_BATCH_ROWS = 5_000;
 /** Rows and bytes of parameters per statement. */
 export const IMPORT_STATEMENT_ROWS = 2_000;
+/** Rows of releases that are put in place in one transaction, unless one release has more. */
+export const IMPORT_RELEASE_ROWS = 2_000;
 export const IMPORT_STATEMENT_BYTES = 2_097_152;
 export const IMPORT_READ_BYTES = 262_144;
 /** How often an import checks whether the indexes keep up with it. */

@@ -136,6 +136,22 @@ describe("POST /projects/{project_reference}/import", () => {
     expect(await report(project, ["{"], { strict: false })).toMatchObject({ refused: 1 });
   });
 
+  test("thousands of releases that one line names take a few transactions, and all hold its file", async () => {
+    const project = await api.project(owner);
+    const releases = Array.from({ length: 3_000 }, (_, i) => `r${i}`);
+    const lines = [PRODUCTION, file("a.md", { releases })];
+    expect(await report(project, lines)).toEqual(allChanged(2));
+    const [row] = await sql`
+      SELECT count(*)::integer AS filled, count(r.frozen_at)::integer AS frozen
+      FROM release_files f JOIN releases r ON r.id = f.release_id WHERE f.project_id = ${project.id}`;
+    expect(row).toEqual({ filled: releases.length, frozen: releases.length });
+    const [written] = await sql`
+      SELECT count(DISTINCT xmin::text)::integer AS transactions FROM release_files
+      WHERE project_id = ${project.id}`;
+    expect(written?.["transactions"]).toBeLessThan(5);
+    expect(await report(project, lines)).toEqual(allUnchanged(2));
+  });
+
   test("an environment whose active release is null serves its working set again", async () => {
     const project = await api.project(owner);
     await report(project, [

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import { IMPORT_RELEASE_ROWS } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ActiveRelease } from "./plan.ts";
 
@@ -68,18 +69,45 @@ export async function countScopeChanges(sql: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Adds the staged files to a release and freezes it. Returns how many rows changed. */
-export async function applyRelease(sql: Queryable, releaseId: string): Promise<number> {
+/**
+ * Releases in groups, each for one transaction: many small ones share it, because a commit takes longer than
+ * a file takes to be added, and a large one has its own.
+ */
+export async function groupReleases(
+  sql: Queryable,
+  releases: ReadonlySet<string>,
+): Promise<string[][]> {
+  const counts = await sql<{ id: string; files: number }[]>`
+    SELECT scope_id AS id, count(*)::integer AS files FROM import_scopes WHERE is_release GROUP BY 1`;
+  const filesOf = new Map(counts.map(({ id, files }) => [id, files]));
+  const groups: string[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const id of releases) {
+    // The release itself is a row, too.
+    const own = 1 + (filesOf.get(id) ?? 0);
+    if (rows + own > IMPORT_RELEASE_ROWS) {
+      groups.push([]);
+      rows = 0;
+    }
+    groups.at(-1)?.push(id);
+    rows += own;
+  }
+  return groups;
+}
+
+/** Adds the staged files to releases and freezes them. Returns how many rows changed. */
+export async function applyReleases(sql: Queryable, ids: readonly string[]): Promise<number> {
   const filled = await sql`
     WITH applied AS (
       INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
       SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-      WHERE scope_id = ${releaseId} AND is_release
+      WHERE scope_id = ANY(${ids as string[]}) AND is_release
       ON CONFLICT DO NOTHING RETURNING release_id AS scope_id, file_id
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
   const frozen = await sql`
-    UPDATE releases SET frozen_at = now() WHERE id = ${releaseId} AND frozen_at IS NULL`;
+    UPDATE releases SET frozen_at = now()
+    WHERE id = ANY(${ids as string[]}) AND frozen_at IS NULL`;
   return filled.count + frozen.count;
 }
 
