@@ -35,8 +35,9 @@ export function depthOf(html: string, limit: number): number {
   return deepest;
 }
 
-/** Lets no end tag close what stands in an SVG or a formula any more, because the parser has closed it. */
+/** Lets no end tag close what is in an SVG or a formula, because the parser has closed that already. */
 function breakOut(open: string[]): void {
+  if (!open.includes("svg") && !open.includes("math")) return;
   const outside = open.findLastIndex((each) => HTML_INSIDE.test(each)) + 1;
   const root = open.findIndex((each, at) => at >= outside && (each === "svg" || each === "math"));
   if (root >= 0) open.fill("", root);
