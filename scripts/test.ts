@@ -25,7 +25,7 @@ them, for example "test/api/", "lookup" or "test/unit/text/terms.test.ts".
 `;
 
 /** Number of concurrent test processes: more than cores, because many tests wait for servers. */
-const PARALLEL = 3;
+const PARALLEL = 4;
 
 type Step = { name: string; run: () => Promise<{ counts: Counts; output: string }> };
 

@@ -8,7 +8,7 @@ export interface TimeBounds {
   readonly idleInTransactionMs: number;
 }
 
-/** A command waits for whoever holds a row, and for the program that it reads from. */
+/** A command waits for the holder of a row, and for the program that it reads from. */
 const UNBOUNDED: TimeBounds = { lockMs: 0, statementMs: 0, idleInTransactionMs: 0 };
 
 /**

@@ -15,7 +15,7 @@ const MAX_BYTES = 100_000;
 /** Of other operations. */
 const MAX_BODY_BYTES = 1_000;
 /** The size of an import that must not be held in memory. */
-const STREAM_BYTES = 250_000_000;
+const STREAM_BYTES = 400_000_000;
 const api = await startApi({
   env: { IMPORT_MAX_BYTES: String(MAX_BYTES), MAX_BODY_BYTES: String(MAX_BODY_BYTES) },
 });

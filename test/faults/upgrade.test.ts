@@ -41,6 +41,11 @@ async function databaseAt(version: number): Promise<TestDatabase> {
 const COMMIT_NUMBERS = 12;
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 
+/** A list of allowed values may grow: the definition without the values that the earlier one lacks. */
+function withoutFurtherValues(definition: string, earlier: string): string {
+  return definition.replace(/, '[^']*'::text/g, (value) => (earlier.includes(value) ? value : ""));
+}
+
 describe("an upgrade", () => {
   test.each([
     [NEWEST - 1, 2],
@@ -152,7 +157,12 @@ describe("an upgrade", () => {
       await migrateTo(sql, version - 1, version);
       const after = await schemaOf(sql);
       for (const [name, { definition, table }] of before) {
-        expect(after.get(name), `schema ${version}, ${name}`).toMatchObject({ definition, table });
+        const kept = after.get(name);
+        const known = withoutFurtherValues(kept?.definition ?? "", definition);
+        expect({ ...kept, definition: known }, `schema ${version}, ${name}`).toMatchObject({
+          definition,
+          table,
+        });
       }
       const added = [...after].filter(([name]) => !before.has(name));
       const known = new Set([...before.values()].map(({ table }) => table));
