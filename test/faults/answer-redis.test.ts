@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Answer, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { type Answer, startApi, type TestApi } from "../../support/api/api.ts";
 import {
   addInputRequest,
   lockTable,
@@ -10,7 +10,7 @@ import { startRedis } from "../../support/processes/redis.ts";
 
 setDefaultTimeout(120_000);
 
-const REQUESTS = 150;
+const REQUESTS = 60;
 /** Callers who give the same answer to each request at once. */
 const CALLERS = 3;
 const CLIENTS = 12;
@@ -96,35 +96,6 @@ describe("a second answer while the first is being stored", () => {
     expect([foreign.status, foreign.body.slug]).toEqual([404, "conversation-not-found"]);
     await responses.release();
     expect((await first).status).toBe(200);
-  });
-});
-
-describe("an answer that is repeated after its process was killed", () => {
-  const crash = async (point: string, request: TestInputRequest) => {
-    const crashing = await startApiProcess({
-      beside: api,
-      env: { TESSERA_FAILPOINTS: point, ...env },
-    });
-    await expect(answer(crashing, request)).rejects.toThrow();
-    await crashing.server.exited;
-  };
-
-  test("is in progress until the lease of the killed process expires in Redis, then it is stored", async () => {
-    const request = await ask();
-    await crash("answer.leased", request);
-    const { refused, last } = await accepted(() => answer(api, request));
-    expect(new Set(refused)).toEqual(new Set(["409 in_progress"]));
-    expect(last.body.duplicate).toBe(false);
-    expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
-  });
-
-  test("returns what was committed at once, even while the lease is held", async () => {
-    const request = await ask();
-    await crash("answer.committed", request);
-    const again = await answer(api, request);
-    expect([again.status, again.body.duplicate]).toEqual([200, true]);
-    const other = await answer(beside, request, "another");
-    expect(other.body.idempotency.state).toBe("payload_mismatch");
   });
 });
 

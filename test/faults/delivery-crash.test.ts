@@ -129,6 +129,8 @@ describe("a process killed while it answers an input request", () => {
         LEFT JOIN input_responses a ON a.input_request_id = r.id
         WHERE r.id = ${request.id} GROUP BY r.id`;
       expect(row).toEqual({ status: "submitted", answers: 1 });
+      const other = await healthy.post(request.path, { values: { note: "b" } }, member);
+      expect(other.body.idempotency.state).toBe("payload_mismatch");
     });
   }
 });
