@@ -24,6 +24,8 @@ export async function removeAbandonedFolders(): Promise<void> {
     try {
       await stopEmbeddedServer(folder);
     } finally {
+      // A killed process may have left a small disk there, which would keep the folder.
+      Bun.spawnSync(["umount", "-l", folder]);
       rmSync(folder, { recursive: true, force: true });
     }
   }
