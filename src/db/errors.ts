@@ -40,6 +40,8 @@ const LACKING_OTHER = {
   remedy: "the database lacks resources: its own log names them",
 } as const;
 const STATEMENT_TIMEOUT = "57014";
+/** A trigger raises it, see migrations/0014_changes_at_once.sql. */
+const LIMIT_EXCEEDED = "54000";
 /** Text that PostgreSQL cannot store: a NUL character or half of a surrogate pair. */
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
@@ -140,6 +142,11 @@ export function databaseProblem(error: unknown): Problem | undefined {
   if (UNSTORABLE_TEXT_STATES.has(sqlState(error) ?? "")) {
     const message = "contains a character that cannot be stored, such as NUL";
     return invalid([{ field: "body", message }]);
+  }
+  if (sqlState(error) === LIMIT_EXCEEDED) {
+    return invalid([
+      { field: "body", message: "would change too many environments and releases at once" },
+    ]);
   }
   if (sqlState(error) === STATEMENT_TIMEOUT || isLockTimeout(error) || isRetryable(error)) {
     return new Problem("overloaded", { cause: error });

@@ -1,0 +1,23 @@
+-- All commits that change scopes wait while one gives its changes their numbers, so it has a bounded number
+-- of them. A project that is deleted needs no entries for its scopes, however many it has.
+
+CREATE OR REPLACE FUNCTION number_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  changes change_pending[];
+BEGIN
+  -- A scope that changed several times is logged once, at its last place.
+  WITH taken AS (DELETE FROM change_pending WHERE xid = pg_current_xact_id() RETURNING *),
+    last AS (SELECT DISTINCT ON (project_id, kind, ref) * FROM taken
+      WHERE kind = 'project' OR EXISTS (SELECT FROM projects WHERE projects.id = taken.project_id)
+      ORDER BY project_id, kind, ref, id DESC)
+    SELECT array_agg(last::change_pending ORDER BY id) INTO changes FROM last;
+  IF cardinality(changes) > 5000 THEN
+    RAISE EXCEPTION 'more than 5000 environments and releases change at once'
+      USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  PERFORM pg_advisory_xact_lock(7305, 1);
+  INSERT INTO change_log (project_id, kind, ref)
+    SELECT project_id, kind, ref FROM unnest(changes) ORDER BY id;
+  PERFORM pg_notify('tessera_changes', '');
+  RETURN NULL;
+END $$;
