@@ -126,6 +126,11 @@ interface Native {
   commitCompaction(projectId: string): Compacted | null;
   /** Asks for the calibration of an index to be repeated; `maintain` carries it out. */
   recalibrate(projectId: string, dimension: number): void;
+  /**
+   * Sets how many distinct vectors a shard of the process may have; returns what it was. Larger shards
+   * remain, and get no further vectors.
+   */
+  setShardNodes(nodes: number): number;
   /** Replaces the members of a scope in all dimensions. Throws a RangeError for unknown ordinals. */
   setScope(projectId: string, scopeId: string, ranges: ScopeRanges[]): void;
   /** Removes a scope; does nothing when there is none. */
@@ -180,6 +185,7 @@ export const {
   append,
   commitCompaction,
   recalibrate,
+  setShardNodes,
   setScope,
   dropScope,
   hasScope,

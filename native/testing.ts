@@ -79,8 +79,6 @@ interface Testing {
    * scope is not loaded.
    */
   searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): NumberedPlan<RawAnswer>;
-  /** Sets how many distinct vectors a shard of the process may have; returns what it was. */
-  setShardNodes(nodes: number): number;
   /** Sets how many distinct vectors a shard of the process needs for a graph; returns what it was. */
   setGraphNodes(nodes: number): number;
   /** Whether a search of several large shards may use several threads; returns what it was. */
@@ -102,7 +100,6 @@ const testing = (addon as { testing: Testing }).testing;
 
 export const {
   parseSearchBody,
-  setShardNodes,
   setGraphNodes,
   useHelpers,
   kernelSets,

@@ -39,6 +39,7 @@ const API_TESTS = [
   "search-environment",
   "search-release",
   "search-validation",
+  "total-matches",
 ].map((name) => `test/api/${name}.test.ts`);
 
 async function testsOf(paths: readonly string[]): Promise<string[]> {

@@ -21,7 +21,7 @@ import { RateLimits } from "./http/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
 import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
-import { LookupPool } from "./knowledge/lookup-pool.ts";
+import { LookupPool, type RunOnWorker } from "./knowledge/lookup-pool.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
@@ -126,14 +126,16 @@ async function openServices(
   const imports = new ImportThreads({ databaseUrl: database.url, spoolFolder });
   resources.push("imports", () => imports.close());
 
-  const { engine, indexer, pool } = await openEngine(config, database, log, metrics, signal);
+  const opened = await openEngine(config, database, log, metrics, signal);
+  const { engine, indexer, pool, budget } = opened;
   resources.push("search engine", () => engine.close());
   const views = new ViewStore();
   indexer.subscribe("text", {
     receive: (message) => views.receive(message as TextMessage),
     clear: () => views.clear(),
   });
-  const lookupPool = new LookupPool((tenant, task, cost) => pool.lookup(tenant, task, cost));
+  const lookUp: RunOnWorker = (tenant, task, cost) => pool.lookup(tenant, task, cost);
+  const lookupPool = new LookupPool(lookUp, budget);
   const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool, (seconds) =>
     metrics.lookups.observe(seconds),
   );

@@ -197,14 +197,14 @@ export async function run(options: Options, { out }: BenchContext): Promise<Figu
   const { vectors, dimension } = options;
   out.line(`${vectors.toLocaleString("en")} x ${dimension}, ${options.data}`);
   const all: Figures[] = [];
-  const usual = testing.setShardNodes(Number(options.shards.split(",")[0]));
+  const usual = native.setShardNodes(Number(options.shards.split(",")[0]));
   for (const size of options.shards.split(",").map(Number)) {
-    testing.setShardNodes(size);
+    native.setShardNodes(size);
     const figures = await measure(data, options);
     print(out, size, options.threads, figures);
     all.push(figures);
   }
-  testing.setShardNodes(usual);
+  native.setShardNodes(usual);
   return all;
 }
 

@@ -60,7 +60,6 @@ static Napi::Object testingExports(Napi::Env env) {
   add<parseSearchBodyCall>(env, exports, "parseSearchBody");
   add<exactSearch>(env, exports, "exactSearch");
   add<searchRaw>(env, exports, "searchRaw");
-  add<setShardNodes>(env, exports, "setShardNodes");
   add<setGraphNodes>(env, exports, "setGraphNodes");
   add<useHelpers>(env, exports, "useHelpers");
   add<kernelSets>(env, exports, "kernelSets");
@@ -81,6 +80,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<beginMaintenance>(env, exports, "beginMaintenance");
   add<commitCompaction>(env, exports, "commitCompaction");
   add<recalibrate>(env, exports, "recalibrate");
+  add<setShardNodes>(env, exports, "setShardNodes");
   add<setScope>(env, exports, "setScope");
   add<dropScope>(env, exports, "dropScope");
   add<hasScope>(env, exports, "hasScope");

@@ -5,11 +5,16 @@ import {
   INDEX_MEMORY_MAX_BYTES,
   INDEX_MEMORY_MIN_BYTES,
   INDEX_MEMORY_SHARE,
+  INDEX_SHARD_VECTORS_DEFAULT,
+  INDEX_SHARD_VECTORS_MAX,
+  INDEX_SHARD_VECTORS_MIN,
   JWT_SECRET_SAFE_BYTES,
   PORT_MAX,
   RATE_LIMIT_REQUESTS_MAX,
   RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
   RATE_LIMIT_WINDOW_MAX_SECONDS,
+  SEARCH_INLINE_DEFAULT_MS,
+  SEARCH_INLINE_MAX_MS,
   SEARCH_WORKERS_MAX,
   SLOW_REQUEST_MAX_MS,
   VECTOR_PLACEMENTS_MAX,
@@ -61,6 +66,39 @@ function readPrices(reader: Reader): Record<string, string> {
   return {};
 }
 
+/** The settings of the indexes of the engine `embedded`, and of texts. */
+function readIndexes(
+  reader: Reader,
+): Pick<Config, "indexMemoryBytes" | "indexShardVectors" | "indexPreload"> {
+  return {
+    indexMemoryBytes: reader.integer(
+      "INDEX_MEMORY_BYTES",
+      memoryShare(),
+      INDEX_MEMORY_MIN_BYTES,
+      INDEX_MEMORY_MAX_BYTES,
+    ),
+    indexShardVectors: reader.integer(
+      "INDEX_SHARD_VECTORS",
+      INDEX_SHARD_VECTORS_DEFAULT,
+      INDEX_SHARD_VECTORS_MIN,
+      INDEX_SHARD_VECTORS_MAX,
+    ),
+    indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
+  };
+}
+
+function readRateLimit(reader: Reader): Config["rateLimit"] {
+  return {
+    requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
+    windowSeconds: reader.integer(
+      "RATE_LIMIT_WINDOW_SECONDS",
+      RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+      1,
+      RATE_LIMIT_WINDOW_MAX_SECONDS,
+    ),
+  };
+}
+
 /** The share of the machine's memory that indexes use by default. */
 const memoryShare = () => Math.ceil(totalmem() * INDEX_MEMORY_SHARE);
 
@@ -95,23 +133,15 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     vectorDatabaseUrl: reader.url("VECTOR_DATABASE_URL", ["postgres", "postgresql"]),
     vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
-    indexMemoryBytes: reader.integer(
-      "INDEX_MEMORY_BYTES",
-      memoryShare(),
-      INDEX_MEMORY_MIN_BYTES,
-      INDEX_MEMORY_MAX_BYTES,
+    searchInlineMs: reader.number(
+      "SEARCH_INLINE_MS",
+      SEARCH_INLINE_DEFAULT_MS,
+      0,
+      SEARCH_INLINE_MAX_MS,
     ),
-    indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
+    ...readIndexes(reader),
     corsOrigins: reader.origins("CORS_ORIGINS"),
-    rateLimit: {
-      requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
-      windowSeconds: reader.integer(
-        "RATE_LIMIT_WINDOW_SECONDS",
-        RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
-        1,
-        RATE_LIMIT_WINDOW_MAX_SECONDS,
-      ),
-    },
+    rateLimit: readRateLimit(reader),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,

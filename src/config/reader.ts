@@ -59,13 +59,13 @@ export class Reader {
     return origins;
   }
 
-  /** A number from 0 to 1. */
-  ratio(name: string, fallback: number): number {
+  /** A number, which may have a fraction. */
+  number(name: string, fallback: number, minimum: number, maximum: number): number {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const number = Number(value);
-    if (number >= 0 && number <= 1) return number;
-    this.faults.push(`${name} must be a number from 0 to 1`);
+    if (number >= minimum && number <= maximum) return number;
+    this.faults.push(`${name} must be a number from ${minimum} to ${maximum}`);
     return fallback;
   }
 }

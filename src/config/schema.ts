@@ -72,8 +72,12 @@ export interface Config {
   /** Into how many parts the engine pgvector divides a new project, where Citus distributes them. */
   readonly vectorPlacements: number;
   readonly searchWorkers: number;
+  /** How long searches may take on the main thread in a turn of its event loop; 0 for never. */
+  readonly searchInlineMs: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
+  /** Distinct vectors that a shard of an index may have. */
+  readonly indexShardVectors: number;
   /** Projects that are kept in memory before anybody searches them. */
   readonly indexPreload: IndexPreload;
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */

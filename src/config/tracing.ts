@@ -24,7 +24,7 @@ export function readTracing(reader: Reader): TracingConfig | undefined {
     TRACE_PROTOCOLS,
   );
   const sampler = reader.oneOf("OTEL_TRACES_SAMPLER", "parentbased_always_on", TRACE_SAMPLERS);
-  const samplerRatio = reader.ratio("OTEL_TRACES_SAMPLER_ARG", 1);
+  const samplerRatio = reader.number("OTEL_TRACES_SAMPLER_ARG", 1, 0, 1);
   const disabled = reader.oneOf("OTEL_SDK_DISABLED", "false", ["true", "false"]) === "true";
   const exporter = reader.oneOf("OTEL_TRACES_EXPORTER", "otlp", ["otlp", "none"]);
   if (url === undefined || disabled || exporter === "none") return undefined;

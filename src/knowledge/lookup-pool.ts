@@ -1,6 +1,7 @@
 import { lookup } from "../../workers/lookup.ts";
 import type { LookupResult, LookupTask } from "../../workers/protocol.ts";
-import { LOOKUP_COSTS_MAX, LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../shared/limits.ts";
+import { LOOKUP_COSTS_MAX } from "../shared/limits.ts";
+import type { TurnBudget } from "../shared/turn-budget.ts";
 
 /** A query of this length costs twice as much as an empty one would. */
 const BASE_CHARS = 16;
@@ -9,7 +10,11 @@ const BASE_CHARS = 16;
 const UNKNOWN_COST_MS = 1;
 
 /** Runs a lookup of a tenant, which is expected to take so many milliseconds. */
-type RunOnWorker = (tenant: string, task: LookupTask, costMs: number) => Promise<LookupResult>;
+export type RunOnWorker = (
+  tenant: string,
+  task: LookupTask,
+  costMs: number,
+) => Promise<LookupResult>;
 
 /**
  * Runs lookups on this thread or on the workers. A lookup that is expected to be cheap runs on this
@@ -19,11 +24,11 @@ type RunOnWorker = (tenant: string, task: LookupTask, costMs: number) => Promise
 export class LookupPool {
   /** Average milliseconds per character of recent lookups, by scope. */
   readonly #costs = new Map<string, number>();
-  /** Milliseconds that lookups have taken in this turn of the event loop. */
-  #spent = 0;
-  #scheduled = false;
 
-  constructor(private readonly runOnWorker: RunOnWorker) {}
+  constructor(
+    private readonly runOnWorker: RunOnWorker,
+    private readonly budget: TurnBudget,
+  ) {}
 
   /** Looks up for a tenant, who shares the workers with others. */
   lookup(tenant: string, scopeId: string, task: LookupTask): LookupResult | Promise<LookupResult> {
@@ -31,10 +36,9 @@ export class LookupPool {
     const key = task.query === null ? `${scopeId}/` : scopeId;
     const chars = BASE_CHARS + (task.query?.length ?? 0);
     const cost = (this.#costs.get(key) ?? Number.POSITIVE_INFINITY) * chars;
-    if (this.#mayRunInline(cost)) {
+    if (this.budget.allows(cost)) {
       const result = lookup(task);
-      this.#spent += result.took;
-      this.#clearAfterTurn();
+      this.budget.spend(result.took);
       this.#recordCost(key, result.took / chars);
       return result;
     }
@@ -42,21 +46,6 @@ export class LookupPool {
     return this.runOnWorker(tenant, task, expected).then((result) => {
       this.#recordCost(key, result.took / chars);
       return result;
-    });
-  }
-
-  #mayRunInline(cost: number): boolean {
-    // The first lookup of a turn delays nobody by more than itself, which a hand-off costs as well.
-    if (this.#spent === 0) return cost <= LOOKUP_INLINE_MAX_MS;
-    return this.#spent + cost <= LOOKUP_TURN_MS;
-  }
-
-  #clearAfterTurn(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#spent = 0;
     });
   }
 

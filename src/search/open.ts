@@ -1,4 +1,4 @@
-import { measureRecall } from "../../native/index.ts";
+import { measureRecall, setShardNodes } from "../../native/index.ts";
 import type { SearchRequest } from "../../workers/protocol.ts";
 import type { Config } from "../config/schema.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
@@ -8,6 +8,7 @@ import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { VECTOR_DB_CONNECTIONS } from "../shared/limits.ts";
+import { TurnBudget } from "../shared/turn-budget.ts";
 import { Feeder } from "../vectors/feed/feeder.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "../vectors/open-schema.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
@@ -22,6 +23,8 @@ interface OpenedEngine {
   readonly indexer: Indexer;
   /** Runs lookups on the same threads. */
   readonly pool: SearchPool;
+  /** Shared by searches and lookups. */
+  readonly budget: TurnBudget;
 }
 
 /** The platform's database. */
@@ -42,11 +45,16 @@ function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics
   const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
   const vectors = config.searchEngine === "embedded";
   const preload = config.indexPreload;
+  // For the whole process: the indexing thread uses the same native core.
+  setShardNodes(config.indexShardVectors);
   const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors };
   const indexer = new Indexer(dataDir, options, log);
   const workers = createWorkers(searchWorkers);
-  const pool = new SearchPool(workers, (kind, ms) => metrics.poolWait.observe(kind, ms / 1_000));
-  return { indexer, pool };
+  const budget = new TurnBudget(config.searchInlineMs);
+  const pool = new SearchPool(workers, budget, (kind, ms) => {
+    metrics.poolWait.observe(kind, ms / 1_000);
+  });
+  return { indexer, pool, budget };
 }
 
 function openEmbedded({ indexer, pool }: EngineParts, log: Log, metrics: Metrics): EmbeddedEngine {

@@ -14,13 +14,12 @@ import {
   SEARCH_COSTS_MAX,
   SEARCH_EXACT_INTERVAL_MS,
   SEARCH_EXACT_QUEUE_MAX,
-  SEARCH_INLINE_MAX_MS,
   SEARCH_QUANTUM_MS,
   SEARCH_QUEUE_MIN,
   SEARCH_QUEUE_MS,
-  SEARCH_TURN_MS,
   SEARCH_WAIT_MAX_MS,
 } from "../shared/limits.ts";
+import type { TurnBudget } from "../shared/turn-budget.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { type SearchRunner, TASKS_PER_WORKER } from "./search-runner.ts";
 
@@ -73,8 +72,6 @@ export class SearchPool {
   #refusedCost = 0;
   /** Tasks that the workers have. */
   #busy = 0;
-  /** Milliseconds that searches have taken in this turn of the event loop. */
-  #spent = 0;
   #scheduledAt: number | undefined;
   /** How long turns of the event loop take at present. */
   #turnMs = 0;
@@ -82,6 +79,7 @@ export class SearchPool {
   /** @param waited called with the milliseconds for which a request waited for a worker */
   constructor(
     private readonly runner: SearchRunner,
+    private readonly budget: TurnBudget,
     private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
   ) {
     this.#maxExact = Math.max(1, runner.workers - 1);
@@ -136,7 +134,7 @@ export class SearchPool {
       return promise;
     }
     const cost = this.#costs.get(request.scopeId);
-    if (cost !== undefined && this.#mayRunInline(cost)) return this.#runInline(request);
+    if (cost !== undefined && this.budget.allows(cost)) return this.#runInline(request);
     const waiting = { request, since, resolve, reject };
     if (!this.#queue.push(tenant, waiting, cost ?? UNKNOWN_COST_MS)) {
       this.#refusedCost = cost ?? UNKNOWN_COST_MS;
@@ -160,15 +158,11 @@ export class SearchPool {
     return this.runner.close();
   }
 
-  #mayRunInline(cost: number): boolean {
-    return cost <= SEARCH_INLINE_MAX_MS && this.#spent + cost <= SEARCH_TURN_MS;
-  }
-
   #runInline(request: SearchRequest): SearchReply {
     const startedAt = performance.now();
     const reply = search(request);
     const took = performance.now() - startedAt;
-    this.#spent += took;
+    this.budget.spend(took);
     this.#recordCost(request.scopeId, took);
     return reply;
   }
@@ -181,7 +175,6 @@ export class SearchPool {
       const turnMs = performance.now() - (this.#scheduledAt as number);
       this.#turnMs = Math.max(turnMs, this.#turnMs + (turnMs - this.#turnMs) / 8);
       this.#scheduledAt = undefined;
-      this.#spent = 0;
       this.#flush();
     });
   }

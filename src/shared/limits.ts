@@ -142,10 +142,12 @@ export const SEARCH_BATCH_MAX_MS = 8;
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /** While other searches wait, one exact search starts at most this often. */
 export const SEARCH_EXACT_INTERVAL_MS = 1_000;
-/** A search with an estimated cost of at most this may run on the main thread. */
-export const SEARCH_INLINE_MAX_MS = 1;
-/** Searches may use this much of one turn of the main thread's event loop; the rest go to workers. */
-export const SEARCH_TURN_MS = 1;
+/**
+ * Searches and lookups may together use this much of one turn of the main thread's event loop; the rest
+ * go to workers. `bench/search/inline.ts` measures what it does to other requests.
+ */
+export const SEARCH_INLINE_DEFAULT_MS = 1;
+export const SEARCH_INLINE_MAX_MS = 100;
 /** Scopes whose measured search cost is cached. */
 export const SEARCH_COSTS_MAX = 10_000;
 /** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
@@ -306,6 +308,13 @@ export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 export const INDEX_MEMORY_SHARE = 0.6;
 export const INDEX_MEMORY_MIN_BYTES = 1_048_576;
 export const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
+/**
+ * Distinct vectors per shard of an index. An index has at most 1,024 shards, and a shard without as many
+ * vectors as the minimum has no graph.
+ */
+export const INDEX_SHARD_VECTORS_DEFAULT = 524_288;
+export const INDEX_SHARD_VECTORS_MIN = 4_096;
+export const INDEX_SHARD_VECTORS_MAX = 4_194_304;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
 /** The time since its last use counts at least by this share, so every project is idle after a minute. */
@@ -441,10 +450,6 @@ export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;
 export const LOOKUP_VIEW_IDLE_MS = 30_000;
-/** A lookup with an estimated cost of at most this may run on the main thread, one per turn of its loop. */
-export const LOOKUP_INLINE_MAX_MS = 2;
-/** Several lookups may together use this much of one turn; the rest go to workers. */
-export const LOOKUP_TURN_MS = 1;
 /** Scopes whose measured lookup cost is cached. */
 export const LOOKUP_COSTS_MAX = 10_000;
 export const LOOKUP_LIMIT_MAX = 12;

@@ -11,6 +11,7 @@ import * as nativeSearch from "../../bench/micro/native-search.ts";
 import * as shards from "../../bench/micro/shards.ts";
 import * as updates from "../../bench/micro/updates.ts";
 import * as nodes from "../../bench/nodes/run.ts";
+import * as inline from "../../bench/overload/inline.ts";
 import * as overload from "../../bench/overload/run.ts";
 import * as peers from "../../bench/peers/run.ts";
 import * as recall from "../../bench/recall/run.ts";
@@ -41,6 +42,7 @@ const BENCHMARKS = {
   "micro/shards": shards,
   "micro/updates": updates,
   "nodes/run": nodes,
+  "overload/inline": inline,
   "overload/run": overload,
   "peers/run": peers,
   "recall/run": recall,
@@ -247,6 +249,18 @@ describe("vector search", () => {
     const small = others.map(({ times }) => times.length);
     for (const count of small) expect(count).toBeGreaterThan(0);
     expect(storedChunks).toBe(300 + sum(small));
+  });
+
+  test("searches on the main thread are compared by what they do to other requests", async () => {
+    const figures = await measure(inline, {
+      ...{ chunks: 200, dimension: 768, bounds: "0,1", seconds: 0.2, rounds: 1 },
+    });
+    expect(figures.map(({ bound }) => bound)).toEqual(["0", "1"]);
+    expect(figures[0]?.ratio).toBe(1);
+    for (const { searchesPerSecond, aloneP50 } of figures) {
+      expect(searchesPerSecond).toBeGreaterThan(0);
+      expect(aloneP50).toBeGreaterThan(0);
+    }
   });
 
   test("answers, refusals and failures of an overload are counted apart, per user", async () => {

@@ -23,7 +23,6 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
       "parseSearchBody",
       "exactSearch",
       "searchRaw",
-      "setShardNodes",
       "setGraphNodes",
       "useHelpers",
       "everyOrdinal",

@@ -15,8 +15,8 @@ import {
 } from "./support.ts";
 
 const DIMENSION = 768;
-const wholeShard = testing.setShardNodes(1);
-testing.setShardNodes(wholeShard);
+const wholeShard = native.setShardNodes(1);
+native.setShardNodes(wholeShard);
 const graphNodes = testing.setGraphNodes(1);
 testing.setGraphNodes(graphNodes);
 
@@ -24,7 +24,7 @@ const at = (vectors: Float32Array<ArrayBuffer>, i: number) =>
   vectors.slice(i * DIMENSION, (i + 1) * DIMENSION);
 
 function opened(shardNodes: number): string {
-  testing.setShardNodes(shardNodes);
+  native.setShardNodes(shardNodes);
   const project = freshProject();
   native.openProject(project);
   return project;
@@ -37,7 +37,7 @@ const compact = (project: string) =>
   testing.maintainSync(project, DIMENSION, 2, new Uint32Array(0));
 
 afterEach(() => {
-  testing.setShardNodes(wholeShard);
+  native.setShardNodes(wholeShard);
   testing.setGraphNodes(graphNodes);
   for (const project of native.projects()) native.dropProject(project);
 });

@@ -91,8 +91,8 @@ describe.each(KINDS.map((kind) => [kind]))("in a small scope of %s", (kind) => {
 });
 
 describe("in a large scope", () => {
-  const shardNodes = testing.setShardNodes(1);
-  testing.setShardNodes(shardNodes);
+  const shardNodes = native.setShardNodes(1);
+  native.setShardNodes(shardNodes);
   test.each([
     ["scan", shardNodes],
     ["graph", shardNodes],
@@ -100,7 +100,7 @@ describe("in a large scope", () => {
   ] as const)(
     "total_matches of a %s is a lower bound, and of an exact search the count (shards of %d)",
     (plan, nodes) => {
-      testing.setShardNodes(nodes);
+      native.setShardNodes(nodes);
       try {
         const project = freshProject();
         native.openProject(project);
@@ -122,7 +122,7 @@ describe("in a large scope", () => {
           }
         }
       } finally {
-        testing.setShardNodes(shardNodes);
+        native.setShardNodes(shardNodes);
       }
     },
   );

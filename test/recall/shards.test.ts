@@ -5,20 +5,20 @@ import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, buildGraph, freshProject, recall, setScope, upTo } from "../native/support.ts";
 
 const DIMENSION = 768;
-const wholeShard = testing.setShardNodes(1);
+const wholeShard = native.setShardNodes(1);
 
 const at = (vectors: Float32Array<ArrayBuffer>, i: number) =>
   vectors.slice(i * DIMENSION, (i + 1) * DIMENSION);
 
 function opened(shardNodes: number): string {
-  testing.setShardNodes(shardNodes);
+  native.setShardNodes(shardNodes);
   const project = freshProject();
   native.openProject(project);
   return project;
 }
 
 afterEach(() => {
-  testing.setShardNodes(wholeShard);
+  native.setShardNodes(wholeShard);
   for (const project of native.projects()) native.dropProject(project);
 });
 

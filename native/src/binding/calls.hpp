@@ -11,6 +11,7 @@ Napi::Value append(const Napi::CallbackInfo& info);
 Napi::Value beginMaintenance(const Napi::CallbackInfo& info);
 Napi::Value commitCompaction(const Napi::CallbackInfo& info);
 Napi::Value recalibrate(const Napi::CallbackInfo& info);
+Napi::Value setShardNodes(const Napi::CallbackInfo& info);
 Napi::Value setScope(const Napi::CallbackInfo& info);
 Napi::Value dropScope(const Napi::CallbackInfo& info);
 Napi::Value hasScope(const Napi::CallbackInfo& info);

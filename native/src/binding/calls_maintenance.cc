@@ -47,6 +47,12 @@ Napi::Value commitCompaction(const Napi::CallbackInfo& info) {
   return result;
 }
 
+Napi::Value setShardNodes(const Napi::CallbackInfo& info) {
+  const uint32_t before = Index::shardNodes();
+  Index::setShardNodes(integerArgument(info, 0, "nodes", 1, Shard::MAX_ROWS));
+  return Napi::Number::New(info.Env(), before);
+}
+
 Napi::Value recalibrate(const Napi::CallbackInfo& info) {
   const auto project = projectArgument(info);
   const uint32_t dimension = dimensionArgument(info, 1);

@@ -64,12 +64,6 @@ static Napi::Value searchBy(Method method, const Napi::CallbackInfo& info) {
 
 Napi::Value exactSearch(const Napi::CallbackInfo& info) { return searchBy(Method::EXACT, info); }
 
-Napi::Value setShardNodes(const Napi::CallbackInfo& info) {
-  const uint32_t before = Index::shardNodes();
-  Index::setShardNodes(integerArgument(info, 0, "nodes", 1, Shard::MAX_ROWS));
-  return Napi::Number::New(info.Env(), before);
-}
-
 Napi::Value setGraphNodes(const Napi::CallbackInfo& info) {
   const uint32_t before = Shard::graphNodes();
   Shard::setGraphNodes(integerArgument(info, 0, "nodes", 1, Shard::MAX_ROWS));

@@ -30,6 +30,8 @@ describe("the configuration", () => {
       BILLING_ORIGINS: "https://ok.example.com, hunter2/path",
       STRIPE_PRICES: '{"pro.weekly":"hunter2"}',
       SEARCH_WORKERS: "0",
+      SEARCH_INLINE_MS: "-1",
+      INDEX_SHARD_VECTORS: "4095",
       INDEX_MEMORY_BYTES: "0",
       INDEX_PRELOAD: "some",
       SEARCH_ENGINE: "hunter2",

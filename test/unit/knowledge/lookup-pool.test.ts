@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LookupPool } from "../../../src/knowledge/lookup-pool.ts";
-import { LOOKUP_INLINE_MAX_MS, LOOKUP_TURN_MS } from "../../../src/shared/limits.ts";
+import { TurnBudget } from "../../../src/shared/turn-budget.ts";
 import { buildSegment, newView } from "../../../src/text/index.ts";
 import { lookup } from "../../../workers/lookup.ts";
 import type { LookupResult, LookupTask } from "../../../workers/protocol.ts";
@@ -23,14 +23,16 @@ function taskOf(query: string | null): LookupTask {
   };
 }
 
+const BUDGET_MS = 1;
+
 /** A pool whose workers report this cost, and the number of lookups that ran on them. */
-function poolWith(took: number) {
+function poolWith(took: number, budget = new TurnBudget(BUDGET_MS)) {
   const counter = { onWorkers: 0 };
   const run = async (_: string, task: LookupTask): Promise<LookupResult> => {
     counter.onWorkers++;
     return { ...lookup(task), took };
   };
-  return { pool: new LookupPool(run), counter };
+  return { pool: new LookupPool(run, budget), counter };
 }
 
 test("a lookup of a scope that was never searched runs on a worker", async () => {
@@ -62,7 +64,7 @@ test("cheap browsing does not make searches look cheap", async () => {
 });
 
 test("one turn of the event loop spends a bounded time on lookups", async () => {
-  const { pool, counter } = poolWith(LOOKUP_TURN_MS / 4);
+  const { pool, counter } = poolWith(BUDGET_MS / 4);
   await pool.lookup("tenant", "scope", taskOf("lantern"));
   const startedAt = performance.now();
   const answers: unknown[] = [];
@@ -74,12 +76,19 @@ test("one turn of the event loop spends a bounded time on lookups", async () => 
   await Promise.all(answers);
 });
 
-test("a lookup as long as a hand-off is answered at once if it is the first of its turn", async () => {
-  const took = (LOOKUP_TURN_MS + LOOKUP_INLINE_MAX_MS) / 2;
-  const { pool, counter } = poolWith(took);
+test("a turn in which searches have used up the time leaves lookups to the workers", async () => {
+  const budget = new TurnBudget(BUDGET_MS);
+  const { pool, counter } = poolWith(0.01, budget);
   await pool.lookup("tenant", "scope", taskOf("lantern"));
+  budget.spend(BUDGET_MS);
+  expect(pool.lookup("tenant", "scope", taskOf("lantern"))).toBeInstanceOf(Promise);
   await new Promise((resolve) => setImmediate(resolve));
   expect(pool.lookup("tenant", "scope", taskOf("lantern"))).not.toBeInstanceOf(Promise);
-  await pool.lookup("tenant", "scope", taskOf("lantern"));
   expect(counter.onWorkers).toBe(2);
+});
+
+test("without time on the main thread every lookup runs on a worker", async () => {
+  const { pool, counter } = poolWith(0, new TurnBudget(0));
+  for (let i = 0; i < 3; i++) await pool.lookup("tenant", "scope", taskOf("lantern"));
+  expect(counter.onWorkers).toBe(3);
 });

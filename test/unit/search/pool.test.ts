@@ -7,6 +7,7 @@ import { SearchPool } from "../../../src/search/pool.ts";
 import { RecallMonitor } from "../../../src/search/recall-monitor.ts";
 import type { SearchRunner } from "../../../src/search/search-runner.ts";
 import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../src/shared/limits.ts";
+import { TurnBudget } from "../../../src/shared/turn-budget.ts";
 import type {
   LookupReply,
   LookupResult,
@@ -86,7 +87,7 @@ const lookupOf = (query: string): LookupTask => ({
 describe("the search pool", () => {
   test("lookups of one turn share a hand-off, and one that fails fails alone", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const answers = ["a", "b", "c"].map((query) => pool.lookup("tenant", lookupOf(query), 1));
     const results = await Promise.allSettled(answers);
     expect(workers.lookups).toEqual([3]);
@@ -96,7 +97,7 @@ describe("the search pool", () => {
 
   test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
     const workers = new HeldWorkers(2);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const first = Array.from({ length: 5 }, (_, i) => pool.search("tenant", request(i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
@@ -114,7 +115,7 @@ describe("the search pool", () => {
 
   test("when much work waits, workers get the next batch before they have finished one", async () => {
     const workers = new HeldWorkers(2);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const answers = Array.from({ length: 60 }, (_, i) => pool.search("tenant", request(i)));
     // They do not wait for the end of a turn in which so much arrives.
     expect(workers.tasks.length).toBe(4);
@@ -131,7 +132,7 @@ describe("the search pool", () => {
 
   test("a queue with more work than its bound refuses the tenant that filled it, and no other", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const outcomes: Array<Promise<string>> = [];
     let refused = 0;
     for (let i = 0; i < 1_000; i++) {
@@ -168,7 +169,7 @@ describe("the search pool", () => {
 
   test("only the searches of a worker that died fail", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const lost = pool.search("tenant", request(1)) as Promise<unknown>;
     const outcome = lost.then(
       () => "answered",
@@ -185,7 +186,7 @@ describe("the search pool", () => {
 
   test("a search of unknown or high cost goes to a worker, even an idle one", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     expect(pool.search("tenant", request(1))).toBeInstanceOf(Promise);
     await turn();
     workers.finish();
@@ -198,7 +199,7 @@ describe("the search pool", () => {
 describe("exact searches", () => {
   test("never run on all workers at once, nor in a batch", async () => {
     const workers = new HeldWorkers(3);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const answers = Array.from({ length: 5 }, (_, i) => pool.search("tenant", exact(i)));
     await turn();
     expect(sizes(workers)).toEqual([1, 1]);
@@ -217,7 +218,7 @@ describe("exact searches", () => {
 
   test("let the searches go first that wait for the same worker", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     const first = pool.search("tenant", exact(1));
     await turn();
     const second = pool.search("tenant", exact(2));
@@ -239,7 +240,7 @@ describe("exact searches", () => {
 
   test("run on a worker however cheap the scope's searches are", async () => {
     const workers = new HeldWorkers(1);
-    const pool = new SearchPool(workers);
+    const pool = new SearchPool(workers, new TurnBudget(0));
     for (let i = 0; i < 3; i++) {
       expect(pool.search("tenant", exact(i))).toBeInstanceOf(Promise);
       await turn();
@@ -271,7 +272,12 @@ describe("the engine", () => {
   test("too many searches are refused as overloaded until others have finished", async () => {
     const workers = new HeldWorkers(1);
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, unmeasured, 4);
+    const engine = new EmbeddedEngine(
+      new SearchPool(workers, new TurnBudget(0)),
+      indexer,
+      unmeasured,
+      4,
+    );
     engine.admit("greedy");
     engine.admit("greedy");
     expect(() => engine.admit("greedy")).toThrow("more work than it can queue");
@@ -287,7 +293,11 @@ describe("the engine", () => {
   test("exact searches are refused while too many wait, and others are not", async () => {
     const workers = new HeldWorkers(1);
     const indexer = loaded as unknown as Indexer;
-    const engine = new EmbeddedEngine(new SearchPool(workers), indexer, unmeasured);
+    const engine = new EmbeddedEngine(
+      new SearchPool(workers, new TurnBudget(0)),
+      indexer,
+      unmeasured,
+    );
     const bodies = Array.from({ length: SEARCH_EXACT_QUEUE_MAX + 1 }, () => Uint8Array.of(1));
     for (const body of bodies) {
       void engine.search({ ...query, body, exact: true });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as native from "../../../../native/index.ts";
-import { searchRaw, setShardNodes } from "../../../../native/testing.ts";
+import { searchRaw } from "../../../../native/testing.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
 import type {
   ChunkRow,
@@ -17,7 +17,7 @@ const DIMENSION = 768;
 /** Versions that a run may add, and the most chunks of one. */
 const VERSIONS = 400;
 const CHUNKS = 9;
-const wholeShard = setShardNodes(300);
+const wholeShard = native.setShardNodes(300);
 const pool = makeVectors("uniform", VERSIONS * 2, DIMENSION, 91);
 
 /** Distinct versions have vectors in common, as those of one file do. */
@@ -93,7 +93,7 @@ function expectAnswers(scopes: ReadonlyMap<string, readonly number[]>): void {
 
 afterEach(() => native.dropProject(PROJECT));
 afterAll(() => {
-  setShardNodes(wholeShard);
+  native.setShardNodes(wholeShard);
 });
 
 const version = fc.nat(VERSIONS - 1);
