@@ -73,7 +73,7 @@ async function announce(config: Config, port: number, sql: Sql, log: Log): Promi
     );
   }
   return announceService(dataDir, {
-    ...{ url, pid: process.pid },
+    ...{ url, baseUrl: baseUrlOf(config, port), pid: process.pid },
     ...{ database: databaseName(config), databaseId: await databaseId(sql) },
   });
 }

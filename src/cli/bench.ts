@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
+import { ROOT } from "../config/caller.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
 const FOLDER = "bench";
 const COMMENT_MAX_BYTES = 2_048;
 

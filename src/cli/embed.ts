@@ -14,6 +14,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Io } from "./io.ts";
+import { addressForHelp } from "./service-address.ts";
 
 interface Options extends EmbedderOptions {
   readonly limit: number;
@@ -40,7 +41,7 @@ feature hashing, as in \`import --markdown\`.
 
 Examples:
   ./tessera embed "how do snapshots work" |
-    curl -s http://127.0.0.1:3000/projects/demo/environments/production/search \\
+    curl -s ${addressForHelp(io)}/projects/demo/environments/production/search \\
       -H "X-API-Key: $KEY" -H "Content-Type: application/json" --data-binary @-`,
     );
   for (const option of embedderOptions()) command.addOption(option);

@@ -1,7 +1,8 @@
 import { issueApiKey } from "../api-keys/issue.ts";
+import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import { serviceAddress } from "./service-address.ts";
+import { publicAddress } from "./service-address.ts";
 
 /** Owns the first project of a database without users. */
 const DEFAULT_OWNER = "owner@localhost";
@@ -31,8 +32,8 @@ The project ${slug} was created and belongs to ${owner}. Its API key, shown only
 
 While the service runs:
 
-  ./tessera lookup "your words" --project ${slug}
-  curl -s ${serviceAddress(config)}/projects/${slug}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
+  ${commandName()} lookup "your words" --project ${slug}
+  curl -s ${publicAddress(config)}/projects/${slug}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
 
 `;
 }

@@ -1,10 +1,26 @@
-import type { Config } from "../config/schema.ts";
+import { type Config, DEFAULTS } from "../config/schema.ts";
 import { findService, localUrl } from "../shared/running-service.ts";
+import { configOf, type Io } from "./io.ts";
 
 /**
- * Where the service is, without a trailing slash: TESSERA_URL, else where the service of this data
- * directory says that it is, else where one with this configuration would be.
+ * Where commands find the service, without a trailing slash: TESSERA_URL, else where the service of
+ * this data directory says that it is, else where one with this configuration would be.
  */
 export function serviceAddress({ serviceUrl, baseUrl, dataDir, host, port }: Config): string {
   return serviceUrl ?? findService(dataDir)?.url ?? baseUrl ?? localUrl(host, port);
+}
+
+/** Where clients find it. */
+export function publicAddress(config: Config): string {
+  const { serviceUrl, dataDir } = config;
+  return serviceUrl ?? findService(dataDir)?.baseUrl ?? serviceAddress(config);
+}
+
+/** The same for examples, which are shown whatever the configuration is. */
+export function addressForHelp(io: Io): string {
+  try {
+    return publicAddress(configOf(io));
+  } catch {
+    return localUrl(DEFAULTS.host, DEFAULTS.port);
+  }
 }

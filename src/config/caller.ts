@@ -1,6 +1,10 @@
+import { join } from "node:path";
 import type { Environment } from "./reader.ts";
 
-/** The environment of this process, for programs that pass it on. */
+/** Tessera's own folder. */
+export const ROOT = join(import.meta.dir, "..", "..");
+
+/** The environment of this process. */
 export const ENVIRONMENT: Environment = process.env;
 
 /**
@@ -9,4 +13,9 @@ export const ENVIRONMENT: Environment = process.env;
  */
 export function callerDirectory(env: Environment = ENVIRONMENT): string {
   return env["TESSERA_CWD"] ?? process.cwd();
+}
+
+/** How the user calls the command line from where they are. */
+export function commandName(): string {
+  return process.cwd() === ROOT ? "./tessera" : join(ROOT, "tessera");
 }

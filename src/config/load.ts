@@ -19,7 +19,7 @@ import {
   SLOW_REQUEST_MAX_MS,
   VECTOR_PLACEMENTS_MAX,
 } from "../shared/limits.ts";
-import { ENVIRONMENT } from "./caller.ts";
+import { ENVIRONMENT, ROOT } from "./caller.ts";
 import { type Environment, Reader } from "./reader.ts";
 import {
   type Config,
@@ -43,7 +43,7 @@ export class ConfigError extends Error {
 }
 
 /** In Tessera's own folder, wherever it is started from. */
-const DEFAULT_DATA_DIR = join(import.meta.dir, "..", "..", "data");
+const DEFAULT_DATA_DIR = join(ROOT, "data");
 
 function readPrices(reader: Reader): Record<string, string> {
   const text = reader.text("STRIPE_PRICES");

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
@@ -37,7 +38,7 @@ Search it for "${QUERY}":
 
   curl -s ${baseUrl}/projects/${PROJECT}/environments/production/search -H "X-API-Key: ${key}" -H "Content-Type: application/json" --data-binary ${shellQuoted(`@${path}`)}
 
-To search for something else: ./tessera search "your words" --project ${PROJECT}
+To search for something else: ${commandName()} search "your words" --project ${PROJECT}
 Set DEMO=off to start without a demo project.
 
 `;

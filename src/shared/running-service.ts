@@ -6,6 +6,8 @@ import { SERVICE_ANSWER_MS } from "./limits.ts";
 interface RunningService {
   /** Where it answers on this machine, without a trailing slash. */
   readonly url: string;
+  /** {base_url}, where clients reach it. */
+  readonly baseUrl: string;
   readonly pid: number;
   /** Names its database to people, without credentials. */
   readonly database: string;

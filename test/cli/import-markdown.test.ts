@@ -181,6 +181,28 @@ describe("importing Markdown", () => {
     expect(await dump(cli.sql)).toEqual(before);
   });
 
+  test("warns when files that stay are of another embedder, and not when all are embedded again", async () => {
+    write("a.md", "one");
+    write("b.md", "two");
+    await importFolder();
+    rmSync(join(folder, "b.md"));
+    const mixed = await importFolder("--embed-dimension", "1024");
+    expect(mixed.status).toBe(0);
+    expect(mixed.stderr).toContain("production of handbook has files that another embedder than");
+    write("b.md", "two");
+    expect((await importFolder("--embed-dimension", "1024")).stderr).toBe("");
+  });
+
+  test("fails at once without the key that an embedder needs, and names it", async () => {
+    write("a.md", "one");
+    const result = await importFolder("--embed", "openai");
+    expect(result).toMatchObject({ status: 1, stdout: "" });
+    expect(result.stderr).toBe(
+      "tessera: --embed openai needs an API key of OpenAI in EMBED_API_KEY\n",
+    );
+    expect(await paths()).toEqual([]);
+  });
+
   test("fails for a folder that is missing or empty, and for an invalid slug", async () => {
     const run = (dir: string, slug: string) =>
       cli.run(["import", "--markdown", dir, "--project", slug]);

@@ -76,6 +76,55 @@ describe("search and lookup from the terminal", () => {
     expect(nothing).toMatchObject({ status: 0, stdout: "", stderr: "tessera: nothing found\n" });
   });
 
+  test("show results one below the other on a terminal of any width, with what matches in colour", async () => {
+    for (const columns of [40, 100]) {
+      const args = ["lookup", "frozen releases", "--project", "handbook", "--limit", "2"];
+      const { status, stdout } = await callCommand(args, { env, columns });
+      expect(status).toBe(0);
+      const lines = stdout.split("\n");
+      const passage = lines.filter((line) => line.startsWith("   "));
+      expect(passage.length).toBeGreaterThan(1);
+      for (const line of passage) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
+      expect(stdout).toMatch(/\x1b\[33mrelease/i);
+      const colourless = await run("lookup", "frozen releases", "--project", "handbook");
+      expect(colourless.stdout).not.toContain("\x1b");
+    }
+    const searched = await callCommand(["search", "index snapshots", "--project", "handbook"], {
+      ...{ env, columns: 80 },
+    });
+    expect(searched.stdout).toMatch(/\x1b\[1moperations\/snapshots\.md#\d+\x1b/);
+    expect(searched.stdout).toMatch(/\x1b\[33msnapshot/i);
+  });
+
+  test("name the limit, and leave one entry in the audit log", async () => {
+    const tooMany = await run("lookup", "x", "--project", "handbook", "--limit", "13");
+    expect(tooMany).toMatchObject({ status: 2, stdout: "" });
+    expect(tooMany.stderr).toContain("--limit must be between 1 and 12");
+    const entries = async () =>
+      (await api.sql`SELECT action FROM audit_log`).map((row) => row["action"]);
+    const before = await entries();
+    await run("lookup", "x", "--project", "handbook");
+    expect((await entries()).slice(before.length)).toEqual(["key.created"]);
+  });
+
+  test("say what the best score is when nothing reaches the threshold", async () => {
+    const search = ["search", "index snapshots", "--project", "handbook"];
+    const nothing = await run(...search, "--threshold", "0.99");
+    expect(nothing).toMatchObject({ status: 0, stdout: "" });
+    const best =
+      /the best score is (0\.\d+), below the threshold of 0\.99: try --threshold (0\.\d+)/.exec(
+        nothing.stderr,
+      );
+    const found = await run(...search, "--threshold", best?.[2] as string);
+    expect(found.stdout).toContain(best?.[1] as string);
+    const elsewhere = await run(...search, "--embed-dimension", "1024");
+    expect(elsewhere.stderr).toContain("nothing to be searched has 1024 dimensions");
+    expect(elsewhere.stderr).toContain(
+      "the files were embedded by another embedder than feature-hashing",
+    );
+    expect(found.stderr).not.toContain("embedder");
+  });
+
   test("name the remedy when no service answers", async () => {
     const away = await run("lookup", "x", "--project", "handbook", "--url", "http://127.0.0.1:9");
     expect(away).toMatchObject({ status: 1, stdout: "" });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
-import { dataFolder } from "../../support/processes/embedded.ts";
+import { asOrdinaryUser, installForOrdinaryUser } from "../../support/processes/installation.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
@@ -12,15 +12,20 @@ interface Block {
   readonly text: string;
 }
 
-/** The blocks of a section in order. */
-function blocksOf(section: string): Block[] {
+/** Commands that are not run here: this test is a part of it. */
+const NOT_RUN = ["npm test\n"];
+const START = "npm start\n";
+/** The start prints this last. */
+const END_OF_START = "Set DEMO=off";
+/** Of the terminal that commands are run in. */
+const TERMINAL = { cols: 80, rows: 24 };
+
+/** The blocks in order, without other languages than those of commands and of what they print. */
+function blocksOfReadme(): Block[] {
   const text = readFileSync(join(PROJECT_ROOT, "README.md"), "utf8");
-  const [, rest = ""] = text.split(`\n## ${section}\n`);
-  const [own = ""] = rest.split("\n## ");
-  return [...own.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", body = ""]) => ({
-    language,
-    text: body,
-  }));
+  return [...text.matchAll(/^```(sh|text|json)\n([\s\S]*?)^```$/gm)].map(
+    ([, language = "", body = ""]) => ({ language, text: body }),
+  );
 }
 
 /** Makes lines comparable whose numbers, dates, keys and columns differ from run to run. */
@@ -68,64 +73,107 @@ function expectShape(value: unknown, example: unknown, place = "the answer"): vo
 
 const jsonOf = (text: string) => JSON.parse(text.replace(/,\s*\.\.\./g, ""));
 
-test("every command of the README works as it is printed, and answers in the shape that is shown", async () => {
-  const port = String(await freePort());
-  const env = {
-    ...{
-      PATH: `${join(process.execPath, "..")}:${process.env["PATH"]}`,
-      HOME: process.env["HOME"],
-    },
-    ...{ PORT: port, DATA_DIR: dataFolder(), npm_config_update_notifier: "false" },
-  };
-  const here = (text: string) => text.replaceAll("127.0.0.1:3000", `127.0.0.1:${port}`);
-  const run = async (script: string) => {
-    const shell = Bun.spawn(["sh", "-ec", script], { cwd: PROJECT_ROOT, env, stderr: "pipe" });
-    const [stdout, stderr, status] = await Promise.all([
-      shell.stdout.text(),
-      shell.stderr.text(),
-      shell.exited,
-    ]);
-    expect(status, `${script}\n${stderr}`).toBe(0);
-    return stdout;
-  };
+const COLOURS = /\x1b\[[\d;]*m/g;
+/** What moves the cursor, as a progress bar does: the text after it is a line of its own. */
+const MOVES = /\r|\x1b(?:[78]|\[[\d;?]*[A-Za-z])/g;
 
-  const [start, banner, searched, lookup, found] = blocksOf("Start") as [
-    ...[Block, Block, Block, Block, Block],
-  ];
-  const service = Bun.spawn(["sh", "-c", `exec ${start.text}`], {
-    ...{ cwd: PROJECT_ROOT, env, stdout: "pipe", stderr: "ignore" },
-    // npm starts further processes, which the signal has to reach.
-    detached: true,
-  });
-  const stop = onCleanup(async () => {
-    if (service.exitCode === null) process.kill(-service.pid, "SIGTERM");
-    await service.exited;
-  });
-  let printed = "";
-  const decoder = new TextDecoder();
-  for await (const piece of service.stdout) {
-    printed += decoder.decode(piece, { stream: true });
-    if (printed.includes("DEMO=off")) break;
+/** A user with an installation outside the repository, on another port than the default one. */
+class User {
+  readonly #installation = installForOrdinaryUser();
+  readonly #port: number;
+
+  private constructor(port: number) {
+    this.#port = port;
   }
-  expectLines(printed, here(banner.text));
-  const curl = /^ {2}(curl .*)$/m.exec(printed)?.[1] as string;
-  expectShape(JSON.parse(await run(curl)), jsonOf(searched.text));
-  const key = /tsr_\w+/.exec(printed)?.[0];
-  const looked = await run(`KEY=${key}\n${here(lookup.text)}`);
-  expectShape(JSON.parse(looked), jsonOf(found.text));
 
-  const [imported, summary, query, tables, byKey, write, report] = blocksOf("Your own files") as [
-    ...[Block, Block, Block, Block, Block, Block, Block],
-  ];
-  expectLines(await run(imported.text), summary.text);
-  const queried = await run(query.text);
-  expectLines(queried, tables.text);
-  expect(queried).toContain("import-format.md");
-  // One shell, because the second block uses the key of the first one.
-  const separator = "=====";
-  const output = await run(`${here(byKey.text)}\necho ${separator}\n${here(write.text)}`);
-  const [answer = "", result = ""] = output.split(separator);
-  expect(JSON.parse(answer).data[0].chunk.file_path).toEndWith(".md");
-  expect(JSON.parse(result)).toEqual(jsonOf(report.text));
-  await stop();
+  static async create(): Promise<User> {
+    return new User(await freePort());
+  }
+
+  /** Of this process only the programs: the service and its commands get nothing else. */
+  #variables(more: Readonly<Record<string, string>> = {}) {
+    const { home } = this.#installation;
+    const { PATH = "/usr/bin:/bin" } = process.env;
+    return { PATH, HOME: home, npm_config_update_notifier: "false", TERM: "xterm", ...more };
+  }
+
+  /** README's addresses and folders as they are here, or the other way round. */
+  readonly here = (text: string) => text.replaceAll("127.0.0.1:3000", `127.0.0.1:${this.#port}`);
+  readonly #shown = (text: string) => text.replaceAll(this.#installation.root, "/home/you/tessera");
+
+  /** Starts the service and returns what it has printed, once it has started. */
+  async start(command: string): Promise<string> {
+    const service = Bun.spawn(asOrdinaryUser("sh", "-c", `exec ${command}`), {
+      ...{ cwd: this.#installation.root, env: this.#variables({ PORT: String(this.#port) }) },
+      ...{ stdout: "pipe", stderr: "inherit" },
+      // npm starts further processes, which the signal has to reach.
+      detached: true,
+    });
+    onCleanup(async () => {
+      if (service.exitCode === null) process.kill(-service.pid, "SIGTERM");
+      await service.exited;
+    });
+    let printed = "";
+    const decoder = new TextDecoder();
+    for await (const piece of service.stdout) {
+      printed += decoder.decode(piece, { stream: true });
+      if (printed.includes(END_OF_START)) break;
+    }
+    return printed;
+  }
+
+  /** Runs a block in a shell that knows `$KEY` and returns what the terminal shows. */
+  async run(script: string): Promise<string> {
+    const { root, home } = this.#installation;
+    const file = join(home, "key");
+    const lines = [`KEY=$(cat ${file} 2>/dev/null || true)`, this.here(script)];
+    lines.push(`printf %s "$KEY" > ${file}`);
+    let shown = "";
+    const decoder = new TextDecoder();
+    const data = (_: unknown, bytes: Uint8Array) => {
+      shown += decoder.decode(bytes, { stream: true });
+    };
+    const shell = Bun.spawn(asOrdinaryUser("sh", "-ec", lines.join("\n")), {
+      ...{ cwd: root, env: this.#variables(), terminal: { ...TERMINAL, data } },
+    });
+    expect(await shell.exited, `${script}\n${shown}`).toBe(0);
+    const text = shown.replaceAll("\r\n", "\n").replace(COLOURS, "").replace(MOVES, "\n");
+    return this.#shown(text);
+  }
+}
+
+/** Compares what commands have printed with the block that follows them in the README. */
+function compare(printed: string, { language, text }: Block): void {
+  if (language === "text") expectLines(printed, text);
+  else {
+    const answer = printed.split("\n").findLast((line) => line.startsWith("{")) ?? "";
+    expectShape(JSON.parse(answer), jsonOf(text));
+  }
+}
+
+test("every command of the README works for an ordinary user in another folder and on another port, and prints what is shown", async () => {
+  const user = await User.create();
+  /** What the last command has printed, until it is compared with a block. */
+  let printed: string | undefined;
+  let [commands, answers] = [0, 0];
+  for (const { language, text } of blocksOfReadme()) {
+    if (language === "sh") {
+      printed = undefined;
+      if (NOT_RUN.includes(text)) continue;
+      commands++;
+      printed = text === START ? await user.start(text) : await user.run(text);
+      continue;
+    }
+    if (printed === undefined) continue;
+    answers++;
+    compare(printed, { language, text: user.here(text) });
+    // The command that the start prints is the next one, and its key is that of the next block.
+    const curl = /^ {2}(curl .*)$/m.exec(printed)?.[1];
+    const isStart: boolean = printed.includes(END_OF_START);
+    printed = isStart ? await user.run(`KEY=${/tsr_\w+/.exec(printed)?.[0]}\n${curl}`) : undefined;
+    if (text.includes("imported ")) {
+      await user.run("./tessera index status --wait --project handbook");
+    }
+  }
+  expect({ commands, answers }).toEqual({ commands: 6, answers: 6 });
 });
