@@ -90,6 +90,8 @@ class ThreadTokenizer final : public Tokenizer {
   }
 
   std::vector<TokenSpan> tokensOf(std::u16string_view text) const override {
+    // A page of some scripts asks many times.
+    const Napi::HandleScope scope(env_);
     const Napi::Value result =
         tokensOf_.Call({Napi::String::New(env_, text.data(), text.size())});
     if (!result.IsArray()) throwTypeError(env_, "tokensOf must return an array");
