@@ -119,9 +119,9 @@ function* largeFiles(from: number, to: number, contentChars = 0): Generator<stri
   }
 }
 
-/** Starts an import in a process of its own, by default of its standard input. */
-function spawnImport(variables: Readonly<Record<string, string>>, path = "-") {
-  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", path], {
+/** Starts an import in a process of its own. */
+function spawnImport(variables: Readonly<Record<string, string>>, ...args: string[]) {
+  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
     cwd: PROJECT_ROOT,
     env: environment(variables),
     stdin: "pipe",
@@ -138,7 +138,7 @@ describe("a large import", () => {
     const path = join(temporaryFolder("large"), "large.ndjson");
     await Bun.write(path, lines.join(""));
 
-    const child = spawnImport({ DATABASE_URL: cli.database.url });
+    const child = spawnImport({ DATABASE_URL: cli.database.url }, "-");
     const chunks = async () => {
       const [row] = await cli.sql`SELECT count(*)::integer AS count FROM chunks`;
       return row?.["count"] as number;
@@ -162,7 +162,7 @@ describe("a large import", () => {
 
   test("that is interrupted stops the embedded PostgreSQL that it started", async () => {
     const DATA_DIR = dataFolder();
-    const child = spawnImport({ DATA_DIR });
+    const child = spawnImport({ DATA_DIR }, "-", "--create");
     // The message is printed just before PostgreSQL starts.
     const { value } = await child.stderr.getReader().read();
     expect(Buffer.from(value ?? []).toString()).toContain("created a PostgreSQL");
