@@ -386,6 +386,15 @@ export interface components {
             errors: components["schemas"]["ImportError"][];
             /** @description True when more lines were refused than are listed. */
             truncated: boolean;
+            /** @description What is stored and may not be what was meant. Absent without any. */
+            warnings?: components["schemas"]["ImportWarning"][];
+        };
+        /** @description The first of the lines that are stored alike. */
+        ImportWarning: {
+            /** @description The line, counted from 1. */
+            line: number;
+            /** @description What may be wrong with it. */
+            message: string;
         };
         /** @description The state of a project's indexes. */
         IndexState: {
