@@ -18,7 +18,7 @@ import { groupsOf, OTHER_SUITES, recordSeconds, testFiles } from "./test-groups.
 const USAGE = `usage: npm test -- [options] [patterns]
 
 Without patterns: lint, types and all tests. With patterns only the test files whose path contains one of
-them, for example "test/api/", "lookup" or "test/unit/text/terms.test.ts".
+them, for example "test/api/", "lookup" or "test/unit/engine/text/terms.test.ts".
 
   --record   store how long each file takes in test/seconds.json, from which the order is made
   --help
@@ -78,7 +78,7 @@ const CHECKS: readonly Step[] = [
   command("tsc", []),
   command("biome", ["check", "--error-on-warnings"]),
   // The scripts of the console, which run in browsers.
-  command("tsc", ["-p", "src/console/page"]),
+  command("tsc", ["-p", "src/api/console/page"]),
   // The scripts that k6 runs.
   command("tsc", ["-p", "bench/k6"]),
 ];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ScopeResolver } from "./api/scopes/resolver.ts";
 import { buildApp, type Services } from "./app.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
@@ -11,6 +12,10 @@ import { migrateWhenReachable } from "./db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
+import { EmbeddedKnowledge } from "./engine/embedded/lookup.ts";
+import { openEngine } from "./engine/open.ts";
+import { LookupPool, type RunOnWorker } from "./engine/requests/lookup-pool.ts";
+import { type TextMessage, ViewStore } from "./engine/text/index.ts";
 import { BodyIntake } from "./http/body-intake.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
@@ -20,15 +25,11 @@ import { type Listener, listen } from "./http/listen.ts";
 import { RateLimits } from "./http/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
-import { EmbeddedKnowledge } from "./knowledge/embedded-engine.ts";
-import { LookupPool, type RunOnWorker } from "./knowledge/lookup-pool.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
 import { openTracing } from "./observability/tracing.ts";
-import { ScopeResolver } from "./scopes/resolver.ts";
-import { openEngine } from "./search/open.ts";
 import { Resources } from "./shared/lifecycle.ts";
 import {
   assertRelations,
@@ -37,7 +38,6 @@ import {
   DRAIN_REQUESTS_MS,
 } from "./shared/limits.ts";
 import { announceService, answers, findService, localUrl } from "./shared/running-service.ts";
-import { type TextMessage, ViewStore } from "./text/index.ts";
 
 interface RunningServer {
   readonly url: string;

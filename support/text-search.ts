@@ -5,7 +5,7 @@ import {
   newView,
   type SegmentReader,
   type SharedView,
-} from "../src/text/index.ts";
+} from "../src/engine/text/index.ts";
 
 /** Segments and, for each, the documents in scope. */
 export interface TextView {

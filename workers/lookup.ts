@@ -1,4 +1,4 @@
-import { lookUp } from "../src/text/index.ts";
+import { lookUp } from "../src/engine/text/index.ts";
 import type { LookupReply, LookupResult, LookupTask } from "./protocol.ts";
 
 /** Answers one page of a lookup from memory that all threads share. */

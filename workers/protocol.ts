@@ -1,5 +1,5 @@
 import type { Plan } from "../native/index.ts";
-import type { LookupPage, LookupQuery, SharedView } from "../src/text/index.ts";
+import type { LookupPage, LookupQuery, SharedView } from "../src/engine/text/index.ts";
 
 /**
  * The messages between the main thread and the search workers. A task is a batch of searches, so

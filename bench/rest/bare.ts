@@ -4,8 +4,12 @@
  * and the id of the calling user.
  */
 import type { Principal } from "../../src/auth/principal.ts";
-import { readConversation, readMessage, readMessages } from "../../src/conversations/queries.ts";
 import { openDatabase } from "../../src/db/client.ts";
+import {
+  readConversation,
+  readMessage,
+  readMessages,
+} from "../../src/platform/conversations/queries.ts";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 
 const caller = (userId: string): Principal => ({

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { storeDelivery } from "../../src/webhooks/queries.ts";
+import { storeDelivery } from "../../src/platform/webhooks/queries.ts";
 
 const FINGERPRINT = new Uint8Array(32);
 

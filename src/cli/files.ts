@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import type { Sql } from "../db/client.ts";
 import {
   type ListedFile,
   listEnvironments,
   listFiles,
   purgeFiles,
   removeFiles,
-} from "../projects/contents.ts";
+} from "../api/projects/contents.ts";
+import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";

@@ -1,6 +1,6 @@
 import { SingleBar } from "cli-progress";
+import { readIndexState } from "../api/projects/index-state.ts";
 import type { Sql } from "../db/client.ts";
-import { readIndexState } from "../projects/index-state.ts";
 import { INDEX_WAIT_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type ListedKey, listKeys, revokeKey, rotateKey } from "../api-keys/manage.ts";
+import { type ListedKey, listKeys, revokeKey, rotateKey } from "../api/api-keys/manage.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";

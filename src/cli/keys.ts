@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { closest } from "fastest-levenshtein";
-import { issueApiKey } from "../api-keys/issue.ts";
+import { issueApiKey } from "../api/api-keys/issue.ts";
 import { PERMISSIONS } from "../auth/principal.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
 import { abbreviate } from "../shared/abbreviate.ts";

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
+import { listMembers, type Member, putMember, removeMember } from "../api/projects/manage.ts";
 import { OWNER, ROLES, type Role } from "../auth/roles.ts";
 import { findOrCreateUser } from "../auth/users.ts";
-import { listMembers, type Member, putMember, removeMember } from "../projects/manage.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";

@@ -1,4 +1,4 @@
-import { issueApiKey } from "../api-keys/issue.ts";
+import { issueApiKey } from "../api/api-keys/issue.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
+import { deleteProject, type ListedProject, listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { deleteProject, type ListedProject, listAllProjects } from "../projects/manage.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { issueApiKey } from "../api-keys/issue.ts";
+import { issueApiKey } from "../api/api-keys/issue.ts";
 import type { Sql } from "../db/client.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
 import {

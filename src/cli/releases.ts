@@ -1,11 +1,11 @@
 import { Command } from "commander";
-import { importRecord } from "../import/import-record.ts";
 import {
   type ListedEnvironment,
   type ListedRelease,
   listEnvironments,
   listReleases,
-} from "../projects/contents.ts";
+} from "../api/projects/contents.ts";
+import { importRecord } from "../import/import-record.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueApiKey } from "../api-keys/issue.ts";
+import { issueApiKey } from "../api/api-keys/issue.ts";
 import type { Sql } from "../db/client.ts";
 import { hashingEmbedder } from "../import/embedders/embedder.ts";
 import { searchBody } from "../import/embedders/search-body.ts";

@@ -1,5 +1,5 @@
+import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { FRONTMATTER_MAX_CHARS } from "../shared/limits.ts";
-import type { FrontmatterEntry } from "../text/index.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
 import { readPlainYaml } from "./plain-yaml.ts";
 

@@ -1,5 +1,5 @@
+import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
-import type { FrontmatterEntry } from "../text/index.ts";
 
 /** A line `key: value` that means in YAML what it looks like. */
 const LINE = /^([A-Za-z_][\w-]*):(?: (.*))?$/;

@@ -1,4 +1,4 @@
-import type { FrontmatterEntry } from "../text/index.ts";
+import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {

@@ -9,12 +9,12 @@ import {
   type Node,
   parseDocument,
 } from "yaml";
+import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import {
   FRONTMATTER_MAX_DEPTH,
   FRONTMATTER_MAX_ENTRIES,
   FRONTMATTER_MAX_NODES,
 } from "../shared/limits.ts";
-import type { FrontmatterEntry } from "../text/index.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
 
 /** Reads a block that is not plain. Throws a FrontmatterError or what the parser throws. */

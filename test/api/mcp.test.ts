@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
-import { McpHeaders } from "../../src/mcp/schema.ts";
+import { McpHeaders } from "../../src/api/mcp/schema.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";

@@ -35,8 +35,8 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     reason: "the surface of the addon for tests: parts in isolation, and brute force as reference",
   },
   "src/auth/key-format.ts": { names: ["checksum", "hashKey"], reason: "keys as rows of a test" },
-  "src/billing/amounts.ts": { names: ["decimalsOf"], reason: "every currency is checked" },
-  "src/billing/origins.ts": {
+  "src/platform/billing/amounts.ts": { names: ["decimalsOf"], reason: "every currency is checked" },
+  "src/platform/billing/origins.ts": {
     names: ["originOf", "headerOrigin"],
     reason: "property-based tests of what callers control",
   },
@@ -46,7 +46,10 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     names: ["embeddingsUrl"],
     reason: "all forms of a base URL are checked",
   },
-  "src/indexing/text/text-merge-policy.ts": { names: ["Sized"], reason: "type of its input" },
+  "src/engine/indexing/text/text-merge-policy.ts": {
+    names: ["Sized"],
+    reason: "type of its input",
+  },
   "src/markdown/index.ts": { names: ["countTokens"], reason: "the estimate is checked" },
 
   "src/serve.ts": { names: ["serve"], reason: "the service inside a test process" },
@@ -55,7 +58,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     names: ["REVOCATION_BOUND_MS", "CHANGE_VISIBLE_BOUND_MS", "BILLING_BOUND_MS"],
     reason: "promises that fault tests wait for",
   },
-  "src/text/index.ts": {
+  "src/engine/text/index.ts": {
     names: ["DocumentSet", "newView", "hasDocument", "mergeSegments", "InvalidSegmentError"],
     reason: "the text core is tested without the indexes around it",
   },

@@ -24,7 +24,7 @@ function isLong(file: string): boolean {
 
 const code = filesOf(
   "{src,workers,native,support,test,bench,scripts}/**/*.ts",
-  "src/console/**/*.{js,css,html}",
+  "src/api/console/**/*.{js,css,html}",
   "native/**/*.{cc,hpp,h}",
   "scripts/*.sh",
 );

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { Glob } from "bun";
 import postgres from "postgres";
-import * as apiKeys from "../../src/api-keys/queries.ts";
+import * as apiKeys from "../../src/api/api-keys/queries.ts";
+import * as chunks from "../../src/api/chunks/queries.ts";
+import * as projects from "../../src/api/projects/queries.ts";
+import * as scopes from "../../src/api/scopes/queries.ts";
 import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
 import { ensureUser } from "../../src/auth/users.ts";
-import * as branches from "../../src/branches/queries.ts";
-import * as chunks from "../../src/chunks/queries.ts";
-import * as conversations from "../../src/conversations/queries.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
-import * as inputRequests from "../../src/input-requests/queries.ts";
 import { createLog } from "../../src/observability/log.ts";
-import * as projects from "../../src/projects/queries.ts";
-import * as scopes from "../../src/scopes/queries.ts";
-import * as webhooks from "../../src/webhooks/queries.ts";
+import * as branches from "../../src/platform/branches/queries.ts";
+import * as conversations from "../../src/platform/conversations/queries.ts";
+import * as inputRequests from "../../src/platform/input-requests/queries.ts";
+import * as webhooks from "../../src/platform/webhooks/queries.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { fill, idOf } from "../../support/filled.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
@@ -120,7 +120,7 @@ type Run = (tx: Transaction) => Promise<unknown>;
 
 /** Every query function of every feature, by file and name. */
 const RUNS: Record<string, Record<string, Run>> = {
-  "src/api-keys/queries.ts": {
+  "src/api/api-keys/queries.ts": {
     insertApiKey: (tx) => apiKeys.insertApiKey(tx, newKey()),
     readApiKey: (tx) => apiKeys.readApiKey(tx, bound(), one("api_keys")),
     readApiKeys: async (tx) => {
@@ -134,23 +134,23 @@ const RUNS: Record<string, Record<string, Run>> = {
       await apiKeys.revokeApiKey(tx, bound(), one("api_keys"));
     },
   },
-  "src/branches/queries.ts": {
+  "src/platform/branches/queries.ts": {
     readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
   },
-  "src/chunks/queries.ts": {
+  "src/api/chunks/queries.ts": {
     chunksAfter: async (tx) => {
       await chunks.chunksAfter(tx, one("projects"), undefined, 51);
       await chunks.chunksAfter(tx, one("projects"), position(), 51);
     },
     chunksBefore: (tx) => chunks.chunksBefore(tx, one("projects"), position(), 51),
   },
-  "src/conversations/queries.ts": {
+  "src/platform/conversations/queries.ts": {
     readConversation: (tx) => conversations.readConversation(tx, caller(), one("conversations")),
     readMessage: (tx) =>
       conversations.readMessage(tx, bound(), one("conversations"), one("messages")),
     readMessages: (tx) => conversations.readMessages(tx, caller(), one("conversations"), 1_001),
   },
-  "src/input-requests/queries.ts": {
+  "src/platform/input-requests/queries.ts": {
     hasAccess: (tx) => inputRequests.hasAccess(tx, caller(), one("conversations")),
     readRequest: (tx) => inputRequests.readRequest(tx, one("conversations"), one("input_requests")),
     lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
@@ -158,7 +158,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
     storeResponse: answered,
   },
-  "src/projects/queries.ts": {
+  "src/api/projects/queries.ts": {
     readProjects: async (tx) => {
       await projects.readProjects(tx, caller(), { limit: 51 });
       await projects.readProjects(tx, caller(), { after: "a", limit: 51 });
@@ -172,7 +172,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertOwner: owned,
     insertEnvironment: owned,
   },
-  "src/webhooks/queries.ts": {
+  "src/platform/webhooks/queries.ts": {
     readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
     storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
     readEvents: async (tx) => {
@@ -183,7 +183,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     },
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
   },
-  "src/scopes/queries.ts": {
+  "src/api/scopes/queries.ts": {
     readScope: async (tx) => {
       const targets = [
         { kind: "default" },

@@ -12,7 +12,7 @@ struct CodedFrequencies {
   std::array<float, POSTING_CODE_MASK + 1> fields;
 };
 
-/// By the code. `src/text/segment/frequency-code.ts` has the scale and writes the codes.
+/// By the code. `src/engine/text/segment/frequency-code.ts` has the scale and writes the codes.
 const CodedFrequencies& codedFrequencies();
 
 }  // namespace tessera

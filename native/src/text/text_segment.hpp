@@ -1,4 +1,4 @@
-// A text segment in memory. `src/text/segment/format.ts` defines the layout.
+// A text segment in memory. `src/engine/text/segment/format.ts` defines the layout.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How texts become tokens. TypeScript has the tokenizer (`src/text/analysis`); this is what it shares.
+// How texts become tokens. TypeScript has the tokenizer (`src/engine/text/analysis`); this is what it shares.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readUpload } from "../../../src/import/http/upload.ts";
+import { readUpload } from "../../../src/api/imports/upload.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 import { IMPORT_PACE_BYTES } from "../../../src/shared/limits.ts";
 

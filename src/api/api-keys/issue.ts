@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { actAs, OPERATOR } from "../../audit/actor.ts";
+import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
+import { findOrCreateUser } from "../../auth/users.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+import { insertApiKey } from "./queries.ts";
+
+interface KeyRequest {
+  /** The email address of the user that the key acts as, who is created if unknown. */
+  readonly email: string;
+  readonly name: string;
+  /** The only project that the key gives access to; absent: all projects of the user. */
+  readonly projectId?: string | undefined;
+  /** The role in the project that a user gets who is no member of it; absent: none. */
+  readonly joinAs?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly expiresAt?: Date | undefined;
+}
+
+interface IssuedKey {
+  readonly id: string;
+  /** The whole key. Only its hash is stored. */
+  readonly key: string;
+  readonly userCreated: boolean;
+  /** True if the user has become a member of the key's project. */
+  readonly joined: boolean;
+}
+
+/** Creates an API key on behalf of the operator, who needs no credential. */
+export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<IssuedKey> {
+  const { email, name, projectId = null, scopes = [], expiresAt = null } = request;
+  const key = generateKey();
+  const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
+  return await transaction(sql, async (tx) => {
+    await actAs(tx, OPERATOR);
+    const user = await findOrCreateUser(tx, email);
+    const id = randomUUID();
+    await insertApiKey(tx, {
+      ...{ id, userId: user.id, projectId, name, keyPrefix, keyHash, expiresAt },
+      scopes: [...new Set(scopes)],
+    });
+    const joined =
+      projectId !== null && request.joinAs !== undefined
+        ? await joinProject(tx, projectId, user.id, request.joinAs)
+        : false;
+    return { id, key, userCreated: user.created, joined };
+  });
+}
+
+/** Makes a user a member unless they are one. Returns whether they were none. */
+async function joinProject(
+  sql: Queryable,
+  projectId: string,
+  userId: string,
+  role: string,
+): Promise<boolean> {
+  const result = await sql`
+    INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
+    ON CONFLICT DO NOTHING`;
+  return result.count > 0;
+}

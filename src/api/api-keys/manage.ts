@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { actAs, OPERATOR } from "../../audit/actor.ts";
+import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+
+/** An API key as operators see it. */
+export interface ListedKey {
+  readonly id: string;
+  readonly key_prefix: string;
+  readonly name: string;
+  readonly user: string;
+  /** The slug of the only project; null for all of the user's. */
+  readonly project: string | null;
+  readonly scopes: string[];
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+interface KeySelection {
+  readonly userId?: string | undefined;
+  readonly projectId?: string | undefined;
+  /** An id, or the public part of a key. */
+  readonly reference?: string | undefined;
+  /** Revoked and expired keys too. */
+  readonly all?: boolean | undefined;
+}
+
+/** API keys, the newest last. */
+export async function listKeys(sql: Queryable, selection: KeySelection): Promise<ListedKey[]> {
+  const { userId = null, projectId = null, reference = null, all = false } = selection;
+  return await sql<ListedKey[]>`
+    SELECT k.id, k.key_prefix, k.name, coalesce(u.email, u.id::text) AS user, p.slug AS project,
+      k.scopes, k.created_at, k.last_used_at, k.expires_at, k.revoked_at
+    FROM api_keys k JOIN users u ON u.id = k.user_id LEFT JOIN projects p ON p.id = k.project_id
+    WHERE (${userId}::uuid IS NULL OR k.user_id = ${userId})
+      AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
+      AND (${reference}::text IS NULL OR k.key_prefix = ${reference}
+        OR k.id::text = lower(${reference}))
+      AND (${all} OR (k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())))
+    ORDER BY k.created_at, k.id`;
+}
+
+/** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
+export async function revokeKey(sql: Sql, id: string): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await actAs(tx, OPERATOR);
+    await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now()
+      WHERE id = ${id} AND revoked_at IS NULL`;
+  });
+}
+
+/**
+ * Creates a key with the rights of another one, which works for `graceSeconds` more. Returns the new
+ * key.
+ */
+export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Promise<string> {
+  const key = generateKey();
+  const { keyPrefix, hash } = parseKey(key) as ParsedKey;
+  await transaction(sql, async (tx) => {
+    await actAs(tx, OPERATOR);
+    await tx`
+      INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
+      SELECT ${randomUUID()}, user_id, project_id, name, ${keyPrefix}, ${hash}, scopes, expires_at
+      FROM api_keys WHERE id = ${id}`;
+    if (graceSeconds === 0) {
+      await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now() WHERE id = ${id}`;
+    } else {
+      // `least` ignores null, which means never.
+      await tx`
+        UPDATE api_keys SET updated_at = now(),
+          expires_at = least(expires_at, now() + make_interval(secs => ${graceSeconds}))
+        WHERE id = ${id}`;
+    }
+  });
+  return key;
+}

@@ -1,0 +1,119 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { STORABLE } from "../../shared/formats.ts";
+import {
+  API_KEY_NAME_MAX_CHARS,
+  API_KEY_SCOPE_MAX_CHARS,
+  API_KEY_SCOPES_MAX,
+} from "../../shared/limits.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable } from "../../shared/schemas.ts";
+
+const Uuid = Type.String({ format: "uuid" });
+const DateTime = Type.String({ format: "date-time" });
+
+const ID = "The key's id.";
+const USER = "The user that the key acts as.";
+const NAME = "The key's name.";
+const PREFIX = "The public part of the key, `tsr_<prefix>`.";
+const CREATED = "When the key was created.";
+const SCOPES = "The key's permissions. Empty: all permissions of its user except `account.*`.";
+
+export const ApiKeyParams = Type.Object({
+  id: Type.String({
+    format: "uuid",
+    description: ID,
+    examples: ["0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55"],
+  }),
+});
+
+export const NewApiKey = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: API_KEY_NAME_MAX_CHARS,
+      pattern: STORABLE,
+      description: NAME,
+    }),
+    project_id: Type.Optional(
+      Type.String({
+        format: "uuid",
+        description:
+          "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
+      }),
+    ),
+    scopes: Type.Optional(
+      Type.Array(
+        Type.String({
+          maxLength: API_KEY_SCOPE_MAX_CHARS,
+          pattern: "^[\\x21-\\x7e]+$",
+          errorMessage: `must be the name of a permission, with 1 to ${API_KEY_SCOPE_MAX_CHARS} visible characters`,
+        }),
+        {
+          maxItems: API_KEY_SCOPES_MAX,
+          description: "The key's permissions. Empty or absent: those of the credential in use.",
+        },
+      ),
+    ),
+    expires_at: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description:
+          "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
+      }),
+    ),
+  },
+  { title: "NewApiKey", description: "An API key to create." },
+);
+export type NewApiKey = Static<typeof NewApiKey>;
+
+export const CreatedApiKey = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: ID }),
+    project_id: Type.Optional(
+      Type.String({ format: "uuid", description: "The project that the key is bound to." }),
+    ),
+    user_id: Type.String({ format: "uuid", description: USER }),
+    name: Type.String({ description: NAME }),
+    key: Type.String({ description: "The complete key. It is never shown again." }),
+    key_prefix: Type.String({ description: PREFIX }),
+    expires_at: Type.Optional(
+      Type.String({ format: "date-time", description: "When the key expires." }),
+    ),
+    created_at: Type.String({ format: "date-time", description: CREATED }),
+    scopes: Type.Array(Type.String(), { description: SCOPES }),
+  },
+  { title: "CreatedApiKey", description: "A new API key, with its secret." },
+);
+export type CreatedApiKey = Static<typeof CreatedApiKey>;
+
+export const ApiKey = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: ID }),
+    project_id: nullable(
+      Uuid,
+      "The project that the key is bound to; null for all projects of its user.",
+    ),
+    user_id: Type.String({ format: "uuid", description: USER }),
+    name: Type.String({ description: NAME }),
+    key_prefix: Type.String({ description: PREFIX }),
+    last_used_at: nullable(
+      DateTime,
+      "When the key was last used, accurate to a minute; null if never.",
+    ),
+    expires_at: nullable(DateTime, "When the key expires; null for never."),
+    created_at: Type.String({ format: "date-time", description: CREATED }),
+    updated_at: Type.String({ format: "date-time", description: "When the key last changed." }),
+    scopes: Type.Array(Type.String(), { description: SCOPES }),
+  },
+  { title: "ApiKey", description: "An API key, without its secret." },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const ApiKeyPage = Type.Object(
+  {
+    data: Type.Array(ApiKey, { description: "The keys in order of name (byte order)." }),
+    page_info: PageInfo,
+  },
+  { title: "ApiKeyPage" },
+);
+export type ApiKeyPage = Static<typeof ApiKeyPage>;

@@ -1,0 +1,55 @@
+import type { Sql } from "../../db/client.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
+import { embeddingOperation } from "./embedding.ts";
+import { ChunkPage } from "./schema.ts";
+import { listChunks } from "./service.ts";
+
+const EXAMPLE: ChunkPage = {
+  data: [
+    {
+      id: "8a5d0e9f-8d7c-4b5a-b7c3-a9de1f204c6b",
+      file_path: "docs/install.md",
+      file_id: "1f204c6b-8a5d-4e9f-8d7c-6b5ab7c3a9de",
+      file_version_id: "c6b8a5d0-e9f8-4d7c-a5ab-7c3a9de1f204",
+      index: 0,
+      content: "# Install\n\nRun the installer.",
+      start_offset: 0,
+      end_offset: 29,
+      token_count: 8,
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/chunks?limit=1",
+    first: null,
+    next: "/projects/handbook/chunks?limit=1&cursor=4mUv0Zx7",
+    prev: null,
+  },
+};
+
+/** Operations that read chunks, for administration and debugging. */
+export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+  const { sql, cursors } = services;
+  return [
+    operation({
+      id: "listChunks",
+      method: "GET",
+      path: "/projects/{project_reference}/chunks",
+      tag: "Chunks",
+      summary: "List the indexed chunks of a project",
+      permission: "chunks.read",
+      params: ProjectParams,
+      query: PageQuery,
+      response: ChunkPage,
+      responseExample: EXAMPLE,
+      problems: ["project-not-found", "invalid-cursor"],
+      handle(call) {
+        const reference = call.params.project_reference;
+        return listChunks(sql, cursors, call.principal, { reference, page: pageRequestOf(call) });
+      },
+    }),
+    embeddingOperation(sql),
+  ];
+}

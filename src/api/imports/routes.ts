@@ -1,0 +1,175 @@
+import { actorOf } from "../../audit/actor.ts";
+import type { AuditLog } from "../../audit/audit-log.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { findMembership, type Membership } from "../../auth/project-access.ts";
+import { mayWrite, OWNER } from "../../auth/roles.ts";
+import type { Sql } from "../../db/client.ts";
+import { databaseProblem } from "../../db/errors.ts";
+import { mediaType } from "../../http/body.ts";
+import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/ignored-fields.ts";
+import { type Operation, rawOperation } from "../../http/operation.ts";
+import { json } from "../../http/respond.ts";
+import type { Encoding } from "../../import/records/source.ts";
+import type { ImportThreads } from "../../import/thread/import-threads.ts";
+import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
+import { OVERLOADED, Problem } from "../../problem/problem.ts";
+import { FairPlaces } from "../../shared/fair-places.ts";
+import { IMPORTS_MAX } from "../../shared/limits.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
+import { ImportBody, ImportHeaders, ImportQuery, ImportResult } from "./schema.ts";
+import { readUpload, tooLarge } from "./upload.ts";
+
+const NDJSON_TYPE = "application/x-ndjson";
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  "": "identity",
+  identity: "identity",
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  zstd: "zstd",
+};
+
+const EXAMPLE_BODY = `{"record":"environment","name":"production"}
+{"record":"file","path":"guide.md","environments":["production"],"content":"# Guide"}
+`;
+const EXAMPLE: ImportResult = {
+  lines: 3,
+  changed: 1,
+  unchanged: 1,
+  refused: 1,
+  errors: [{ line: 3, message: 'record: "user" cannot be imported into a project' }],
+  truncated: false,
+};
+
+const DESCRIPTION =
+  "Reads records while they arrive, and answers when all are stored. Refused lines stop nothing " +
+  "else. Repeating an import changes nothing. An upload that breaks off changes no environment " +
+  "and no release; repeating it completes it. The caller needs the role `owner` or `editor`; " +
+  "only owners import the record of the project itself.";
+
+interface ImportServices {
+  readonly sql: Sql;
+  readonly imports: ImportThreads;
+  readonly audit: AuditLog;
+  readonly config: { readonly importMaxBytes: number };
+  /** Lets a connection be silent for as long as its request takes. */
+  readonly keepOpen: (request: Request) => void;
+}
+
+/** Throws `unsupported-media-type` unless the body is NDJSON in a known encoding. */
+function encodingOf(request: Request): Encoding {
+  if (mediaType(request) !== NDJSON_TYPE) {
+    throw new Problem("unsupported-media-type", {
+      detail: `This operation accepts ${NDJSON_TYPE}.`,
+      headers: { accept: NDJSON_TYPE },
+    });
+  }
+  const name = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  const encoding = Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
+  if (encoding !== undefined) return encoding;
+  throw new Problem("unsupported-media-type", {
+    detail: "This operation accepts bodies that are compressed with gzip or zstd, or not at all.",
+    headers: { "accept-encoding": "gzip, zstd, identity" },
+  });
+}
+
+/** The project, if the caller may change its contents. */
+async function writableProject(
+  sql: Sql,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  const membership = await findMembership(sql, principal, reference);
+  if (mayWrite(membership.role)) return membership;
+  throw new Problem("permission-denied", {
+    detail: "Importing into a project needs the role owner or editor in it.",
+  });
+}
+
+function requireAllowedLength(request: Request, maxBytes: number): void {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+async function* noBody(): AsyncGenerator<Uint8Array> {}
+
+/** What the audit log and the log of slow requests say about an import. */
+function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
+  return { lines, changed, unchanged, refused };
+}
+
+function answerOf({ ignored, ...result }: ImportReport): Response {
+  const names = ignoredFields(ignored);
+  return json(result, 200, names === "" ? {} : { [IGNORED_FIELDS]: names });
+}
+
+/** POST /projects/{project_reference}/import. */
+export function importOperations(services: ImportServices): Operation[] {
+  const { sql, imports, audit, keepOpen } = services;
+  const { importMaxBytes: maxBytes } = services.config;
+  const places = new FairPlaces(IMPORTS_MAX);
+
+  /** Imports the body and notes in the audit log what has come of it. */
+  async function importBody({ body, signal }: Request, job: ImportJob): Promise<ImportReport> {
+    const { actor, target, strict } = job;
+    const note = (outcome: object) => audit.imported(actor, target.id, { strict, ...outcome });
+    try {
+      const upload = body === null ? noBody() : readUpload(body, { maxBytes });
+      const result = await imports.run(job, upload, signal);
+      await note(countsOf(result));
+      return result;
+    } catch (error) {
+      const problem = error instanceof Problem ? error : databaseProblem(error);
+      await note({ failed: problem?.slug ?? "internal-error" });
+      throw error;
+    }
+  }
+
+  async function importShared(
+    request: Request,
+    tenant: string,
+    job: ImportJob,
+  ): Promise<ImportReport> {
+    // Places are few and held for long, so callers share them.
+    if (!places.take(tenant)) throw OVERLOADED;
+    try {
+      keepOpen(request);
+      return await importBody(request, job);
+    } finally {
+      places.release(tenant);
+    }
+  }
+
+  return [
+    rawOperation({
+      id: "importRecords",
+      method: "POST",
+      path: "/projects/{project_reference}/import",
+      tag: "Import",
+      summary: "Import records into a project",
+      description: DESCRIPTION,
+      extension: true,
+      credential: "bearer",
+      permission: "projects.import",
+      params: ProjectParams,
+      query: ImportQuery,
+      headers: ImportHeaders,
+      bodies: { [NDJSON_TYPE]: { schema: ImportBody, example: EXAMPLE_BODY } },
+      bodyRequired: true,
+      response: ImportResult,
+      responseExample: EXAMPLE,
+      responseHeaders: ignoredFieldsHeader,
+      problems: ["validation-failed", "permission-denied", "project-not-found"],
+      async handle({ request, requestId, params, query, principal, note }) {
+        const caller = principal as Principal;
+        const { id, slug, role } = await writableProject(sql, caller, params.project_reference);
+        const encoding = encodingOf(request);
+        requireAllowedLength(request, maxBytes);
+        const target = { id, slug, asOwner: role === OWNER };
+        const actor = actorOf(caller, requestId);
+        const job = { actor, target, encoding, strict: query.strict === "true", maxBytes };
+        const report = await importShared(request, caller.userId, job);
+        note(() => countsOf(report));
+        return answerOf(report);
+      },
+    }),
+  ];
+}

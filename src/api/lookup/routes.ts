@@ -1,0 +1,85 @@
+import type { Coordinator } from "../../coordination/coordinator.ts";
+import type { KnowledgeEngine } from "../../engine/requests/lookup-engine.ts";
+import { ignoredFieldsHeader, ignoredFieldsOf } from "../../http/ignored-fields.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { jsonText } from "../../http/respond.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
+import { targetOf } from "../../http/target.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
+import type { ScopeResolver } from "../scopes/resolver.ts";
+import { LookupCursors } from "./cursor.ts";
+import { LookupBody, LookupPage } from "./schema.ts";
+import { lookUp } from "./service.ts";
+
+const EXAMPLE: LookupPage = {
+  query: "snapshots",
+  mode: "search",
+  data: [
+    {
+      path: "operations/backup.md",
+      matched_fields: ["headings", "content"],
+      frontmatter: [{ key: "title", value: "Backup and restore" }],
+      title: "Backup and restore",
+      snippet: {
+        text: "Indexes are not part of a backup: snapshots are rebuilt from the database.",
+        matches: [[34, 43]],
+      },
+      score: 9.4127,
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/knowledge/lookup",
+    first: null,
+    next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
+    prev: null,
+  },
+  returned: 1,
+  total_matches: 3,
+  shard: { shard_index: 0, shard_count: 1, total_items: 61 },
+};
+
+/** Lookup of project knowledge by text. */
+export function knowledgeOperations(services: {
+  scopes: ScopeResolver;
+  coordinator: Coordinator;
+  knowledge: KnowledgeEngine;
+}): Operation[] {
+  const { scopes, knowledge } = services;
+  const cursors = new LookupCursors(services.coordinator);
+  return [
+    operation({
+      id: "lookUpKnowledge",
+      method: "POST",
+      path: "/projects/{project_reference}/knowledge/lookup",
+      tag: "Knowledge",
+      summary: "Look up project knowledge by text",
+      description:
+        "Finds Markdown files by path, title, headings, frontmatter and content. Tolerates one typo " +
+        "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
+        "lists all items in path order.",
+      permission: "knowledge.lookup",
+      safe: true,
+      params: ProjectParams,
+      body: LookupBody,
+      bodyOptional: true,
+      bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
+      response: LookupPage,
+      responseExample: EXAMPLE,
+      responseHeaders: { ...routingKeyHeader, ...ignoredFieldsHeader },
+      problems: [
+        "project-not-found",
+        "environment-not-found",
+        "release-not-found",
+        "invalid-cursor",
+      ],
+      async handle({ request, basePath, params, principal, body, note }) {
+        const reference = params.project_reference;
+        const self = basePath + targetOf(request.url).path;
+        const call = { principal, reference, body, self, note };
+        const { projectId, json } = await lookUp({ scopes, knowledge, cursors }, call);
+        const ignored = ignoredFieldsOf(body, LookupBody.properties);
+        return jsonText(json, { [ROUTING_KEY]: projectId, ...ignored });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,168 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  CURSOR_MAX_CHARS,
+  LOOKUP_LIMIT_MAX,
+  LOOKUP_QUERY_MAX_CHARS,
+  LOOKUP_SHARDS_MAX,
+  REFERENCE_MAX_CHARS,
+} from "../../shared/limits.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+
+const targetName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS, description });
+
+export const LookupTarget = Type.Union(
+  [
+    Type.Object(
+      { environment: targetName("The environment's name.") },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      { release: targetName("The release's name or id.") },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    title: "LookupTarget",
+    description:
+      "Where to look: an environment by name, or a release by name or id. Default: the " +
+      "environment `production`, else the first environment by name.",
+    errorMessage: 'must be {"environment": "<name>"} or {"release": "<name or id>"}',
+  },
+);
+export type LookupTarget = Static<typeof LookupTarget>;
+
+export const LookupBody = Type.Object(
+  {
+    query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: LOOKUP_QUERY_MAX_CHARS,
+        description: "The text to look for. Without it, all items are listed in path order.",
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CURSOR_MAX_CHARS,
+        description:
+          "`page_info.next` of the previous page. It continues that page's query: parameters sent " +
+          "with it must have the same values.",
+      }),
+    ),
+    lookup_target: Type.Optional(LookupTarget),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LOOKUP_LIMIT_MAX,
+        default: LOOKUP_LIMIT_MAX,
+        description: "The maximum number of items per page.",
+      }),
+    ),
+    shard_count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LOOKUP_SHARDS_MAX,
+        default: 1,
+        description: "The number of disjoint shards that the items are divided into.",
+      }),
+    ),
+    shard_index: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: 0,
+        description: "The shard to look in, less than `shard_count`.",
+      }),
+    ),
+  },
+  { title: "LookupRequest" },
+);
+export type LookupBody = Static<typeof LookupBody>;
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const FrontmatterEntry = Type.Object(
+  {
+    key: Type.String({ description: "The entry's key." }),
+    value: Type.String({ description: "The entry's value as text." }),
+  },
+  { title: "FrontmatterEntry" },
+);
+
+const Offset = Type.Integer({ minimum: 0 });
+
+const Snippet = Type.Object(
+  {
+    text: Type.String({
+      description: "The passage on one line. An ellipsis marks where it was cut.",
+    }),
+    matches: Type.Array(Type.Array(Offset, { minItems: 2, maxItems: 2 }), {
+      description:
+        "The words that match, as [start, end) in UTF-16 code units of `text`; ascending, not " +
+        "overlapping.",
+    }),
+  },
+  {
+    title: "Snippet",
+    description:
+      "The passage of the content that holds most of the query, as plain text without markup. Escape " +
+      "`text` before it becomes HTML, one piece between offsets at a time. Absent when browsing.",
+    "x-tessera-extension": true,
+  },
+);
+
+const LookupItem = Type.Object(
+  {
+    path: Type.String({ description: "The file's path in the project." }),
+    matched_fields: Type.Array(Type.String(), {
+      description:
+        "Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched.",
+    }),
+    frontmatter: Type.Array(FrontmatterEntry, {
+      description: "The file's frontmatter in file order. Nested values are compact JSON.",
+    }),
+    title: Type.Optional(
+      Type.String({
+        description: "The frontmatter's title, else the first heading, else the file name.",
+        "x-tessera-extension": true,
+      }),
+    ),
+    snippet: Type.Optional(Snippet),
+    score: Type.Optional(
+      Type.Number({
+        description:
+          "How well the item matches. It orders the items of one answer; scores of different " +
+          "queries are not comparable. Absent when browsing.",
+        "x-tessera-extension": true,
+      }),
+    ),
+  },
+  { title: "LookupItem", description: "A knowledge item." },
+);
+
+export const LookupPage = Type.Object(
+  {
+    query: Type.String({
+      description: "The query without leading and trailing whitespace; empty when browsing.",
+    }),
+    mode: Type.Union([Type.Literal("search"), Type.Literal("browse")], {
+      description: "`search` with a query, `browse` without one.",
+    }),
+    data: Type.Array(LookupItem, {
+      description: "Best first. When browsing: in byte order of path.",
+    }),
+    page_info: PageInfo,
+    returned: Count("The number of items on this page."),
+    total_matches: Count("The number of items in the shard that match."),
+    shard: Type.Object(
+      {
+        shard_index: Type.Integer({ description: "The shard that was looked in." }),
+        shard_count: Type.Integer({ description: "The number of shards." }),
+        total_items: Type.Integer({ description: "The number of items in the shard." }),
+      },
+      { description: "The shard that the results come from." },
+    ),
+  },
+  { title: "LookupPage" },
+);
+export type LookupPage = Static<typeof LookupPage>;

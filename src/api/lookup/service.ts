@@ -1,0 +1,149 @@
+import type { LookupResult } from "../../../workers/protocol.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { KnowledgeEngine } from "../../engine/requests/lookup-engine.ts";
+import { type Scope, ScopeNotFound } from "../../engine/requests/scope.ts";
+import type { RequestDetail } from "../../http/request-record.ts";
+import { traced } from "../../observability/tracing.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
+import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
+import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
+import type { LookupBody, LookupTarget } from "./schema.ts";
+
+interface LookupServices {
+  readonly scopes: ScopeResolver;
+  readonly knowledge: KnowledgeEngine;
+  readonly cursors: LookupCursors;
+}
+
+interface LookupCall {
+  readonly principal: Principal;
+  readonly reference: string;
+  readonly body: LookupBody;
+  /** The request's path, for `page_info.self`. */
+  readonly self: string;
+  note(detail: () => RequestDetail): void;
+}
+
+/** What the log of slow requests and a span say about a lookup. */
+function describe({ took, total, shardItems }: LookupResult): RequestDetail {
+  return { lookupMs: Number(took.toFixed(3)), matches: total, items: shardItems };
+}
+
+/** The query without leading and trailing whitespace; null if absent. Throws if it is blank. */
+function queryOf(body: LookupBody): string | null {
+  const query = body.query?.trim();
+  if (query === "") throw invalid([{ field: "query", message: "must not be blank" }]);
+  return query ?? null;
+}
+
+function checkShard(shardIndex: number, shardCount: number): void {
+  if (shardIndex < shardCount) return;
+  throw invalid([{ field: "shard_index", message: "must be less than shard_count" }]);
+}
+
+function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
+  const shardIndex = body.shard_index ?? 0;
+  const shardCount = body.shard_count ?? 1;
+  checkShard(shardIndex, shardCount);
+  return {
+    projectId,
+    target: body.lookup_target ?? null,
+    query: queryOf(body),
+    limit: body.limit ?? LOOKUP_LIMIT_MAX,
+    shardIndex,
+    shardCount,
+  };
+}
+
+const otherQuery = () =>
+  new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
+
+/** Parameters that are sent with a cursor must be those of its question. */
+function checkSame(question: LookupQuestion, body: LookupBody): void {
+  const same =
+    (body.query === undefined || queryOf(body) === question.query) &&
+    (body.limit === undefined || body.limit === question.limit) &&
+    (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
+    (body.shard_count === undefined || body.shard_count === question.shardCount);
+  if (!same) throw otherQuery();
+}
+
+/**
+ * A target that is sent with a cursor must be that of its question, or name the scope that a question
+ * without one has by default.
+ */
+async function checkSameTarget(
+  { scopes }: LookupServices,
+  { principal, reference: project, body: { lookup_target: given } }: LookupCall,
+  asked: LookupTarget | null,
+  scope: Scope,
+): Promise<void> {
+  if (given === undefined || JSON.stringify(given) === JSON.stringify(asked)) return;
+  if (asked !== null) throw otherQuery();
+  try {
+    const named = await scopes.resolve(principal, referenceOf(project, given));
+    if (named.id === scope.id) return;
+  } catch (error) {
+    if (!(error instanceof ScopeNotFound)) throw error;
+  }
+  throw otherQuery();
+}
+
+/** The state of a cursor, which has to be of this project and to continue what the body asks for. */
+function continued(state: LookupState | null, projectId: string, body: LookupBody): LookupState {
+  if (state?.question.projectId !== projectId) throw new Problem("invalid-cursor");
+  checkSame(state.question, body);
+  return state;
+}
+
+/** The scope that a target names; without a target, the project's default. */
+function referenceOf(project: string, target: LookupTarget | null): ScopeReference {
+  if (target === null) return { project, kind: "default" };
+  return "release" in target
+    ? { project, kind: "release", name: target.release }
+    : { project, kind: "environment", name: target.environment };
+}
+
+interface FoundPage {
+  readonly projectId: string;
+  /** A `LookupPage` in JSON. */
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+/** The state that the request asks to continue from, and its scope. */
+async function begin(services: LookupServices, call: LookupCall) {
+  const { scopes, cursors } = services;
+  const { principal, reference: project, body } = call;
+  // The cursor says which scope it belongs to, so it is read first. Nevertheless errors are reported in
+  // this order: missing project, invalid body, missing scope.
+  const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
+  const target = known === null ? (body.lookup_target ?? null) : known.question.target;
+  const scope = await scopes.find(principal, referenceOf(project, target));
+  const { projectId } = scope;
+  const state =
+    body.cursor === undefined
+      ? { question: firstQuestion(projectId, body), progress: "" }
+      : continued(known, projectId, body);
+  if (scope instanceof ScopeNotFound) throw scope;
+  if (known !== null) await checkSameTarget(services, call, known.question.target, scope);
+  return { state, scope };
+}
+
+/**
+ * One page of a project's knowledge. Throws `project-not-found`,
+ * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
+ */
+export async function lookUp(services: LookupServices, call: LookupCall): Promise<FoundPage> {
+  const { knowledge, cursors } = services;
+  const { state, scope } = await begin(services, call);
+  const { question, progress } = state;
+  const { query, limit, shardIndex, shardCount } = question;
+  const next = cursors.newCursor();
+  const request = { query, limit, shardIndex, shardCount, progress, selfPath: call.self, next };
+  const work = () => knowledge.lookup(call.principal.userId, scope, request);
+  const result = await traced("lookup", work, describe);
+  call.note(() => describe(result));
+  if (result.more) await cursors.save(next, { question, progress: result.progress });
+  return { projectId: scope.projectId, json: result.json };
+}

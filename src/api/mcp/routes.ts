@@ -1,0 +1,77 @@
+import type { ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
+import { Type } from "@sinclair/typebox";
+import { plainSchema } from "../../http/json-schema.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import type { HttpContext } from "../../http/pipeline.ts";
+import { toolCaller } from "./call-tool.ts";
+import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
+import { TOOLS, type Tool } from "./tools.ts";
+
+const EXAMPLE_MESSAGE: McpMessage = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "lookup", arguments: { project_reference: "handbook", query: "snapshots" } },
+};
+
+const EXAMPLE_ANSWER = {
+  jsonrpc: "2.0",
+  id: 1,
+  result: {
+    isError: true,
+    content: [
+      { type: "text", text: "project-not-found: No such project is visible to this caller." },
+    ],
+  },
+};
+
+/** The tools as clients list them, with the schemas of the operations. */
+function toolList(operations: readonly Operation[]): ListToolsResult {
+  const listed = ({ name, title, description, input, operationIds: [id] }: Tool) => ({
+    name,
+    title,
+    description,
+    inputSchema: plainSchema(input),
+    outputSchema: plainSchema(
+      operations.find((operation) => operation.id === id)?.response ?? Type.Object({}),
+    ),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  });
+  return { tools: TOOLS.map(listed) } as ListToolsResult;
+}
+
+/** The Model Context Protocol for assistants, whose tools run `operations`. */
+export function mcpOperation(operations: readonly Operation[], context: HttpContext): Operation {
+  const list = toolList(operations);
+  const tools = new Map(TOOLS.map((tool) => [tool.name, tool]));
+  const callTool = toolCaller(operations, context);
+  return operation({
+    id: "callMcp",
+    method: "POST",
+    path: "/mcp",
+    tag: "Assistants",
+    summary: "Model Context Protocol for assistants",
+    description:
+      "The streamable HTTP transport, without sessions: one message per request, answered in JSON. " +
+      "The tools `lookup` and `search` run the operations of the same purpose, with the caller's " +
+      "credential, permissions and projects. Their problems are tool errors.",
+    extension: true,
+    permission: null,
+    headers: McpHeaders,
+    body: McpMessage,
+    bodyExample: EXAMPLE_MESSAGE,
+    response: McpAnswer,
+    responseExample: EXAMPLE_ANSWER,
+    emptyStatuses: { 202: "A notification was accepted; there is no body." },
+    problems: [],
+    async handle({ request, requestId, body }) {
+      // The SDK takes longer to load than the rest of the HTTP layer, so it is loaded when it is used.
+      const { answerMessage } = await import("./server.ts");
+      return await answerMessage(request, body, {
+        list,
+        tools,
+        call: (tool, args) => callTool({ tool, args, request, requestId }),
+      });
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  type ListToolsResult,
+  McpError,
+} from "@modelcontextprotocol/sdk/types.js";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { JSON_TYPE } from "../../http/respond.ts";
+import { Problem } from "../../problem/problem.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { McpMessage } from "./schema.ts";
+import type { Tool } from "./tools.ts";
+
+const SERVER = { name: "tessera", title: "Tessera", version: VERSION };
+const INSTRUCTIONS =
+  "Search over the files of projects. `lookup` finds documents by text, `search` finds passages by " +
+  "an embedding. Both need `project_reference`, the id or slug of a project.";
+
+/** Made once, because making one takes longer than answering. A server without forms needs none. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/** What a server does with the requests of one message. */
+interface Handlers {
+  readonly list: ListToolsResult;
+  readonly tools: ReadonlyMap<string, Tool>;
+  call(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<CallToolResult>;
+}
+
+function serverOf({ list, tools, call }: Handlers): Server {
+  const server = new Server(SERVER, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator,
+  });
+  server.setRequestHandler(ListToolsRequestSchema, () => list);
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
+    const tool = tools.get(params.name);
+    if (tool !== undefined) return call(tool, params.arguments ?? {});
+    const known = [...tools.keys()].join(", ");
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool. The tools are: ${known}.`);
+  });
+  return server;
+}
+
+/** The transport answers with an error of JSON-RPC; every error over HTTP is a problem document. */
+async function refusal(response: Response): Promise<Problem> {
+  const { error } = (await response.json()) as { error?: { message?: string } };
+  return new Problem("validation-failed", { detail: error?.message ?? "The message is invalid." });
+}
+
+/**
+ * Answers one message, without a session: server and transport exist for this message only. A
+ * notification is answered 202. Throws `validation-failed` for what the protocol does not allow.
+ */
+export async function answerMessage(
+  request: Request,
+  message: McpMessage,
+  handlers: Handlers,
+): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = serverOf(handlers);
+  // The types of the SDK do not distinguish an absent property from one that is undefined.
+  await server.connect(transport as unknown as Parameters<Server["connect"]>[0]);
+  try {
+    const headers = new Headers({
+      // The response is JSON in any case, so there is nothing to negotiate.
+      accept: `${JSON_TYPE}, text/event-stream`,
+      "content-type": JSON_TYPE,
+    });
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null) headers.set("mcp-protocol-version", version);
+    const plain = new Request(request.url, { method: "POST", headers });
+    const response = await transport.handleRequest(plain, { parsedBody: message });
+    if (response.status >= 400) throw await refusal(response);
+    return response;
+  } finally {
+    await server.close();
+  }
+}

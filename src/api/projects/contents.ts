@@ -1,0 +1,117 @@
+import { noteRemoval } from "../../audit/removals.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
+import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
+import { asOperator } from "./manage.ts";
+
+export interface ListedRelease {
+  readonly name: string;
+  readonly id: string;
+  readonly files: number;
+  /** Null while an import is filling it. */
+  readonly frozen_at: Date | null;
+  /** The environments that serve it. */
+  readonly environments: string[];
+}
+
+/** The releases of a project, the newest last. */
+export async function listReleases(sql: Queryable, projectId: string): Promise<ListedRelease[]> {
+  return await sql<ListedRelease[]>`
+    SELECT r.name, r.id, r.frozen_at,
+      (SELECT count(*) FROM release_files f WHERE f.release_id = r.id)::integer AS files,
+      ARRAY (SELECT e.name FROM environments e WHERE e.active_release_id = r.id ORDER BY 1)
+        AS environments
+    FROM releases r WHERE r.project_id = ${projectId} ORDER BY r.created_at, r.name`;
+}
+
+export interface ListedEnvironment {
+  readonly name: string;
+  readonly id: string;
+  /** Files of the working set. */
+  readonly files: number;
+  /** The release that it serves; null for its working set. */
+  readonly active_release: string | null;
+  readonly protected: boolean;
+}
+
+/** The environments of a project in order of name. */
+export async function listEnvironments(
+  sql: Queryable,
+  projectId: string,
+): Promise<ListedEnvironment[]> {
+  return await sql<ListedEnvironment[]>`
+    SELECT e.name, e.id, e.protected, r.name AS active_release,
+      (SELECT count(*) FROM environment_files f WHERE f.environment_id = e.id)::integer AS files
+    FROM environments e LEFT JOIN releases r ON r.id = e.active_release_id
+    WHERE e.project_id = ${projectId} ORDER BY e.name`;
+}
+
+export interface ListedFile {
+  readonly path: string;
+  readonly id: string;
+  readonly versions: number;
+  /** Chunks of the newest version. */
+  readonly chunks: number;
+  /** Environments whose working set has the file. */
+  readonly environments: string[];
+  readonly releases: number;
+}
+
+/** The files of a project, or of one working set, in order of path. */
+export async function listFiles(
+  sql: Queryable,
+  projectId: string,
+  environment: string | null,
+): Promise<ListedFile[]> {
+  return await sql<ListedFile[]>`
+    SELECT f.path, f.id,
+      (SELECT count(*) FROM file_versions v WHERE v.file_id = f.id)::integer AS versions,
+      coalesce((SELECT v.chunk_count FROM file_versions v WHERE v.file_id = f.id
+        ORDER BY v.created_at DESC, v.id LIMIT 1), 0) AS chunks,
+      ARRAY (SELECT e.name FROM environment_files w JOIN environments e ON e.id = w.environment_id
+        WHERE w.file_id = f.id AND w.project_id = f.project_id ORDER BY 1) AS environments,
+      (SELECT count(*) FROM release_files r
+        WHERE r.file_id = f.id AND r.project_id = f.project_id)::integer AS releases
+    FROM files f WHERE f.project_id = ${projectId}
+      AND (${environment}::text IS NULL OR EXISTS (
+        SELECT FROM environment_files w JOIN environments e ON e.id = w.environment_id
+        WHERE e.project_id = f.project_id AND e.name = ${environment} AND w.file_id = f.id))
+    ORDER BY f.path`;
+}
+
+/** The paths that the audit log names. */
+const named = (paths: readonly string[]) => paths.slice(0, AUDIT_PATHS_MAX);
+
+/** Removes files from a working set. Returns how many were in it. Releases do not change. */
+export async function removeFiles(
+  sql: Sql,
+  projectId: string,
+  environment: string,
+  paths: readonly string[],
+): Promise<number> {
+  return await asOperator(sql, async (tx) => {
+    const result = await tx`
+    DELETE FROM environment_files w USING files f, environments e
+    WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
+      AND f.id = w.file_id AND f.path = ANY (${[...paths]})`;
+    if (result.count > 0) {
+      await noteRemoval(tx, projectId, { environment, files: result.count, paths: named(paths) });
+    }
+    return result.count;
+  });
+}
+
+/** Deletes files with all their versions, from all environments and releases. Returns their number. */
+export async function purgeFiles(
+  sql: Sql,
+  projectId: string,
+  paths: readonly string[],
+): Promise<number> {
+  return await asOperator(sql, async (tx) => {
+    const result = await tx`
+      DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
+    if (result.count > 0) {
+      await noteRemoval(tx, projectId, { purged: true, files: result.count, paths: named(paths) });
+    }
+    return result.count;
+  });
+}

@@ -1,0 +1,155 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { findProject } from "../../auth/project-access.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { timestamp } from "../../shared/formats.ts";
+import { INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
+import { nullable, ProjectParams } from "../../shared/schemas.ts";
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const IndexState = Type.Object(
+  {
+    complete: Type.Boolean({
+      description:
+        "True when every server in `data` has applied all changes of the project, and its graphs are " +
+        "built and calibrated. False while no server has loaded the project: a search loads it. Load " +
+        "tests begin when it is true.",
+    }),
+    applied_sequence: nullable(
+      Type.Integer({ minimum: 0 }),
+      "The position in the change log up to which searches on all servers see the project; null " +
+        "while no server has loaded it.",
+    ),
+    last_sequence: nullable(
+      Type.Integer({ minimum: 1 }),
+      "The position of the last change of the project; null when the log has none, because old " +
+        "entries are deleted.",
+    ),
+    data: Type.Array(
+      Type.Object(
+        {
+          server: Type.String({
+            format: "uuid",
+            description: "The server's id, new at each start.",
+          }),
+          dimension: nullable(
+            Type.Integer(),
+            "The dimension of the vectors; null for the index of texts.",
+          ),
+          vectors: count("Vectors in the index; 0 for texts."),
+          graph_backlog: count(
+            "Vectors that are not in the graph yet, which searches find by scanning. 0: the graph is " +
+              "complete, or the index is too small to need one.",
+          ),
+          documents: count("Documents in the index of texts; 0 for vectors."),
+          memory_bytes: count("Memory of the index, in bytes."),
+          pending_changes: count("Changes of the project that searches do not see yet."),
+          recall: nullable(
+            Type.Number({ minimum: 0, maximum: 1 }),
+            "Share of the true best results that recent searches found; null before it was measured.",
+          ),
+          recall_samples: count("Searches that `recall` was measured on."),
+          complete: Type.Boolean({
+            description:
+              "True when the server has applied all changes, and the graph is built and calibrated.",
+          }),
+          updated_at: Type.String({
+            format: "date-time",
+            description: "When the server reported this, which it does every few seconds.",
+          }),
+        },
+        { title: "ServerIndex", description: "An index of the project on one server." },
+      ),
+      { description: "By server and dimension, texts first. Empty: no server has it loaded." },
+    ),
+  },
+  { title: "IndexState", description: "The state of a project's indexes." },
+);
+type IndexState = Static<typeof IndexState>;
+
+const EXAMPLE: IndexState = {
+  complete: false,
+  applied_sequence: 1_204,
+  last_sequence: 1_204,
+  data: [
+    {
+      server: "5b2f4c1e-7d3a-4e6b-9c8d-1f0a2b3c4d5e",
+      dimension: 768,
+      vectors: 81_920,
+      graph_backlog: 16_384,
+      documents: 0,
+      memory_bytes: 60_817_408,
+      pending_changes: 0,
+      recall: 0.9971,
+      recall_samples: 412,
+      complete: false,
+      updated_at: "2026-01-06T12:00:00.000Z",
+    },
+  ],
+};
+
+interface StateRow extends Omit<IndexState["data"][number], "updated_at" | "complete"> {
+  readonly updated_at: Date;
+  readonly settled: boolean;
+  readonly seq: number;
+}
+
+/** The position of the last change of a project; null when the log has none. */
+async function readLastSequence(sql: Queryable, projectId: string): Promise<number | null> {
+  const [row] = await sql<{ seq: number | null }[]>`
+    SELECT max(seq)::float8 AS seq FROM change_log WHERE project_id = ${projectId}`;
+  return row?.seq ?? null;
+}
+
+/** What running servers report of a project's indexes. */
+export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
+  const last = await readLastSequence(sql, projectId);
+  // Counts are below 2^53, which JSON and JavaScript represent exactly.
+  const rows = await sql<StateRow[]>`
+    SELECT s.node_id AS server, nullif(s.dimension, 0) AS dimension,
+      s.vectors::float8 AS vectors, (s.vectors - s.graphed)::float8 AS graph_backlog,
+      s.documents::float8 AS documents, s.memory_bytes::float8 AS memory_bytes,
+      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)::float8
+        AS pending_changes,
+      s.recall::float8 AS recall, coalesce(s.recall_samples, 0) AS recall_samples, s.settled,
+      s.seq::float8 AS seq, s.updated_at
+    FROM index_state s WHERE s.project_id = ${projectId}
+      AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+    ORDER BY s.node_id, s.dimension`;
+  const data = rows.map(({ settled, seq: _, ...row }) => ({
+    ...row,
+    complete: settled && row.graph_backlog === 0 && row.pending_changes === 0,
+    updated_at: timestamp(row.updated_at),
+  }));
+  return {
+    complete: data.length > 0 && data.every((index) => index.complete),
+    applied_sequence: rows.length === 0 ? null : Math.min(...rows.map(({ seq }) => seq)),
+    last_sequence: last,
+    data,
+  };
+}
+
+/** GET /projects/{project_reference}/index-state. */
+export function indexStateOperation(sql: Sql): Operation {
+  return operation({
+    id: "getIndexState",
+    method: "GET",
+    path: "/projects/{project_reference}/index-state",
+    tag: "Projects",
+    summary: "Read the state of a project's indexes",
+    description:
+      "Every running server that has loaded the project reports its indexes: their size, recall, and " +
+      "the changes that are not searchable yet. Servers that stopped reporting are left out. " +
+      "`complete` answers whether the index is whole: poll until it is true before a measurement. A " +
+      "server reports every few seconds, so the answer may be late, but it is never early.",
+    extension: true,
+    permission: "projects.read",
+    params: ProjectParams,
+    response: IndexState,
+    responseExample: EXAMPLE,
+    problems: ["project-not-found"],
+    handle: async ({ params, principal }) =>
+      readIndexState(sql, await findProject(sql, principal, params.project_reference)),
+  });
+}

@@ -1,0 +1,83 @@
+import { actAs, OPERATOR } from "../../audit/actor.ts";
+import type { Queryable, Sql, Transaction } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+
+/** A project as operators see it. */
+export interface ListedProject {
+  readonly slug: string;
+  readonly id: string;
+  readonly name: string;
+  readonly owners: string[];
+  readonly members: number;
+  readonly files: number;
+  readonly environments: number;
+  readonly releases: number;
+  readonly created_at: Date;
+}
+
+/** All projects in order of slug. */
+export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> {
+  return await sql<ListedProject[]>`
+    SELECT p.slug, p.id, p.name, p.created_at,
+      ARRAY (SELECT coalesce(u.email, u.id::text) FROM memberships m JOIN users u ON u.id = m.user_id
+        WHERE m.project_id = p.id AND m.role = 'owner' ORDER BY 1) AS owners,
+      (SELECT count(*) FROM memberships m WHERE m.project_id = p.id)::integer AS members,
+      (SELECT count(*) FROM files f WHERE f.project_id = p.id)::integer AS files,
+      (SELECT count(*) FROM environments e WHERE e.project_id = p.id)::integer AS environments,
+      (SELECT count(*) FROM releases r WHERE r.project_id = p.id)::integer AS releases
+    FROM projects p ORDER BY p.slug COLLATE "C"`;
+}
+
+/** Deletes a project with everything in it. */
+export async function deleteProject(sql: Sql, id: string): Promise<void> {
+  await asOperator(sql, (tx) => tx`DELETE FROM projects WHERE id = ${id}`);
+}
+
+export interface Member {
+  readonly email: string | null;
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly since: Date;
+}
+
+/** The members of a project, owners first. */
+export async function listMembers(sql: Queryable, projectId: string): Promise<Member[]> {
+  return await sql<Member[]>`
+    SELECT u.email, u.id, u.name, m.role, m.created_at AS since
+    FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.project_id = ${projectId}
+    ORDER BY m.role <> 'owner', u.email, u.id`;
+}
+
+/** Makes a user a member, or changes their role. Returns whether anything changed. */
+export async function putMember(
+  sql: Sql,
+  projectId: string,
+  userId: string,
+  role: string,
+): Promise<boolean> {
+  return await asOperator(sql, async (tx) => {
+    const result = await tx`
+      INSERT INTO memberships AS m (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
+      ON CONFLICT (user_id, project_id) DO UPDATE SET role = excluded.role
+      WHERE m.role <> excluded.role`;
+    return result.count > 0;
+  });
+}
+
+/** Removes a member. Returns false if the user is none. */
+export async function removeMember(sql: Sql, projectId: string, userId: string): Promise<boolean> {
+  return await asOperator(sql, async (tx) => {
+    const result = await tx`
+      DELETE FROM memberships WHERE project_id = ${projectId} AND user_id = ${userId}`;
+    return result.count > 0;
+  });
+}
+
+/** Runs a transaction whose changes the audit log attributes to the operator. */
+export async function asOperator<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return await transaction(sql, async (tx) => {
+    await actAs(tx, OPERATOR);
+    return await work(tx);
+  });
+}

@@ -1,0 +1,208 @@
+import type { Principal } from "../../auth/principal.ts";
+import type { Queryable } from "../../db/client.ts";
+import { PROJECT_MEMBERS_MAX, PROJECT_RELEASES_MAX } from "../../shared/limits.ts";
+
+interface ProjectRow {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  is_claimed: boolean;
+  features: string[];
+  config: Record<string, unknown>;
+  provider: string | null;
+  layout: string | null;
+  prompt_count: number;
+  published_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface EnvironmentRow {
+  id: string;
+  name: string;
+  protected: boolean;
+  domains: string[];
+  environment_variables: unknown[];
+  active_release_id: string | null;
+  server_hostname: string | null;
+}
+
+interface ReleaseRow {
+  id: string;
+  name: string;
+  export_status: string;
+  build_status: string;
+  deploy_status: string;
+}
+
+interface UserRow {
+  id: string;
+  email: string | null;
+  name: string;
+  role: string;
+  avatar_src: string;
+}
+
+/** The summaries of a project's environments, releases and members, as JSON. */
+const SUMMARIES = `
+  (SELECT coalesce(json_agg(e ORDER BY e.name), '[]') FROM (
+    SELECT id, name, protected, domains, environment_variables, active_release_id, server_hostname
+    FROM environments WHERE project_id = p.id) e) AS environments,
+  (SELECT coalesce(json_agg(r), '[]') FROM (
+    SELECT id, name, export_status, build_status, deploy_status FROM releases
+    WHERE project_id = p.id ORDER BY created_at DESC, name DESC
+    LIMIT ${PROJECT_RELEASES_MAX}) r) AS releases,
+  (SELECT coalesce(json_agg(u), '[]') FROM (
+    SELECT u.id, u.email, u.name, j.role, u.avatar_src FROM memberships j
+    JOIN users u ON u.id = j.user_id WHERE j.project_id = p.id
+    ORDER BY j.role <> 'owner', j.created_at, u.id LIMIT ${PROJECT_MEMBERS_MAX}) u) AS users`;
+
+interface ProjectValues {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** The project to copy config, features, provider and layout from; null for none. */
+  readonly templateId: string | null;
+}
+
+/** The caller's projects with this id or slug: two when id and slug disagree. */
+export async function readTemplates(
+  sql: Queryable,
+  { userId }: Principal,
+  id: string | null,
+  slug: string | null,
+) {
+  return await sql<{ id: string; slug: string }[]>`
+    SELECT p.id, p.slug FROM projects p
+    JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    WHERE p.id = ${id} OR p.slug = ${slug}`;
+}
+
+/** A project with everything that its representation contains. */
+export interface FullProjectRow extends ProjectRow {
+  environments: EnvironmentRow[];
+  releases: ReleaseRow[];
+  users: UserRow[];
+}
+
+/** A selection among the caller's projects. */
+interface ProjectSelection {
+  readonly id?: string;
+  /** Only projects whose slug is after or before this one. */
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/**
+ * The caller's projects in order of slug, or in reverse order before one. A key bound to a project
+ * finds that project alone.
+ */
+export async function readProjects(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  { id, after, before, limit }: ProjectSelection,
+): Promise<FullProjectRow[]> {
+  return await sql<FullProjectRow[]>`
+    SELECT p.id, p.slug, p.name, p.description, p.is_claimed, p.features, p.config, p.provider,
+      p.layout, p.prompt_count, p.published_at, p.created_at, p.updated_at,
+      ${sql.unsafe(SUMMARIES)}
+    FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
+      ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
+      ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after}`}
+      ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before}`}
+    ORDER BY p.slug COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
+}
+
+export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
+  const { id, slug, name, description, templateId } = values;
+  const [row] = await sql<ProjectRow[]>`
+    INSERT INTO projects (id, slug, name, description, features, config, provider, layout)
+    SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
+      coalesce(t.config, '{}'), t.provider, t.layout
+    FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
+    RETURNING id, slug, name, description, is_claimed, features, config, provider, layout,
+      prompt_count, published_at, created_at, updated_at`;
+  return row as ProjectRow;
+}
+
+export async function insertOwner(sql: Queryable, projectId: string, userId: string) {
+  const [row] = await sql<UserRow[]>`
+    WITH joined AS (
+      INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, 'owner')
+      RETURNING user_id, role
+    )
+    SELECT u.id, u.email, u.name, j.role, u.avatar_src FROM joined j JOIN users u ON u.id = j.user_id`;
+  return row as UserRow;
+}
+
+export async function insertEnvironment(sql: Queryable, projectId: string, name: string) {
+  return await sql<EnvironmentRow[]>`
+    INSERT INTO environments (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+}
+
+/** Copies a project's environments without their active releases. */
+export async function copyEnvironments(sql: Queryable, from: string, to: string) {
+  return await sql<EnvironmentRow[]>`
+    INSERT INTO environments (id, project_id, name, protected, domains, environment_variables,
+      server_hostname)
+    SELECT gen_random_uuid(), ${to}, name, protected, domains, environment_variables, server_hostname
+    FROM environments WHERE project_id = ${from}
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+}
+
+/** What the environments of a project serve: an active release, or else their working set. */
+function servedFiles(sql: Queryable, projectId: string) {
+  return sql`(
+    SELECT e.name, w.file_id, w.file_version_id
+    FROM environments e JOIN environment_files w ON w.environment_id = e.id
+    WHERE e.project_id = ${projectId} AND e.active_release_id IS NULL
+    UNION ALL
+    SELECT e.name, r.file_id, r.file_version_id
+    FROM environments e JOIN release_files r ON r.release_id = e.active_release_id
+    WHERE e.project_id = ${projectId})`;
+}
+
+/**
+ * Copies what all environments serve as their working sets, with files, versions and chunks. Copies have
+ * new ids and are matched with the originals by natural key: a file by path, a version by file and
+ * version key, an environment by name.
+ */
+export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
+  await sql`
+    INSERT INTO files (id, project_id, path)
+    SELECT gen_random_uuid(), ${to}, f.path FROM files f
+    WHERE f.project_id = ${from} AND f.id IN (
+      SELECT s.file_id FROM ${servedFiles(sql, from)} s)`;
+  await sql`
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
+    SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.chunk_count
+    FROM file_versions v
+    JOIN files f ON f.id = v.file_id
+    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
+    WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
+  await sql`
+    INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
+      start_offset, end_offset, token_count, metadata, dimension, embedding)
+    SELECT gen_random_uuid(), ${to}, nv.file_id, nv.id, c.file_path, c.index, c.content,
+      c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedding
+    FROM file_versions nv
+    JOIN files nf ON nf.id = nv.file_id
+    JOIN files f ON f.project_id = ${from} AND f.path = nf.path
+    JOIN file_versions v ON v.file_id = f.id AND v.version_key = nv.version_key
+    JOIN chunks c ON c.file_version_id = v.id
+    WHERE nf.project_id = ${to}`;
+  await sql`
+    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+    SELECT ${to}, ne.id, nf.id, nv.id
+    FROM ${servedFiles(sql, from)} s
+    JOIN environments ne ON ne.project_id = ${to} AND ne.name = s.name
+    JOIN files f ON f.id = s.file_id
+    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
+    JOIN file_versions v ON v.id = s.file_version_id
+    JOIN file_versions nv ON nv.file_id = nf.id AND nv.version_key = v.version_key`;
+}

@@ -1,0 +1,120 @@
+import type { Sql } from "../../db/client.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { json } from "../../http/respond.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
+import { indexStateOperation } from "./index-state.ts";
+import { NewProject, Project, ProjectPage } from "./schema.ts";
+import { createProject, getProject, listProjects } from "./service.ts";
+
+const EXAMPLE: Project = {
+  id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  slug: "handbook",
+  name: "Handbook",
+  description: "The company handbook.",
+  is_claimed: true,
+  features: [],
+  environments: [
+    {
+      id: "7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+      name: "production",
+      protected: false,
+      domains: [],
+      environment_variables: [],
+    },
+  ],
+  releases: [],
+  created_at: "2026-01-05T09:30:00.000Z",
+  updated_at: "2026-01-05T09:30:00.000Z",
+  prompt_count: 0,
+  config: {},
+  provider: null,
+  layout: null,
+  users: [
+    {
+      id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
+      email: "ada@example.com",
+      name: "Ada",
+      role: "owner",
+      avatar_src: "",
+    },
+  ],
+};
+
+const PAGE_EXAMPLE: ProjectPage = {
+  data: [EXAMPLE],
+  page_info: {
+    self: "/projects?limit=1",
+    first: null,
+    next: "/projects?limit=1&cursor=4mUv0Zx7",
+    prev: null,
+  },
+};
+
+/** Operations that create, list and read projects. */
+export function projectOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+  const { sql, cursors } = services;
+  return [
+    createOperation(sql),
+    operation({
+      id: "listProjects",
+      method: "GET",
+      path: "/projects",
+      tag: "Projects",
+      summary: "List projects",
+      description:
+        "The projects that the caller is a member of. A key bound to a project lists that project.",
+      extension: true,
+      permission: "projects.read",
+      query: PageQuery,
+      response: ProjectPage,
+      responseExample: PAGE_EXAMPLE,
+      problems: ["invalid-cursor"],
+      handle: (call) => listProjects(sql, cursors, call.principal, pageRequestOf(call)),
+    }),
+    operation({
+      id: "getProject",
+      method: "GET",
+      path: "/projects/{project_reference}",
+      tag: "Projects",
+      summary: "Read a project",
+      extension: true,
+      permission: "projects.read",
+      params: ProjectParams,
+      response: Project,
+      responseExample: EXAMPLE,
+      conditional: true,
+      problems: ["project-not-found"],
+      handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
+    }),
+    indexStateOperation(sql),
+  ];
+}
+
+function createOperation(sql: Sql): Operation {
+  return operation({
+    id: "createProject",
+    method: "POST",
+    path: "/projects",
+    tag: "Projects",
+    summary: "Create a project",
+    description:
+      "The caller becomes the owner. Without a template, the project has one environment, " +
+      "`production`. With one, the template's config, features, environments and their working " +
+      "sets are copied, but not its releases: what an environment serves from a release becomes the " +
+      "working set of its copy.",
+    permission: "projects.create",
+    body: NewProject,
+    bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },
+    status: 201,
+    response: Project,
+    responseExample: EXAMPLE,
+    responseHeaders: { Location: { description: "The path of the project." } },
+    problems: ["permission-denied", "project-not-found", "project-slug-taken"],
+    async handle({ principal, requestId, basePath, body }) {
+      const project = await createProject(sql, principal, requestId, body);
+      return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { STORABLE } from "../../shared/formats.ts";
+import {
+  PROJECT_MEMBERS_MAX,
+  PROJECT_RELEASES_MAX,
+  PROJECT_SLUG_MAX_CHARS,
+} from "../../shared/limits.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const text = (description: string) => Type.String({ description });
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
+const nullableText = (description: string) =>
+  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
+const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
+
+export const NewProject = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      pattern: STORABLE,
+      description: "The display name.",
+    }),
+    slug: Type.String({
+      minLength: 1,
+      maxLength: PROJECT_SLUG_MAX_CHARS,
+      pattern: "^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
+      description: "The name in URLs, unique within the service.",
+    }),
+    description: Type.Optional(
+      Type.String({ ...storable, description: "A description of the project." }),
+    ),
+    templateSlug: Type.Optional(
+      Type.String({
+        ...storable,
+        description: "The slug of a project to copy config, features and environments from.",
+      }),
+    ),
+    templateProjectId: Type.Optional(
+      uuid("The id of a project to copy from. It must match `templateSlug` when both are given."),
+    ),
+  },
+  { title: "NewProject", description: "A project to create." },
+);
+export type NewProject = Static<typeof NewProject>;
+
+const EnvironmentSummary = Type.Object(
+  {
+    id: uuid("The environment's id."),
+    name: text("The environment's name, unique within the project."),
+    protected: Type.Boolean({
+      description: "True when the environment is protected against changes.",
+    }),
+    domains: Type.Array(Type.String(), { description: "The domains of the environment." }),
+    environment_variables: Type.Array(Type.Unknown(), {
+      description: "The environment variables.",
+    }),
+    active_release_id: Type.Optional(
+      uuid("The release that the environment serves. Without one, it serves its working set."),
+    ),
+    server_hostname: Type.Optional(text("The host that the environment runs on.")),
+  },
+  { title: "Environment", description: "A summary of an environment." },
+);
+
+const ReleaseSummary = Type.Object(
+  {
+    id: uuid("The release's id."),
+    name: text("The release's name."),
+    export_status: text("The status of the export."),
+    build_status: text("The status of the build."),
+    deploy_status: text("The status of the deployment."),
+  },
+  { title: "Release", description: "A summary of a release." },
+);
+
+const UserSummary = Type.Object(
+  {
+    id: text("The user's id."),
+    email: Type.Optional(text("The user's email address, if known.")),
+    name: text("The user's name."),
+    role: text("The user's role in the project."),
+    avatar_src: text("The URL of the user's picture; empty when there is none."),
+  },
+  { title: "Member", description: "A summary of a member." },
+);
+
+export const Project = Type.Object(
+  {
+    id: uuid("The project's id."),
+    slug: text("The name in URLs."),
+    name: text("The display name."),
+    description: Type.Optional(text("A description of the project.")),
+    is_claimed: Type.Optional(Type.Boolean({ description: "True when the project has an owner." })),
+    features: Type.Optional(Type.Array(Type.String(), { description: "The enabled features." })),
+    environments: Type.Optional(
+      Type.Array(EnvironmentSummary, { description: "The environments in order of name." }),
+    ),
+    releases: Type.Optional(
+      Type.Array(ReleaseSummary, {
+        description: `The newest ${PROJECT_RELEASES_MAX} releases, the newest first.`,
+      }),
+    ),
+    created_at: Type.Optional(dateTime("When the project was created.")),
+    updated_at: Type.Optional(dateTime("When the project last changed.")),
+    published_at: Type.Optional(
+      dateTime("When the project was published. Absent when it is not published."),
+    ),
+    prompt_count: Type.Optional(Type.Number({ description: "The number of prompts." })),
+    config: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: "The project's configuration." }),
+    ),
+    provider: nullableText("The host of the project's repository; null when there is none."),
+    layout: nullableText("The layout of the files; null for the default."),
+    users: Type.Optional(
+      Type.Array(UserSummary, {
+        description: `The members, owners first, at most ${PROJECT_MEMBERS_MAX}.`,
+      }),
+    ),
+  },
+  { title: "Project", description: "A project." },
+);
+export type Project = Static<typeof Project>;
+
+export const ProjectPage = Type.Object(
+  {
+    data: Type.Array(Project, { description: "The caller's projects in order of slug." }),
+    page_info: PageInfo,
+  },
+  { title: "ProjectPage" },
+);
+export type ProjectPage = Static<typeof ProjectPage>;

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { findProject } from "../../auth/project-access.ts";
+import { ensureUser } from "../../auth/users.ts";
+import type { Queryable, Sql, Transaction } from "../../db/client.ts";
+import { uniqueViolation } from "../../db/errors.ts";
+import { transaction } from "../../db/transaction.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type PageRequest, readListing } from "../../http/pages.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { timestamp } from "../../shared/formats.ts";
+import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
+import { omitNulls } from "../../shared/omit-nulls.ts";
+import {
+  copyEnvironments,
+  copyWorkingSets,
+  type FullProjectRow,
+  insertEnvironment,
+  insertOwner,
+  insertProject,
+  readProjects,
+  readTemplates,
+} from "./queries.ts";
+import type { NewProject, Project, ProjectPage } from "./schema.ts";
+
+const FIRST_ENVIRONMENT = "production";
+
+function projectOf(row: FullProjectRow): Project {
+  const { provider, layout, environments, releases, users, ...rest } = row;
+  return {
+    ...omitNulls({
+      ...rest,
+      published_at: timestamp(row.published_at),
+      created_at: timestamp(row.created_at),
+      updated_at: timestamp(row.updated_at),
+    }),
+    environments: environments.map(omitNulls).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    releases,
+    provider,
+    layout,
+    users: users.map(omitNulls),
+  };
+}
+
+/** One page of the caller's projects in order of slug. Throws `invalid-cursor`. */
+export async function listProjects(
+  sql: Queryable,
+  cursors: CursorSigner,
+  principal: Principal,
+  page: PageRequest,
+): Promise<ProjectPage> {
+  const { rows, pageInfo } = await readListing<FullProjectRow, [slug: string]>(cursors, page, {
+    binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
+    keyOf: (row) => [row.slug],
+    after: (key, limit) => readProjects(sql, principal, { ...(key && { after: key[0] }), limit }),
+    before: ([slug], limit) => readProjects(sql, principal, { before: slug, limit }),
+  });
+  return { data: rows.map(projectOf), page_info: pageInfo };
+}
+
+/** A project of the caller by its id or slug. Throws `project-not-found`. */
+export async function getProject(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<Project> {
+  const id = await findProject(sql, principal, reference);
+  const [row] = await readProjects(sql, principal, { id, limit: 1 });
+  if (row === undefined) throw new Problem("project-not-found");
+  return projectOf(row);
+}
+
+/** The id of the template in the request, or null when there is none. */
+async function findTemplate(
+  tx: Transaction,
+  principal: Principal,
+  input: NewProject,
+): Promise<string | null> {
+  const id = input.templateProjectId?.toLowerCase() ?? null;
+  const slug = input.templateSlug ?? null;
+  if (id === null && slug === null) return null;
+  const found = await readTemplates(tx, principal, id, slug);
+  const byId = found.find((project) => project.id === id);
+  const bySlug = found.find((project) => project.slug === slug);
+  if ((id !== null && byId === undefined) || (slug !== null && bySlug === undefined)) {
+    throw new Problem("project-not-found", {
+      detail: "The template does not exist, or the caller has no access to it.",
+    });
+  }
+  if (byId !== undefined && bySlug !== undefined && byId.id !== bySlug.id) {
+    const message = "identifies another project than templateProjectId";
+    throw invalid([{ field: "templateSlug", message }]);
+  }
+  return (byId ?? bySlug)?.id ?? null;
+}
+
+async function insertWithTemplate(
+  tx: Transaction,
+  principal: Principal,
+  actor: Actor,
+  input: NewProject,
+): Promise<Project> {
+  // The template may change while it is copied. All statements must see the same state of it.
+  await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
+  await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
+  const templateId = await findTemplate(tx, principal, input);
+  await ensureUser(tx, principal);
+  await actAs(tx, actor);
+  const id = randomUUID();
+  const { slug, name, description = null } = input;
+  const project = await insertProject(tx, { id, slug, name, description, templateId });
+  const owner = await insertOwner(tx, id, principal.userId);
+  if (templateId === null) {
+    const environments = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
+    return projectOf({ ...project, environments, releases: [], users: [owner] });
+  }
+  const environments = await copyEnvironments(tx, templateId, id);
+  await copyWorkingSets(tx, templateId, id);
+  return projectOf({ ...project, environments, releases: [], users: [owner] });
+}
+
+/**
+ * Creates a project that the caller owns, empty or as a copy of a template. Throws
+ * `permission-denied` for an API key bound to a project, `project-not-found` for an unknown
+ * template, and `project-slug-taken`.
+ */
+export async function createProject(
+  sql: Sql,
+  principal: Principal,
+  requestId: string,
+  input: NewProject,
+): Promise<Project> {
+  if (principal.projectId !== null) {
+    throw new Problem("permission-denied", {
+      detail: "An API key that is bound to a project cannot create projects.",
+    });
+  }
+  try {
+    return await transaction(sql, (tx) =>
+      insertWithTemplate(tx, principal, actorOf(principal, requestId), input),
+    );
+  } catch (error) {
+    if (uniqueViolation(error) !== "projects_slug_key") throw error;
+    throw new Problem("project-slug-taken", { cause: error });
+  }
+}

@@ -1,0 +1,76 @@
+import type { Principal } from "../../auth/principal.ts";
+import type { Sql } from "../../db/client.ts";
+import { isOutage } from "../../db/errors.ts";
+import { type Scope, ScopeNotFound } from "../../engine/requests/scope.ts";
+import { Problem } from "../../problem/problem.ts";
+import { isStorable } from "../../shared/formats.ts";
+import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
+import { type CacheCounts, TimedCache } from "../../shared/timed-cache.ts";
+import { readScope, type ScopeName } from "./queries.ts";
+
+/** How a caller names a scope: a project by id or slug, and an environment or release in it. */
+export type ScopeReference = { readonly project: string } & ScopeName;
+
+/** Text that can be stored, of a length that a name can have. */
+function isPossible(text: string): boolean {
+  return text.length <= REFERENCE_MAX_CHARS && isStorable(text);
+}
+
+/** An impossible name becomes "", so that a missing project is still reported before the name. */
+function possible(target: ScopeName): ScopeName {
+  if (target.kind === "default") return { kind: "default" };
+  return { kind: target.kind, name: isPossible(target.name) ? target.name : "" };
+}
+
+async function loadScope(
+  sql: Sql,
+  principal: Principal,
+  project: string,
+  target: ScopeName,
+): Promise<Scope> {
+  const row = await readScope(sql, principal, project, target);
+  if (row === undefined) throw new Problem("project-not-found");
+  const { project_id: projectId, scope_id: id, kind, frozen } = row;
+  if (id === null) throw new ScopeNotFound(projectId, kind);
+  return { tenant: principal.userId, projectId, id, kind, frozen };
+}
+
+/**
+ * Finds the scopes that callers name. A scope is cached for less than a second, per caller, so one
+ * caller's access never serves another. A missing scope is not cached.
+ */
+export class ScopeResolver {
+  readonly #cache: TimedCache<Scope>;
+
+  constructor(
+    private readonly sql: Sql,
+    counts: CacheCounts = { hits: 0, misses: 0 },
+  ) {
+    this.#cache = new TimedCache({ isOutage, counts });
+  }
+
+  /** Throws `project-not-found`, `environment-not-found` or `release-not-found`. */
+  resolve(principal: Principal, reference: ScopeReference): Scope | Promise<Scope> {
+    const { project } = reference;
+    if (!isPossible(project)) throw new Problem("project-not-found");
+    const target = possible(reference);
+    const name = target.kind === "default" ? "" : target.name;
+    // NUL separates: neither ids nor the checked texts contain it.
+    const key = [principal.userId, principal.projectId ?? "", target.kind, project, name];
+    return this.#cache.get(key.join("\0"), () => loadScope(this.sql, principal, project, target));
+  }
+
+  /** The scope, or the error that it is missing. Throws `project-not-found`. */
+  async find(principal: Principal, reference: ScopeReference): Promise<Scope | ScopeNotFound> {
+    try {
+      return await this.resolve(principal, reference);
+    } catch (error) {
+      if (error instanceof ScopeNotFound) return error;
+      throw error;
+    }
+  }
+
+  clear(): void {
+    this.#cache.clear();
+  }
+}

@@ -1,0 +1,148 @@
+import type { VectorOptions } from "../../../workers/protocol.ts";
+import { parseJson } from "../../http/body.ts";
+import { ignoredFields } from "../../http/ignored-fields.ts";
+import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
+import { validator } from "../../problem/validate.ts";
+import {
+  DIMENSIONS,
+  PROBLEM_MAX_FIELD_ERRORS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../../shared/limits.ts";
+import { vectorFault } from "../../shared/vector.ts";
+import { SearchOptions } from "./schema.ts";
+
+/** A search whose values have all been checked. */
+interface CheckedSearch {
+  readonly vector: Float32Array<ArrayBuffer>;
+  readonly options: VectorOptions;
+  /** Names of unknown fields, as a header shows them. */
+  readonly ignored: string;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
+const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
+
+const checkOptions = validator(SearchOptions);
+
+/** The options, or what is wrong with them. */
+function optionsOf(value: unknown): SearchOptions | FieldError[] {
+  try {
+    return checkOptions(value);
+  } catch (error) {
+    if (error instanceof Problem && error.options.errors) return error.options.errors;
+    throw error;
+  }
+}
+
+/** Bun only runs on little-endian machines, so the bytes need no conversion. A copy aligns them. */
+function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+/** Errors of the elements that are not finite float32 numbers. */
+function elementErrors(values: ArrayLike<unknown>): FieldError[] {
+  const errors: FieldError[] = [];
+  for (let i = 0; i < values.length && errors.length < PROBLEM_MAX_FIELD_ERRORS; i++) {
+    const value = values[i];
+    const field = `vector[${i}]`;
+    if (typeof value !== "number") errors.push({ field, message: "must be a number" });
+    else if (!Number.isFinite(Math.fround(value))) {
+      errors.push({ field, message: "must be a finite number in the range of float32" });
+    }
+  }
+  return errors;
+}
+
+/** Checks the elements and their number. `dimension` is undefined when it is invalid itself. */
+function checkVector(
+  values: ArrayLike<unknown>,
+  dimension: number | undefined,
+): Float32Array<ArrayBuffer> | FieldError[] {
+  const isQuick = values instanceof Float32Array && values.length === dimension;
+  if (isQuick && vectorFault(values) === undefined) return values as Float32Array<ArrayBuffer>;
+  const errors = elementErrors(values);
+  if (errors.length > 0) return errors;
+  if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
+    const message = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
+    return [{ field: "vector", message: `${message}, and has ${values.length}` }];
+  }
+  if (dimension !== undefined && values.length !== dimension) {
+    const message = `must have ${dimension} elements, according to dimension, and has ${values.length}`;
+    return [{ field: "vector", message }];
+  }
+  const narrowed = Float32Array.from(values as ArrayLike<number>);
+  if (vectorFault(narrowed) !== "all-zeros") return narrowed;
+  return [{ field: "vector", message: "must not be all zeros" }];
+}
+
+function decodeVector(
+  value: unknown,
+  dimension: number | undefined,
+): Float32Array<ArrayBuffer> | FieldError[] {
+  if (value === undefined) return [{ field: "vector", message: "is required" }];
+  if (Array.isArray(value)) return checkVector(value, dimension);
+  const message = "must be an array of numbers, or base64 of little-endian float32";
+  if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
+  const bytes = Buffer.from(value, "base64");
+  if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
+  return checkVector(floatsOfBytes(bytes), dimension);
+}
+
+function checked(
+  options: SearchOptions | FieldError[],
+  decode: (dimension: number | undefined) => Float32Array<ArrayBuffer> | FieldError[],
+): CheckedSearch {
+  const known = Array.isArray(options) ? undefined : options;
+  const vector = decode(known?.dimension);
+  const vectorErrors = Array.isArray(vector) ? vector : [];
+  if (Array.isArray(vector) || known === undefined) {
+    throw invalid([...vectorErrors, ...(Array.isArray(options) ? options : [])]);
+  }
+  const limit = Math.floor(known.limit ?? SEARCH_LIMIT_DEFAULT);
+  const threshold = known.threshold ?? SEARCH_THRESHOLD_DEFAULT;
+  return { vector, options: { dimension: known.dimension, limit, threshold }, ignored: "" };
+}
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  "vector",
+  ...Object.keys(SearchOptions.properties),
+]);
+
+/** Parses and checks a JSON body. Throws a problem that names every invalid field. */
+export function parseSearch(bytes: Uint8Array): CheckedSearch {
+  const value = parseJson(bytes);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid([{ field: "body", message: "must be an object" }]);
+  }
+  const vector = (value as Record<string, unknown>)["vector"];
+  const unknown = Object.keys(value).filter((name) => !KNOWN_FIELDS.has(name));
+  const search = checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
+  return { ...search, ignored: ignoredFields(unknown) };
+}
+
+/** The number that a query parameter spells, or else its text. */
+function numeric(text: string): number | string {
+  return NUMBER.test(text) ? Number(text) : text;
+}
+
+/** Checks a binary body, which is the vector, and the query parameters for its options. */
+export function parseOctets(
+  bytes: Uint8Array,
+  query: Readonly<Record<string, string>>,
+): CheckedSearch {
+  const options: Record<string, unknown> = {};
+  for (const name of ["dimension", "limit", "threshold"]) {
+    const text = query[name];
+    if (text !== undefined) options[name] = numeric(text);
+  }
+  return checked(optionsOf(options), (dimension) => {
+    if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
+      return checkVector(floatsOfBytes(bytes), dimension);
+    }
+    return [{ field: "vector", message: "must be little-endian float32: 4 bytes per element" }];
+  });
+}

@@ -1,0 +1,218 @@
+import type { TObject } from "@sinclair/typebox";
+import type { SearchFound } from "../../../workers/protocol.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
+import type { SearchEngine } from "../../engine/requests/search-engine.ts";
+import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
+import type { BodyIntake } from "../../http/body-intake.ts";
+import { REVALIDATE } from "../../http/conditional.ts";
+import { type Operation, rawOperation } from "../../http/operation.ts";
+import type { RequestDetail } from "../../http/request-record.ts";
+import { JSON_TYPE } from "../../http/respond.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
+import { targetOf } from "../../http/target.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import { traced } from "../../observability/tracing.ts";
+import { Problem } from "../../problem/problem.ts";
+import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
+import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
+import { parseOctets, parseSearch } from "./body.ts";
+import { searchHeaders, setSearchHeaders } from "./headers.ts";
+import { describeSearch, recordSearch } from "./record.ts";
+import {
+  EnvironmentSearchParams,
+  exampleBody,
+  exampleOctets,
+  exampleResponse,
+  ReleaseSearchParams,
+  SearchBody,
+  SearchOctets,
+  SearchQueryParameters,
+  SearchResponse,
+} from "./schema.ts";
+
+const OCTETS_TYPE = "application/octet-stream";
+
+interface SearchServices {
+  readonly engine: SearchEngine;
+  readonly scopes: ScopeResolver;
+  readonly bodies: BodyIntake;
+  readonly metrics: Metrics;
+  readonly config: { readonly maxBodyBytes: number };
+}
+
+interface SearchCall {
+  readonly request: Request;
+  readonly query: Readonly<Record<string, string>>;
+  readonly principal: Principal | undefined;
+  readonly basePath: string;
+  note(detail: () => RequestDetail): void;
+}
+
+/** Runs a search. Throws a problem when the request is invalid. */
+async function answer(
+  engine: SearchEngine,
+  scope: Scope,
+  call: {
+    tenant: string;
+    type: string;
+    path: string;
+    query: SearchCall["query"];
+    body: Uint8Array<ArrayBuffer>;
+  },
+): Promise<SearchFound> {
+  const { tenant, type, path: selfPath, query, body } = call;
+  // Counting in full precision compares every chunk, too.
+  const exact = query["effort"] === "exact" || query["count"] === "exact";
+  let unparsed: Uint8Array | undefined;
+  if (type !== OCTETS_TYPE) {
+    const quick = engine.search({ tenant, scope, selfPath, body, exact });
+    const found = quick instanceof Promise ? await quick : quick;
+    if (found.kind === "found") return found;
+    unparsed = found.body;
+  }
+  const startedAt = performance.now();
+  const { vector, options, ignored } =
+    unparsed === undefined ? parseOctets(body, query) : parseSearch(unparsed);
+  const parseMs = performance.now() - startedAt;
+  const bytes = new Uint8Array(vector.buffer);
+  const found = await engine.search({
+    tenant,
+    scope,
+    selfPath,
+    body: bytes,
+    vector: options,
+    exact,
+  });
+  if (found.kind === "found") return { ...found, ignored, parseMs: parseMs + found.parseMs };
+  throw new Error("the engine did not accept a checked vector");
+}
+
+function requireSearchType(type: string, empty: boolean): void {
+  if (type === OCTETS_TYPE || isJsonType(type)) return;
+  // Without body and type, the missing body is the better message.
+  if (type === "" && empty) return;
+  throw new Problem("unsupported-media-type", {
+    detail: `This operation accepts ${JSON_TYPE} and ${OCTETS_TYPE}.`,
+    headers: { accept: `${JSON_TYPE}, ${OCTETS_TYPE}` },
+  });
+}
+
+/**
+ * Answers a search. A request is checked in this order: credential, permission, project and scope,
+ * size and type of the body, the body itself.
+ */
+async function search(
+  { engine, scopes, config, bodies, metrics }: SearchServices,
+  reference: ScopeReference,
+  { request, query, principal, basePath, note }: SearchCall,
+): Promise<Response> {
+  const resolved = scopes.resolve(principal as Principal, reference);
+  const scope = resolved instanceof Promise ? await resolved : resolved;
+  const { userId: tenant } = principal as Principal;
+  const type = mediaType(request);
+  const body = await bodies.read(request, config.maxBodyBytes, tenant);
+  engine.admit(tenant);
+  try {
+    requireSearchType(type, body.byteLength === 0);
+    requirePlainBody(request);
+    const { path: ownPath, target } = targetOf(request.url);
+    const path = basePath + ownPath;
+    const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
+    if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
+    if (scope.frozen) {
+      // Computed now, because the body is transferred to the engine and is empty afterwards.
+      const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
+      headers["etag"] = tag;
+      if (hasAnswer(request.headers.get("if-none-match"), tag)) {
+        return new Response(null, { status: 304, headers });
+      }
+    }
+    headers["content-type"] = JSON_TYPE;
+    const work = () => answer(engine, scope, { tenant, type, path, query, body });
+    const found = await traced("search", work, describeSearch);
+    if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
+    setSearchHeaders(headers, found);
+    recordSearch(metrics, found);
+    note(() => describeSearch(found));
+    return new Response(found.json, { headers });
+  } finally {
+    engine.release(tenant);
+  }
+}
+
+interface SearchSpec {
+  readonly id: string;
+  readonly path: string;
+  readonly params: TObject;
+  readonly summary: string;
+  readonly description: string;
+  readonly conditional: boolean;
+  readonly notFound: "environment-not-found" | "release-not-found";
+  readonly reference: (params: Record<string, string>) => ScopeReference;
+}
+
+function searchOperation(services: SearchServices, spec: SearchSpec): Operation {
+  const { id, path, params, summary, description, conditional, notFound, reference } = spec;
+  return rawOperation({
+    id,
+    method: "POST",
+    path,
+    tag: "Search",
+    summary,
+    description,
+    credential: "bearer",
+    permission: "search.query",
+    params,
+    query: SearchQueryParameters,
+    bodies: {
+      [JSON_TYPE]: { schema: SearchBody, example: exampleBody },
+      [OCTETS_TYPE]: { schema: SearchOctets, example: exampleOctets },
+    },
+    bodyRequired: true,
+    response: SearchResponse,
+    responseExample: exampleResponse,
+    responseHeaders: { ...searchHeaders, ...routingKeyHeader },
+    conditional,
+    problems: ["validation-failed", "project-not-found", notFound],
+    handle: (call) =>
+      search(services, reference(call.params as Record<string, string>), call as SearchCall),
+  });
+}
+
+/** POST /projects/{project_reference}/environments/{environmentName}/search, and of releases. */
+export function searchOperations(services: SearchServices): Operation[] {
+  const common =
+    "Finds the chunks whose embedding is nearest to the vector, among those that have the " +
+    "requested dimension. Committed changes are visible within a second.";
+  return [
+    searchOperation(services, {
+      id: "searchEnvironment",
+      path: "/projects/{project_reference}/environments/{environmentName}/search",
+      params: EnvironmentSearchParams,
+      summary: "Search the files of an environment by vector",
+      description: `${common} An environment with an active release serves that release.`,
+      conditional: false,
+      notFound: "environment-not-found",
+      reference: (params) => ({
+        kind: "environment",
+        project: params["project_reference"] as string,
+        name: params["environmentName"] as string,
+      }),
+    }),
+    searchOperation(services, {
+      id: "searchRelease",
+      path: "/projects/{project_reference}/releases/{version}/search",
+      params: ReleaseSearchParams,
+      summary: "Search the files of a release by vector",
+      description: `${common} Answers of a frozen release carry an ETag and can be revalidated.`,
+      conditional: true,
+      notFound: "release-not-found",
+      reference: (params) => ({
+        kind: "release",
+        project: params["project_reference"] as string,
+        name: params["version"] as string,
+      }),
+    }),
+  ];
+}

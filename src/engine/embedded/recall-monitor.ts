@@ -1,0 +1,126 @@
+import type { RecallSample } from "../../../native/index.ts";
+import type { SearchRequest } from "../../../workers/protocol.ts";
+import {
+  RECALL_IDLE_POLL_MS,
+  RECALL_INDEX_SAMPLES,
+  RECALL_INDEXES_MAX,
+  RECALL_INTERVAL_MS,
+  RECALL_RECALIBRATE_INTERVAL_MS,
+  RECALL_RECALIBRATE_SAMPLES,
+  RECALL_TARGET,
+  RECALL_TIME_SHARE,
+  RECALL_WINDOW_SAMPLES,
+} from "../../shared/limits.ts";
+import { RecallWindow } from "./recall-window.ts";
+
+/** What the monitor measures with, and whom it reports to. */
+interface RecallSources {
+  /** True while no search runs on a worker or waits for one. */
+  isIdle(): boolean;
+  /** Repeats a search exactly and compares; null when that is not possible any more. */
+  measure(request: SearchRequest): Promise<RecallSample | null>;
+  /** Called with the recent recall of an index after each of its samples. */
+  measured(projectId: string, dimension: number, recall: number, samples: number): void;
+  /** Asks for an index to be calibrated again. */
+  recalibrate(projectId: string, dimension: number): void;
+  failed(error: unknown): void;
+}
+
+interface IndexRecall {
+  readonly window: RecallWindow;
+  recalibratedAt: number;
+}
+
+/**
+ * Measures the recall of live searches. It holds one search at a time, repeats it exactly when no
+ * other search is under way, and then rests for so long that the repetitions take no more than
+ * RECALL_TIME_SHARE of one core.
+ */
+export class RecallMonitor {
+  readonly #all = new RecallWindow(RECALL_WINDOW_SAMPLES);
+  /** By project and dimension, the one that was added last at the end. */
+  readonly #indexes = new Map<string, IndexRecall>();
+  #wantsSample = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+
+  constructor(private readonly sources: RecallSources) {}
+
+  /** The recall of the recent samples of all indexes; null without any. */
+  get recall(): number | null {
+    return this.#all.recall;
+  }
+
+  /** Offers a search before it runs. Nearly all of them are ignored. */
+  offer(projectId: string, request: SearchRequest): void {
+    if (!this.#wantsSample) return;
+    this.#wantsSample = false;
+    // The body itself is transferred to a worker.
+    const sample = { ...request, body: request.body.slice(0) };
+    this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(projectId, sample));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wantsSample = false;
+    clearTimeout(this.#timer);
+  }
+
+  #after(milliseconds: number, work: () => void): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(work, milliseconds);
+    this.#timer.unref();
+  }
+
+  #measureWhenIdle(projectId: string, request: SearchRequest): void {
+    if (!this.sources.isIdle()) {
+      this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(projectId, request));
+      return;
+    }
+    void this.#measure(projectId, request);
+  }
+
+  async #measure(projectId: string, request: SearchRequest): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const sample = await this.sources.measure(request);
+      if (sample !== null && sample.wanted > 0 && !this.#closed) this.#add(projectId, sample);
+    } catch (error) {
+      this.sources.failed(error);
+    }
+    const took = performance.now() - startedAt;
+    const rest = Math.max(RECALL_INTERVAL_MS, took / RECALL_TIME_SHARE - took);
+    this.#after(rest, () => {
+      this.#wantsSample = true;
+    });
+  }
+
+  #add(projectId: string, sample: RecallSample): void {
+    const { dimension } = sample;
+    const index = this.#indexOf(`${projectId} ${dimension}`);
+    const { window } = index;
+    this.#all.add(sample);
+    window.add(sample);
+    this.sources.measured(projectId, dimension, window.recall as number, window.samples);
+    const now = performance.now();
+    if (now - index.recalibratedAt < RECALL_RECALIBRATE_INTERVAL_MS) return;
+    if (window.samples < RECALL_RECALIBRATE_SAMPLES || !window.isBelow(RECALL_TARGET)) return;
+    index.recalibratedAt = now;
+    // What follows is measured with the new calibration.
+    window.clear();
+    this.sources.recalibrate(projectId, dimension);
+  }
+
+  #indexOf(key: string): IndexRecall {
+    const known = this.#indexes.get(key);
+    const index = known ?? {
+      window: new RecallWindow(RECALL_INDEX_SAMPLES),
+      recalibratedAt: Number.NEGATIVE_INFINITY,
+    };
+    this.#indexes.delete(key);
+    this.#indexes.set(key, index);
+    const [oldest] = this.#indexes.keys();
+    if (this.#indexes.size > RECALL_INDEXES_MAX) this.#indexes.delete(oldest as string);
+    return index;
+  }
+}

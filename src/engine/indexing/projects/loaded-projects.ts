@@ -1,0 +1,286 @@
+import pLimit from "p-limit";
+import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../../shared/limits.ts";
+import { retryUntilSuccess } from "../../../shared/retry.ts";
+import type { ScopeRef } from "../../requests/scope.ts";
+import type { MaintenanceState } from "../versions/version-index.ts";
+import { AnnouncedVersions } from "./announced-versions.ts";
+import { byIdleTime } from "./idle-time.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+import { LoadedProject, type LoadOutcome } from "./loaded-project.ts";
+import { MemoryBudget } from "./memory-budget.ts";
+import type { ProjectIndexer } from "./project-indexer.ts";
+
+const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
+
+interface LoadedProjectsEvents {
+  /** Searches may use the project from now on. */
+  loaded(projectId: string): void;
+  /** Called before the memory of the project is freed. */
+  evicted(projectId: string): void;
+}
+
+/**
+ * The projects that are in memory. A project is loaded from its snapshot and the changes since, or
+ * from the database alone. It is saved to its snapshot when it is evicted.
+ */
+export class LoadedProjects {
+  readonly #projects = new Map<string, LoadedProject>();
+  /** Projects that are being dropped. Loading one of them again waits for that. */
+  readonly #dropping = new Map<string, Promise<void>>();
+  /** One snapshot is written at a time. */
+  readonly #saving = pLimit(1);
+  readonly #prefetches = pLimit(1);
+  /** Projects that wait to be loaded in the background, with the versions announced meanwhile. */
+  readonly #prefetching = new Map<string, AnnouncedVersions>();
+
+  readonly #budget: MemoryBudget;
+
+  /** @param memoryBytes what the projects may use */
+  constructor(
+    private readonly context: IndexingContext,
+    private readonly events: LoadedProjectsEvents,
+    memoryBytes: number,
+  ) {
+    this.#budget = new MemoryBudget(memoryBytes, {
+      bytes: () => this.totals().bytes,
+      count: () => this.ready().length,
+      evict: (now, loadedBefore, idleMs) => this.#evict(now, loadedBefore, idleMs),
+    });
+  }
+
+  ids(): string[] {
+    return [...this.#projects.keys()];
+  }
+
+  /** Projects that searches may use. */
+  ready(): ProjectIndexer[] {
+    return [...this.#projects.values()].filter((p) => p.ready).map((p) => p.indexer);
+  }
+
+  /** Projects in memory or on their way there. */
+  indexers(): ProjectIndexer[] {
+    return [...this.#projects.values()].map((project) => project.indexer);
+  }
+
+  /** Queues a changed scope, if its project is in memory or being loaded. */
+  mark(projectId: string, scope: ScopeRef, seq: number): void {
+    this.#projects.get(projectId)?.indexer.mark(scope, seq);
+  }
+
+  /** Loads a project in the background, so that its first search does not wait for that. */
+  prefetch(projectId: string, mayLoad: () => boolean): void {
+    if (this.#projects.has(projectId) || this.#prefetching.has(projectId)) return;
+    const announced = new AnnouncedVersions();
+    this.#prefetching.set(projectId, announced);
+    void this.#prefetches(async () => {
+      if (mayLoad()) await this.load(projectId);
+      this.#prefetching.delete(projectId);
+      this.announce(projectId, announced.take(announced.size));
+    });
+  }
+
+  /** Adds stored file versions to a project in memory, or soon to be, before a scope holds them. */
+  announce(projectId: string, versions: readonly string[]): void {
+    const project = this.#projects.get(projectId);
+    if (project !== undefined) project.indexer.announce(versions);
+    else this.#prefetching.get(projectId)?.add(versions);
+  }
+
+  /** Notes that projects were searched recently. */
+  used(projectIds: readonly string[]): void {
+    for (const id of projectIds) {
+      const project = this.#projects.get(id);
+      if (project) project.usedAt = performance.now();
+    }
+  }
+
+  /** Loads a project, for a tenant if one has asked for it. */
+  async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
+    await this.#dropping.get(projectId);
+    const known = this.#projects.get(projectId);
+    const project = known ?? new LoadedProject(projectId, this.context);
+    if (tenant !== undefined) project.tenant = tenant;
+    if (known !== undefined) return await known.loading;
+    this.#projects.set(projectId, project);
+    project.finishLoading(await this.#load(project));
+    return await project.loading;
+  }
+
+  /** Loads a project and indexes the scope unless all indexes have it; false if either is missing. */
+  async ensure(projectId: string, scope: ScopeRef, tenant: string): Promise<boolean> {
+    const hasScope = () => {
+      return this.context.indexes.every((index) => index.hasScope(projectId, scope.id));
+    };
+    for (;;) {
+      const outcome = await this.load(projectId, tenant);
+      if (outcome === "missing") return false;
+      const project = this.#projects.get(projectId);
+      // It was evicted or rebuilt meanwhile, which says nothing about the scope.
+      if (outcome === "dropped" || project?.ready !== true) continue;
+      if (!hasScope()) await project.indexer.reindex(scope, this.context.anchor().seq);
+      if (hasScope()) return true;
+      if (this.#isCurrent(project)) return false;
+    }
+  }
+
+  /** Indexes every scope again. Resolves when all are queued; rejects when they cannot be read. */
+  async reindexAll(): Promise<void> {
+    const { anchor, changes } = this.context;
+    for (const id of this.ids()) {
+      const scopes = await changes.scopesOf(id);
+      if (scopes === null) await this.remove(id);
+      for (const scope of scopes ?? []) this.mark(id, scope, anchor().seq);
+    }
+  }
+
+  /** Drops a project that was deleted from the database, and its snapshot. */
+  async remove(projectId: string): Promise<void> {
+    await this.#drop(projectId);
+    this.context.snapshots.discard(projectId);
+  }
+
+  /** Discards the snapshot of a project and rebuilds it from the database, if it is in memory. */
+  async rebuild(projectId: string): Promise<void> {
+    const wasLoaded = this.#projects.has(projectId);
+    await this.remove(projectId);
+    if (wasLoaded) await this.load(projectId);
+  }
+
+  /** Does one slice of maintenance of one project, and begins what goes on by itself. */
+  maintain(): MaintenanceState {
+    let left: MaintenanceState = "done";
+    for (const project of this.#projects.values()) {
+      if (!project.ready) continue;
+      for (const index of this.context.indexes) {
+        const state = index.maintain(project.id);
+        // Finished maintenance is saved, so that it is not repeated after a restart.
+        if (state !== "done") project.maintaining.add(index.name);
+        else if (project.maintaining.delete(index.name)) project.indexer.unsavedChanges++;
+        if (state === "more") return state;
+        if (state === "busy") left = state;
+      }
+    }
+    return left;
+  }
+
+  /** Asks for the calibration of an index to be repeated, as part of its maintenance. */
+  recalibrate(projectId: string, dimension: number): void {
+    if (this.#projects.get(projectId)?.ready !== true) return;
+    for (const index of this.context.indexes) index.recalibrate?.(projectId, dimension);
+  }
+
+  /** True while a project has changes that searches do not see yet, or adds what was announced. */
+  isIndexing(): boolean {
+    for (const { indexer } of this.#projects.values()) {
+      if (indexer.isBusy || indexer.oldestPending !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** Saves the first project for which `due` is true; false when there is none. */
+  async saveOne(due: (changes: number, dirtyMs: number) => boolean): Promise<boolean> {
+    const now = performance.now();
+    for (const project of this.#projects.values()) {
+      const { unsavedChanges } = project.indexer;
+      if (!project.ready || unsavedChanges === 0 || !project.maySave(now)) continue;
+      if (!due(unsavedChanges, project.dirtyMs(now))) continue;
+      await this.#save(project);
+      return true;
+    }
+    return false;
+  }
+
+  /** Vectors, those without a graph, and memory of all projects; whether all maintenance is done. */
+  totals(): { vectors: number; backlog: number; bytes: number; settled: boolean } {
+    const totals = { vectors: 0, backlog: 0, bytes: 0, settled: true };
+    for (const id of this.#projects.keys()) {
+      for (const part of this.context.indexes.flatMap((index) => index.stats(id))) {
+        totals.bytes += part.bytes;
+        totals.settled &&= part.settled;
+        if (part.dimension === 0) continue;
+        totals.vectors += part.entries;
+        totals.backlog += part.entries - part.maintained;
+      }
+    }
+    return totals;
+  }
+
+  /** Evicts projects until the rest is within the memory that they may use. */
+  enforceBudget(): Promise<void> {
+    return this.#budget.enforce();
+  }
+
+  async #evict(now: number, loadedBefore: number, leastIdleMs: number): Promise<boolean> {
+    const occupants = [...this.#projects.values()].map((project) => {
+      const { tenant, usedAt } = project;
+      return { project, tenant, usedAt, bytes: this.#bytesOf(project) };
+    });
+    const longest = byIdleTime(occupants, now).find(({ project, idleMs }) => {
+      return (project.readyAt ?? Number.POSITIVE_INFINITY) < loadedBefore && idleMs > leastIdleMs;
+    });
+    if (longest === undefined) return false;
+    const { project } = longest;
+    if (project.indexer.unsavedChanges > 0 && project.maySave(performance.now())) {
+      await this.#save(project);
+    }
+    await this.#drop(project.id);
+    return true;
+  }
+
+  #bytesOf({ id }: LoadedProject): number {
+    const parts = this.context.indexes.flatMap((index) => index.stats(id));
+    return parts.reduce((bytes, part) => bytes + part.bytes, 0);
+  }
+
+  /** Retries while the database does not answer, until the project is loaded or was dropped. */
+  async #load(project: LoadedProject): Promise<LoadOutcome> {
+    const { id } = project;
+    await this.enforceBudget();
+    const attempt = async (): Promise<LoadOutcome> => {
+      if (!this.#isCurrent(project)) return "dropped";
+      const found = await project.load();
+      if (!this.#isCurrent(project)) return "dropped";
+      if (!found) await this.remove(id);
+      return found ? "loaded" : "missing";
+    };
+    const outcome = await retryUntilSuccess(attempt, BACKOFF, (err) => {
+      this.context.log.warn({ err, project: id }, "cannot load a project; retrying");
+    });
+    if (outcome !== "loaded") return outcome;
+    if (!this.#isCurrent(project)) return "dropped";
+    // Loading may have taken long, and the search that asked for the project comes only now.
+    project.usedAt = project.readyAt = performance.now();
+    this.events.loaded(id);
+    return outcome;
+  }
+
+  #drop(projectId: string): Promise<void> {
+    const project = this.#projects.get(projectId);
+    if (project === undefined) return this.#dropping.get(projectId) ?? Promise.resolve();
+    this.#projects.delete(projectId);
+    this.events.evicted(projectId);
+    const dropping = project.indexer.close().then(async () => {
+      // A snapshot that is being written still needs the indexes.
+      await this.#saving(async () => {});
+      for (const index of this.context.indexes) index.dropProject(projectId);
+      this.#dropping.delete(projectId);
+    });
+    this.#dropping.set(projectId, dropping);
+    return dropping;
+  }
+
+  /** A failure loses nothing but time at the next start, so it is logged. */
+  #save(project: LoadedProject): Promise<void> {
+    return this.#saving(async () => {
+      if (!this.#isCurrent(project)) return;
+      await project.save().catch((err: unknown) => {
+        this.context.log.warn({ err, project: project.id }, "cannot save an index snapshot");
+      });
+    });
+  }
+
+  /** False once the project was dropped. */
+  #isCurrent(project: LoadedProject): boolean {
+    return this.#projects.get(project.id) === project;
+  }
+}

@@ -1,0 +1,266 @@
+import { timed } from "../../../observability/long-tasks.ts";
+import { Lanes } from "../../../shared/lanes.ts";
+import {
+  INDEX_BULK_VERSIONS,
+  INDEX_RETRY_BASE_MS,
+  INDEX_RETRY_MAX_MS,
+  INDEX_SLICE_MS,
+  INDEX_SLICES_AT_ONCE,
+} from "../../../shared/limits.ts";
+import { retryUntilSuccess } from "../../../shared/retry.ts";
+import type { ScopeRef } from "../../requests/scope.ts";
+import { UnknownVersion } from "../versions/version-index.ts";
+import { AnnouncedVersions } from "./announced-versions.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
+import { SliceSize } from "./slice-size.ts";
+
+const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
+
+/** Thrown when the project is closed while a scope is being indexed; never leaves this file. */
+class Closed extends Error {}
+
+/**
+ * Keeps the scopes of one project as they are in the database. Changed scopes wait in a queue, each
+ * at most once. One at a time is read, its unknown versions are added, and it is replaced as a
+ * whole, so searches see it at one instant. A long one yields to scopes that change meanwhile after
+ * every slice.
+ */
+export class ProjectIndexer {
+  readonly #pending = new PendingScopes();
+  /** The scope that is being indexed, and the one that preempts it, if any. */
+  readonly #current = new Set<PendingScope>();
+  readonly #slice = new SliceSize();
+  readonly #announced = new AnnouncedVersions();
+  #running: Promise<void> | undefined;
+  #opened = false;
+  #closed = false;
+  /** File versions and scopes indexed since the last snapshot. */
+  unsavedChanges = 0;
+
+  constructor(
+    readonly id: string,
+    private readonly context: IndexingContext,
+  ) {}
+
+  /** Begins to index, once the indexes are open. Scopes that were marked before have waited. */
+  open(): void {
+    this.#opened = true;
+    this.#run();
+  }
+
+  /**
+   * Queues scopes in the given order; resolves when each has been indexed once, or the project is
+   * closed. It does not wait for what changes meanwhile, because changes may never pause.
+   */
+  async load(scopes: readonly ScopeRef[], seq: number): Promise<void> {
+    if (this.#closed) return;
+    const indexed = scopes.map((scope) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#pending.add({ scope, seq, preempts: false, waiters: [resolve] });
+      return promise;
+    });
+    this.#run();
+    await Promise.all(indexed);
+  }
+
+  /** Queues a scope that changed at this log entry. */
+  mark(scope: ScopeRef, seq: number, ...waiters: Array<() => void>): void {
+    if (this.#closed) {
+      for (const waiter of waiters) waiter();
+      return;
+    }
+    this.#pending.add({ scope, seq, preempts: this.#current.size > 0, waiters });
+    this.#run();
+  }
+
+  /** Adds file versions before a scope holds them, while no scope waits to be indexed. */
+  announce(versions: readonly string[]): void {
+    this.#announced.add(versions);
+    this.#run();
+  }
+
+  /** How long the oldest announced version has waited, in milliseconds; 0 when none waits. */
+  get announcedMs(): number {
+    return this.#announced.waitingMs;
+  }
+
+  /** Indexes a scope again; resolves when searches see it, or the project is closed. */
+  reindex(scope: ScopeRef, seq: number): Promise<void> {
+    return new Promise((resolve) => this.mark(scope, seq, resolve));
+  }
+
+  /** Resolves when nothing is pending, or the project was closed. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** True while scopes or versions are being added. */
+  get isBusy(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** The oldest log entry that is not indexed yet; undefined when all are. */
+  get oldestPending(): number | undefined {
+    const seqs = [...this.#pending.all(), ...this.#current].map((pending) => pending.seq);
+    return seqs.length === 0 ? undefined : Math.min(...seqs);
+  }
+
+  /** Stops after the current step; resolves when no work of the project runs any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.idle();
+    this.#pending.clear();
+  }
+
+  #run(): void {
+    if (!this.#opened || this.#closed || this.#running !== undefined) return;
+    if (this.#pending.size === 0 && this.#announced.size === 0) return;
+    this.#running = this.#drain().finally(() => {
+      this.#running = undefined;
+      // A scope may have been marked after the last look at the queue.
+      this.#run();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    let next: PendingScope | undefined;
+    const indexNext = async () => {
+      next = this.#closed ? undefined : this.#pending.first();
+      try {
+        if (next !== undefined) await this.#indexScope(next, false);
+        else if (!this.#closed) await this.#addAnnounced();
+      } catch (error) {
+        if (!(error instanceof Closed)) throw error;
+        next = undefined;
+      }
+    };
+    const report = (err: unknown) => {
+      const fields = { err, project: this.id, scope: next?.scope.id };
+      this.context.log.warn(fields, "cannot index a scope; retrying");
+    };
+    do {
+      await retryUntilSuccess(indexNext, BACKOFF, report);
+    } while (next !== undefined);
+  }
+
+  /** Indexes a scope, or a part of it; then it remains pending. */
+  async #indexScope(pending: PendingScope, preempting: boolean): Promise<void> {
+    this.#pending.remove(pending);
+    this.#current.add(pending);
+    let done = false;
+    try {
+      done = await this.#replace(pending.scope, preempting);
+    } finally {
+      this.#current.delete(pending);
+      if (!done) this.#pending.restore(pending);
+    }
+    if (done) for (const waiter of pending.waiters) waiter();
+  }
+
+  /** True if a scope changed since the current one was begun. */
+  #isOtherWaiting(): boolean {
+    return this.#pending.all().some((pending) => pending.preempts && !this.#isCurrent(pending));
+  }
+
+  /** Indexes the scopes that changed since the current one was begun, each for a limited time. */
+  async #yieldToOthers(): Promise<void> {
+    for (const pending of this.#pending.all()) {
+      if (pending.preempts && !this.#isCurrent(pending)) await this.#indexScope(pending, true);
+    }
+  }
+
+  #isCurrent({ scope: { id } }: PendingScope): boolean {
+    return [...this.#current].some(({ scope }) => scope.id === id);
+  }
+
+  /** Makes a scope as it is in the database; false when it has to be continued later. */
+  async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
+    const { indexes, changes } = this.context;
+    const versions = await changes.versionsOf(this.id, scope);
+    this.#throwIfClosed();
+    if (versions === null) {
+      for (const index of indexes) index.dropScope(this.id, scope.id);
+      return true;
+    }
+    const unknown = timed("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
+    if (!(await this.#addInSlices(unknown, preempting))) return false;
+    return this.#setScope(scope.id, versions, unknown.length > 0);
+  }
+
+  /**
+   * Adds versions slice by slice; the next one is read while this one is indexed. False when the time
+   * of a scope that preempts another is over.
+   */
+  async #addInSlices(unknown: readonly string[], preempting: boolean): Promise<boolean> {
+    const startedAt = performance.now();
+    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
+    const isBulk = unknown.length > INDEX_BULK_VERSIONS;
+    for (let at = 0; at < unknown.length; ) {
+      if (at > 0 && !preempting && this.#isOtherWaiting()) {
+        await lanes.settled();
+        await this.#yieldToOthers();
+      } else if (at > 0 && preempting && performance.now() - startedAt > INDEX_SLICE_MS) {
+        await lanes.settled();
+        return false;
+      }
+      const slice = unknown.slice(at, at + this.#slice.versions);
+      at += slice.length;
+      const add = () => this.#add(slice);
+      await lanes.start(isBulk ? () => this.context.bulk(add) : add);
+    }
+    await lanes.settled();
+    return true;
+  }
+
+  /** Adds announced versions until a scope waits. Those that fail are added with their scope. */
+  async #addAnnounced(): Promise<void> {
+    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
+    while (this.#announced.size > 0 && this.#pending.size === 0) {
+      const slice = this.#announced.take(this.#slice.versions);
+      const unknown = slice.filter((id) => !this.#isKnown(id));
+      const add = () => this.#add(unknown);
+      if (unknown.length > 0) await lanes.start(() => this.context.bulk(add));
+    }
+    await lanes.settled();
+  }
+
+  /** Sets the scope in all indexes; false when it has to be read again. */
+  #setScope(scopeId: string, versions: readonly string[], hasAdded: boolean): boolean {
+    try {
+      for (const index of this.context.indexes) {
+        timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
+      }
+    } catch (err) {
+      // Maintenance may have removed a version that no scope held while others were added.
+      if (hasAdded && err instanceof UnknownVersion) return false;
+      throw err;
+    }
+    this.unsavedChanges++;
+    return true;
+  }
+
+  #isKnown(version: string): boolean {
+    return this.context.indexes.every((index) => index.knows(this.id, version));
+  }
+
+  /** Adds versions to the indexes that lack them. The indexes read concurrently. */
+  async #add(versions: readonly string[]): Promise<void> {
+    const startedAt = performance.now();
+    const adding = this.context.indexes.map(async (index) => {
+      const unknown = versions.filter((version) => !index.knows(this.id, version));
+      if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
+    });
+    // Every index must have finished before a failure makes the scope start over.
+    const results = await Promise.allSettled(adding);
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
+    this.#throwIfClosed();
+    this.unsavedChanges += versions.length;
+    this.#slice.record(versions.length, performance.now() - startedAt);
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closed) throw new Closed();
+  }
+}

@@ -1,0 +1,67 @@
+import type { ScopeRef } from "../../requests/scope.ts";
+import type { ChangeLog } from "../changes/change-log.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+
+/** How a project is brought up to date after its snapshot was read. */
+export interface Restored {
+  /** Scopes to index; null for every scope of the project. */
+  readonly scopes: ScopeRef[] | null;
+}
+
+/** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
+export async function restoreProject(id: string, context: IndexingContext): Promise<Restored> {
+  const { changes, snapshots, databaseId, log } = context;
+  const manifest = snapshots.read(id);
+  if (manifest === null) {
+    snapshots.discard(id);
+    return { scopes: null };
+  }
+  const isSameDatabase = manifest.databaseId === databaseId;
+  const anchor = isSameDatabase ? await changes.checkAnchor(manifest.anchor) : "mismatch";
+  const since = anchor === "valid" ? await scopesSince(id, changes, manifest.seq) : null;
+  if (anchor === "mismatch" || since === "rebuild") {
+    const reason = anchor === "mismatch" ? "of another database" : "older than a rebuild";
+    log.info({ project: id }, `an index snapshot is ${reason} and is not used`);
+    snapshots.discard(id);
+    return { scopes: null };
+  }
+  return { scopes: (await restoreIndexes(id, context)) ? since : null };
+}
+
+/** True when every index has restored the project. */
+async function restoreIndexes(id: string, context: IndexingContext): Promise<boolean> {
+  const { indexes, snapshots, log } = context;
+  let complete = true;
+  for (const index of indexes) {
+    try {
+      if (!(await index.restore(id, snapshots.directory(id, index.name)))) complete = false;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const fields = { project: id, index: index.name, reason };
+      log.warn(fields, "an index snapshot is damaged; rebuilding it from the database");
+      snapshots.discard(id);
+      complete = false;
+    }
+  }
+  return complete;
+}
+
+/** The scopes that changed after `seq`, or `rebuild` when a rebuild of the index was requested. */
+async function scopesSince(
+  id: string,
+  changes: ChangeLog,
+  seq: number,
+): Promise<ScopeRef[] | "rebuild"> {
+  const scopes = new Map<string, ScopeRef>();
+  let reached = seq;
+  for (;;) {
+    const entries = await changes.after(reached, id);
+    for (const { kind, ref } of entries) {
+      if (kind === "rebuild") return "rebuild";
+      if (kind !== "project") scopes.set(ref, { id: ref, kind });
+    }
+    const last = entries.at(-1);
+    if (last === undefined) return [...scopes.values()];
+    reached = last.seq;
+  }
+}

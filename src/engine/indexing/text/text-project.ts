@@ -1,0 +1,204 @@
+import {
+  TEXT_MERGE_IDLE_MS,
+  TEXT_MERGE_WHEN_BUSY,
+  TEXT_MERGE_WHEN_IDLE,
+} from "../../../shared/limits.ts";
+import {
+  addDocument,
+  countDocuments,
+  emptyDocumentSet,
+  type MergedSegment,
+  openSegment,
+  type SegmentReader,
+  type SegmentScope,
+} from "../../text/index.ts";
+import { UnknownVersion } from "../versions/version-index.ts";
+import { beginMerge, carryDeleted, isOutdated, mergedScope, type TextMerge } from "./text-merge.ts";
+import { segmentsOfLikeSize } from "./text-merge-policy.ts";
+import {
+  type Address,
+  documentBits,
+  type ScopeDocuments,
+  sharedDocumentSet,
+  type TextSegment,
+} from "./text-segment.ts";
+
+/** What a finished merge has changed. */
+export interface Merged {
+  /** The new segment; null when no document was left. */
+  readonly added: TextSegment | null;
+  readonly removed: readonly string[];
+  /** The scopes that held documents of the removed segments. */
+  readonly scopeIds: readonly string[];
+}
+
+/** The text of one project: segments, the file versions in them, and the scopes over them. */
+export class TextProject {
+  readonly segments = new Map<string, TextSegment>();
+  readonly scopes = new Map<string, ScopeDocuments>();
+  /** The document of each known version; null for versions without text. */
+  readonly #versions = new Map<string, Address | null>();
+  /** When documents were last added. */
+  #grownAt = Number.NEGATIVE_INFINITY;
+
+  knows(versionId: string): boolean {
+    return this.#versions.has(versionId);
+  }
+
+  /** Known versions that have no document. */
+  versionsWithoutText(): string[] {
+    return [...this.#versions].filter(([, address]) => address === null).map(([id]) => id);
+  }
+
+  addWithoutText(versionIds: readonly string[]): void {
+    for (const id of versionIds) this.#versions.set(id, null);
+  }
+
+  /** Adds a segment of new documents. */
+  grow(key: string, segment: SegmentReader): void {
+    this.#grownAt = performance.now();
+    this.addSegment(key, segment);
+  }
+
+  /** Adds a segment; the versions of its documents are known from then on. */
+  addSegment(
+    key: string,
+    segment: SegmentReader,
+    deleted = emptyDocumentSet(segment.documentCount),
+  ): void {
+    const entry: TextSegment = { key, segment, deleted, addresses: [] };
+    this.segments.set(key, entry);
+    for (let document = 0; document < segment.documentCount; document++) {
+      const address = { entry, document };
+      entry.addresses.push(address);
+      this.#versions.set(segment.id(document), address);
+    }
+  }
+
+  /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
+  setScope(scopeId: string, versionIds: readonly string[]): void {
+    const members = new Map<TextSegment, Uint32Array>();
+    for (const id of versionIds) {
+      const address = this.#versions.get(id);
+      if (address === undefined) throw new UnknownVersion();
+      if (address === null) continue;
+      const { entry, document } = address;
+      let documents = members.get(entry);
+      if (documents === undefined) {
+        documents = sharedDocumentSet(entry.segment.documentCount);
+        members.set(entry, documents);
+      }
+      addDocument(documents, document);
+    }
+    const scope = new Map<string, Uint32Array>();
+    for (const [{ key, deleted }, documents] of members) {
+      for (let w = 0; w < deleted.length; w++) {
+        deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
+      }
+      scope.set(key, documents);
+    }
+    this.#replaceScope(scopeId, scope);
+  }
+
+  dropScope(scopeId: string): void {
+    this.#replaceScope(scopeId, undefined);
+  }
+
+  /** The scope in the form that is published to the main thread. */
+  members(scopeId: string): SegmentScope[] {
+    const scope = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
+    return [...scope].map(([key, documents]) => ({ key, documents }));
+  }
+
+  restoreScope(scopeId: string, scope: ScopeDocuments): void {
+    this.scopes.set(scopeId, scope);
+  }
+
+  /** The next merge that is due; null when none is. Only one may be under way. */
+  beginMerge(): TextMerge | null {
+    const parts = this.#mergeable();
+    return parts.length === 0 ? null : beginMerge(parts);
+  }
+
+  /**
+   * Replaces the parts of a merge by the result. Null, and nothing changes, when the result lacks a
+   * document that is in a scope again. The versions of other documents that were left out become
+   * unknown.
+   */
+  finishMerge(merge: TextMerge, { buffer, numbers }: MergedSegment): Merged | null {
+    if (isOutdated(merge)) return null;
+    const key = crypto.randomUUID();
+    const segment = openSegment(buffer, false);
+    const deleted = emptyDocumentSet(segment.documentCount);
+    const added: TextSegment = { key, segment, deleted, addresses: [] };
+    for (const [i, part] of merge.parts.entries()) {
+      this.segments.delete(part.key);
+      this.#move(part, numbers[i] as Int32Array, added);
+    }
+    const isEmpty = segment.documentCount === 0;
+    if (!isEmpty) this.segments.set(key, added);
+    const scopeIds: string[] = [];
+    for (const [scopeId, scope] of this.scopes) {
+      if (!merge.parts.some((part) => scope.has(part.key))) continue;
+      this.scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
+      scopeIds.push(scopeId);
+    }
+    carryDeleted(merge, numbers, added);
+    return {
+      added: isEmpty ? null : added,
+      removed: merge.parts.map((part) => part.key),
+      scopeIds,
+    };
+  }
+
+  /** Moves the versions of a part to the merged segment. */
+  #move({ segment, addresses }: TextSegment, numbers: Int32Array, to: TextSegment): void {
+    for (const [document, address] of addresses.entries()) {
+      const number = numbers[document] as number;
+      if (number < 0) {
+        this.#versions.delete(segment.id(document));
+        continue;
+      }
+      address.entry = to;
+      address.document = number;
+      to.addresses[number] = address;
+    }
+  }
+
+  /** Segments that should be merged now; empty when no merge is due. */
+  #mergeable(): TextSegment[] {
+    const all = [...this.segments.values()];
+    const wasteful = all.find(({ segment, deleted }) => {
+      const count = segment.documentCount;
+      return count > 0 && countDocuments(deleted, count) * 2 > count;
+    });
+    if (wasteful !== undefined) return [wasteful];
+    const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
+    return segmentsOfLikeSize(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
+  }
+
+  /** Replaces or removes a scope, and deletes the documents that no scope holds any more. */
+  #replaceScope(scopeId: string, scope: ScopeDocuments | undefined): void {
+    const before = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
+    if (scope === undefined) this.scopes.delete(scopeId);
+    else this.scopes.set(scopeId, scope);
+    for (const [key, documents] of before) {
+      const entry = this.segments.get(key);
+      if (entry !== undefined) this.#deleteUnheld(entry, documents.slice());
+    }
+  }
+
+  /** Deletes those of the candidates that no scope holds. Overwrites `candidates`. */
+  #deleteUnheld({ key, segment, deleted }: TextSegment, candidates: Uint32Array): void {
+    for (const scope of this.scopes.values()) {
+      const held = scope.get(key);
+      if (held === undefined) continue;
+      for (let w = 0; w < held.length; w++) {
+        candidates[w] = (candidates[w] as number) & ~(held[w] as number);
+      }
+    }
+    for (let w = 0; w < deleted.length; w++) {
+      deleted[w] = ((deleted[w] as number) | (candidates[w] as number)) & documentBits(segment, w);
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import pTimeout from "p-timeout";
+import { NEW_VERSIONS_CHANNEL } from "../../../db/channels.ts";
+import { openDatabase, type Sql } from "../../../db/client.ts";
+import { createLog } from "../../../observability/log.ts";
+import { timed } from "../../../observability/long-tasks.ts";
+import { runPeriodically } from "../../../observability/periodic.ts";
+import {
+  CHANGE_LOG_PRUNE_INTERVAL_MS,
+  INDEX_DB_CONNECTIONS,
+  INDEX_HEARTBEAT_INTERVAL_MS,
+  INDEX_HOUSEKEEPING_INTERVAL_MS,
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_SNAPSHOT_INTERVAL_MS,
+  INDEX_SNAPSHOT_VERSIONS,
+  INDEX_STOP_BUDGET_MS,
+  INDEX_STOP_QUERY_TIMEOUT_MS,
+} from "../../../shared/limits.ts";
+import type { Change } from "../changes/change-log.ts";
+import { Follower } from "../changes/follower.ts";
+import type { IndexingContext } from "../projects/indexing-context.ts";
+import { LoadedProjects } from "../projects/loaded-projects.ts";
+import { IndexState } from "./index-state.ts";
+import { maintainWhile } from "./maintenance.ts";
+import type { IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import { openContext, type Post, untilAnswered } from "./open-context.ts";
+import { watchLongTasks } from "./watch-long-tasks.ts";
+
+/** Whether a project is to be loaded before anybody searches it. */
+type MayPreload = (projectId: string) => boolean;
+
+/** Hands a change to the project that it concerns, which is loaded if it may be. */
+function applyTo(
+  projects: LoadedProjects,
+  mayPreload: MayPreload,
+  { kind, projectId, ref, seq }: Change,
+): void {
+  if (kind === "project") void projects.remove(projectId);
+  else if (kind === "rebuild") void projects.rebuild(projectId);
+  else {
+    projects.mark(projectId, { id: ref, kind }, seq);
+    projects.prefetch(projectId, () => mayPreload(projectId));
+  }
+}
+
+function isSnapshotDue(changes: number, dirtyMs: number): boolean {
+  return changes >= INDEX_SNAPSHOT_VERSIONS || dirtyMs >= INDEX_SNAPSHOT_INTERVAL_MS;
+}
+
+/** Loads projects, follows the change log, and maintains and saves the indexes until it is stopped. */
+export class IndexingThread {
+  #loading = true;
+  #stopping = false;
+  #beatAt = 0;
+  /** True when the last report had changes waiting. */
+  #wasLagging = false;
+  readonly #state: IndexState;
+
+  private constructor(
+    private readonly sql: Sql,
+    private readonly post: Post,
+    private readonly context: IndexingContext,
+    private readonly projects: LoadedProjects,
+    private readonly follower: Follower,
+    private readonly mayPreload: MayPreload,
+  ) {
+    this.#state = new IndexState(sql, context.indexes);
+  }
+
+  /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
+  static async open(options: IndexerOptions, post: Post): Promise<IndexingThread> {
+    const { memoryBudget, preload } = options;
+    const log = createLog(options.logLevel);
+    const sql = openDatabase(options.databaseUrl, {
+      connections: INDEX_DB_CONNECTIONS,
+      applicationName: "tessera-indexer",
+      patience: "background",
+    });
+    const { context, names } = await openContext(options, sql, log, post, () => follower.reached);
+    const events = {
+      loaded: (projectId: string) => {
+        post({ type: "loaded", projectId, nativeName: names.of(projectId) });
+      },
+      evicted: (projectId: string) => post({ type: "evicted", projectId }),
+    };
+    const projects = new LoadedProjects(context, events, memoryBudget);
+    const mayPreload = (projectId: string) => {
+      const wanted = preload === "all" || (preload === "own" && context.snapshots.has(projectId));
+      return wanted && projects.totals().bytes < memoryBudget;
+    };
+    const follower: Follower = await untilAnswered(log, "the change log", () =>
+      Follower.start(sql, log, context.changes, {
+        apply: (change) => applyTo(projects, mayPreload, change),
+        missed: () => projects.reindexAll(),
+      }),
+    );
+    return new IndexingThread(sql, post, context, projects, follower, mayPreload);
+  }
+
+  /** Starts all periodic work and loads the projects; resolves when they are loaded. */
+  async start(): Promise<void> {
+    const { changes, log } = this.context;
+    setInterval(() => timed("report", () => this.#report()), INDEX_REPORT_INTERVAL_MS);
+    if (log.isLevelEnabled("debug")) watchLongTasks(log);
+    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#keepHouse());
+    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
+    this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
+    this.#listenForVersions();
+    void maintainWhile(() => !this.#stopping, this.projects);
+    await this.#loadAll();
+    this.#report();
+    // `index status` shows the indexes as soon as they are loaded.
+    await this.#beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
+  }
+
+  async receive(message: ToIndexer): Promise<void> {
+    if (message.type === "stop") return await this.#stop();
+    if (message.type === "used") return this.projects.used(message.projectIds);
+    if (message.type === "recall") return this.#state.noteRecall(message);
+    if (message.type === "recalibrate") {
+      return this.projects.recalibrate(message.projectId, message.dimension);
+    }
+    const { ticket, projectId, scope, tenant } = message;
+    const found = await this.projects.ensure(projectId, scope, tenant);
+    this.post({ type: "ensured", ticket, found });
+  }
+
+  /** Imports announce what they store. A lost announcement only delays it. */
+  #listenForVersions(): void {
+    const receive = (payload: string) => {
+      const [projectId = "", ...versions] = payload.split(" ");
+      this.projects.prefetch(projectId, () => this.mayPreload(projectId));
+      this.projects.announce(projectId, versions);
+    };
+    this.sql.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
+      this.context.log.warn({ err }, "cannot listen for new file versions");
+    });
+  }
+
+  /** Loads the projects that are to be preloaded, recently changed ones first. */
+  async #loadAll(): Promise<void> {
+    const { changes, log, snapshots } = this.context;
+    const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
+    for (const id of new Set([...changed, ...snapshots.projects()])) {
+      if (this.#stopping) break;
+      if (this.mayPreload(id)) await this.projects.load(id);
+    }
+    this.#loading = false;
+  }
+
+  #report(): void {
+    const { projects, follower } = this;
+    const pending = projects.ready().map((project) => project.oldestPending);
+    const seqs = pending.filter((seq): seq is number => seq !== undefined);
+    const lag = seqs.length === 0 ? 0 : follower.reached.seq - Math.min(...seqs) + 1;
+    const behind = this.#behind();
+    const { settled, ...totals } = projects.totals();
+    const complete = behind === null && settled && !projects.isIndexing();
+    const report = { behind, lag, complete, projects: projects.ids().length, ...totals };
+    this.post({ type: "report", report });
+  }
+
+  #behind(): IndexerReport["behind"] {
+    if (this.follower.failing) return "the change log cannot be read";
+    return this.#loading ? "the indexes are being loaded" : null;
+  }
+
+  /** Saves a project that is due, and frees memory when the budget is exceeded. */
+  async #keepHouse(): Promise<void> {
+    await this.projects.saveOne(isSnapshotDue);
+    if (!this.#stopping) await this.projects.enforceBudget();
+  }
+
+  /** Reports more often while changes wait, because imports keep pace with the reports. */
+  async #beatIfDue(): Promise<void> {
+    const isLagging = this.projects.isIndexing();
+    const age = performance.now() - this.#beatAt;
+    if (isLagging || this.#wasLagging || age >= INDEX_HEARTBEAT_INTERVAL_MS) await this.#beat();
+  }
+
+  async #beat(): Promise<void> {
+    this.#beatAt = performance.now();
+    this.#wasLagging = this.projects.isIndexing();
+    const { seq } = this.follower.reached;
+    const ready = new Set(this.projects.ready());
+    const progress = this.projects.indexers().map((indexer) => {
+      const { id, oldestPending, announcedMs, isBusy } = indexer;
+      return {
+        projectId: id,
+        seq: oldestPending === undefined ? seq : Math.min(seq, oldestPending - 1),
+        waitingMs: Math.round(announcedMs),
+        idle: ready.has(indexer) && !isBusy,
+      };
+    });
+    await this.#state.write(progress);
+  }
+
+  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+    const isStopping = () => this.#stopping;
+    runPeriodically({ what, intervalMs, log: this.context.log, isStopping }, work);
+  }
+
+  /** Saves as many projects as the time allows, then closes the database. */
+  async #stop(): Promise<void> {
+    this.#stopping = true;
+    this.follower.stop();
+    const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
+    while (performance.now() < deadline && (await this.projects.saveOne(() => true)));
+    const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
+    await pTimeout(
+      this.#state.clear().catch(() => {}),
+      limit,
+    );
+    await pTimeout(this.sql.end({ timeout: 1 }), limit);
+    this.post({ type: "stopped" });
+  }
+}

@@ -1,0 +1,86 @@
+import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
+import type { ScopeRef } from "../../requests/scope.ts";
+
+/** What the indexing thread is started with. */
+export interface IndexerOptions {
+  readonly databaseUrl: string;
+  /** The instance directory, which holds this process's snapshots. */
+  readonly snapshotRoot: string;
+  readonly logLevel: LogLevel;
+  /** What the indexes may use, in bytes, before idle projects are evicted. */
+  readonly memoryBudget: number;
+  readonly preload: IndexPreload;
+  /** False when another engine holds the vectors; then only texts are indexed. */
+  readonly vectors: boolean;
+  /** Distinguishes several services in one process; 0 for the first. */
+  readonly instance: number;
+}
+
+/** The state of the indexing thread, sent every INDEX_REPORT_INTERVAL_MS. */
+export interface IndexerReport {
+  /** Why the indexes have not caught up; null once they have. */
+  readonly behind: string | null;
+  /** Entries of the change log that are not indexed yet. */
+  readonly lag: number;
+  readonly projects: number;
+  readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
+  readonly backlog: number;
+  readonly bytes: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
+  readonly complete: boolean;
+}
+
+/** The recall of recent live searches in one index. */
+export interface IndexRecall {
+  readonly projectId: string;
+  readonly dimension: number;
+  /** 0 to 1. */
+  readonly recall: number;
+  readonly samples: number;
+}
+
+export type ToIndexer =
+  | {
+      /** Asks for a scope to be loaded and indexed. */
+      readonly type: "ensure";
+      readonly ticket: number;
+      readonly projectId: string;
+      readonly scope: ScopeRef;
+      /** The user who asks. */
+      readonly tenant: string;
+    }
+  | {
+      /** Lists the projects that were searched since the last such message. */
+      readonly type: "used";
+      readonly projectIds: readonly string[];
+    }
+  | ({
+      /** For `index status`. */
+      readonly type: "recall";
+    } & IndexRecall)
+  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number }
+  | { readonly type: "stop" };
+
+export type FromIndexer =
+  | {
+      /** `found` is false when there is no such project or scope. */
+      readonly type: "ensured";
+      readonly ticket: number;
+      readonly found: boolean;
+    }
+  | {
+      /** Searches may use the project, under this name in the native registry. */
+      readonly type: "loaded";
+      readonly projectId: string;
+      readonly nativeName: string;
+    }
+  | { readonly type: "evicted"; readonly projectId: string }
+  | { readonly type: "report"; readonly report: IndexerReport }
+  | {
+      /** A message of an index to its subscriber. */
+      readonly type: "published";
+      readonly index: string;
+      readonly message: unknown;
+    }
+  | { readonly type: "stopped" };

@@ -1,0 +1,17 @@
+import type { Log } from "../../../observability/log.ts";
+import { recordTask, takeLongTasks } from "../../../observability/long-tasks.ts";
+import { INDEX_REPORT_INTERVAL_MS, LONG_TASK_PROBE_MS } from "../../../shared/limits.ts";
+
+/** Logs what blocked this thread, in milliseconds; `all` is the time in which no timer could run. */
+export function watchLongTasks(log: Log): void {
+  let last = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    recordTask("all", now - last - LONG_TASK_PROBE_MS);
+    last = now;
+  }, LONG_TASK_PROBE_MS);
+  setInterval(() => {
+    const tasks = takeLongTasks();
+    if (Object.keys(tasks).length > 0) log.debug({ tasks }, "long tasks of the indexing thread");
+  }, INDEX_REPORT_INTERVAL_MS);
+}

@@ -1,0 +1,140 @@
+import { type Compacted, ORDINAL_ROW_BITS } from "../../../../native/index.ts";
+import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
+import { UnknownVersion } from "../versions/version-index.ts";
+
+/**
+ * (dimension, first ordinal, count) triples. Nearly every version has one, or none. None leads from one
+ * shard into another.
+ */
+type Spans = Uint32Array;
+
+const NO_SPANS: Spans = new Uint32Array(0);
+
+/** Copies an id: a substring would keep the long string it was cut from in memory. */
+const copied = (id: string): string => Buffer.from(id).toString();
+
+const SHARD_ORDINALS = 2 ** ORDINAL_ROW_BITS;
+
+/** Adds one chunk to the spans of a version. */
+export function extendSpans(spans: number[], dimension: number, ordinal: number): void {
+  for (let i = 0; i < spans.length; i += 3) {
+    if (spans[i] !== dimension || ordinal % SHARD_ORDINALS === 0) continue;
+    if ((spans[i + 1] as number) + (spans[i + 2] as number) === ordinal) {
+      (spans[i + 2] as number) += 1;
+      return;
+    }
+  }
+  spans.push(dimension, ordinal, 1);
+}
+
+/** The vectors of a project's file versions. */
+export class VersionSpans {
+  readonly #spans = new Map<string, Spans>();
+
+  has(versionId: string): boolean {
+    return this.#spans.has(versionId);
+  }
+
+  set(versionId: string, spans: readonly number[]): void {
+    this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
+  }
+
+  /** (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion. */
+  rangesOf(versionIds: readonly string[]): Map<number, number[]> {
+    const pairs = new Map<number, number[]>();
+    for (const id of versionIds) {
+      const spans = this.#spans.get(id);
+      if (spans === undefined) throw new UnknownVersion();
+      for (let i = 0; i < spans.length; i += 3) {
+        const dimension = spans[i] as number;
+        const list = pairs.get(dimension) ?? [];
+        if (list.length === 0) pairs.set(dimension, list);
+        appendRange(list, spans[i + 1] as number, spans[i + 2] as number);
+      }
+    }
+    return pairs;
+  }
+
+  /** Renumbers the chunks of a shard that was compacted, and forgets the versions that are gone. */
+  renumber({ dimension, shard, remaining }: Compacted): void {
+    const newRow = renumbering(remaining);
+    for (const [id, spans] of this.#spans) {
+      for (let i = 0; i < spans.length; i += 3) {
+        const ordinal = spans[i + 1] as number;
+        if (spans[i] !== dimension || Math.floor(ordinal / SHARD_ORDINALS) !== shard) continue;
+        const row = newRow(ordinal % SHARD_ORDINALS);
+        if (row === undefined) {
+          this.#spans.delete(id);
+          break;
+        }
+        spans[i + 1] = shard * SHARD_ORDINALS + row;
+      }
+    }
+  }
+
+  /** One line of text per version. Lets other work run in between. */
+  async encode(): Promise<string[]> {
+    const lines: string[] = [];
+    const slice: string[] = [];
+    for (const [id, spans] of this.#spans) {
+      slice.push(`${id} ${spans.join(" ")}`);
+      if (slice.length < INDEX_META_SLICE_VERSIONS) continue;
+      lines.push(slice.splice(0).join("\n"));
+      await Bun.sleep(0);
+    }
+    return [...lines, ...slice];
+  }
+
+  /** Reads what `encode` has written, line by line. Lets other work run in between. */
+  static async decode(lines: readonly string[]): Promise<VersionSpans> {
+    const versions = new VersionSpans();
+    for (const [i, line] of lines.entries()) {
+      const [id = "", ...spans] = line.split(" ");
+      versions.set(id, spans.filter(Boolean).map(Number));
+      if ((i + 1) % INDEX_META_SLICE_VERSIONS === 0) await Bun.sleep(0);
+    }
+    return versions;
+  }
+}
+
+/**
+ * The new number of a row, given the rows that remain; undefined for one that is gone. Scopes name
+ * whole versions, so all chunks of a span remain, or none.
+ */
+function renumbering(remaining: Uint32Array): (row: number) => number | undefined {
+  const starts = new Uint32Array(remaining.length / 2);
+  const before = new Uint32Array(starts.length);
+  for (let i = 0, total = 0; i < starts.length; i++) {
+    starts[i] = remaining[2 * i] as number;
+    before[i] = total;
+    total += remaining[2 * i + 1] as number;
+  }
+  return (row) => {
+    const i = lastAtMost(starts, row);
+    const offset = row - (starts[i] ?? row);
+    if (i < 0 || offset >= (remaining[2 * i + 1] as number)) return undefined;
+    return (before[i] as number) + offset;
+  };
+}
+
+/** The position of the last number that is not above `value`; -1 when all are. */
+function lastAtMost(sorted: Uint32Array, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Versions that were added together are usually in a scope together, so their ranges are joined. */
+function appendRange(list: number[], start: number, count: number): void {
+  const last = list.length - 2;
+  const joins = last >= 0 && (list[last] as number) + (list[last + 1] as number) === start;
+  if (joins && start % SHARD_ORDINALS !== 0) {
+    (list[last + 1] as number) += count;
+  } else {
+    list.push(start, count);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Sql } from "../../db/client.ts";
+import { asWrite } from "../../db/client.ts";
+import type { ScopeContents } from "./catalogue.ts";
+import { codeOf, vectorOfBytes, vectorText } from "./codes.ts";
+import { cosineTo } from "./cosine.ts";
+import { countStatement, searchStatement, type VectorPlan } from "./search-statement.ts";
+import { tablesOf } from "./tables.ts";
+
+export interface FoundChunk {
+  readonly id: string;
+  /** Its JSON text in answers. */
+  readonly rendered: string;
+  /** The cosine in double precision. */
+  readonly score: number;
+}
+
+interface VectorSearch {
+  readonly scope: { readonly projectId: string; readonly id: string };
+  readonly contents: ScopeContents;
+  readonly plan: VectorPlan;
+  readonly vector: Float32Array;
+  readonly limit: number;
+}
+
+interface FoundRow {
+  readonly chunk_id: string;
+  readonly rendered: string;
+  readonly embedding: Uint8Array;
+}
+
+/** Best first; equal scores in the order of the chunks' ids. */
+function bestFirst(a: FoundChunk, b: FoundChunk): number {
+  return b.score - a.score || (a.id < b.id ? -1 : 1);
+}
+
+/**
+ * The best chunks of a scope, `limit` of them and more, whatever their scores: every placement is asked
+ * for its best ones, all at once.
+ */
+export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
+  const { scope, contents, plan, vector, limit } = search;
+  const { applied, centre, placements } = contents;
+  const tables = tablesOf(scope.projectId);
+  const dimension = vector.length;
+  const values = [scope.id, applied, vectorText(vector)];
+  if (plan !== "exact" && centre !== null) values.push(codeOf(vector, centre));
+  const answers = await Promise.all(
+    placements.map((placement) => {
+      const statement = searchStatement({ tables, placement, dimension, limit, plan });
+      const query = sql.unsafe<FoundRow[]>(statement, values);
+      // Comparing every vector of a large scope takes longer than other reads may.
+      return plan === "exact" ? asWrite(query) : query;
+    }),
+  );
+  const score = cosineTo(vector);
+  return answers
+    .flat()
+    .map(({ chunk_id: id, rendered, embedding }) => {
+      return { id, rendered, score: score(vectorOfBytes(embedding)) };
+    })
+    .sort(bestFirst);
+}
+
+interface CountRow {
+  /** Null for chunks that certainly reach the threshold. */
+  readonly embedding: Uint8Array | null;
+  readonly chunks: number;
+}
+
+/** How many chunks of a scope reach the threshold, by their scores in double precision. */
+export async function countMatches(
+  sql: Sql,
+  { scope, contents, vector }: Omit<VectorSearch, "plan" | "limit">,
+  threshold: number,
+): Promise<number> {
+  const { applied, placements } = contents;
+  const tables = tablesOf(scope.projectId);
+  const values = [scope.id, applied, vectorText(vector), 1 - threshold];
+  const answers = await Promise.all(
+    placements.map((placement) => {
+      const statement = countStatement({ tables, placement, dimension: vector.length });
+      return asWrite(sql.unsafe<CountRow[]>(statement, values));
+    }),
+  );
+  const score = cosineTo(vector);
+  const matches = answers
+    .flat()
+    .filter(({ embedding }) => embedding === null || score(vectorOfBytes(embedding)) >= threshold);
+  return matches.reduce((sum, { chunks }) => sum + chunks, 0);
+}

@@ -1,0 +1,178 @@
+import pRetry from "p-retry";
+import type { Sql } from "../../db/client.ts";
+import { isOutage } from "../../db/errors.ts";
+import type { Log } from "../../observability/log.ts";
+import {
+  DB_WAIT_REPORT_ATTEMPTS,
+  DB_WAIT_RETRY_MS,
+  VECTOR_GRAPH_EF,
+  VECTOR_GRAPH_SCAN_TUPLES,
+} from "../../shared/limits.ts";
+import { SCHEMA } from "./tables.ts";
+
+/** The layout of the schema. A higher one in the database belongs to a newer version of the service. */
+const LAYOUT = 1;
+/** The advisory lock under which one process at a time creates the schema. */
+const LOCK_KEY = [7305, 2] as const;
+/** The first version that continues a scan of the graph until enough rows pass the filter. */
+const PGVECTOR_MIN = [0, 8] as const;
+
+/** The database cannot be used for vectors. The message names the remedy. */
+class VectorDatabaseError extends Error {}
+
+/**
+ * How sessions search graphs: by continuing until enough chunks of the scope are found. Compiling a
+ * statement would take longer than running it.
+ */
+export const GRAPH_SETTINGS: Readonly<Record<string, string>> = {
+  "hnsw.ef_search": String(VECTOR_GRAPH_EF),
+  "hnsw.iterative_scan": "relaxed_order",
+  "hnsw.max_scan_tuples": String(VECTOR_GRAPH_SCAN_TUPLES),
+  "hnsw.scan_mem_multiplier": "8",
+  jit: "off",
+};
+
+const STATEMENTS = `
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    layout integer NOT NULL,
+    -- The database whose change log is followed: index_origin.id.
+    origin uuid,
+    -- Counts leaders. A leader that was replaced cannot write any more.
+    epoch bigint NOT NULL DEFAULT 0,
+    -- All changes up to seq are searchable; (anchor_seq, anchor_at) is where a new leader continues.
+    seq bigint NOT NULL DEFAULT 0,
+    anchor_seq bigint NOT NULL DEFAULT 0,
+    anchor_at text NOT NULL DEFAULT '',
+    -- False until every project has been read once.
+    complete boolean NOT NULL DEFAULT false
+  );
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.projects (
+    id uuid PRIMARY KEY,
+    -- Values of the column placement, each of them in a shard of its own.
+    placements integer[] NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.tables (
+    project_id uuid NOT NULL REFERENCES ${SCHEMA}.projects ON DELETE CASCADE,
+    dimension integer NOT NULL,
+    rows bigint NOT NULL DEFAULT 0,
+    centre_id uuid,
+    -- Little-endian float32.
+    centre bytea,
+    -- Every row has a code.
+    coded boolean NOT NULL DEFAULT false,
+    -- The graph over the codes is complete.
+    graph boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (project_id, dimension)
+  );
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.scopes (
+    id uuid PRIMARY KEY,
+    project_id uuid NOT NULL REFERENCES ${SCHEMA}.projects ON DELETE CASCADE,
+    -- Searches see the rows whose range holds this number. It grows when the scope is replaced.
+    applied bigint NOT NULL,
+    -- Chunks of the scope by dimension, in the order of DIMENSIONS.
+    sizes bigint[] NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS scopes_project ON ${SCHEMA}.scopes (project_id);
+  INSERT INTO ${SCHEMA}.state (layout) VALUES (${LAYOUT}) ON CONFLICT DO NOTHING;`;
+
+/** What PostgreSQL says when the extension is not installed, or the role may not create it. */
+const MISSING_EXTENSION = new Set(["0A000", "58P01"]);
+const NOT_PERMITTED = "42501";
+
+function explain(error: unknown): Error {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code !== undefined && MISSING_EXTENSION.has(code)) {
+    return new VectorDatabaseError(
+      "SEARCH_ENGINE=pgvector needs the extension vector on the server of VECTOR_DATABASE_URL: install pgvector 0.8 or later (Debian: apt-get install postgresql-15-pgvector), or use SEARCH_ENGINE=embedded",
+    );
+  }
+  if (code === NOT_PERMITTED) {
+    return new VectorDatabaseError(
+      `the role of VECTOR_DATABASE_URL lacks a right (${message}): as a superuser run CREATE EXTENSION vector in that database, and grant the role CREATE on it`,
+    );
+  }
+  return error as Error;
+}
+
+function requireVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > PGVECTOR_MIN[0] || (major === PGVECTOR_MIN[0] && minor >= PGVECTOR_MIN[1])) return;
+  throw new VectorDatabaseError(
+    `SEARCH_ENGINE=pgvector needs pgvector ${PGVECTOR_MIN.join(".")} or later, and the database has ${version}: upgrade it and run ALTER EXTENSION vector UPDATE`,
+  );
+}
+
+/** True when the database distributes tables. */
+export async function hasCitus(sql: Sql): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`;
+  return rows.length > 0;
+}
+
+/** Sessions on workers do not inherit settings of the session that asks, but those of the role. */
+async function setOnWorkers(sql: Sql): Promise<void> {
+  for (const [name, value] of Object.entries(GRAPH_SETTINGS)) {
+    await sql.unsafe(`ALTER ROLE CURRENT_USER SET ${name} = '${value}'`);
+  }
+}
+
+/** Two installations must not write to the same tables. */
+async function claim(sql: Sql, origin: string): Promise<void> {
+  await sql`UPDATE ${sql(SCHEMA)}.state SET origin = ${origin} WHERE origin IS NULL`;
+  const [state] = await sql<{ origin: string }[]>`SELECT origin FROM ${sql(SCHEMA)}.state`;
+  if (state?.origin === origin) return;
+  throw new VectorDatabaseError(
+    `the schema ${SCHEMA} belongs to another Tessera database: name another database in VECTOR_DATABASE_URL, or drop the schema to fill it again`,
+  );
+}
+
+async function create(sql: Sql, origin: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
+    const [found] = await tx`SELECT 1 FROM pg_extension WHERE extname = 'vector'`;
+    // A role without the right to create extensions can use one that is there.
+    if (found === undefined) await tx`CREATE EXTENSION vector`;
+    await tx.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await tx.unsafe(STATEMENTS);
+  });
+  const [version] = await sql<{ extversion: string }[]>`
+    SELECT extversion FROM pg_extension WHERE extname = 'vector'`;
+  requireVersion(version?.extversion ?? "");
+  const [state] = await sql<{ layout: number }[]>`SELECT layout FROM ${sql(SCHEMA)}.state`;
+  if (state !== undefined && state.layout > LAYOUT) {
+    throw new VectorDatabaseError(
+      `the vector database has layout ${state.layout}, but this version supports only ${LAYOUT}: run a newer version of Tessera`,
+    );
+  }
+  await claim(sql, origin);
+  if (await hasCitus(sql)) await setOnWorkers(sql);
+}
+
+/**
+ * Creates the engine's schema unless it is there, and waits while the database does not answer. Throws
+ * VectorDatabaseError with the remedy. An abort of `signal` ends the wait.
+ * @param origin the id of the platform's database
+ */
+export async function openSchemaWhenReachable(
+  sql: Sql,
+  origin: string,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await pRetry(() => create(sql, origin), {
+      retries: Number.POSITIVE_INFINITY,
+      factor: 1,
+      minTimeout: DB_WAIT_RETRY_MS,
+      shouldRetry({ error, attemptNumber }) {
+        if (!isOutage(error) || signal.aborted) return false;
+        if (attemptNumber % DB_WAIT_REPORT_ATTEMPTS === 1) {
+          log.warn("waiting: the vector database does not answer: check VECTOR_DATABASE_URL");
+        }
+        return true;
+      },
+    });
+  } catch (error) {
+    throw explain(error);
+  }
+}

@@ -1,0 +1,159 @@
+import pTimeout from "p-timeout";
+import { NEW_VERSIONS_CHANNEL } from "../../../db/channels.ts";
+import { openDatabase, type Sql } from "../../../db/client.ts";
+import { createLog, type Log } from "../../../observability/log.ts";
+import { LogLimiter } from "../../../observability/log-limiter.ts";
+import { runPeriodically } from "../../../observability/periodic.ts";
+import {
+  INDEX_HEARTBEAT_INTERVAL_MS,
+  INDEX_HOUSEKEEPING_INTERVAL_MS,
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_STOP_QUERY_TIMEOUT_MS,
+  VECTOR_CLEAN_INTERVAL_MS,
+  VECTOR_FEED_CONNECTIONS,
+  VECTOR_LEADER_CHECK_MS,
+} from "../../../shared/limits.ts";
+import { ChangeLog } from "../../indexing/changes/change-log.ts";
+import { createVersionReader } from "../../indexing/versions/reader.ts";
+import { hasCitus } from "../open-schema.ts";
+import { Feed } from "./feed.ts";
+import { Leadership } from "./leadership.ts";
+import type { FeedOptions, FromFeed } from "./messages.ts";
+import { Upkeep, whileLeading } from "./upkeep.ts";
+import { readReport, VectorIndexState } from "./vector-state.ts";
+
+const NAME = "tessera-vectors";
+
+/** Waits to lead, then feeds the engine's database until another node leads or it is stopped. */
+export class FeedThread {
+  readonly #source: Sql;
+  readonly #sql: Sql;
+  readonly #patient: Sql;
+  readonly #lock: Sql;
+  readonly #log: Log;
+  readonly #changes: ChangeLog;
+  readonly #leadership: Leadership;
+  readonly #state: VectorIndexState;
+  #feed: Feed | undefined;
+  #isLost = false;
+  #stopping = false;
+  #ended: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: FeedOptions,
+    private readonly post: (message: FromFeed) => void,
+  ) {
+    const { databaseUrl, vectorDatabaseUrl } = options;
+    const background = { applicationName: NAME, patience: "background" } as const;
+    this.#log = createLog(options.logLevel);
+    this.#source = openDatabase(databaseUrl, {
+      ...background,
+      connections: VECTOR_FEED_CONNECTIONS,
+    });
+    this.#sql = openDatabase(vectorDatabaseUrl, {
+      ...background,
+      connections: VECTOR_FEED_CONNECTIONS,
+    });
+    const one = { applicationName: NAME, connections: 1 } as const;
+    this.#patient = openDatabase(vectorDatabaseUrl, { ...one, statementTimeoutMs: 0 });
+    this.#lock = openDatabase(vectorDatabaseUrl, { ...one, patience: "background" });
+    this.#changes = new ChangeLog(this.#source);
+    this.#leadership = new Leadership(this.#lock, this.#log);
+    this.#state = new VectorIndexState(this.#source, this.#sql);
+  }
+
+  start(): void {
+    this.#every(INDEX_REPORT_INTERVAL_MS, "reading the state of the vectors", () => this.#report());
+    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", async () => {
+      if (this.#feed !== undefined) await this.#state.write(this.#feed);
+    });
+    this.#upkeep(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
+    this.#upkeep(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
+    this.#listenForVersions();
+    this.#ended = this.#lead();
+  }
+
+  /** Ends the feed and closes the databases, without waiting for a database that does not answer. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
+    await pTimeout(this.#ended ?? Promise.resolve(), { ...limit, milliseconds: 1_000 });
+    await pTimeout(
+      this.#state.clear().catch(() => {}),
+      limit,
+    );
+    const pools = [this.#source, this.#sql, this.#patient, this.#lock];
+    await pTimeout(Promise.all(pools.map((pool) => pool.end({ timeout: 0 }))), limit);
+    this.post({ type: "stopped" });
+  }
+
+  /** Imports announce what they store. A lost announcement only delays it. */
+  #listenForVersions(): void {
+    const receive = (payload: string) => {
+      const [projectId = "", ...versions] = payload.split(" ");
+      this.#feed?.announce(projectId, versions);
+    };
+    this.#source.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
+      this.#log.warn({ err }, "cannot listen for new file versions");
+    });
+  }
+
+  async #lead(): Promise<void> {
+    const failures = new LogLimiter();
+    while (!this.#stopping) {
+      try {
+        const epoch = await this.#leadership.claim();
+        if (epoch !== undefined) await this.#term(epoch);
+      } catch (err) {
+        failures.limited("term", () => this.#log.warn({ err }, "cannot write vectors; retrying"));
+      }
+      await Bun.sleep(VECTOR_LEADER_CHECK_MS);
+    }
+  }
+
+  /** One term as the leader. */
+  async #term(epoch: number): Promise<void> {
+    const sql = this.#sql;
+    const distributed = await hasCitus(sql);
+    const layout = { epoch, distributed, placements: distributed ? this.options.placements : 1 };
+    const sources = {
+      ...{ source: this.#source, sql, changes: this.#changes, log: this.#log },
+      reader: createVersionReader(this.#source),
+    };
+    this.#isLost = false;
+    const feed = new Feed(sources, layout, () => {
+      this.#isLost = true;
+    });
+    try {
+      await feed.start();
+      this.#feed = feed;
+      await this.#leadership.held(() => this.#stopping || this.#isLost);
+    } finally {
+      this.#feed = undefined;
+      await feed.stop();
+      await this.#leadership.release().catch(() => {});
+    }
+  }
+
+  async #report(): Promise<void> {
+    this.post({ type: "report", report: await readReport(this.#sql, this.#changes) });
+  }
+
+  #upkeep(intervalMs: number, what: string, work: (upkeep: Upkeep) => Promise<void>): void {
+    let upkeep: { readonly feed: Feed; readonly it: Upkeep } | undefined;
+    this.#every(intervalMs, what, async () => {
+      const feed = this.#feed;
+      if (feed === undefined) return;
+      if (upkeep?.feed !== feed) {
+        upkeep = { feed, it: new Upkeep(feed, this.#sql, this.#patient, this.#log) };
+      }
+      const { it } = upkeep;
+      if (!(await whileLeading(() => work(it)))) this.#isLost = true;
+    });
+  }
+
+  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+    const isStopping = () => this.#stopping;
+    runPeriodically({ what, intervalMs, log: this.#log, isStopping }, work);
+  }
+}

@@ -1,0 +1,265 @@
+import pLimit from "p-limit";
+import type { Sql } from "../../../db/client.ts";
+import type { Log } from "../../../observability/log.ts";
+import {
+  INDEX_RETRY_BASE_MS,
+  INDEX_RETRY_MAX_MS,
+  VECTOR_FEED_PROJECTS,
+  VECTOR_FEED_SAVE_MS,
+} from "../../../shared/limits.ts";
+import { retryUntilSuccess } from "../../../shared/retry.ts";
+import type { Anchor, Change, ChangeLog } from "../../indexing/changes/change-log.ts";
+import { Follower } from "../../indexing/changes/follower.ts";
+import type { VersionReader } from "../../indexing/versions/version-index.ts";
+import type { ScopeRef } from "../../requests/scope.ts";
+import { SCHEMA } from "../tables.ts";
+import type { FeedContext } from "./feed-context.ts";
+import { ProjectFeed } from "./project-feed.ts";
+import { dropProject, openProject } from "./projects-store.ts";
+import { fence, LostLeadership } from "./store.ts";
+
+const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
+
+/** What a feed works with. `source` is the platform's database, `sql` the engine's. */
+interface FeedSources {
+  readonly source: Sql;
+  readonly sql: Sql;
+  readonly changes: ChangeLog;
+  readonly reader: VersionReader;
+  readonly log: Log;
+}
+
+interface FeedLayout {
+  readonly epoch: number;
+  readonly distributed: boolean;
+  readonly placements: number;
+}
+
+interface SavedState {
+  readonly anchor: Anchor;
+  readonly complete: boolean;
+}
+
+async function readSaved(sql: Sql): Promise<SavedState> {
+  const [row] = await sql<
+    { anchor_seq: string; anchor_at: string; complete: boolean }[]
+  >`SELECT anchor_seq, anchor_at, complete FROM ${sql(SCHEMA)}.state`;
+  if (row === undefined) throw new Error("the state of the vector database is missing");
+  const { complete, anchor_seq, anchor_at } = row;
+  return { complete, anchor: { seq: Number(anchor_seq), at: anchor_at } };
+}
+
+/** The leader's work: follows the change log and keeps the engine's database like the platform's. */
+export class Feed {
+  readonly #projects = new Map<string, ProjectFeed>();
+  /** Projects that are being dropped; what follows for them waits. */
+  readonly #dropping = new Map<string, Promise<void>>();
+  readonly #context: FeedContext;
+  /** Projects whose rows have changed since the last look. */
+  readonly changed = new Set<string>();
+  /** Changes that were handed to projects and are not saved as applied, in order. */
+  readonly #trail: Anchor[] = [];
+  #follower: Follower | undefined;
+  #saved: Anchor = { seq: 0, at: "" };
+  #isComplete = false;
+  #stopped = false;
+
+  constructor(
+    private readonly from: FeedSources,
+    private readonly layout: FeedLayout,
+    private readonly lost: () => void,
+  ) {
+    const { sql, changes, reader, log } = from;
+    this.#context = {
+      ...{ sql, changes, reader, log, lost },
+      projects: pLimit(VECTOR_FEED_PROJECTS),
+      openProject: (id) => openProject(sql, id, layout),
+      changed: (id) => void this.changed.add(id),
+    };
+  }
+
+  /** Continues where the last leader has stopped, or reads every project once. */
+  async start(): Promise<void> {
+    const { source, sql, changes, log } = this.from;
+    const saved = await readSaved(sql);
+    const newest = await changes.newest();
+    // What the last leader has left to be removed is not known.
+    for (const id of await this.#storedProjects()) this.changed.add(id);
+    const isUsable = saved.complete && (await changes.checkAnchor(saved.anchor)) === "valid";
+    const anchor = isUsable ? saved.anchor : newest;
+    this.#saved = anchor;
+    this.#isComplete = isUsable;
+    if (!isUsable) await this.#readAll(anchor.seq);
+    const events = {
+      apply: (change: Change) => this.#apply(change),
+      missed: () => this.#readAgain(),
+    };
+    this.#follower = await Follower.start(source, log, changes, events, anchor);
+    void this.#saveRegularly();
+  }
+
+  /** The platform's database has lost changes that were applied. */
+  async #readAgain(): Promise<void> {
+    const newest = await this.from.changes.newest();
+    this.#trail.length = 0;
+    this.#saved = newest;
+    this.#isComplete = false;
+    await this.#readAll(newest.seq);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#follower?.stop();
+    await Promise.all([...this.#projects.values()].map((project) => project.close()));
+    await Promise.all(this.#dropping.values());
+  }
+
+  projects(): ProjectFeed[] {
+    return [...this.#projects.values()];
+  }
+
+  project(id: string): ProjectFeed {
+    const project = this.#projects.get(id) ?? new ProjectFeed(id, this.#context);
+    this.#projects.set(id, project);
+    return project;
+  }
+
+  /** A project whose tables may be worked on; undefined while they are being dropped. */
+  stored(id: string): ProjectFeed | undefined {
+    return this.#dropping.has(id) ? undefined : this.project(id);
+  }
+
+  /** All changes up to this one are searchable. */
+  get seq(): number {
+    const pending = this.projects().flatMap(({ oldestPending }) => oldestPending ?? []);
+    const reached = this.#follower?.reached.seq ?? 0;
+    return pending.length === 0 ? reached : Math.min(...pending) - 1;
+  }
+
+  /** The last change that was handed to the projects. */
+  get reached(): number {
+    return this.#follower?.reached.seq ?? 0;
+  }
+
+  /** File versions that an import has stored and no scope may hold yet. */
+  announce(projectId: string, versions: readonly string[]): void {
+    if (!this.#dropping.has(projectId)) this.project(projectId).announce(versions);
+  }
+
+  async #storedProjects(): Promise<string[]> {
+    const { sql } = this.from;
+    const rows = await sql<{ id: string }[]>`SELECT id FROM ${sql(SCHEMA)}.projects`;
+    return rows.map(({ id }) => id);
+  }
+
+  /** Marks every scope of every project, and removes what the platform does not have. */
+  async #readAll(seq: number): Promise<void> {
+    const { source, sql, changes } = this.from;
+    const { epoch } = this.layout;
+    await sql`UPDATE ${sql(SCHEMA)}.state SET complete = false WHERE epoch = ${epoch}`;
+    const stored = await this.#storedProjects();
+    const scopes = await sql<{ id: string; project_id: string }[]>`
+      SELECT id, project_id FROM ${sql(SCHEMA)}.scopes`;
+    const current = await source<{ id: string }[]>`SELECT id FROM projects`;
+    const recent = await changes.changedProjects();
+    const exists = new Set(current.map(({ id }) => id));
+    for (const id of new Set([...recent, ...exists, ...stored])) {
+      const own = exists.has(id) ? await changes.scopesOf(id) : null;
+      if (own === null) {
+        this.#drop(id);
+        continue;
+      }
+      // A release or an environment: what is gone is read as missing in either table.
+      const gone = scopes.filter((row) => row.project_id === id);
+      const left: ScopeRef[] = gone.map((row) => ({ id: row.id, kind: "environment" }));
+      const known = new Set(own.map((scope) => scope.id));
+      for (const scope of [...own, ...left.filter((scope) => !known.has(scope.id))]) {
+        this.project(id).mark(scope, seq);
+      }
+    }
+  }
+
+  #apply({ kind, projectId, ref, seq, at }: Change): void {
+    this.#trail.push({ seq, at });
+    if (kind === "project") this.#drop(projectId);
+    else if (kind === "rebuild") this.#rebuild(projectId, seq);
+    else
+      void this.#afterDrop(projectId, () => this.project(projectId).mark({ id: ref, kind }, seq));
+  }
+
+  #afterDrop(projectId: string, work: () => void): void {
+    const dropping = this.#dropping.get(projectId);
+    if (dropping === undefined) work();
+    else void dropping.then(() => this.#stopped || work());
+  }
+
+  /** Drops the project's tables; then `after` runs, and only then what came for the project meanwhile. */
+  #drop(projectId: string, after: () => Promise<void> = async () => {}): void {
+    const { sql, log } = this.from;
+    const closing = this.#projects.get(projectId)?.close();
+    this.#projects.delete(projectId);
+    const before = this.#dropping.get(projectId);
+    const drop = async () => {
+      if (this.#stopped) return;
+      await dropProject(sql, projectId, this.layout.epoch);
+      await after();
+    };
+    const report = (err: unknown) =>
+      log.warn({ err, project: projectId }, "cannot drop a project's vectors; retrying");
+    const dropping = Promise.all([closing, before])
+      .then(() => retryUntilSuccess(() => this.#whileLeading(drop), BACKOFF, report))
+      .finally(() => {
+        if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
+      });
+    this.#dropping.set(projectId, dropping);
+  }
+
+  /** Drops the project's tables and reads it again. */
+  #rebuild(projectId: string, seq: number): void {
+    this.#drop(projectId, async () => {
+      const scopes = await this.from.changes.scopesOf(projectId);
+      for (const scope of scopes ?? []) this.project(projectId).mark(scope, seq);
+    });
+  }
+
+  async #whileLeading(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof LostLeadership)) throw error;
+      this.lost();
+    }
+  }
+
+  async #saveRegularly(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#save().catch((err: unknown) => {
+        if (err instanceof LostLeadership) this.lost();
+        else this.from.log.debug({ err }, "cannot save the position in the change log; retrying");
+      });
+      await Bun.sleep(VECTOR_FEED_SAVE_MS);
+    }
+  }
+
+  /** Saves up to where changes are applied, so that searches and the next leader know. */
+  async #save(): Promise<void> {
+    if (this.#dropping.size > 0) return;
+    const { seq } = this;
+    // Until the first save, `#saved` is where the projects were read.
+    if (this.#isComplete ? seq <= this.#saved.seq : seq < this.#saved.seq) return;
+    let anchor = this.#saved;
+    const done = this.#trail.findLastIndex((entry) => entry.seq <= seq);
+    if (done >= 0) anchor = this.#trail[done] as Anchor;
+    const { sql } = this.from;
+    await sql.begin(async (tx) => {
+      await fence(tx, this.layout.epoch);
+      await tx`
+        UPDATE ${tx(SCHEMA)}.state
+        SET seq = ${Math.max(seq, anchor.seq)}, anchor_seq = ${anchor.seq}, anchor_at = ${anchor.at},
+          complete = true`;
+    });
+    this.#trail.splice(0, done + 1);
+    this.#saved = anchor;
+    this.#isComplete = true;
+  }
+}

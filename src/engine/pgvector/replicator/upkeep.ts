@@ -1,0 +1,210 @@
+import type { Sql } from "../../../db/client.ts";
+import type { Log } from "../../../observability/log.ts";
+import {
+  INDEX_UNSCOPED_KEEP_MS,
+  VECTOR_CENTRE_SAMPLE,
+  VECTOR_CODE_BATCH,
+  VECTOR_CODED_MIN_ROWS,
+  VECTOR_GRAPH_MIN_ROWS,
+} from "../../../shared/limits.ts";
+import { centreOf, codeOf, vectorOfBytes } from "../codes.ts";
+import { OPEN_END, SCHEMA } from "../tables.ts";
+import type { Feed } from "./feed.ts";
+import { LostLeadership, type ProjectStore } from "./store.ts";
+
+interface TableRow {
+  readonly project_id: string;
+  readonly dimension: number;
+  readonly rows: string;
+  readonly coded: boolean;
+  readonly graph: boolean;
+}
+
+/** Work in the background of the leader: codes, graphs, and removing what no scope holds. */
+export class Upkeep {
+  /** The sequence numbers of scopes at the last cleaning of each project. */
+  readonly #seen = new Map<string, ReadonlyMap<string, string>>();
+
+  /**
+   * @param sql the engine's database
+   * @param patient the same, for statements that take hours
+   */
+  constructor(
+    private readonly feed: Feed,
+    private readonly sql: Sql,
+    private readonly patient: Sql,
+    private readonly log: Log,
+  ) {}
+
+  /** Gives codes and a graph to the tables that have become large enough. */
+  async build(): Promise<void> {
+    const tables = await this.sql<TableRow[]>`
+      SELECT project_id, dimension, rows, coded, graph FROM ${this.sql(SCHEMA)}.tables
+      WHERE NOT graph AND rows >= ${VECTOR_CODED_MIN_ROWS} ORDER BY rows`;
+    for (const table of tables) {
+      const { project_id, dimension } = table;
+      const project = this.feed.stored(project_id);
+      if (project === undefined) continue;
+      if (!table.coded) await project.exclusively((store) => this.#code(store, dimension));
+      // A table that still grows fast is built when it rests: that is much faster.
+      else if (Number(table.rows) >= VECTOR_GRAPH_MIN_ROWS && !project.isBusy) {
+        const store = await project.exclusively(async (opened) => opened);
+        if (store !== undefined) await this.#graph(store, dimension);
+      }
+    }
+  }
+
+  /** Chooses the centre from a sample, then gives every row its code. */
+  async #code(store: ProjectStore, dimension: number): Promise<void> {
+    const { sql } = this;
+    const table = store.tables.chunks(dimension);
+    const sample = await sql<{ embedding: Uint8Array }[]>`
+      SELECT vector_send(embedding) AS embedding FROM ${sql(table)} LIMIT ${VECTOR_CENTRE_SAMPLE}`;
+    const centre = centreOf(sample.map((row) => vectorOfBytes(row.embedding)));
+    await store.write(async (tx) => {
+      await tx`
+        UPDATE ${tx(SCHEMA)}.tables SET centre_id = gen_random_uuid(),
+          centre = ${new Uint8Array(centre.buffer)}
+        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+    });
+    // Rows that are added from now on have a code.
+    store.setCentre(dimension, centre);
+    for (const placement of store.placements) {
+      while (await this.#codeBatch(store, dimension, placement, centre));
+    }
+    await store.write(async (tx) => {
+      await tx`
+        UPDATE ${tx(SCHEMA)}.tables SET coded = true
+        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+    });
+  }
+
+  async #codeBatch(
+    store: ProjectStore,
+    dimension: number,
+    placement: number,
+    centre: Float32Array,
+  ): Promise<boolean> {
+    const table = store.tables.chunks(dimension);
+    const rows = await this.sql<{ chunk_id: string; embedding: Uint8Array }[]>`
+      SELECT chunk_id, vector_send(embedding) AS embedding FROM ${this.sql(table)}
+      WHERE placement = ${placement} AND code IS NULL LIMIT ${VECTOR_CODE_BATCH}`;
+    if (rows.length === 0) return false;
+    const ids = rows.map((row) => row.chunk_id);
+    const codes = rows.map((row) => codeOf(vectorOfBytes(row.embedding), centre));
+    await store.write(async (tx) => {
+      await tx`
+        UPDATE ${tx(table)} c SET code = u.code::${tx.unsafe(`bit(${dimension})`)}
+        FROM unnest(${ids}::uuid[], ${codes}::text[]) AS u (id, code)
+        WHERE c.placement = ${placement} AND c.chunk_id = u.id`;
+    });
+    return true;
+  }
+
+  /** Builds the graph while searches and writes go on. An attempt that was interrupted is removed. */
+  async #graph(store: ProjectStore, dimension: number): Promise<void> {
+    const { patient } = this;
+    const [table, graph] = [store.tables.chunks(dimension), store.tables.graph(dimension)];
+    const startedAt = performance.now();
+    await patient.unsafe(`DROP INDEX IF EXISTS ${SCHEMA}.${graph}`);
+    await patient.unsafe(
+      `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)`,
+    );
+    // Without statistics the planner takes the tables for small ones and reads all rows instead.
+    for (const each of [table, store.tables.scopes]) await patient.unsafe(`ANALYZE ${each}`);
+    await store.write(async (tx) => {
+      await tx`
+        UPDATE ${tx(SCHEMA)}.tables SET graph = true
+        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+    });
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    this.log.info({ project: store.id, dimension, seconds }, "built a graph");
+  }
+
+  /**
+   * Deletes ranges that no read can name any more, and chunks that no scope holds. What the last
+   * cleaning saw as applied has been applied for longer than any search runs.
+   */
+  async clean(): Promise<void> {
+    const projects = [...this.feed.changed, ...this.#seen.keys()];
+    this.feed.changed.clear();
+    for (const id of new Set(projects)) {
+      const cleaned = await this.feed.stored(id)?.exclusively(async (store) => {
+        await this.#cleanProject(store);
+        return true;
+      });
+      if (cleaned !== true) this.#seen.delete(id);
+    }
+  }
+
+  async #cleanProject(store: ProjectStore): Promise<void> {
+    const { sql } = this;
+    const rows = await sql<{ id: string; applied: string }[]>`
+      SELECT id, applied FROM ${sql(SCHEMA)}.scopes WHERE project_id = ${store.id}`;
+    const now = new Map(rows.map(({ id, applied }) => [id, applied]));
+    const before = this.#seen.get(store.id);
+    this.#seen.set(store.id, now);
+    if (before === undefined) return;
+    for (const [scope, applied] of before) await this.#cleanScope(store, scope, applied);
+    const isClean = await this.#removeUnscoped(store);
+    const isSame = [...now].every(([id, applied]) => before.get(id) === applied);
+    if (isSame && isClean) this.#seen.delete(store.id);
+  }
+
+  async #cleanScope(store: ProjectStore, scopeId: string, applied: string): Promise<void> {
+    await store.write(async (tx) => {
+      for (const placement of store.placements) {
+        await tx`
+          DELETE FROM ${tx(store.tables.scopes)} WHERE placement = ${placement}
+            AND scope_id = ${scopeId} AND to_seq <= ${applied} AND to_seq < ${OPEN_END}`;
+      }
+    });
+  }
+
+  /**
+   * Versions that were stored recently stay: an import announces them before a scope holds them. True
+   * when there are none of them.
+   */
+  async #removeUnscoped(store: ProjectStore): Promise<boolean> {
+    const { tables } = store;
+    let isClean = true;
+    for (const placement of store.placements) {
+      const rows = await this.sql<{ id: string; old: boolean }[]>`
+        SELECT id, added_at < now() - make_interval(secs => ${INDEX_UNSCOPED_KEEP_MS / 1_000}) AS old
+        FROM ${this.sql(tables.versions)} v WHERE placement = ${placement}
+          AND NOT EXISTS (SELECT 1 FROM ${this.sql(tables.scopes)} s
+            WHERE s.placement = ${placement} AND s.file_version_id = v.id)`;
+      const ids = rows.filter(({ old }) => old).map(({ id }) => id);
+      if (ids.length > 0) await this.#removeVersions(store, placement, ids);
+      isClean &&= ids.length === rows.length;
+    }
+    return isClean;
+  }
+
+  async #removeVersions(store: ProjectStore, placement: number, ids: string[]): Promise<void> {
+    await store.write(async (tx) => {
+      await tx`
+        DELETE FROM ${tx(store.tables.versions)}
+        WHERE placement = ${placement} AND id = ANY(${ids}::uuid[])`;
+      for (const dimension of store.dimensions()) {
+        const { count } = await tx`
+          DELETE FROM ${tx(store.tables.chunks(dimension))}
+          WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
+        await tx`
+          UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
+          WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+      }
+    });
+  }
+}
+
+/** Runs work of the leader; false when another process leads by now. */
+export async function whileLeading(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof LostLeadership) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  VECTOR_CANDIDATES_MIN,
+  VECTOR_CANDIDATES_PER_HIT,
+  VECTOR_DISTANCE_ERROR,
+  VECTOR_GRAPH_MIN_SHARE,
+  VECTOR_GRAPH_STEP_COST,
+  VECTOR_RESCORE_MAX,
+} from "../../shared/limits.ts";
+import type { ScopeContents } from "./catalogue.ts";
+import type { ProjectTables } from "./tables.ts";
+
+/** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
+export type VectorPlan = "exact" | "scan" | "graph";
+
+/** How many of the nearest codes are compared in full precision. */
+export function candidatesFor(limit: number): number {
+  return Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
+}
+
+/**
+ * Chooses by the size of the scope. In a graph that holds much more than the scope, most steps lead to
+ * chunks outside of it: the search takes as many more steps, and the recall suffers.
+ */
+export function planFor(contents: ScopeContents, limit: number): VectorPlan {
+  const { centre, chunks, rows, graph } = contents;
+  const candidates = candidatesFor(limit);
+  if (centre === null || chunks <= candidates) return "exact";
+  if (!graph || chunks < rows * VECTOR_GRAPH_MIN_SHARE) return "scan";
+  const steps = candidates * (rows / chunks);
+  return steps * VECTOR_GRAPH_STEP_COST < chunks ? "graph" : "scan";
+}
+
+interface StatementParts {
+  readonly tables: ProjectTables;
+  readonly placement: number;
+  readonly dimension: number;
+  readonly limit: number;
+  readonly plan: VectorPlan;
+}
+
+/** The scope's chunks in a placement. Parameters: scope, sequence number. */
+function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" | "plan">) {
+  const held = `s.placement = ${placement} AND s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2`;
+  const joined = `FROM ${tables.scopes} s JOIN ${tables.chunks(dimension)} c
+      ON c.placement = s.placement AND c.file_version_id = s.file_version_id WHERE ${held}`;
+  return { held, joined };
+}
+
+/** Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, code. */
+function candidates(parts: StatementParts): string {
+  const { tables, placement, dimension, limit, plan } = parts;
+  const chunks = tables.chunks(dimension);
+  const { held, joined: scope } = scopeOf(parts);
+  const columns = "c.chunk_id, c.rendered, c.embedding";
+  if (plan === "graph") {
+    // The condition is a subquery for each row: a join would read all rows instead of the graph.
+    return `SELECT ${columns} FROM ${chunks} c WHERE c.placement = ${placement}
+      AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)
+      ORDER BY c.code <~> $4::bit(${dimension}) LIMIT ${candidatesFor(limit)}`;
+  }
+  if (plan === "exact") return `SELECT ${columns} ${scope}`;
+  // The sum keeps the planner from the graph, which may end before it has found enough of a small scope.
+  return `SELECT ${columns} ${scope}
+      ORDER BY (c.code <~> $4::bit(${dimension})) + 0 LIMIT ${candidatesFor(limit)}`;
+}
+
+/**
+ * The statement that finds the best chunks of one placement, and those that may be as good, because its
+ * distances have single precision and the caller orders by exact scores. Limits and placements are
+ * literals, so that the planner knows them.
+ */
+export function searchStatement(parts: StatementParts): string {
+  const { dimension, limit } = parts;
+  // Only the vectors of candidates are compared, so the distance is not computed together with them.
+  return `WITH candidates AS MATERIALIZED (${candidates(parts)}),
+    ranked AS MATERIALIZED (
+      SELECT chunk_id, rendered, embedding, embedding <=> $3::vector(${dimension}) AS distance
+      FROM candidates ORDER BY distance, chunk_id LIMIT ${limit + VECTOR_RESCORE_MAX}),
+    last AS (SELECT distance FROM ranked ORDER BY distance OFFSET ${limit - 1} LIMIT 1)
+    SELECT chunk_id, rendered, vector_send(embedding) AS embedding FROM ranked
+    WHERE distance <= coalesce((SELECT distance FROM last), 2) + ${VECTOR_DISTANCE_ERROR}`;
+}
+
+/**
+ * The statement that counts the chunks of one placement up to a distance. Distances have single precision,
+ * so the vectors of chunks near the bound are returned with their numbers, and the caller compares them.
+ * Parameters: scope, sequence number, vector, distance.
+ */
+export function countStatement(parts: Omit<StatementParts, "limit" | "plan">): string {
+  return `WITH scored AS MATERIALIZED (
+      SELECT c.embedding, c.embedding <=> $3::vector(${parts.dimension}) AS distance
+      ${scopeOf(parts).joined})
+    SELECT CASE WHEN distance > $4::float8 - ${VECTOR_DISTANCE_ERROR} THEN vector_send(embedding) END
+      AS embedding, count(*)::integer AS chunks
+    FROM scored WHERE distance <= $4::float8 + ${VECTOR_DISTANCE_ERROR} GROUP BY 1`;
+}

@@ -1,0 +1,41 @@
+import { Problem } from "../../problem/problem.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, SEARCH_LOAD_TIMEOUT_MS } from "../../shared/limits.ts";
+import { type Scope, ScopeNotFound } from "./scope.ts";
+
+/** Brings projects into memory and keeps them there while they are used. */
+export interface ProjectLoader {
+  /** True when the project's indexes are in memory and up to date. */
+  isLoaded(projectId: string): boolean;
+  /** Notes that the project was searched, which keeps it in memory. */
+  used(projectId: string): void;
+  /**
+   * False when there is no such scope, undefined when loading takes longer than `timeoutMs`. Throws
+   * `overloaded` when too many loads of the scope's tenant wait.
+   */
+  ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined>;
+}
+
+/**
+ * Waits until the scope is in memory, then runs `attempt`, which returns undefined when the project
+ * was evicted in between; then it waits again. Throws `environment-not-found`, `release-not-found`,
+ * `overloaded` when too many loads of the scope's tenant wait, or `dependency-unavailable` after
+ * SEARCH_LOAD_TIMEOUT_MS.
+ */
+export async function whenLoaded<T>(
+  loader: ProjectLoader,
+  scope: Scope,
+  attempt: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
+  for (let left = SEARCH_LOAD_TIMEOUT_MS; left > 0; left = deadline - performance.now()) {
+    const found = await loader.ensureWithin(scope, left);
+    if (found === undefined) break;
+    if (!found) throw new ScopeNotFound(scope.projectId, scope.kind);
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  throw new Problem("dependency-unavailable", {
+    detail: "The project's index is still being loaded.",
+    headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+  });
+}

@@ -1,0 +1,24 @@
+/** The public API of the text search core, which does no I/O and knows nothing of the service. */
+export { stem } from "../../../native/text.ts";
+export { tokenize } from "./analysis/tokenize.ts";
+export { type LookupPage, type LookupQuery, lookUp } from "./lookup.ts";
+export { buildSegment } from "./segment/build.ts";
+export {
+  addDocument,
+  countDocuments,
+  type DocumentSet,
+  emptyDocumentSet,
+  hasDocument,
+  nextDocument,
+} from "./segment/document-set.ts";
+export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
+export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
+export type { KnowledgeDocument } from "./segment/types.ts";
+export {
+  newView,
+  type SegmentScope,
+  type SharedSegment,
+  type SharedView,
+  type TextMessage,
+  ViewStore,
+} from "./views.ts";

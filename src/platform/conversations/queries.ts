@@ -1,0 +1,96 @@
+import { reachesConversation } from "../../auth/conversation-access.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Queryable } from "../../db/client.ts";
+
+export interface ConversationRow {
+  id: string;
+  project_id: string | null;
+  type: string;
+  status: string;
+  title: string | null;
+  summary: string | null;
+  current_node: string | null;
+  message_count: number;
+  metadata: Record<string, unknown> | null;
+  agent_id: string | null;
+  runtime_target_kind: string | null;
+  runtime_target_environment_id: string | null;
+  runtime_target_branch_id: string | null;
+  created_by: string;
+  created_at: Date;
+  updated_at: Date;
+  last_message_at: Date | null;
+  archived_at: Date | null;
+}
+
+export interface MessageRow {
+  id: string;
+  conversation_id: string;
+  parent_id: string | null;
+  seq: number;
+  role: string;
+  parts: Record<string, unknown>[];
+  status: string;
+  created_by: string | null;
+  model: string | null;
+  token_usage: Record<string, unknown> | null;
+  finish_reason: string | null;
+  cost_credits: string | null;
+  idempotency_key: string | null;
+  metadata: Record<string, unknown> | null;
+  created_at: Date;
+  updated_at: Date | null;
+  edited_at: Date | null;
+}
+
+/** The row of a visible conversation without the message, or without any message. */
+export type NoMessage = { [Column in keyof MessageRow]: null };
+
+/** A conversation that the caller has access to. */
+export async function readConversation(sql: Queryable, principal: Principal, id: string) {
+  const rows = await sql<ConversationRow[]>`
+    SELECT id, project_id, type, status, title, summary, current_node, message_count, metadata,
+      agent_id, runtime_target_kind, runtime_target_environment_id, runtime_target_branch_id,
+      created_by, created_at, updated_at, last_message_at, archived_at
+    FROM conversations c WHERE c.id = ${id} AND ${reachesConversation(sql, principal)}`;
+  return rows[0];
+}
+
+/** A message. Undefined if the conversation is not visible; all null if it lacks the message. */
+export async function readMessage(
+  sql: Queryable,
+  principal: Principal,
+  conversationId: string,
+  messageId: string | null,
+) {
+  const rows = await sql<(MessageRow | NoMessage)[]>`
+    SELECT t.id, t.conversation_id, t.parent_id, t.seq, t.role, t.parts, t.status, t.created_by,
+      t.model, t.token_usage, t.finish_reason, t.cost_credits, t.idempotency_key, t.metadata,
+      t.created_at, t.updated_at, t.edited_at
+    FROM conversations c
+    LEFT JOIN messages t ON t.conversation_id = c.id AND t.id = ${messageId}
+    WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}`;
+  return rows[0];
+}
+
+/**
+ * The first `limit` messages in ascending order of seq. No row if the conversation is not visible;
+ * one row that is all null if it has no messages.
+ */
+export async function readMessages(
+  sql: Queryable,
+  principal: Principal,
+  conversationId: string,
+  limit: number,
+) {
+  return await sql<(MessageRow | NoMessage)[]>`
+    SELECT t.id, t.conversation_id, t.parent_id, t.seq, t.role, t.parts, t.status, t.created_by,
+      t.model, t.token_usage, t.finish_reason, t.cost_credits, t.idempotency_key, t.metadata,
+      t.created_at, t.updated_at, t.edited_at
+    FROM conversations c
+    LEFT JOIN LATERAL (
+      SELECT * FROM messages WHERE conversation_id = c.id ORDER BY seq LIMIT ${limit}
+    ) t ON true
+    WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}
+    ORDER BY t.seq`;
+}

@@ -1,0 +1,75 @@
+import type { Sql } from "../../db/client.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { Conversation, ConversationParams, Message, MessageParams, MessageTree } from "./schema.ts";
+import { getConversation, getMessage, getTree } from "./service.ts";
+
+const CONVERSATION_EXAMPLE: Conversation = {
+  id: "6f1c2f64-3b0e-4b3e-9f0a-2d9c0c3f7a11",
+  project_id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  type: "chat",
+  status: "active",
+  title: "Which release is live?",
+  message_count: 2,
+  metadata: null,
+  created_by: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
+  created_at: "2026-01-05T09:30:00.000Z",
+  updated_at: "2026-01-05T09:31:12.480Z",
+  last_message_at: "2026-01-05T09:31:12.480Z",
+};
+const MESSAGE_EXAMPLE: Message = {
+  id: "b7c3a9de-1f20-4c6b-8a5d-0e9f8d7c6b5a",
+  conversation_id: CONVERSATION_EXAMPLE.id,
+  parent_id: "a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d",
+  seq: 2,
+  role: "assistant",
+  parts: [{ type: "text", text: "v1.4.0 is live." }],
+  status: "completed",
+  token_usage: { input: 812, output: 9 },
+  finish_reason: "stop",
+  metadata: null,
+  created_at: "2026-01-05T09:31:12.480Z",
+};
+
+/** Operations that read conversations, their message trees, and single messages. */
+export function conversationOperations({ sql }: { sql: Sql }): Operation[] {
+  const common = { method: "GET", tag: "Conversations", permission: "conversations.read" } as const;
+  return [
+    operation({
+      ...common,
+      id: "getConversation",
+      path: "/conversations/{id}",
+      summary: "Read a conversation",
+      params: ConversationParams,
+      response: Conversation,
+      responseExample: CONVERSATION_EXAMPLE,
+      conditional: true,
+      problems: ["conversation-not-found"],
+      handle: ({ params, principal }) => getConversation(sql, principal, params.id),
+    }),
+    operation({
+      ...common,
+      id: "getConversationTree",
+      path: "/conversations/{id}/tree",
+      summary: "Read all messages of a conversation, including branches",
+      params: ConversationParams,
+      response: MessageTree,
+      responseExample: { items: [MESSAGE_EXAMPLE], truncated: false },
+      conditional: true,
+      problems: ["conversation-not-found"],
+      handle: ({ params, principal }) => getTree(sql, principal, params.id),
+    }),
+    operation({
+      ...common,
+      id: "getMessage",
+      path: "/conversations/{conversation_id}/messages/{message_id}",
+      summary: "Read a message",
+      params: MessageParams,
+      response: Message,
+      responseExample: MESSAGE_EXAMPLE,
+      conditional: true,
+      problems: ["conversation-not-found", "message-not-found"],
+      handle: ({ params, principal }) =>
+        getMessage(sql, principal, params.conversation_id, params.message_id),
+    }),
+  ];
+}

@@ -1,0 +1,117 @@
+import { reachesConversation } from "../../auth/conversation-access.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Queryable, Transaction } from "../../db/client.ts";
+import { LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
+
+export interface RequestRow {
+  id: string;
+  conversation_id: string;
+  run_id: string | null;
+  tool_call_id: string | null;
+  kind: string;
+  status: "open" | "submitted" | "cancelled" | "expired";
+  requested_responder_type: string;
+  title: string | null;
+  description: string | null;
+  fields: Record<string, unknown>[];
+  recommendations: Record<string, unknown> | null;
+  metadata: Record<string, unknown> | null;
+  created_at: Date;
+  expires_at: Date | null;
+  submitted_at: Date | null;
+  cancelled_at: Date | null;
+  expired_at: Date | null;
+  /** True when `expires_at` has passed, by the database's clock. */
+  is_overdue: boolean;
+}
+
+export interface ResponseRow {
+  id: string;
+  input_request_id: string;
+  conversation_id: string;
+  run_id: string | null;
+  actor_type: string;
+  actor_id: string;
+  /** JSON text. */
+  values: string;
+  created_at: Date;
+}
+
+/** True when the caller has access to the conversation. */
+export async function hasAccess(sql: Queryable, principal: Principal, conversationId: string) {
+  const rows = await sql`
+    SELECT FROM conversations c
+    WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}`;
+  return rows.length > 0;
+}
+
+/** An input request of a conversation. */
+function selectRequest(sql: Queryable, conversationId: string, id: string) {
+  return sql`
+    SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
+      title, description, fields, recommendations, metadata, created_at, expires_at,
+      submitted_at, cancelled_at, expired_at,
+      coalesce(expires_at <= clock_timestamp(), false) AS is_overdue
+    FROM input_requests WHERE conversation_id = ${conversationId} AND id = ${id}`;
+}
+
+export async function readRequest(
+  sql: Queryable,
+  conversationId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
+  const [row] = await sql<RequestRow[]>`${selectRequest(sql, conversationId, id)}`;
+  return row;
+}
+
+/** As `readRequest`; the row stays locked until the transaction ends. */
+export async function lockRequest(
+  tx: Transaction,
+  conversationId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
+  // Sent together, both statements take one round trip.
+  const [, [row]] = await Promise.all([
+    tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
+    tx<RequestRow[]>`${selectRequest(tx, conversationId, id)} FOR UPDATE`,
+  ]);
+  return row;
+}
+
+export async function readResponse(
+  sql: Queryable,
+  requestId: string,
+): Promise<ResponseRow | undefined> {
+  const [row] = await sql<ResponseRow[]>`
+    SELECT id, input_request_id, conversation_id, run_id, actor_type, actor_id,
+      values::text AS values, created_at
+    FROM input_responses WHERE input_request_id = ${requestId}`;
+  return row;
+}
+
+export async function markExpired(tx: Transaction, requestId: string): Promise<void> {
+  await tx`
+    UPDATE input_requests SET status = 'expired', expired_at = clock_timestamp()
+    WHERE id = ${requestId}`;
+}
+
+/** Stores the answer and marks the request as submitted at the same time. */
+export async function storeResponse(
+  tx: Transaction,
+  request: RequestRow,
+  answer: { id: string; actorType: string; actorId: string; values: string },
+): Promise<{ response: ResponseRow; submittedAt: Date }> {
+  const [[response]] = await Promise.all([
+    tx<[ResponseRow]>`
+      INSERT INTO input_responses
+        (id, input_request_id, conversation_id, run_id, actor_type, actor_id, values)
+      VALUES (${answer.id}, ${request.id}, ${request.conversation_id}, ${request.run_id},
+        ${answer.actorType}, ${answer.actorId}, ${answer.values}::text::json)
+      RETURNING id, input_request_id, conversation_id, run_id, actor_type, actor_id,
+        values::text AS values, created_at`,
+    tx`UPDATE input_requests SET status = 'submitted', submitted_at = now()
+       WHERE id = ${request.id}`,
+  ]);
+  // now() is constant within a transaction.
+  return { response, submittedAt: response.created_at };
+}

@@ -1,0 +1,106 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../../auth/principal.ts";
+import { findProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
+import { timestamp } from "../../shared/formats.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { type EventPosition, type ListedEventRow, readEvents } from "./queries.ts";
+
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+
+const ListedWebhookEvent = Type.Object(
+  {
+    id: uuid("The id of the event."),
+    webhook_id: Type.String({ description: "The id of the webhook definition." }),
+    idempotency_key: nullable(
+      Type.String(),
+      "The key that the sender gave; null when every delivery is new.",
+    ),
+    conversation_id: uuid("The conversation that the delivery was added to."),
+    message_id: uuid("The message that contains the payload."),
+    status: Type.String({ description: "Always `accepted`." }),
+    received_at: Type.String({
+      format: "date-time",
+      description: "When the delivery was received.",
+    }),
+  },
+  { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
+);
+
+const WebhookEventPage = Type.Object(
+  {
+    data: Type.Array(ListedWebhookEvent, { description: "The project's events, newest first." }),
+    page_info: PageInfo,
+  },
+  { title: "WebhookEventPage" },
+);
+type WebhookEventPage = Static<typeof WebhookEventPage>;
+
+const EXAMPLE: WebhookEventPage = {
+  data: [
+    {
+      id: "b7a1c9d2-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+      webhook_id: "github-deploys",
+      idempotency_key: "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+      conversation_id: "f0e1d2c3-b4a5-4687-9879-6a5b4c3d2e1f",
+      message_id: "0f1e2d3c-4b5a-4968-8776-859473625140",
+      status: "accepted",
+      received_at: "2026-01-06T12:00:00.000Z",
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/webhook-events",
+    first: null,
+    next: null,
+    prev: null,
+  },
+};
+
+const eventOf = ({ micros: _, ...row }: ListedEventRow) => ({
+  ...row,
+  received_at: timestamp(row.received_at),
+});
+
+/** One page of a project's events, newest first. Throws `project-not-found` or `invalid-cursor`. */
+async function listEvents(
+  { sql, cursors }: { sql: Sql; cursors: CursorSigner },
+  principal: Principal,
+  reference: string,
+  page: PageRequest,
+): Promise<WebhookEventPage> {
+  const projectId = await findProject(sql, principal, reference);
+  const { rows, pageInfo } = await readListing<ListedEventRow, EventPosition>(cursors, page, {
+    binding: `webhook-events:${projectId}`,
+    keyOf: ({ micros, id }) => [micros, id],
+    after: (older, limit) => readEvents(sql, projectId, { ...(older && { older }), limit }),
+    before: (newer, limit) => readEvents(sql, projectId, { newer, limit }),
+  });
+  return { data: rows.map(eventOf), page_info: pageInfo };
+}
+
+/** GET /projects/{project_reference}/webhook-events. */
+export function webhookEventsOperation(services: { sql: Sql; cursors: CursorSigner }): Operation {
+  return operation({
+    id: "listWebhookEvents",
+    method: "GET",
+    path: "/projects/{project_reference}/webhook-events",
+    tag: "Webhooks",
+    summary: "List stored deliveries",
+    description:
+      "The deliveries to all webhooks of the project, newest first, without their payloads, which are " +
+      "in the messages.",
+    extension: true,
+    permission: "projects.read",
+    params: ProjectParams,
+    query: PageQuery,
+    response: WebhookEventPage,
+    responseExample: EXAMPLE,
+    problems: ["project-not-found", "invalid-cursor"],
+    handle: (call) =>
+      listEvents(services, call.principal, call.params.project_reference, pageRequestOf(call)),
+  });
+}

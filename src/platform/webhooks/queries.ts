@@ -1,0 +1,118 @@
+import { asWrite, type Queryable, type Sql } from "../../db/client.ts";
+import type { Payload } from "./payload.ts";
+
+/** An enabled webhook definition. */
+export interface Definition {
+  readonly id: string;
+  readonly projectId: string;
+  readonly secretHash: Uint8Array;
+}
+
+/** The enabled definition with this id, or null. */
+export async function readDefinition(sql: Sql, id: string): Promise<Definition | null> {
+  const [row] = await sql<{ project_id: string; secret_hash: Uint8Array }[]>`
+    SELECT project_id, secret_hash FROM webhook_definitions WHERE id = ${id} AND enabled`;
+  return row === undefined ? null : { id, projectId: row.project_id, secretHash: row.secret_hash };
+}
+
+/** A delivery, with the ids of its rows if it is the first with its key. */
+export interface Delivery {
+  readonly definitionId: string;
+  readonly key: string | null;
+  readonly payload: Payload;
+  readonly ids: {
+    readonly event: string;
+    readonly conversation: string;
+    readonly message: string;
+    readonly run: string;
+  };
+}
+
+export interface EventRow {
+  id: string;
+  webhook_definition_id: string;
+  project_id: string;
+  fingerprint: Uint8Array;
+  is_json: boolean;
+  conversation_id: string;
+  message_id: string;
+  run_id: string;
+  latest_event_id: string;
+  status: string;
+  invoked_by: string;
+  received_at: Date;
+  /** The payload as JSON text; null for an event that the same statement inserted. */
+  payload: string | null;
+}
+
+/**
+ * Stores a delivery atomically. Returns the event of its key, which is new if its `id` is that of
+ * the delivery; undefined when the definition is unknown or disabled. Throws a unique violation
+ * when a concurrent delivery stored the key first; a retry then returns that event.
+ */
+export async function storeDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
+  const { definitionId, key, payload, ids } = delivery;
+  const { event, conversation, message, run } = ids;
+  const [row] = await asWrite(sql<EventRow[]>`
+    SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
+      message_id, run_id, latest_event_id, status, invoked_by, received_at,
+      CASE WHEN id <> ${event}::uuid THEN payload::text END AS payload
+    FROM deliver_webhook(${definitionId}, ${key}, ${payload.fingerprint as Buffer}, ${payload.isJson},
+      ${payload.json}::text::json, ${[event, conversation, message, run]}::uuid[])`);
+  return row;
+}
+
+/** The event stored for a key, if there is one. */
+export async function readEvent(
+  sql: Sql,
+  definitionId: string,
+  key: string,
+): Promise<EventRow | undefined> {
+  const [row] = await sql<EventRow[]>`
+    SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
+      message_id, run_id, latest_event_id, status, invoked_by, received_at, payload::text AS payload
+    FROM webhook_events
+    WHERE webhook_definition_id = ${definitionId} AND idempotency_key = ${key}`;
+  return row;
+}
+
+/** An event in a listing. */
+export interface ListedEventRow {
+  id: string;
+  webhook_id: string;
+  idempotency_key: string | null;
+  conversation_id: string;
+  message_id: string;
+  status: string;
+  received_at: Date;
+  /** `received_at` in microseconds since 1970, which a Date cannot hold. */
+  micros: number;
+}
+
+/** The position of an event in the listing of a project, which is unique. */
+export type EventPosition = [micros: number, id: string];
+
+interface EventSelection {
+  /** Only events that are older or newer than this one. */
+  readonly older?: EventPosition;
+  readonly newer?: EventPosition;
+  readonly limit: number;
+}
+
+/** The events of a project, newest first, or oldest first after one. */
+export async function readEvents(
+  sql: Queryable,
+  projectId: string,
+  { older, newer, limit }: EventSelection,
+): Promise<ListedEventRow[]> {
+  const order = newer === undefined ? sql`DESC` : sql`ASC`;
+  const at = ([micros, id]: EventPosition) =>
+    sql`(timestamptz 'epoch' + ${micros}::float8::bigint * interval '1 microsecond', ${id}::uuid)`;
+  return await sql<ListedEventRow[]>`
+    SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
+      status, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
+    FROM webhook_events WHERE project_id = ${projectId}
+      ${older === undefined ? sql`` : sql`AND (received_at, id) < ${at(older)}`}
+      ${newer === undefined ? sql`` : sql`AND (received_at, id) > ${at(newer)}`}
+    ORDER BY received_at ${order}, id ${order} LIMIT ${limit}`;
+}

@@ -1,0 +1,125 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ProblemBody } from "../../problem/problem.ts";
+import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
+
+export const WebhookParams = Type.Object({
+  webhook_id: Type.String({
+    minLength: 1,
+    maxLength: WEBHOOK_ID_MAX_CHARS,
+    description: "The id of an enabled webhook definition.",
+    examples: ["github-deploys"],
+  }),
+});
+
+export const WebhookQuery = Type.Object({
+  secret: Type.Optional(
+    Type.String({
+      description:
+        "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
+      examples: ["a-long-random-secret"],
+    }),
+  ),
+});
+
+const keyHeader = (description: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: IDEMPOTENCY_KEY_MAX_CHARS,
+      description,
+      examples: ["72d3162e-cc78-11e3-81ab-4c9367dc0958"],
+    }),
+  );
+
+/** The idempotency key is the first present of all headers but the secret. */
+export const WebhookHeaders = Type.Object({
+  "X-Service-Webhook-Secret": Type.Optional(
+    Type.String({ description: "The webhook's secret.", examples: ["a-long-random-secret"] }),
+  ),
+  "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
+  "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
+  "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
+  "X-Request-UUID": keyHeader("Bitbucket's delivery id."),
+});
+
+/** The headers that may carry the idempotency key, in order of precedence. */
+export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
+
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const text = (description: string) => Type.String({ description });
+const moment = (description: string) => Type.String({ format: "date-time", description });
+
+export const WebhookEventResult = Type.Object(
+  {
+    webhook_event_id: uuid("The id of the event that stores the delivery."),
+    webhook_definition_id: uuid(
+      "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
+    ),
+    project_id: uuid("The webhook's project."),
+    conversation_id: uuid("The conversation that the delivery was added to."),
+    message_id: uuid("The message that contains the payload."),
+    run_id: text("The run that the delivery starts."),
+    canonical_run_id: uuid("The id of the same run."),
+    latest_event_id: Type.Integer({
+      minimum: 0,
+      description: "The number of this event within its conversation, from 1.",
+    }),
+    status: Type.String({ description: "Always `accepted`." }),
+    duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
+    invoked_by: Type.String({ description: "Always `webhook`." }),
+    received_at: moment("When the delivery was received."),
+    payload: Type.Unknown({
+      description: "The payload as it was sent. A string when it is not JSON.",
+    }),
+  },
+  { title: "WebhookEventResult", description: "The result of a delivery." },
+);
+export type WebhookEventResult = Static<typeof WebhookEventResult>;
+
+/** A problem with the additional members `error` and `message`, which webhook senders display. */
+export const WebhookProblemBody = Type.Object(
+  {
+    ...ProblemBody.properties,
+    detail: text("What went wrong in this request."),
+    error: Type.String({ description: "The same value as `slug`." }),
+    message: Type.String({ description: "The same text as `detail`." }),
+  },
+  {
+    title: "WebhookProblem",
+    description:
+      "An RFC 9457 problem, with the members `error` and `message` that webhook senders display.",
+  },
+);
+
+export const RESULT_EXAMPLE: WebhookEventResult = {
+  webhook_event_id: "0198c0de-0000-7000-8000-000000000001",
+  webhook_definition_id: "1f0c9a52-7a3e-5c1d-9f43-6a2f1b7d8e90",
+  project_id: "6b1f7c1e-52a4-4a39-8e1a-0d9b7c3f5a11",
+  conversation_id: "0198c0de-0000-7000-8000-000000000002",
+  message_id: "0198c0de-0000-7000-8000-000000000003",
+  run_id: "0198c0de-0000-7000-8000-000000000004",
+  canonical_run_id: "0198c0de-0000-7000-8000-000000000004",
+  latest_event_id: 1,
+  status: "accepted",
+  duplicate: false,
+  invoked_by: "webhook",
+  received_at: "2026-01-02T03:04:05.678Z",
+  payload: { action: "opened", number: 7 },
+};
+
+/** Any content type is accepted; these are documented. */
+export const REQUEST_BODIES = {
+  "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
+  "application/x-www-form-urlencoded": {
+    schema: Type.Object({
+      payload: Type.Optional(
+        Type.String({ description: "The payload as JSON, as in GitHub's forms." }),
+      ),
+    }),
+    example: { payload: '{"action":"opened","number":7}' },
+  },
+  "*/*": {
+    schema: Type.String({ description: "Anything else, which is stored as text." }),
+    example: "deployed",
+  },
+};

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { LookupCursors, type LookupState } from "../../../../src/api/lookup/cursor.ts";
+import { createMemoryCoordinator } from "../../../../src/coordination/memory.ts";
+
+const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
+const state: fc.Arbitrary<LookupState> = fc.record({
+  question: fc.record({
+    projectId: fc.uuid(),
+    target: fc.oneof(
+      fc.constant(null),
+      name.map((environment) => ({ environment })),
+      name.map((release) => ({ release })),
+    ),
+    query: fc.option(name),
+    limit: fc.integer({ min: 1, max: 12 }),
+    shardIndex: fc.nat(7),
+    shardCount: fc.integer({ min: 1, max: 8 }),
+  }),
+  progress: fc.string({ maxLength: 200 }),
+});
+
+describe("lookup cursors", () => {
+  test("a cursor loads exactly the state that it was saved for", async () => {
+    const cursors = new LookupCursors(createMemoryCoordinator());
+    await fc.assert(
+      fc.asyncProperty(state, async (original) => {
+        const cursor = cursors.newCursor();
+        expect(await cursors.load(cursor)).toBeNull();
+        await cursors.save(cursor, original);
+        expect(await cursors.load(cursor)).toEqual(original);
+        expect(cursor).toMatch(/^[A-Za-z0-9_-]{24}$/);
+      }),
+    );
+  });
+
+  test("a cursor is different each time", () => {
+    const cursors = new LookupCursors(createMemoryCoordinator());
+    const made = Array.from({ length: 100 }, () => cursors.newCursor());
+    expect(new Set(made).size).toBe(made.length);
+  });
+
+  test("a cursor whose stored state is damaged is invalid", async () => {
+    const coordinator = createMemoryCoordinator();
+    const cursors = new LookupCursors(coordinator);
+    const [original] = fc.sample(state, 1) as [LookupState];
+    const cursor = cursors.newCursor();
+    await cursors.save(cursor, original);
+    const stored = (await coordinator.get(`lookup:${cursor}`)) as string;
+    const { question, progress } = JSON.parse(stored);
+    const damaged = [
+      ...["", "null", "7", "{}", "[]", stored.slice(0, -1), stored.replace("{", "[")],
+      JSON.stringify({ question }),
+      JSON.stringify({ question: { ...question, limit: "many" }, progress }),
+      JSON.stringify({ question: { ...question, shardCount: 0 }, progress }),
+      JSON.stringify({ question, progress: null }),
+    ];
+    for (const text of damaged) {
+      await coordinator.put(`lookup:${cursor}`, text, 60);
+      expect(await cursors.load(cursor)).toBeNull();
+    }
+  });
+
+  test("an invented or damaged cursor is refused", async () => {
+    const cursors = new LookupCursors(createMemoryCoordinator());
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 40 }), async (invented) => {
+        expect(await cursors.load(invented)).toBeNull();
+      }),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from "bun:test";
+import postgres from "postgres";
+import { ScopeResolver } from "../../../../src/api/scopes/resolver.ts";
+import type { Principal } from "../../../../src/auth/principal.ts";
+import type { Sql } from "../../../../src/db/client.ts";
+import { addEnvironment, addProject, addRelease, addUser } from "../../../../support/accounts.ts";
+import { createTestDatabase } from "../../../../support/processes/postgres.ts";
+
+const { sql, url } = await createTestDatabase();
+let queries = 0;
+const counting = postgres(url, { max: 1, fetch_types: false, debug: () => queries++ }) as Sql;
+afterAll(() => counting.end());
+
+const userId = await addUser(sql);
+const principal: Principal = {
+  ...{ userId, email: null, name: null, keyId: null, projectId: null, scopes: null },
+  account: new Set(),
+};
+const project = await addProject(sql, userId);
+const named = { project: project.slug, kind: "environment", name: "staging" } as const;
+const byDefault = { project: project.slug, kind: "default" } as const;
+
+/** The result of `work`, and how many queries it took. */
+async function counted<T>(work: () => T | Promise<T>): Promise<[T, number]> {
+  const before = queries;
+  const result = await work();
+  return [result, queries - before];
+}
+
+test("a scope costs one query, and none while it is cached", async () => {
+  const { id } = await addEnvironment(sql, project, "staging");
+  const resolver = new ScopeResolver(counting);
+  const resolve = () => resolver.resolve(principal, named);
+  const known = { tenant: userId, projectId: project.id, id };
+  const scope = { ...known, kind: "environment", frozen: false } as const;
+  expect(await counted(resolve)).toEqual([scope, 1]);
+  expect(await counted(resolve)).toEqual([scope, 0]);
+  expect(await counted(() => resolver.find(principal, named))).toEqual([scope, 0]);
+  resolver.clear();
+  expect(await counted(resolve)).toEqual([scope, 1]);
+});
+
+test("the default scope is production, else the first environment by name", async () => {
+  const other = await addProject(sql, userId);
+  const reference = { ...byDefault, project: other.id };
+  const idOf = async () => (await new ScopeResolver(sql).resolve(principal, reference)).id;
+  await expect(idOf()).rejects.toMatchObject({ slug: "environment-not-found" });
+  const beta = await addEnvironment(sql, other, "beta");
+  expect(await idOf()).toBe(beta.id);
+  const alpha = await addEnvironment(sql, other, "alpha");
+  expect(await idOf()).toBe(alpha.id);
+  const production = await addEnvironment(sql, other);
+  expect(await idOf()).toBe(production.id);
+});
+
+test("a missing scope is not cached, and its project is found all the same", async () => {
+  const resolver = new ScopeResolver(sql);
+  const reference = { project: project.slug, kind: "release", name: "v1" } as const;
+  await expect(Promise.resolve(resolver.resolve(principal, reference))).rejects.toMatchObject({
+    slug: "release-not-found",
+  });
+  expect(await resolver.find(principal, reference)).toMatchObject({ projectId: project.id });
+  const { id } = await addRelease(sql, project, "v1");
+  expect((await resolver.resolve(principal, reference)).id).toBe(id);
+});
+
+test("a project of other users is reported before an impossible name", async () => {
+  const stranger = { ...principal, userId: await addUser(sql) };
+  const resolver = new ScopeResolver(sql);
+  const reference = { ...named, name: "a\0b" };
+  const slugFor = (caller: Principal) =>
+    Promise.resolve(resolver.resolve(caller, reference)).catch((error) => error.slug);
+  expect(await slugFor(stranger)).toBe("project-not-found");
+  expect(await slugFor(principal)).toBe("environment-not-found");
+});

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import type { RecallSample } from "../../../../native/index.ts";
+import { RecallMonitor } from "../../../../src/engine/embedded/recall-monitor.ts";
+import { RecallWindow } from "../../../../src/engine/embedded/recall-window.ts";
+import {
+  RECALL_IDLE_POLL_MS,
+  RECALL_INTERVAL_MS,
+  RECALL_RECALIBRATE_SAMPLES,
+  RECALL_TARGET,
+} from "../../../../src/shared/limits.ts";
+import type { SearchRequest } from "../../../../workers/protocol.ts";
+
+const request = (number: number): SearchRequest => ({
+  project: "native name",
+  scopeId: "scope",
+  selfPath: "/",
+  body: Uint8Array.of(number).buffer,
+});
+
+/** Time in which a sample is certainly measured, and the rest after it is over. */
+const CYCLE_MS = 3 * (RECALL_IDLE_POLL_MS + RECALL_INTERVAL_MS);
+
+/** Timers of the test's clock fire at multiples of this. */
+const STEP_MS = 5;
+
+/** Lets time pass on the test's clock, with what follows from it. */
+async function pass(milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += STEP_MS) {
+    jest.advanceTimersByTime(STEP_MS);
+    // A sample that is there is added after a few turns.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+}
+
+const opened: RecallMonitor[] = [];
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+  for (const monitor of opened.splice(0)) monitor.close();
+});
+
+/** A monitor whose samples are what `sample` returns, and everything that it did. */
+function monitored(sample: () => RecallSample | null | Promise<RecallSample | null>) {
+  const seen = { idle: true, bodies: [] as number[], reports: [] as unknown[], failures: 0 };
+  const calibrated: unknown[] = [];
+  const sources: ConstructorParameters<typeof RecallMonitor>[0] = {
+    isIdle: () => seen.idle,
+    measure: async ({ body }) => {
+      seen.bodies.push(new Uint8Array(body)[0] as number);
+      return await sample();
+    },
+    measured: (...report) => seen.reports.push(report),
+    recalibrate: (...index) => calibrated.push(index),
+    failed: () => seen.failures++,
+  };
+  const monitor = new RecallMonitor(sources);
+  opened.push(monitor);
+  return { monitor, seen, calibrated };
+}
+
+describe("the window of recall samples", () => {
+  test("has the recall of the latest samples, weighted by what they want", () => {
+    const window = new RecallWindow(3);
+    expect(window.recall).toBeNull();
+    window.add({ wanted: 10, found: 0 });
+    expect(window.recall).toBe(0);
+    for (let i = 0; i < 3; i++) window.add({ wanted: 10, found: 9 });
+    expect(window.recall).toBeCloseTo(0.9, 12);
+    expect(window.samples).toBe(3);
+    window.add({ wanted: 100, found: 100 });
+    expect(window.recall).toBeCloseTo(118 / 120, 12);
+    window.clear();
+    expect(window.recall).toBeNull();
+    window.add({ wanted: 0, found: 0 });
+    expect(window.samples).toBe(0);
+  });
+
+  test("is below a target only when chance does not explain it", () => {
+    const window = new RecallWindow(100);
+    for (let i = 0; i < 20; i++) window.add({ wanted: 10, found: 10 });
+    expect(window.isBelow(RECALL_TARGET)).toBe(false);
+    window.add({ wanted: 10, found: 2 });
+    expect(window.recall as number).toBeLessThan(RECALL_TARGET);
+    expect(window.isBelow(RECALL_TARGET)).toBe(false);
+    for (let i = 0; i < 70; i++) window.add({ wanted: 10, found: 9 });
+    expect(window.isBelow(RECALL_TARGET)).toBe(true);
+  });
+});
+
+describe("the recall monitor", () => {
+  test("measures one search at a time, and a copy of its body", async () => {
+    const { monitor, seen } = monitored(() => ({ dimension: 768, wanted: 10, found: 9 }));
+    expect(monitor.recall).toBeNull();
+    const first = request(1);
+    monitor.offer("p", first);
+    new Uint8Array(first.body)[0] = 99;
+    for (let i = 2; i < 10; i++) monitor.offer("p", request(i));
+    await pass(CYCLE_MS);
+    expect(seen.bodies).toEqual([1]);
+    expect(seen.reports).toEqual([["p", 768, 0.9, 1]]);
+    expect(monitor.recall).toBeCloseTo(0.9, 12);
+    monitor.offer("p", request(20));
+    await pass(CYCLE_MS);
+    expect(seen.bodies).toEqual([1, 20]);
+    expect(seen.reports.at(-1)).toEqual(["p", 768, 0.9, 2]);
+  });
+
+  test("waits while other searches run", async () => {
+    const { monitor, seen } = monitored(() => ({ dimension: 768, wanted: 1, found: 1 }));
+    seen.idle = false;
+    monitor.offer("p", request(1));
+    await pass(CYCLE_MS);
+    expect(seen.bodies).toEqual([]);
+    seen.idle = true;
+    await pass(CYCLE_MS);
+    expect(seen.bodies).toEqual([1]);
+  });
+
+  test("rests long enough to take only its share of the time", async () => {
+    const { monitor, seen } = monitored(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { dimension: 768, wanted: 1, found: 1 };
+    });
+    monitor.offer("p", request(1));
+    await pass(RECALL_IDLE_POLL_MS + 100 + 2 * CYCLE_MS);
+    monitor.offer("p", request(2));
+    await pass(CYCLE_MS);
+    expect(seen.bodies).toEqual([1]);
+  });
+
+  test("survives searches that cannot be measured", async () => {
+    const outcomes = [Promise.reject(new Error("gone")), Promise.resolve(null)];
+    for (const outcome of outcomes) outcome.catch(() => {});
+    const { monitor, seen } = monitored(
+      () => outcomes.shift() ?? { dimension: 768, wanted: 4, found: 4 },
+    );
+    for (let i = 0; i < 3; i++) {
+      monitor.offer("p", request(i));
+      await pass(CYCLE_MS);
+    }
+    expect(seen.failures).toBe(1);
+    expect(seen.reports).toEqual([["p", 768, 1, 1]]);
+  });
+
+  test("has an index calibrated again once enough samples show that it misses the target", async () => {
+    const { monitor, seen, calibrated } = monitored(() => ({
+      dimension: 768,
+      wanted: 10,
+      found: seen.bodies.length % 2 === 0 ? 9 : 8,
+    }));
+    for (let sample = 1; sample < RECALL_RECALIBRATE_SAMPLES; sample++) {
+      monitor.offer("p", request(0));
+      await pass(CYCLE_MS);
+    }
+    expect(calibrated).toEqual([]);
+    monitor.offer("p", request(0));
+    await pass(CYCLE_MS);
+    expect(calibrated).toEqual([["p", 768]]);
+    expect(seen.reports).toHaveLength(RECALL_RECALIBRATE_SAMPLES);
+    monitor.offer("p", request(0));
+    await pass(CYCLE_MS);
+    expect(seen.reports.at(-1)).toEqual(["p", 768, expect.any(Number), 1]);
+    expect(calibrated).toHaveLength(1);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { ProjectIndexer } from "../../../../../src/engine/indexing/projects/project-indexer.ts";
+import type { ScopeRef } from "../../../../../src/engine/requests/scope.ts";
+
+const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
+
+/** An indexer whose project has empty scopes only; `onRead` is called when one of them is read. */
+function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
+  const indexed = new Set<string>();
+  const index = {
+    name: "text",
+    knows: () => true,
+    setScope: (_: string, scopeId: string) => void indexed.add(scopeId),
+  };
+  const changes = {
+    versionsOf: async () => {
+      await Bun.sleep(0);
+      onRead(indexer);
+      return [];
+    },
+  };
+  const indexer: ProjectIndexer = new ProjectIndexer("project", {
+    changes,
+    indexes: [index],
+  } as never);
+  indexer.open();
+  return { indexer, indexed };
+}
+
+test("a project is loaded although changes never pause", async () => {
+  const { indexer, indexed } = openIndexer((own) => own.mark(scope("busy"), 2));
+  await indexer.load([scope("a"), scope("b")], 1);
+  expect(indexed).toContain("a");
+  expect(indexed).toContain("b");
+  expect(indexer.isBusy).toBe(true);
+  await indexer.close();
+});
+
+test("loading ends when the project is closed", async () => {
+  const { indexer } = openIndexer((own) => void own.close());
+  await indexer.load([scope("a"), scope("b")], 1);
+  await indexer.load([scope("c")], 1);
+  expect(indexer.isBusy).toBe(false);
+});
+
+test("nobody waits for a scope of a project that is closed", async () => {
+  const { indexer, indexed } = openIndexer(() => {});
+  await indexer.close();
+  await indexer.reindex(scope("a"), 1);
+  expect(indexed).not.toContain("a");
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { byPlacement } from "../../../../src/engine/pgvector/replicator/store.ts";
+import {
+  candidatesFor,
+  planFor,
+  searchStatement,
+} from "../../../../src/engine/pgvector/search-statement.ts";
+import { tablesOf } from "../../../../src/engine/pgvector/tables.ts";
+
+const contents = {
+  placements: [0],
+  applied: 1,
+  chunks: 50_000,
+  rows: 50_000,
+  centre: new Float32Array(768),
+  graph: true,
+};
+
+test("the plan follows from the size of the scope and its share of the table", () => {
+  expect(planFor(contents, 10)).toBe("graph");
+  expect(planFor({ ...contents, chunks: 25_000 }, 10)).toBe("graph");
+  expect(planFor({ ...contents, chunks: 5_000 }, 10)).toBe("scan");
+  expect(planFor({ ...contents, rows: 1_000_000, chunks: 100_000 }, 10)).toBe("graph");
+  expect(planFor({ ...contents, rows: 1_000_000, chunks: 99_999 }, 10)).toBe("scan");
+  expect(planFor({ ...contents, graph: false }, 10)).toBe("scan");
+  expect(planFor({ ...contents, chunks: candidatesFor(10) }, 10)).toBe("exact");
+  expect(planFor({ ...contents, centre: null }, 10)).toBe("exact");
+});
+
+test("every statement names its placement, its scope and its sequence number", () => {
+  const tables = tablesOf("0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55");
+  for (const plan of ["exact", "scan", "graph"] as const) {
+    const text = searchStatement({ tables, placement: 7, dimension: 768, limit: 10, plan });
+    expect(text).toContain("s.placement = 7");
+    expect(text).toContain("s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2");
+    expect(text).toContain("c_0197a3c25d1e7c0b9a403f2b6f1c8e55_768");
+    expect(text.includes("$4")).toBe(plan !== "exact");
+  }
+});
+
+test("file versions are spread evenly over placements", () => {
+  const placements = [3, 8, 21, 34];
+  const versions = Array.from({ length: 4_000 }, () => crypto.randomUUID());
+  const groups = byPlacement(versions, placements);
+  expect([...groups.keys()]).toEqual(placements);
+  for (const group of groups.values()) expect(group.length).toBeGreaterThan(800);
+  expect([...groups.values()].flat().sort()).toEqual(versions.sort());
+});
