@@ -27,7 +27,8 @@ them, for example "test/api/", "lookup" or "test/unit/engine/text/terms.test.ts"
 /** Number of concurrent test processes: more than cores, because many tests wait for servers. */
 const PARALLEL = 4;
 
-type Step = { name: string; run: () => Promise<{ counts: Counts; output: string }> };
+type Outcome = { counts: Counts; output: string; cpuSeconds: number };
+type Step = { name: string; run: () => Promise<Outcome> };
 
 const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
 const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
@@ -62,13 +63,14 @@ async function runAll(steps: readonly Step[], add: (counts: Counts) => void): Pr
   const work = async (): Promise<void> => {
     for (let step = queue.shift(); step; step = queue.shift()) {
       const begun = performance.now();
-      const { counts, output } = await step.run();
+      const { counts, output, cpuSeconds } = await step.run();
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
       add(counts);
       // The output of steps in which everything passed is not shown. Skipped tests say why.
       if (counts.failed + counts.skipped > 0) process.stdout.write(`${output.trimEnd()}\n`);
       const verdict = counts.failed > 0 ? "FAIL" : "ok  ";
-      process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${seconds} s)\n`);
+      const cost = `${seconds} s, CPU ${cpuSeconds.toFixed(1)} s`;
+      process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${cost})\n`);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
@@ -88,8 +90,11 @@ function command(name: string, args: readonly string[]): Step {
   return {
     name,
     async run() {
-      const { status, output } = await execute([`node_modules/.bin/${name}`, ...args], process.env);
-      return { counts: status === 0 ? PASSED : FAILED, output };
+      const { status, ...rest } = await execute(
+        [`node_modules/.bin/${name}`, ...args],
+        process.env,
+      );
+      return { counts: status === 0 ? PASSED : FAILED, ...rest };
     },
   };
 }

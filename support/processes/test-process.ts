@@ -5,6 +5,7 @@ import { onCleanup } from "../cleanup.ts";
 const TEST_TIMEOUT_MS = 120_000;
 /** Milliseconds per test process. A process that does not end is killed and counts as a failure. */
 const PROCESS_TIMEOUT_MS = 540_000;
+const MICROSECONDS_PER_SECOND = 1_000_000;
 
 export type Counts = { passed: number; failed: number; skipped: number };
 
@@ -13,8 +14,8 @@ export async function runTestFiles(
   files: readonly string[],
   report: string,
   env: Record<string, string | undefined>,
-): Promise<{ counts: Counts; output: string }> {
-  const { status, output } = await execute(
+): Promise<{ counts: Counts; output: string; cpuSeconds: number }> {
+  const { status, output, cpuSeconds } = await execute(
     [
       "test",
       "--only-failures",
@@ -28,14 +29,14 @@ export async function runTestFiles(
   const counts = await countsOf(report);
   // A crash or an error outside any test is a failure, too, although no test has failed.
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
-  return { counts, output };
+  return { counts, output, cpuSeconds };
 }
 
-/** Runs Bun with these arguments. */
+/** Runs Bun with these arguments. The CPU time is that of the process and of all that it started and awaited. */
 export async function execute(
   args: readonly string[],
   env: Record<string, string | undefined>,
-): Promise<{ status: number; output: string }> {
+): Promise<{ status: number; output: string; cpuSeconds: number }> {
   const program = Bun.spawn([process.execPath, ...args], {
     env,
     stdin: "ignore",
@@ -50,7 +51,8 @@ export async function execute(
     program.stderr.text(),
   ]);
   await release();
-  return { status, output: `${stdout}${stderr}` };
+  const cpuSeconds = Number(program.resourceUsage()?.cpuTime.total ?? 0) / MICROSECONDS_PER_SECOND;
+  return { status, output: `${stdout}${stderr}`, cpuSeconds };
 }
 
 /** The totals are attributes of the root element of the report. */

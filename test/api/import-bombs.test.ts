@@ -45,14 +45,15 @@ describe("a small body that expands to much", () => {
     "of %j is answered 413, strict or not, and the service goes on",
     async (unit) => {
       const project = await api.project(owner);
-      const text = unit.repeat((16 * IMPORT_EXPANSION_FREE_BYTES) / unit.length);
-      for (const encoding of encodings) {
-        for (const query of ["", "?strict=true"]) {
-          const answer = await send(project, pack[encoding](text), encoding, query);
-          const reason =
-            answer.status === 400 ? "lines are refused" : `${IMPORT_EXPANSION_MAX} times`;
-          expect(answer.body.detail).toContain(reason);
-        }
+      const text = unit.repeat((3 * IMPORT_EXPANSION_FREE_BYTES) / unit.length);
+      for (const [encoding, query] of [
+        ["gzip", ""],
+        ["zstd", "?strict=true"],
+      ] as const) {
+        const answer = await send(project, pack[encoding](text), encoding, query);
+        const reason =
+          answer.status === 400 ? "lines are refused" : `${IMPORT_EXPANSION_MAX} times`;
+        expect(answer.body.detail).toContain(reason);
       }
       expect(await report(project, [PRODUCTION, file("a.md")])).toMatchObject({ refused: 0 });
     },
@@ -111,7 +112,7 @@ test("an import whose client leaves after its upload stops, changes no scope and
   const project = await api.project(owner);
   await report(project, [PRODUCTION]);
   const chunks = Array.from({ length: 20 }, (_, i) => ({ content: `chunk ${i}` }));
-  const files = Array.from({ length: 20_000 }, (_, i) => file(`${i}.md`, { chunks }));
+  const files = Array.from({ length: 6_000 }, (_, i) => file(`${i}.md`, { chunks }));
   const body = pack.gzip(ndjson(files));
   const stored = async () => {
     const [row] = await api.sql`
@@ -140,7 +141,7 @@ test("an import whose client leaves after its upload stops, changes no scope and
 });
 
 describe("a compressed upload that broke off", () => {
-  const files = Array.from({ length: 2_000 }, (_, i) =>
+  const files = Array.from({ length: 400 }, (_, i) =>
     file(`${i}.md`, { content: noise(96 + 8 * (i % 40)) }),
   );
   const cases = encodings.flatMap((encoding) =>

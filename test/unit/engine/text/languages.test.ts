@@ -5,7 +5,7 @@ import { RANKS } from "../../../../support/relevance/measure.ts";
 import { tessera } from "../../../../support/relevance/tessera.ts";
 import { documentOf } from "./documents.ts";
 
-const handbook = readCorpus(`${import.meta.dir}/../../../fixtures/docs`);
+const handbook = readCorpus(`${import.meta.dir}/../../../../fixtures/docs`);
 
 /** Queries by which a reader who knows a document would look for it. */
 function queriesFor({ title, headings, frontmatter, content }: KnowledgeDocument): string[] {

@@ -6,7 +6,7 @@ import { synthesise } from "../../../../support/relevance/synthesise.ts";
 import { tessera } from "../../../../support/relevance/tessera.ts";
 import { mean } from "../../../../support/statistics.ts";
 
-const HANDBOOK = `${import.meta.dir}/../../../fixtures/docs`;
+const HANDBOOK = `${import.meta.dir}/../../../../fixtures/docs`;
 
 /** Lower bound of the mean reciprocal rank. */
 const FLOOR = 0.97;
