@@ -3,6 +3,7 @@ import { apiKeyOperations } from "./api/api-keys/routes.ts";
 import { chunkOperations } from "./api/chunks/routes.ts";
 import { consolePaths, mountConsole } from "./api/console/pages.ts";
 import { errorOperations } from "./api/errors/routes.ts";
+import { fileOperations } from "./api/files/routes.ts";
 import { importOperations } from "./api/imports/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
 import { mcpOperation } from "./api/mcp/routes.ts";
@@ -80,6 +81,7 @@ function operationsOf(services: Services): Operation[] {
   return [
     ...apiKeyOperations(services),
     ...projectOperations(services),
+    ...fileOperations(services),
     ...importOperations(services),
     ...knowledgeOperations(services),
     ...chunkOperations(services),

@@ -1,4 +1,4 @@
-import { type CallOptions, type TesseraOptions, Transport } from "./transport.ts";
+import { type CallOptions, type Query, type TesseraOptions, Transport } from "./transport.ts";
 import type { components } from "./types.ts";
 import { encodeVector } from "./vector.ts";
 
@@ -18,6 +18,18 @@ export interface SearchOptions extends CallOptions {
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** Where files are read: the default environment of the project if neither is given. */
+export interface FileScope {
+  readonly environment?: string;
+  /** A release, by name or id, instead of an environment. */
+  readonly release?: string;
+}
+
+export interface FileListOptions extends PageOptions, FileScope {
+  /** Only files whose path begins with this text. */
+  readonly pathPrefix?: string;
 }
 
 export interface ImportOptions extends CallOptions {
@@ -101,6 +113,28 @@ export class Tessera {
     options: PageOptions = {},
   ): AsyncGenerator<Schemas["Chunk"], void, undefined> {
     return items((page) => this.listChunks(project, page), options);
+  }
+
+  listFiles(project: string, options: FileListOptions = {}): Promise<Schemas["FilePage"]> {
+    const { environment, release, pathPrefix, ...page } = options;
+    const query = { environment, release, path_prefix: pathPrefix };
+    return this.#page(["projects", project, "files"], page, query);
+  }
+
+  allFiles(
+    project: string,
+    options: FileListOptions = {},
+  ): AsyncGenerator<Schemas["FileSummary"], void, undefined> {
+    return items((page) => this.listFiles(project, page), options);
+  }
+
+  /** A file by its path or id. */
+  getFile(
+    project: string,
+    file: string,
+    { environment, release, ...options }: FileScope & CallOptions = {},
+  ): Promise<Schemas["File"]> {
+    return this.#get(["projects", project, "files", file], options, { environment, release });
   }
 
   getChunkEmbedding(
@@ -251,17 +285,20 @@ export class Tessera {
     });
   }
 
-  #get<T>(path: readonly string[], options: CallOptions): Promise<T> {
-    return this.#transport.send({ method: "GET", path, repeatable: true, ...options });
+  #get<T>(path: readonly string[], options: CallOptions, query: Query = {}): Promise<T> {
+    return this.#transport.send({ method: "GET", path, query, repeatable: true, ...options });
   }
 
   #change<T>(path: readonly string[], json: unknown, options: CallOptions): Promise<T> {
     return this.#transport.send({ method: "POST", path, json, repeatable: false, ...options });
   }
 
-  #page<T>(path: readonly string[], { limit, cursor, ...options }: PageOptions): Promise<T> {
-    const query = { limit, cursor };
-    return this.#transport.send({ method: "GET", path, query, repeatable: true, ...options });
+  #page<T>(
+    path: readonly string[],
+    { limit, cursor, ...options }: PageOptions,
+    query: Query = {},
+  ): Promise<T> {
+    return this.#get(path, options, { ...query, limit, cursor });
   }
 
   #search(
@@ -282,9 +319,9 @@ interface Page<T> {
 }
 
 /** The items of all pages of a list. */
-async function* items<T>(
-  read: (options: PageOptions) => Promise<Page<T>>,
-  options: PageOptions,
+async function* items<T, O extends PageOptions>(
+  read: (options: O) => Promise<Page<T>>,
+  options: O,
 ): AsyncGenerator<T, void, undefined> {
   for (let page = await read(options); ; ) {
     yield* page.data;

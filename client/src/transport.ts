@@ -16,7 +16,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Call extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";

@@ -303,6 +303,98 @@ export interface components {
             /** @description A stable code for the fault. */
             code?: string;
         };
+        /** @description A file with its content. */
+        File: {
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The path, unique within the project. */
+            path: string;
+            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            title: string;
+            /**
+             * Format: uuid
+             * @description The id of this version of the file.
+             */
+            version_id: string;
+            /** @description The bytes of the content in UTF-8; 0 without a content. */
+            size: number;
+            /** @description The number of chunks. */
+            chunk_count: number;
+            /**
+             * Format: date-time
+             * @description When this version was stored first.
+             */
+            updated_at: string;
+            /** @description The content, exactly as it was stored; null for a file that was imported without one. */
+            content: string | null;
+            /** @description The frontmatter of a Markdown file, in file order. Nested values are compact JSON. */
+            frontmatter: components["schemas"]["FrontmatterEntry"][];
+            /** @description The headings of a Markdown file, in order. */
+            headings: components["schemas"]["FileHeading"][];
+            /** @description The chunks in order. */
+            chunks: components["schemas"]["FileChunk"][];
+        };
+        /** @description A chunk, by its place in the content. */
+        FileChunk: {
+            /**
+             * Format: uuid
+             * @description The chunk's id.
+             */
+            id: string;
+            /** @description Its position among the chunks, from 0. */
+            index: number;
+            /** @description Where it starts in the content, in UTF-16 units. */
+            start_offset: number;
+            /** @description Where it ends in the content, in UTF-16 units. */
+            end_offset: number;
+            /** @description Its number of tokens. */
+            token_count: number;
+        };
+        /** @description A heading and the lines that it takes. */
+        FileHeading: {
+            /** @description 1 for the highest. */
+            level: number;
+            /** @description The text of the heading without markup. */
+            text: string;
+            /** @description Where it starts in the content, in UTF-16 units. */
+            start_offset: number;
+            /** @description Where it ends in the content, in UTF-16 units. */
+            end_offset: number;
+        };
+        FilePage: {
+            /** @description The files in byte order of their paths. */
+            data: components["schemas"]["FileSummary"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
+        /** @description A file and its version in an environment or a release. */
+        FileSummary: {
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The path, unique within the project. */
+            path: string;
+            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            title: string;
+            /**
+             * Format: uuid
+             * @description The id of this version of the file.
+             */
+            version_id: string;
+            /** @description The bytes of the content in UTF-8; 0 without a content. */
+            size: number;
+            /** @description The number of chunks. */
+            chunk_count: number;
+            /**
+             * Format: date-time
+             * @description When this version was stored first.
+             */
+            updated_at: string;
+        };
         /** @description A chunk of a file version, as indexed. */
         FoundChunk: {
             /**

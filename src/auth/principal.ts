@@ -7,6 +7,7 @@ export const PERMISSIONS = {
   "branches.read": "Check whether a branch can be merged.",
   "chunks.read": "List the chunks of a project and read their embeddings.",
   "conversations.read": "Read conversations and their messages.",
+  "files.read": "List and read the files of a project.",
   "input_requests.respond": "Answer input requests.",
   "knowledge.lookup": "Look up project knowledge by text.",
   "projects.create": "Create projects.",

@@ -7,6 +7,7 @@ export const TAGS = {
   Chunks: "The indexed pieces of files.",
   Conversations: "Conversations, their messages, and answers to input requests.",
   Errors: "The types of problems.",
+  Files: "The files of environments and releases.",
   Import: "Records in bulk.",
   Knowledge: "Lookup of documents by text.",
   Projects: "Projects of the caller.",

@@ -22,34 +22,59 @@ const LINE_WINDOW = 4 * HEADING_MAX_CHARS;
 
 /** Finds the headings of a Markdown body outside fenced code, in one pass over its lines. */
 export function scanHeadings(text: string, from: number): Heading[] {
-  const headings: Heading[] = [];
-  let fence: string | null = null;
-  let previous = { line: "", start: from };
-  for (let start = from; start < text.length; ) {
-    const newline = text.indexOf("\n", start);
-    const end = newline < 0 ? text.length : newline + 1;
-    const line = text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
+  const scanner = new HeadingScanner(text, from);
+  scanner.advance(text.length);
+  return scanner.headings;
+}
 
-    const marker = MAY_BE_MARKUP.test(line) ? FENCE.exec(line) : null;
-    if (fence !== null) {
-      if (marker !== null && closes(fence, marker)) fence = null;
-      previous = { line: "", start: end };
-    } else if (marker !== null && opens(marker)) {
-      fence = marker[1] as string;
-      previous = { line: "", start: end };
-    } else {
-      const heading = headingAt(line, previous.line);
-      if (heading === null) {
-        previous = { line, start };
-      } else {
-        const headingStart = heading.underlined ? previous.start : start;
-        headings.push({ level: heading.level, text: heading.text, start: headingStart, end });
-        previous = { line: "", start: end };
-      }
-    }
-    start = end;
+/** Finds the headings of a Markdown body piece by piece, for callers who have other things to do. */
+export class HeadingScanner {
+  /** Those that were found so far. */
+  readonly headings: Heading[] = [];
+  #start: number;
+  #fence: string | null = null;
+  #previous: { line: string; start: number };
+
+  constructor(
+    private readonly text: string,
+    from: number,
+  ) {
+    this.#start = from;
+    this.#previous = { line: "", start: from };
   }
-  return headings;
+
+  /** Reads on to the end of the line at `until`. */
+  advance(until: number): void {
+    const { text } = this;
+    while (this.#start < until && this.#start < text.length) {
+      const start = this.#start;
+      const newline = text.indexOf("\n", start);
+      const end = newline < 0 ? text.length : newline + 1;
+      const line = text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
+      this.#readLine(line, start, end);
+      this.#start = end;
+    }
+  }
+
+  #readLine(line: string, start: number, end: number): void {
+    const marker = MAY_BE_MARKUP.test(line) ? FENCE.exec(line) : null;
+    if (this.#fence !== null) {
+      if (marker !== null && closes(this.#fence, marker)) this.#fence = null;
+      this.#previous = { line: "", start: end };
+    } else if (marker !== null && opens(marker)) {
+      this.#fence = marker[1] as string;
+      this.#previous = { line: "", start: end };
+    } else {
+      const heading = headingAt(line, this.#previous.line);
+      if (heading === null) {
+        this.#previous = { line, start };
+        return;
+      }
+      const { level, text, underlined } = heading;
+      this.headings.push({ level, text, start: underlined ? this.#previous.start : start, end });
+      this.#previous = { line: "", start: end };
+    }
+  }
 }
 
 /** Text such as ```code``` on one line does not open a fence. */

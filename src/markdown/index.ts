@@ -1,4 +1,6 @@
 /** Reading Markdown: parsing a file, and cutting it into chunks. */
 export { chunkMarkdown, countTokens } from "./chunk.ts";
-export { parseMarkdown } from "./parse.ts";
+export { readFrontmatter } from "./frontmatter.ts";
+export { HeadingScanner } from "./headings.ts";
+export { fileTitle, isMarkdownPath, parseMarkdown } from "./parse.ts";
 export type * from "./types.ts";

@@ -21,6 +21,18 @@ export function parseMarkdown(path: string, text: string): ParsedMarkdown {
   };
 }
 
+/** True for files that are read as Markdown. */
+export function isMarkdownPath(path: string): boolean {
+  return /\.mdx?$/i.test(path);
+}
+
+/** The title of a file: that of its Markdown, else its name. `content` is null if it has none. */
+export function fileTitle(path: string, content: string | null): string {
+  if (content === null || !isMarkdownPath(path)) return titleOf(path, [], []);
+  const { entries, bodyOffset } = readFrontmatter(content);
+  return titleOf(path, entries, scanHeadings(content, bodyOffset));
+}
+
 function titleOf(
   path: string,
   entries: ParsedMarkdown["frontmatter"],

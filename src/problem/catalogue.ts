@@ -119,6 +119,7 @@ export const CATALOGUE = {
   "message-not-found": notFound("Message", "message ID"),
   "input-request-not-found": notFound("Input request", "input request ID"),
   "chunk-not-found": notFound("Chunk", "chunk ID"),
+  "file-not-found": notFound("File", "path or ID of the file, percent-encoded,"),
   "api-key-not-found": notFound("API key", "API key ID"),
   "webhook-not-found": notFound("Webhook", "webhook ID"),
   "error-type-not-found": notFound("Error type", "slug"),

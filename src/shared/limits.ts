@@ -421,6 +421,14 @@ export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const CURSOR_MAX_CHARS = 13_334;
 
+// Files.
+/** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
+export const FILE_PIECE_CHARS = 65_536;
+/** Where the title of a file is looked for in a list, if it was not stored with the file. */
+export const FILE_TITLE_WINDOW_CHARS = 65_536;
+/** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
+export const FILE_IMMUTABLE_SECONDS = 31_536_000;
+
 // Knowledge text: Markdown.
 /** A longer block of frontmatter is treated as text. */
 export const FRONTMATTER_MAX_CHARS = 65_536;

@@ -13,3 +13,12 @@ export const ProjectParams = Type.Object({ project_reference });
 
 export const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
+
+/** An entry of the frontmatter of a file. */
+export const FrontmatterEntry = Type.Object(
+  {
+    key: Type.String({ description: "The entry's key." }),
+    value: Type.String({ description: "The entry's value as text." }),
+  },
+  { title: "FrontmatterEntry" },
+);

@@ -7,6 +7,7 @@ import {
   REFERENCE_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
+import { FrontmatterEntry } from "../../shared/schemas.ts";
 
 const targetName = (description: string) =>
   Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS, description });
@@ -80,14 +81,6 @@ export const LookupBody = Type.Object(
 export type LookupBody = Static<typeof LookupBody>;
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
-
-const FrontmatterEntry = Type.Object(
-  {
-    key: Type.String({ description: "The entry's key." }),
-    value: Type.String({ description: "The entry's value as text." }),
-  },
-  { title: "FrontmatterEntry" },
-);
 
 const Offset = Type.Integer({ minimum: 0 });
 

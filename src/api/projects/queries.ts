@@ -179,8 +179,8 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
     WHERE f.project_id = ${from} AND f.id IN (
       SELECT s.file_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
-    SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.chunk_count
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
+    SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.title, v.chunk_count
     FROM file_versions v
     JOIN files f ON f.id = v.file_id
     JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path

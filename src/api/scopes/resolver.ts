@@ -36,6 +36,19 @@ async function loadScope(
 }
 
 /**
+ * The scope as it is now, for operations that are not as frequent as searches: a change that was answered
+ * is seen. Throws `project-not-found`, `environment-not-found` or `release-not-found`.
+ */
+export async function currentScope(
+  sql: Sql,
+  principal: Principal,
+  reference: ScopeReference,
+): Promise<Scope> {
+  if (!isPossible(reference.project)) throw new Problem("project-not-found");
+  return await loadScope(sql, principal, reference.project, possible(reference));
+}
+
+/**
  * Finds the scopes that callers name. A scope is cached for less than a second, per caller, so one
  * caller's access never serves another. A missing scope is not cached.
  */

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import { fileTitle } from "../../markdown/index.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
@@ -223,6 +224,7 @@ function addVersion(
     file_id: owner.file_id,
     version_key: record.versionKey,
     content: record.content,
+    title: fileTitle(record.path, record.content),
     chunk_count: String(record.chunks.length),
   });
   for (const chunk of record.chunks) {

@@ -123,6 +123,7 @@ export const TABLES: readonly Table[] = [
      file_id uuid
      version_key text
      content text
+     title text
      chunk_count integer`,
   ),
   {

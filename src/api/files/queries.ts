@@ -1,0 +1,97 @@
+import type { Queryable } from "../../db/client.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
+import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
+
+/** A file and its version in a scope. */
+export interface FileRow {
+  readonly id: string;
+  readonly path: string;
+  /** Null if it was not stored with the version. */
+  readonly title: string | null;
+  /** The begin of the content, from which the title is read if it was not stored. */
+  readonly begin: string | null;
+  readonly version_id: string;
+  readonly size: number;
+  readonly chunk_count: number;
+  readonly updated_at: Date;
+}
+
+/** The versions that a scope holds. */
+function versionsIn(sql: Queryable, { kind, id }: Scope) {
+  return kind === "environment"
+    ? sql`SELECT file_id, file_version_id FROM environment_files WHERE environment_id = ${id}`
+    : sql`SELECT file_id, file_version_id FROM release_files WHERE release_id = ${id}`;
+}
+
+function filesIn(sql: Queryable, scope: Scope) {
+  return sql`
+    SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
+      coalesce(octet_length(v.content), 0) AS size,
+      CASE WHEN v.title IS NULL THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer) END AS begin
+    FROM files f JOIN (${versionsIn(sql, scope)}) s ON s.file_id = f.id
+    JOIN file_versions v ON v.id = s.file_version_id
+    WHERE f.project_id = ${scope.projectId}`;
+}
+
+/** The paths of a list: those with a prefix, after or before one. */
+interface PathRange {
+  readonly prefix: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+const LAST_CODE_POINT = 0x10_ffff;
+const SURROGATES = { first: 0xd800, last: 0xdfff };
+
+/** The first text after all that begin with the prefix, in byte order of UTF-8; null without an end. */
+function endOfPrefix(prefix: string): string | null {
+  const points = [...prefix].map((char) => char.codePointAt(0) as number);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return null;
+  const next = last + 1 === SURROGATES.first ? SURROGATES.last + 1 : last + 1;
+  return String.fromCodePoint(...points, next);
+}
+
+/** The first files of a range in order of path, or the last ones in reverse order before a path. */
+export async function readFiles(
+  sql: Queryable,
+  scope: Scope,
+  { prefix, after, before }: PathRange,
+  limit: number,
+): Promise<FileRow[]> {
+  const end = endOfPrefix(prefix);
+  return await sql<FileRow[]>`
+    ${filesIn(sql, scope)}
+      ${prefix === "" ? sql`` : sql`AND f.path >= ${prefix}`}
+      ${end === null ? sql`` : sql`AND f.path < ${end}`}
+      ${after === undefined ? sql`` : sql`AND f.path > ${after}`}
+      ${before === undefined ? sql`` : sql`AND f.path < ${before}`}
+    ORDER BY f.path ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
+}
+
+/** The file with this id or path in a scope. An id takes precedence over an equal path. */
+export async function readFile(
+  sql: Queryable,
+  scope: Scope,
+  { id, path }: { readonly id: string | null; readonly path: string },
+): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    ${filesIn(sql, scope)} AND (f.id = ${id} OR f.path = ${path})
+    ORDER BY (f.id = ${id}) DESC NULLS LAST LIMIT 1`;
+  return row;
+}
+
+/** The content of a file version, and its chunks as JSON. */
+export async function readContent(
+  sql: Queryable,
+  versionId: string,
+): Promise<{ content: string | null; chunks: string } | undefined> {
+  const [row] = await sql<{ content: string | null; chunks: string }[]>`
+    SELECT v.content, (
+      SELECT coalesce(json_agg(c ORDER BY c.index), '[]') FROM (
+        SELECT id, index, start_offset, end_offset, token_count FROM chunks
+        WHERE file_version_id = v.id) c)::text AS chunks
+    FROM file_versions v WHERE v.id = ${versionId}`;
+  return row;
+}

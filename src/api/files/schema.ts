@@ -1,0 +1,130 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { PageQuery } from "../../http/pages.ts";
+import { STORABLE } from "../../shared/formats.ts";
+import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { FrontmatterEntry, nullable, ProjectParams } from "../../shared/schemas.ts";
+
+const text = (description: string) => Type.String({ description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
+
+const environment = Type.Optional(
+  Type.String({
+    ...storable,
+    description:
+      "The environment, by name. By default `production`, or else the project's first environment " +
+      "by name. One with an active release is read from that release.",
+    examples: ["production"],
+  }),
+);
+
+/** Where a file is read. */
+export const FileScopeQuery = Type.Object({
+  environment,
+  release: Type.Optional(
+    Type.String({
+      ...storable,
+      description: "The release, by name or id, instead of an environment.",
+      examples: ["v1.4.0"],
+    }),
+  ),
+});
+export type FileScopeQuery = Static<typeof FileScopeQuery>;
+
+export const FileListQuery = Type.Object({
+  ...FileScopeQuery.properties,
+  path_prefix: Type.Optional(
+    Type.String({
+      ...storable,
+      maxLength: IMPORT_PATH_MAX_BYTES,
+      description: "Only files whose path begins with this text.",
+      examples: ["docs/"],
+    }),
+  ),
+  ...PageQuery.properties,
+});
+export type FileListQuery = Static<typeof FileListQuery>;
+
+export const FileParams = Type.Object({
+  ...ProjectParams.properties,
+  file_reference: Type.String({
+    description:
+      "The file's id, or its path as one percent-encoded segment, such as `docs%2Finstall.md`.",
+    examples: ["docs%2Finstall.md"],
+  }),
+});
+
+export const FileSummary = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "The file's id." }),
+    path: text("The path, unique within the project."),
+    title: text(
+      "The frontmatter's title, else the first heading, else the name of the file, as a lookup has it.",
+    ),
+    version_id: Type.String({ format: "uuid", description: "The id of this version of the file." }),
+    size: count("The bytes of the content in UTF-8; 0 without a content."),
+    chunk_count: count("The number of chunks."),
+    updated_at: Type.String({
+      format: "date-time",
+      description: "When this version was stored first.",
+    }),
+  },
+  { title: "FileSummary", description: "A file and its version in an environment or a release." },
+);
+export type FileSummary = Static<typeof FileSummary>;
+
+const offsets = {
+  start_offset: Type.Integer({ description: "Where it starts in the content, in UTF-16 units." }),
+  end_offset: Type.Integer({ description: "Where it ends in the content, in UTF-16 units." }),
+};
+
+export const FileHeading = Type.Object(
+  {
+    level: Type.Integer({ minimum: 1, maximum: 6, description: "1 for the highest." }),
+    text: text("The text of the heading without markup."),
+    ...offsets,
+  },
+  { title: "FileHeading", description: "A heading and the lines that it takes." },
+);
+export type FileHeading = Static<typeof FileHeading>;
+
+export const File = Type.Object(
+  {
+    ...FileSummary.properties,
+    content: nullable(
+      Type.String(),
+      "The content, exactly as it was stored; null for a file that was imported without one.",
+    ),
+    frontmatter: Type.Array(FrontmatterEntry, {
+      description:
+        "The frontmatter of a Markdown file, in file order. Nested values are compact JSON.",
+    }),
+    headings: Type.Array(FileHeading, {
+      description: "The headings of a Markdown file, in order.",
+    }),
+    chunks: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ format: "uuid", description: "The chunk's id." }),
+          index: Type.Integer({ description: "Its position among the chunks, from 0." }),
+          ...offsets,
+          token_count: Type.Integer({ description: "Its number of tokens." }),
+        },
+        { title: "FileChunk", description: "A chunk, by its place in the content." },
+      ),
+      { description: "The chunks in order." },
+    ),
+  },
+  { title: "File", description: "A file with its content." },
+);
+export type File = Static<typeof File>;
+
+export const FilePage = Type.Object(
+  {
+    data: Type.Array(FileSummary, { description: "The files in byte order of their paths." }),
+    page_info: PageInfo,
+  },
+  { title: "FilePage" },
+);
+export type FilePage = Static<typeof FilePage>;

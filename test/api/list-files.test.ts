@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+
+const api = await sharedApi();
+const member = await api.user();
+const project = await api.project(member);
+const { post } = importsOf(api, member);
+const file = (
+  path: string,
+  content: string,
+  places: object = { environments: ["production"] },
+) => ({
+  ...{ record: "file", path, content },
+  ...places,
+});
+await post(project, [
+  { record: "environment", name: "production" },
+  { record: "environment", name: "staging" },
+  file("docs/b.md", "---\ntitle: Beta\n---\n# Other\n"),
+  file("docs/a.md", "Intro\n\n# Alpha \n\nText ä\n"),
+  file("docs/Z.txt", "# not a heading"),
+  file("docsé.md", "no heading"),
+  file("docs😀/x.md", ""),
+  file("only-release.md", "# Old", { releases: ["v1"] }),
+]);
+await api.sql`UPDATE file_versions SET title = NULL WHERE content LIKE 'Intro%'`;
+const path = `/projects/${project.slug}/files`;
+const ALL = ["docs/Z.txt", "docs/a.md", "docs/b.md", "docsé.md", "docs😀/x.md"];
+
+const pathsOf = (body: Json): string[] => body.data.map((each: Json) => each.path);
+
+/** Follows `next` to the last page. */
+async function pages(from: string, caller: Caller): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let next: string | null = from; next !== null; ) {
+    const { status, body }: Json = await api.get(next, caller);
+    expect(status).toBe(200);
+    found.push(body);
+    next = body.page_info.next;
+  }
+  return found;
+}
+
+describe("GET /projects/{project_reference}/files", () => {
+  test("a member lists the files of the default environment in byte order of path", async () => {
+    for (const reference of [project.slug, project.id.toUpperCase()]) {
+      const { status, body } = await api.get(`/projects/${reference}/files`, member);
+      expect(status).toBe(200);
+      expect(pathsOf(body)).toEqual(ALL);
+    }
+  });
+
+  test("a file has the title of its frontmatter, heading or name, and its size in bytes of UTF-8", async () => {
+    const { body } = await api.get(path, member);
+    const byPath = new Map<string, Json>(body.data.map((each: Json) => [each.path, each]));
+    expect(byPath.get("docs/b.md")).toEqual({
+      id: expect.any(String),
+      path: "docs/b.md",
+      title: "Beta",
+      version_id: expect.any(String),
+      size: 28,
+      chunk_count: 0,
+      updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+    });
+    expect(byPath.get("docs/a.md")).toMatchObject({ title: "Alpha", size: 25 });
+    expect(byPath.get("docs/Z.txt").title).toBe("Z.txt");
+    expect(byPath.get("docsé.md")).toMatchObject({ title: "docsé", size: 10 });
+    expect(byPath.get("docs😀/x.md").size).toBe(0);
+  });
+
+  test("titles are those that a lookup has", async () => {
+    const { body } = await api.get(path, member);
+    const found = await api.post(`/projects/${project.slug}/knowledge/lookup`, {}, member);
+    const titles = Object.fromEntries(body.data.map((each: Json) => [each.path, each.title]));
+    expect(found.body.data).toHaveLength(4);
+    for (const item of found.body.data) expect(titles[item.path], item.path).toBe(item.title);
+  });
+
+  test("an environment or a release lists its own files", async () => {
+    expect(pathsOf((await api.get(`${path}?environment=staging`, member)).body)).toEqual([]);
+    expect(pathsOf((await api.get(`${path}?release=v1`, member)).body)).toEqual([
+      "only-release.md",
+    ]);
+  });
+
+  test("a prefix selects paths, whatever characters it ends with", async () => {
+    for (const [prefix, expected] of [
+      ["docs/", ALL.slice(0, 3)],
+      ["docs/a.md", ["docs/a.md"]],
+      ["docs😀", ["docs😀/x.md"]],
+      ["docs%", []],
+      ["docs\ud7ff", []],
+      ["\u{10ffff}", []],
+    ] as const) {
+      const at = `${path}?path_prefix=${encodeURIComponent(prefix)}`;
+      expect(pathsOf((await api.get(at, member)).body), prefix).toEqual([...expected]);
+    }
+  });
+
+  test("pages continue the same list by their cursor alone, forwards and backwards", async () => {
+    const found = await pages(`${path}?path_prefix=docs/&limit=1&environment=production`, member);
+    expect(found.flatMap(pathsOf)).toEqual(ALL.slice(0, 3));
+    const { prev, first } = found[2]!.page_info;
+    expect(pathsOf((await api.get(prev, member)).body)).toEqual([ALL[1]!]);
+    expect(first).toBe(`${path}?limit=1`);
+  });
+
+  test("a cursor with another environment, prefix, limit or project is refused", async () => {
+    const { body } = await api.get(`${path}?limit=2&path_prefix=docs`, member);
+    const next = body.page_info.next as string;
+    const other = await api.project(member);
+    await api.sql`INSERT INTO environments (id, project_id, name)
+      VALUES (gen_random_uuid(), ${other.id}, 'production')`;
+    for (const at of [
+      `${next}&environment=staging`,
+      `${next}&path_prefix=doc`,
+      next.replace("limit=2", "limit=3"),
+      next.replace(project.slug, other.slug),
+      `${path}?cursor=nonsense`,
+    ]) {
+      const answer = await api.get(at, member);
+      expect(answer.status, at).toBe(400);
+      expect(answer.body.slug).toBe("invalid-cursor");
+    }
+    const same = `${next}&environment=production&path_prefix=docs`;
+    expect(pathsOf((await api.get(same, member)).body)).toEqual(ALL.slice(2, 4));
+  });
+
+  test("invalid parameters are refused by name", async () => {
+    for (const [query, field] of [
+      ["limit=0", "limit"],
+      ["limit=101", "limit"],
+      ["environment=production&release=v1", "release"],
+      ["path_prefix=%00", "path_prefix"],
+      ["filter=%7B%7D", "filter"],
+    ] as const) {
+      const answer = await api.get(`${path}?${query}`, member);
+      expect(answer.status, query).toBe(400);
+      expect(answer.body.errors[0].field).toBe(field);
+    }
+  });
+
+  test("an unknown environment and an unknown release are not found", async () => {
+    for (const kind of ["environment", "release"]) {
+      const answer = await api.get(`${path}?${kind}=none`, member);
+      expect(answer.status).toBe(404);
+      expect(answer.body.slug).toBe(`${kind}-not-found`);
+    }
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    ...{ api, path, project, member, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/files",
+  });
+});
