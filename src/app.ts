@@ -16,9 +16,7 @@ import type { Clearable } from "./auth/open.ts";
 import type { Config } from "./config/schema.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
-import type { Indexer } from "./engine/indexing/indexer.ts";
-import type { KnowledgeEngine } from "./engine/requests/lookup-engine.ts";
-import type { SearchEngine } from "./engine/requests/search-engine.ts";
+import type { Engine } from "./engine/engine.ts";
 import type { BodyIntake } from "./http/body-intake.ts";
 import type { CursorSigner } from "./http/cursor.ts";
 import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/docs-page.ts";
@@ -37,6 +35,7 @@ import { branchOperations } from "./platform/branches/routes.ts";
 import { conversationOperations } from "./platform/conversations/routes.ts";
 import { inputRequestOperations } from "./platform/input-requests/routes.ts";
 import { webhookOperations } from "./platform/webhooks/routes.ts";
+import type { FairPlaces } from "./shared/fair-places.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
 export interface Services {
@@ -52,10 +51,9 @@ export interface Services {
   readonly coordinator: Coordinator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
-  readonly engine: SearchEngine;
-  readonly knowledge: KnowledgeEngine;
-  /** Provides the indexes that are searched on the main thread. */
-  readonly indexer: Indexer;
+  readonly engine: Engine;
+  /** Shared by the searches and lookups that are under way. */
+  readonly places: FairPlaces;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
   readonly refusals: Refusals;

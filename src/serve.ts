@@ -12,10 +12,8 @@ import { migrateWhenReachable } from "./db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
-import { EmbeddedKnowledge } from "./engine/embedded/lookup.ts";
 import { openEngine } from "./engine/open.ts";
-import { LookupPool, type RunOnWorker } from "./engine/requests/lookup-pool.ts";
-import { type TextMessage, ViewStore } from "./engine/text/index.ts";
+import type { Scheduler } from "./engine/requests/scheduler.ts";
 import { BodyIntake } from "./http/body-intake.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
@@ -30,12 +28,14 @@ import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
 import { openTracing } from "./observability/tracing.ts";
+import { FairPlaces } from "./shared/fair-places.ts";
 import { Resources } from "./shared/lifecycle.ts";
 import {
   assertRelations,
   DRAIN_DEADLINE_MS,
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
+  SEARCH_PLACES_MAX,
 } from "./shared/limits.ts";
 import { announceService, answers, findService, localUrl } from "./shared/running-service.ts";
 
@@ -94,11 +94,11 @@ async function openServices(
   { baseUrl, listener }: { baseUrl: string; listener: Listener },
   log: Log,
   { resources, signal }: { resources: Resources; signal: AbortSignal },
-): Promise<{ services: Services; demo: Demo | undefined }> {
+): Promise<{ services: Services; scheduler: Scheduler; demo: Demo | undefined }> {
   const metrics = createMetrics();
   const database = await openConfiguredDatabase(config, (line) => log.info(line), {
     observer: observeCalls(metrics.calls, "postgresql"),
-    onOutage: (isOut) => metrics.databaseUp.set(isOut ? 0 : 1),
+    onOutage: (isDown) => metrics.databaseUp.set(isDown ? 0 : 1),
   });
   resources.push("database", () => database.close());
   const { sql } = database;
@@ -126,19 +126,8 @@ async function openServices(
   const imports = new ImportThreads({ databaseUrl: database.url, spoolFolder });
   resources.push("imports", () => imports.close());
 
-  const opened = await openEngine(config, database, log, metrics, signal);
-  const { engine, indexer, pool, budget } = opened;
+  const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
-  const views = new ViewStore();
-  indexer.subscribe("text", {
-    receive: (message) => views.receive(message as TextMessage),
-    clear: () => views.clear(),
-  });
-  const lookUp: RunOnWorker = (tenant, task, cost) => pool.lookup(tenant, task, cost);
-  const lookupPool = new LookupPool(lookUp, budget);
-  const knowledge = new EmbeddedKnowledge(views, indexer, engine, lookupPool, (seconds) =>
-    metrics.lookups.observe(seconds),
-  );
 
   const readiness = new Readiness();
   readiness.add("database", () => database.check());
@@ -148,12 +137,13 @@ async function openServices(
 
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
-    ...{ clearOnAccessChange, engine, indexer, scopes, knowledge, bodies: new BodyIntake() },
+    ...{ clearOnAccessChange, engine, scopes, bodies: new BodyIntake() },
+    places: new FairPlaces(SEARCH_PLACES_MAX),
     refusals: new Refusals(baseUrl, log),
     rateLimits,
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
-  return { services, demo };
+  return { services, scheduler, demo };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
@@ -188,10 +178,12 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     resources.push("tracing", await openTracing(config.tracing));
     const baseUrl = baseUrlOf(config, listener.port);
     const address = { baseUrl, listener };
-    const { services, demo } = await openServices(config, address, log, { resources, signal });
+    const { services, scheduler, demo } = await openServices(config, address, log, {
+      resources,
+      signal,
+    });
     const app = buildApp(services);
-    const gate = services.engine.gate;
-    const inside = withDoor(gate, services, (request) => app.fetch(request));
+    const inside = withDoor(scheduler, services, (request) => app.fetch(request));
     resources.push("address", await announce(config, listener.port, services.sql, log));
     listener.use(withCors(config.corsOrigins, withCheckedHost(services, inside)));
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };

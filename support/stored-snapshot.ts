@@ -18,9 +18,9 @@ import type {
   VersionReader,
 } from "../src/engine/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../src/engine/text/index.ts";
-import { lookup } from "../workers/lookup.ts";
 import { temporaryFolder } from "./folders.ts";
 import { PLAIN_NAMES } from "./plain-names.ts";
+import { lookUp } from "./requests.ts";
 
 export const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 /** What the manifest of the stored snapshot says. */
@@ -150,8 +150,7 @@ function vectorAnswer(scope: string, query: Float32Array<ArrayBuffer>, limit: nu
 function textAnswer(views: ViewStore, scope: string, query: string): string[] {
   const view = views.view(PROJECT, scope);
   if (view === undefined) return [];
-  const page = { shardIndex: 0, shardCount: 1, limit: 12, progress: "", selfPath: "/", next: "" };
-  const { json } = lookup({ view, query, ...page });
+  const { json } = lookUp(view, query);
   const { data } = JSON.parse(new TextDecoder().decode(json)) as { data: Array<{ path: string }> };
   return data.map(({ path }) => path);
 }

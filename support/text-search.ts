@@ -1,11 +1,11 @@
+import type { LookupWork } from "../src/engine/requests/request.ts";
 import {
   type DocumentSet,
-  type LookupPage,
-  lookUp,
   newView,
   type SegmentReader,
   type SharedView,
 } from "../src/engine/text/index.ts";
+import { lookUp } from "./requests.ts";
 
 /** Segments and, for each, the documents in scope. */
 export interface TextView {
@@ -23,7 +23,7 @@ export interface TextHit {
   readonly score: number;
 }
 
-interface TextResult extends Omit<LookupPage, "json"> {
+interface TextResult extends LookupWork {
   readonly hits: readonly TextHit[];
 }
 
@@ -58,14 +58,10 @@ export function searchText(
   query: string | null,
   options: Options = {},
 ): TextResult {
-  const { json, ...rest } = lookUp(sharedOf(view), {
-    query,
-    ...{ limit: NO_LIMIT, shardIndex: 0, shardCount: 1, progress: "" },
-    ...{ selfPath: "/lookup", next: "next" },
-    ...options,
-  });
+  const page = { limit: NO_LIMIT, selfPath: "/lookup", next: "next", ...options };
+  const { json, work } = lookUp(sharedOf(view), query, page);
   const { data } = JSON.parse(new TextDecoder().decode(json)) as { data: TextHit[] };
-  return { ...rest, hits: data };
+  return { ...work, hits: data };
 }
 
 export const pathsOf = (hits: readonly TextHit[]): string[] => hits.map(({ path }) => path);

@@ -1,22 +1,15 @@
+import type { LookupRequest, Reply, SearchRequest } from "../src/engine/requests/request.ts";
+import { run } from "../src/engine/requests/run.ts";
 import { SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
 import { setThreadNiceness } from "../src/shared/thread-priority.ts";
-import type { SearchReply, SearchResult, SearchTask } from "./protocol.ts";
-import { search } from "./search.ts";
 
-// Under overload the main thread must not wait for a core: it refuses, and accepted searches wait for it.
+// Under overload the main thread must not wait for a core: it refuses, and accepted requests wait for it.
 setThreadNiceness(SEARCH_WORKER_NICENESS);
 
-/** The entry point of a search worker: answers a batch of searches. */
-export default function searchAll({ requests }: SearchTask): SearchResult {
-  const replies: SearchReply[] = [];
-  const took: number[] = [];
-  for (const request of requests) {
-    const startedAt = performance.now();
-    replies.push(search(request));
-    took.push(performance.now() - startedAt);
-  }
-  return { replies, took };
+/**
+ * The entry point of a worker: answers a batch, so that several requests share the cost of one hand-off
+ * under load. One that fails does not affect the others.
+ */
+export default function runAll(batch: ReadonlyArray<SearchRequest | LookupRequest>): Reply[] {
+  return batch.map(run);
 }
-
-// The same threads answer lookups: Piscina calls an export of its file by name.
-export { lookUpAll } from "./lookup.ts";

@@ -1,8 +1,8 @@
 import { readTextSnapshot } from "../../src/engine/indexing/text/text-snapshot.ts";
 import { type KnowledgeDocument, newView, openSegment } from "../../src/engine/text/index.ts";
 import type { Output } from "../../support/bench/table.ts";
+import { lookUp } from "../../support/requests.ts";
 import { mean, median, quantile } from "../../support/statistics.ts";
-import { lookup } from "../../workers/lookup.ts";
 import { baselines } from "./baseline.ts";
 import type { BenchProject } from "./world.ts";
 
@@ -66,8 +66,7 @@ export async function measureInProcess(
     segments,
     members.map((member) => member.documents),
   );
-  const page = { limit: PAGE, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" };
-  const ask = (query: string) => lookup({ view, query, ...page });
+  const ask = (query: string) => lookUp(view, query, { limit: PAGE });
   for (const query of queries) ask(query);
   const times: number[] = [];
   for (let i = 0; i < requests; i++) {

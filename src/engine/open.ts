@@ -1,30 +1,27 @@
 import { measureRecall, setShardNodes } from "../../native/index.ts";
-import type { SearchRequest } from "../../workers/protocol.ts";
 import type { Config } from "../config/schema.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
 import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { VECTOR_DB_CONNECTIONS } from "../shared/limits.ts";
-import { TurnBudget } from "../shared/turn-budget.ts";
 import { RecallMonitor } from "./embedded/recall-monitor.ts";
-import { EmbeddedEngine } from "./embedded/search.ts";
+import { Searcher } from "./embedded/searcher.ts";
+import type { Engine } from "./engine.ts";
 import { ChangeLog } from "./indexing/changes/change-log.ts";
 import { Indexer } from "./indexing/indexer.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
 import { Feeder } from "./pgvector/replicator/feeder.ts";
-import { PgvectorEngine } from "./pgvector-engine.ts";
-import type { SearchEngine } from "./requests/search-engine.ts";
-import { SearchPool } from "./requests/search-pool.ts";
-import { createWorkers } from "./requests/search-runner.ts";
+import { PgvectorSearch } from "./pgvector-engine.ts";
+import type { LookupRequest, SearchRequest } from "./requests/request.ts";
+import { Scheduler } from "./requests/scheduler.ts";
+import { createWorkers } from "./requests/worker-pool.ts";
+import { type TextMessage, ViewStore } from "./text/index.ts";
 
 interface OpenedEngine {
-  readonly engine: SearchEngine;
+  readonly engine: Engine;
   readonly indexer: Indexer;
-  /** Runs lookups on the same threads. */
-  readonly pool: SearchPool;
-  /** Shared by searches and lookups. */
-  readonly budget: TurnBudget;
+  readonly scheduler: Scheduler;
 }
 
 /** The platform's database. */
@@ -33,34 +30,53 @@ interface Platform {
   readonly sql: Sql;
 }
 
-type EngineParts = Omit<OpenedEngine, "engine">;
-
-function measure({ project, scopeId, body, vector }: SearchRequest) {
-  if (vector === undefined) return measureRecall(project, scopeId, body);
-  const { dimension, limit, threshold } = vector;
-  return measureRecall(project, scopeId, body, dimension, limit, threshold);
+/** What both engines have: texts are indexed and looked up in this process. */
+interface Parts {
+  readonly indexer: Indexer;
+  readonly scheduler: Scheduler;
+  readonly lookups: Searcher<LookupRequest>;
+  readonly log: Log;
+  readonly metrics: Metrics;
 }
 
-function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics): EngineParts {
-  const { dataDir, logLevel, searchWorkers, indexMemoryBytes: memoryBudget } = config;
+function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics): Parts {
+  const { dataDir, logLevel, indexMemoryBytes: memoryBudget } = config;
   const vectors = config.searchEngine === "embedded";
   const preload = config.indexPreload;
   // For the whole process: the indexing thread uses the same native core.
   setShardNodes(config.indexShardVectors);
   const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors };
   const indexer = new Indexer(dataDir, options, log);
-  const workers = createWorkers(searchWorkers);
-  const budget = new TurnBudget(config.searchInlineMs);
-  const pool = new SearchPool(workers, budget, (kind, ms) => {
+  const workers = createWorkers(config.searchWorkers);
+  const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {
     metrics.poolWait.observe(kind, ms / 1_000);
   });
-  return { indexer, pool, budget };
+  const lookups = openLookups(indexer, scheduler);
+  return { indexer, scheduler, lookups, log, metrics };
 }
 
-function openEmbedded({ indexer, pool }: EngineParts, log: Log, metrics: Metrics): EmbeddedEngine {
-  const recall = new RecallMonitor({
-    measure,
-    isIdle: () => pool.idle,
+function openLookups(indexer: Indexer, scheduler: Scheduler): Searcher<LookupRequest> {
+  const views = new ViewStore();
+  indexer.subscribe("text", {
+    receive: (message) => views.receive(message as TextMessage),
+    clear: () => views.clear(),
+  });
+  return new Searcher<LookupRequest>(scheduler, indexer, (request) => {
+    const { projectId, id } = request.scope;
+    const view = indexer.isLoaded(projectId) ? views.view(projectId, id) : undefined;
+    if (view !== undefined) request.view = view;
+    return view !== undefined;
+  });
+}
+
+function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallMonitor {
+  return new RecallMonitor({
+    measure({ project, scope, body, vector }) {
+      if (vector === undefined) return measureRecall(project as string, scope.id, body);
+      const { dimension, limit, threshold } = vector;
+      return measureRecall(project as string, scope.id, body, dimension, limit, threshold);
+    },
+    isIdle: () => scheduler.idle,
     measured: (projectId, dimension, ratio, samples) => {
       metrics.recallSamples.inc();
       indexer.reportRecall({ projectId, dimension, recall: ratio, samples });
@@ -71,20 +87,45 @@ function openEmbedded({ indexer, pool }: EngineParts, log: Log, metrics: Metrics
     },
     failed: (err) => log.warn({ err }, "the recall of a search could not be measured"),
   });
-  return new EmbeddedEngine(pool, indexer, recall);
 }
 
-/** Creates the engine's schema and starts the thread that writes vectors. */
-async function openPgvector(
-  config: Config,
-  platform: Platform,
+/** The engine inside this process: native memory, an indexing thread and workers. */
+function openEmbedded(parts: Parts): Engine {
+  const { indexer, scheduler, lookups } = parts;
+  const recall = openRecallMonitor(parts);
+  const searches = new Searcher<SearchRequest>(scheduler, indexer, (request) => {
+    const project = indexer.nativeName(request.scope.projectId);
+    if (project === undefined) return false;
+    request.project = project;
+    // The whole buffer is transferred to a worker, so it must hold nothing but the body.
+    if (request.body.byteLength < request.body.buffer.byteLength)
+      request.body = request.body.slice();
+    recall.offer(request);
+    return true;
+  });
+  return {
+    search: (request) => searches.run(request),
+    lookup: (request) => lookups.run(request),
+    state() {
+      const { report, pendingLoads } = indexer;
+      return { ...report, pendingLoads, queued: scheduler.queued, recall: recall.recall };
+    },
+    async close() {
+      recall.close();
+      await Promise.all([scheduler.close(), indexer.close()]);
+    },
+  };
+}
+
+/** Opens the database of the vectors and creates the engine's schema in it. */
+async function openVectorDatabase(
+  url: string,
+  changes: ChangeLog,
   log: Log,
   metrics: Metrics,
   signal: AbortSignal,
-): Promise<OpenedEngine> {
-  const vectorDatabaseUrl = config.vectorDatabaseUrl ?? platform.url;
-  const changes = new ChangeLog(platform.sql);
-  const sql = openDatabase(vectorDatabaseUrl, {
+): Promise<Sql> {
+  const sql = openDatabase(url, {
     connections: VECTOR_DB_CONNECTIONS,
     applicationName: "tessera-search",
     settings: GRAPH_SETTINGS,
@@ -92,20 +133,68 @@ async function openPgvector(
   });
   try {
     await openSchemaWhenReachable(sql, await changes.databaseId(), log, signal);
+    return sql;
   } catch (error) {
     await sql.end({ timeout: 1 });
     throw error;
   }
+}
+
+/** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */
+function openPgvector(
+  { indexer, scheduler, lookups }: Parts,
+  sql: Sql,
+  changes: ChangeLog,
+  feeder: Feeder,
+): Engine {
+  const searches = new PgvectorSearch(sql, changes);
+  return {
+    search: (request) => searches.search(request),
+    lookup: (request) => lookups.run(request),
+    state() {
+      const [texts, vectors] = [indexer.report, feeder.report];
+      return {
+        ...vectors,
+        behind: texts.behind ?? vectors.behind,
+        lag: Math.max(texts.lag, vectors.lag),
+        projects: texts.projects,
+        bytes: texts.bytes,
+        complete: texts.complete && vectors.complete,
+        queued: searches.running,
+        pendingLoads: indexer.pendingLoads,
+        recall: null,
+      };
+    },
+    async close() {
+      await Promise.all([scheduler.close(), indexer.close(), feeder.close()]);
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+async function open(
+  config: Config,
+  platform: Platform,
+  log: Log,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<OpenedEngine> {
+  if (config.searchEngine === "embedded") {
+    const parts = openParts(config, platform, log, metrics);
+    return { ...parts, engine: openEmbedded(parts) };
+  }
   const { logLevel, vectorPlacements: placements } = config;
-  const feed = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
+  const vectorDatabaseUrl = config.vectorDatabaseUrl ?? platform.url;
+  const changes = new ChangeLog(platform.sql);
+  const sql = await openVectorDatabase(vectorDatabaseUrl, changes, log, metrics, signal);
   const parts = openParts(config, platform, log, metrics);
-  const feeder = new Feeder(feed, log);
-  return { ...parts, engine: new PgvectorEngine({ ...parts, sql, changes, feeder }) };
+  const feed = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
+  return { ...parts, engine: openPgvector(parts, sql, changes, new Feeder(feed, log)) };
 }
 
 /**
- * Starts the indexing thread, the search workers and the configured engine. Close it with
- * `engine.close()`. Throws VectorDatabaseError when the configured database cannot hold vectors.
+ * Starts the indexing thread, the workers and the configured engine. Close it with `engine.close()`.
+ * Throws VectorDatabaseError when the configured database cannot hold vectors.
  */
 export async function openEngine(
   config: Config,
@@ -114,20 +203,7 @@ export async function openEngine(
   metrics: Metrics,
   signal: AbortSignal,
 ): Promise<OpenedEngine> {
-  const opened =
-    config.searchEngine === "pgvector"
-      ? await openPgvector(config, platform, log, metrics, signal)
-      : openEmbeddedParts(config, platform, log, metrics);
+  const opened = await open(config, platform, log, metrics, signal);
   metrics.observeEngine(() => opened.engine.state());
   return opened;
-}
-
-function openEmbeddedParts(
-  config: Config,
-  platform: Platform,
-  log: Log,
-  metrics: Metrics,
-): OpenedEngine {
-  const parts = openParts(config, platform, log, metrics);
-  return { ...parts, engine: openEmbedded(parts, log, metrics) };
 }

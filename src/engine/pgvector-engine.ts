@@ -1,5 +1,4 @@
 import pLimit from "p-limit";
-import type { SearchFound, VectorOptions } from "../../workers/protocol.ts";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
@@ -7,42 +6,21 @@ import { FairPlaces } from "../shared/fair-places.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
-  SEARCH_PLACES_MAX,
   VECTOR_APPLIED_POLL_MS,
   VECTOR_EXACT_AT_ONCE,
   VECTOR_SEARCHES_MAX,
 } from "../shared/limits.ts";
 import type { ChangeLog } from "./indexing/changes/change-log.ts";
-import type { Indexer } from "./indexing/indexer.ts";
 import { renderAnswer } from "./pgvector/answer.ts";
 import { Centres, readContents, readState, type ScopeContents } from "./pgvector/catalogue.ts";
 import { countMatches, type FoundChunk, findChunks } from "./pgvector/found-chunks.ts";
-import type { Feeder } from "./pgvector/replicator/feeder.ts";
 import { candidatesFor, planFor, type VectorPlan } from "./pgvector/search-statement.ts";
+import type { Reply, SearchRequest, SearchWork, VectorOptions } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
-import type {
-  EngineState,
-  SearchAnswer,
-  SearchEngine,
-  SearchQuery,
-} from "./requests/search-engine.ts";
-import type { SearchPool } from "./requests/search-pool.ts";
 
 /** A worker of Citus lost its connection, or a table was dropped while its project was rebuilt. */
 const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
 const STATEMENT_TIMEOUT = "57014";
-
-/** What the engine works with; it closes all of it. */
-interface EngineParts {
-  /** The engine's database. */
-  readonly sql: Sql;
-  /** The change log of the platform's database. */
-  readonly changes: ChangeLog;
-  readonly feeder: Feeder;
-  /** Indexes and searches texts. */
-  readonly indexer: Indexer;
-  readonly pool: SearchPool;
-}
 
 interface Found {
   /** At most the wanted number, which reach the threshold. */
@@ -71,70 +49,47 @@ function problemOf(error: unknown): unknown {
   return unavailable("The vector database does not answer.", error);
 }
 
-/** The engine in PostgreSQL: vectors in tables of pgvector, which Citus may distribute. */
-export class PgvectorEngine implements SearchEngine {
-  readonly #admitted = new FairPlaces(SEARCH_PLACES_MAX);
-  readonly #searching = new FairPlaces(VECTOR_SEARCHES_MAX);
+/** Searches vectors in tables of pgvector, which Citus may distribute. */
+export class PgvectorSearch {
+  readonly #places = new FairPlaces(VECTOR_SEARCHES_MAX);
   readonly #exact = pLimit(VECTOR_EXACT_AT_ONCE);
   readonly #centres = new Centres();
-  #queued = 0;
+  #running = 0;
 
-  constructor(private readonly parts: EngineParts) {}
+  /**
+   * @param sql the database of the vectors
+   * @param changes the change log of the platform's database
+   */
+  constructor(
+    private readonly sql: Sql,
+    private readonly changes: ChangeLog,
+  ) {}
 
-  get gate(): SearchPool {
-    return this.parts.pool;
+  /** Searches that have not been answered. */
+  get running(): number {
+    return this.#running;
   }
 
-  admit(tenant: string): void {
-    if (!this.#admitted.take(tenant)) throw OVERLOADED;
-  }
-
-  release(tenant: string): void {
-    this.#admitted.release(tenant);
-  }
-
-  search(query: SearchQuery): SearchAnswer | Promise<SearchAnswer> {
-    const { vector: options, body, tenant } = query;
-    if (options === undefined) return { kind: "needs-full-parse", body };
-    if (!this.#searching.take(tenant)) throw OVERLOADED;
-    this.#queued++;
+  search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
+    const { vector: options, body, scope, exact } = request;
+    if (options === undefined) return { status: "needs-full-parse", body };
+    if (!this.#places.take(scope.tenant)) throw OVERLOADED;
+    this.#running++;
     const vector = new Float32Array(body.slice().buffer);
-    const work = () => this.#answer(query, options, vector);
-    return (query.exact ? this.#exact(work) : work()).finally(() => {
-      this.#queued--;
-      this.#searching.release(tenant);
+    const work = () => this.#answer(request, options, vector);
+    return (exact ? this.#exact(work) : work()).finally(() => {
+      this.#running--;
+      this.#places.release(scope.tenant);
     });
   }
 
-  state(): EngineState {
-    const { indexer, feeder } = this.parts;
-    const [texts, vectors] = [indexer.report, feeder.report];
-    return {
-      ...vectors,
-      behind: texts.behind ?? vectors.behind,
-      lag: Math.max(texts.lag, vectors.lag),
-      projects: texts.projects,
-      bytes: texts.bytes,
-      complete: texts.complete && vectors.complete,
-      queued: this.#queued,
-      pendingLoads: indexer.pendingLoads,
-      recall: null,
-    };
-  }
-
-  async close(): Promise<void> {
-    const { feeder, indexer, pool, sql } = this.parts;
-    await Promise.all([pool.close(), indexer.close(), feeder.close()]);
-    await sql.end({ timeout: 1 });
-  }
-
   async #answer(
-    query: SearchQuery,
+    request: SearchRequest,
     options: VectorOptions,
     vector: Float32Array,
-  ): Promise<SearchAnswer> {
+  ): Promise<Reply<"search">> {
     const startedAt = performance.now();
-    const attempt = () => this.#find(query, options, vector);
+    const attempt = () => this.#find(request, options, vector);
     const { hits, matches, plan, contents } = await attempt()
       .catch((error: unknown) => {
         if (REPEATED_ONCE.has(codeOfError(error))) return attempt();
@@ -144,25 +99,26 @@ export class PgvectorEngine implements SearchEngine {
         throw problemOf(error);
       });
     const searchMs = performance.now() - startedAt;
-    const json = renderAnswer(hits, matches, query.selfPath, searchMs);
+    const json = renderAnswer(hits, matches, request.selfPath, searchMs);
     const renderMs = performance.now() - startedAt - searchMs;
     const chunks = contents?.chunks ?? 0;
-    const found: SearchFound = {
-      ...{ json, plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
+    const work: SearchWork = {
+      ...{ plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
+      tookMs: searchMs + renderMs,
       countsAll: plan === "exact" || plan === "empty",
       scopeVectors: chunks,
       estimates: plan === "scan" ? chunks : 0,
       comparisons: plan === "exact" ? chunks : Math.min(chunks, candidatesFor(options.limit)),
     };
-    return { kind: "found", ...found };
+    return { status: "answered", json, work };
   }
 
   async #find(
-    { scope, exact }: SearchQuery,
+    { scope, exact }: SearchRequest,
     { dimension, limit, threshold }: VectorOptions,
     vector: Float32Array,
   ): Promise<Found> {
-    const { sql } = this.parts;
+    const { sql } = this;
     const contents = await this.#contents(scope, dimension);
     if (contents === undefined || contents.chunks === 0) {
       return { hits: [], matches: 0, plan: "empty", contents };
@@ -188,7 +144,7 @@ export class PgvectorEngine implements SearchEngine {
    * until now are waited for. Undefined when it never had any.
    */
   async #contents(scope: Scope, dimension: number): Promise<ScopeContents | undefined> {
-    const { sql, changes } = this.parts;
+    const { sql, changes } = this;
     const read = () => readContents(sql, this.#centres, scope, dimension);
     const known = await read();
     if (known !== undefined && known.chunks > 0) return known;

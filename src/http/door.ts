@@ -8,7 +8,7 @@ import { recordRequest } from "./request-record.ts";
 import { targetOf } from "./target.ts";
 
 /** Knows which requests would be refused as overloaded, before they are read. */
-export interface Gatekeeper {
+interface Gatekeeper {
   /** False as long as nobody has to be refused. */
   readonly isFull: boolean;
   /** True when a request of the tenant would be refused now. */

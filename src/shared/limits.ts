@@ -128,7 +128,7 @@ export const IGNORED_FIELD_MAX_CHARS = 64;
 export const SEARCH_PLACES_MAX = 4_096;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
 export const SEARCH_QUEUE_MS = 25;
-/** So many may always wait: a few dozen clients are not refused for slow searches. */
+/** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */
 export const SEARCH_QUEUE_MIN = 128;
 /** A search that has waited longer is answered with 503 if its tenant has more than its share. */
 export const SEARCH_WAIT_MAX_MS = 250;
@@ -148,8 +148,6 @@ export const SEARCH_EXACT_INTERVAL_MS = 1_000;
  */
 export const SEARCH_INLINE_DEFAULT_MS = 1;
 export const SEARCH_INLINE_MAX_MS = 100;
-/** Scopes whose measured search cost is cached. */
-export const SEARCH_COSTS_MAX = 10_000;
 /** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
 export const RECALL_INTERVAL_MS = 100;
 export const RECALL_WINDOW_SAMPLES = 512;
@@ -167,7 +165,7 @@ export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
-/** In each pause so many requests are refused at once. */
+/** The number of requests that are refused without a pause, per pause. */
 export const REFUSALS_AT_ONCE = 16;
 /** The others are refused after a pause, which slows down clients that retry at once. */
 export const REFUSAL_PAUSE_MS = 1_000;
@@ -458,8 +456,6 @@ export const SNIPPET_MAX_CHARS = 240;
 /** A worker keeps at most this many views open, and closes those that were idle for this long. */
 export const LOOKUP_VIEWS_OPEN = 64;
 export const LOOKUP_VIEW_IDLE_MS = 30_000;
-/** Scopes whose measured lookup cost is cached. */
-export const LOOKUP_COSTS_MAX = 10_000;
 export const LOOKUP_LIMIT_MAX = 12;
 export const LOOKUP_QUERY_MAX_CHARS = 500;
 export const LOOKUP_SHARDS_MAX = 8;

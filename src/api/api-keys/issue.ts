@@ -12,7 +12,7 @@ interface KeyRequest {
   readonly name: string;
   /** The only project that the key gives access to; absent: all projects of the user. */
   readonly projectId?: string | undefined;
-  /** The role in the project that a user gets who is no member of it; absent: none. */
+  /** The role in the project for a user who is not yet a member; none by default. */
   readonly joinAs?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Date | undefined;

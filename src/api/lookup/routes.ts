@@ -1,10 +1,12 @@
 import type { Coordinator } from "../../coordination/coordinator.ts";
-import type { KnowledgeEngine } from "../../engine/requests/lookup-engine.ts";
+import type { Engine } from "../../engine/engine.ts";
 import { ignoredFieldsHeader, ignoredFieldsOf } from "../../http/ignored-fields.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { jsonText } from "../../http/respond.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import { targetOf } from "../../http/target.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import type { FairPlaces } from "../../shared/fair-places.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
 import { LookupCursors } from "./cursor.ts";
@@ -40,11 +42,12 @@ const EXAMPLE: LookupPage = {
 
 /** Lookup of project knowledge by text. */
 export function knowledgeOperations(services: {
-  scopes: ScopeResolver;
-  coordinator: Coordinator;
-  knowledge: KnowledgeEngine;
+  readonly scopes: ScopeResolver;
+  readonly coordinator: Coordinator;
+  readonly engine: Engine;
+  readonly places: FairPlaces;
+  readonly metrics: Metrics;
 }): Operation[] {
-  const { scopes, knowledge } = services;
   const cursors = new LookupCursors(services.coordinator);
   return [
     operation({
@@ -73,10 +76,10 @@ export function knowledgeOperations(services: {
         "invalid-cursor",
       ],
       async handle({ request, basePath, params, principal, body, note }) {
-        const reference = params.project_reference;
-        const self = basePath + targetOf(request.url).path;
-        const call = { principal, reference, body, self, note };
-        const { projectId, json } = await lookUp({ scopes, knowledge, cursors }, call);
+        const projectRef = params.project_reference;
+        const selfPath = basePath + targetOf(request.url).path;
+        const call = { principal, projectRef, body, selfPath, note };
+        const { projectId, json } = await lookUp({ ...services, cursors }, call);
         const ignored = ignoredFieldsOf(body, LookupBody.properties);
         return jsonText(json, { [ROUTING_KEY]: projectId, ...ignored });
       },

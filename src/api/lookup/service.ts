@@ -1,33 +1,37 @@
-import type { LookupResult } from "../../../workers/protocol.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { KnowledgeEngine } from "../../engine/requests/lookup-engine.ts";
-import { type Scope, ScopeNotFound } from "../../engine/requests/scope.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
+import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
-import { invalid, Problem } from "../../problem/problem.ts";
+import { invalid, OVERLOADED, Problem } from "../../problem/problem.ts";
+import type { FairPlaces } from "../../shared/fair-places.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
-import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
+import { ScopeNotFound, type ScopeReference, type ScopeResolver } from "../scopes/resolver.ts";
 import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
 import type { LookupBody, LookupTarget } from "./schema.ts";
 
 interface LookupServices {
   readonly scopes: ScopeResolver;
-  readonly knowledge: KnowledgeEngine;
+  readonly engine: Engine;
+  readonly places: FairPlaces;
+  readonly metrics: Metrics;
   readonly cursors: LookupCursors;
 }
 
 interface LookupCall {
   readonly principal: Principal;
-  readonly reference: string;
+  readonly projectRef: string;
   readonly body: LookupBody;
   /** The request's path, for `page_info.self`. */
-  readonly self: string;
+  readonly selfPath: string;
   note(detail: () => RequestDetail): void;
 }
 
 /** What the log of slow requests and a span say about a lookup. */
-function describe({ took, total, shardItems }: LookupResult): RequestDetail {
-  return { lookupMs: Number(took.toFixed(3)), matches: total, items: shardItems };
+function describe({ tookMs, total, shardItems }: LookupWork): RequestDetail {
+  return { lookupMs: Number(tookMs.toFixed(3)), matches: total, items: shardItems };
 }
 
 /** The query without leading and trailing whitespace; null if absent. Throws if it is blank. */
@@ -75,14 +79,14 @@ function checkSame(question: LookupQuestion, body: LookupBody): void {
  */
 async function checkSameTarget(
   { scopes }: LookupServices,
-  { principal, reference: project, body: { lookup_target: given } }: LookupCall,
+  { principal, projectRef, body: { lookup_target: given } }: LookupCall,
   asked: LookupTarget | null,
   scope: Scope,
 ): Promise<void> {
   if (given === undefined || JSON.stringify(given) === JSON.stringify(asked)) return;
   if (asked !== null) throw otherQuery();
   try {
-    const named = await scopes.resolve(principal, referenceOf(project, given));
+    const named = await scopes.resolve(principal, scopeRefOf(projectRef, given));
     if (named.id === scope.id) return;
   } catch (error) {
     if (!(error instanceof ScopeNotFound)) throw error;
@@ -98,7 +102,7 @@ function continued(state: LookupState | null, projectId: string, body: LookupBod
 }
 
 /** The scope that a target names; without a target, the project's default. */
-function referenceOf(project: string, target: LookupTarget | null): ScopeReference {
+function scopeRefOf(project: string, target: LookupTarget | null): ScopeReference {
   if (target === null) return { project, kind: "default" };
   return "release" in target
     ? { project, kind: "release", name: target.release }
@@ -114,12 +118,12 @@ interface FoundPage {
 /** The state that the request asks to continue from, and its scope. */
 async function begin(services: LookupServices, call: LookupCall) {
   const { scopes, cursors } = services;
-  const { principal, reference: project, body } = call;
+  const { principal, projectRef, body } = call;
   // The cursor says which scope it belongs to, so it is read first. Nevertheless errors are reported in
   // this order: missing project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.lookup_target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, referenceOf(project, target));
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target));
   const { projectId } = scope;
   const state =
     body.cursor === undefined
@@ -130,20 +134,37 @@ async function begin(services: LookupServices, call: LookupCall) {
   return { state, scope };
 }
 
+/** Runs a lookup. Throws `overloaded`, and `dependency-unavailable` while the project is loading. */
+async function answer({ engine, places, metrics }: LookupServices, request: LookupRequest) {
+  const { tenant } = request.scope;
+  if (!places.take(tenant)) throw OVERLOADED;
+  try {
+    const reply = await engine.lookup(request);
+    if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
+    metrics.lookups.observe(reply.work.tookMs / 1_000);
+    return reply;
+  } finally {
+    places.release(tenant);
+  }
+}
+
 /**
  * One page of a project's knowledge. Throws `project-not-found`,
  * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
 export async function lookUp(services: LookupServices, call: LookupCall): Promise<FoundPage> {
-  const { knowledge, cursors } = services;
+  const { cursors } = services;
   const { state, scope } = await begin(services, call);
   const { question, progress } = state;
   const { query, limit, shardIndex, shardCount } = question;
   const next = cursors.newCursor();
-  const request = { query, limit, shardIndex, shardCount, progress, selfPath: call.self, next };
-  const work = () => knowledge.lookup(call.principal.userId, scope, request);
-  const result = await traced("lookup", work, describe);
-  call.note(() => describe(result));
-  if (result.more) await cursors.save(next, { question, progress: result.progress });
-  return { projectId: scope.projectId, json: result.json };
+  const request: LookupRequest = {
+    ...{ kind: "lookup", scope, selfPath: call.selfPath, query },
+    ...{ limit, shardIndex, shardCount, progress, next },
+  };
+  const run = () => answer(services, request);
+  const { json, work } = await traced("lookup", run, (found) => describe(found.work));
+  call.note(() => describe(work));
+  if (work.more) await cursors.save(next, { question, progress: work.progress });
+  return { projectId: scope.projectId, json };
 }

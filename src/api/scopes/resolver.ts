@@ -1,7 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Sql } from "../../db/client.ts";
 import { isOutage } from "../../db/errors.ts";
-import { type Scope, ScopeNotFound } from "../../engine/requests/scope.ts";
+import type { Scope, ScopeKind } from "../../engine/requests/scope.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
@@ -10,6 +10,16 @@ import { readScope, type ScopeName } from "./queries.ts";
 
 /** How a caller names a scope: a project by id or slug, and an environment or release in it. */
 export type ScopeReference = { readonly project: string } & ScopeName;
+
+/** The project exists, and the environment or release does not. */
+export class ScopeNotFound extends Problem {
+  constructor(
+    readonly projectId: string,
+    kind: ScopeKind,
+  ) {
+    super(`${kind}-not-found`);
+  }
+}
 
 /** Text that can be stored, of a length that a name can have. */
 function isPossible(text: string): boolean {
@@ -63,10 +73,10 @@ export class ScopeResolver {
   }
 
   /** Throws `project-not-found`, `environment-not-found` or `release-not-found`. */
-  resolve(principal: Principal, reference: ScopeReference): Scope | Promise<Scope> {
-    const { project } = reference;
+  resolve(principal: Principal, scopeRef: ScopeReference): Scope | Promise<Scope> {
+    const { project } = scopeRef;
     if (!isPossible(project)) throw new Problem("project-not-found");
-    const target = possible(reference);
+    const target = possible(scopeRef);
     const name = target.kind === "default" ? "" : target.name;
     // NUL separates: neither ids nor the checked texts contain it.
     const key = [principal.userId, principal.projectId ?? "", target.kind, project, name];
@@ -74,9 +84,9 @@ export class ScopeResolver {
   }
 
   /** The scope, or the error that it is missing. Throws `project-not-found`. */
-  async find(principal: Principal, reference: ScopeReference): Promise<Scope | ScopeNotFound> {
+  async find(principal: Principal, scopeRef: ScopeReference): Promise<Scope | ScopeNotFound> {
     try {
-      return await this.resolve(principal, reference);
+      return await this.resolve(principal, scopeRef);
     } catch (error) {
       if (error instanceof ScopeNotFound) return error;
       throw error;

@@ -1,4 +1,4 @@
-import type { VectorOptions } from "../../../workers/protocol.ts";
+import type { VectorOptions } from "../../engine/requests/request.ts";
 import { parseJson } from "../../http/body.ts";
 import { ignoredFields } from "../../http/ignored-fields.ts";
 import { type FieldError, invalid, Problem } from "../../problem/problem.ts";

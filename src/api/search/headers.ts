@@ -1,4 +1,4 @@
-import type { SearchFound } from "../../../workers/protocol.ts";
+import type { SearchWork } from "../../engine/requests/request.ts";
 import { ignoredFieldsHeader } from "../../http/ignored-fields.ts";
 import type { ResponseHeader } from "../../http/operation.ts";
 
@@ -27,7 +27,7 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
 
 export function setSearchHeaders(
   headers: Record<string, string>,
-  { plan, countsAll, ignored, parseMs, searchMs, renderMs }: SearchFound,
+  { plan, countsAll, ignored, parseMs, searchMs, renderMs }: SearchWork,
 ): void {
   const [parse, search, render] = [parseMs.toFixed(3), searchMs.toFixed(3), renderMs.toFixed(3)];
   headers["server-timing"] = `parse;dur=${parse}, search;dur=${search}, render;dur=${render}`;

@@ -1,8 +1,7 @@
 import type { TObject } from "@sinclair/typebox";
-import type { SearchFound } from "../../../workers/protocol.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { Scope } from "../../engine/requests/scope.ts";
-import type { SearchEngine } from "../../engine/requests/search-engine.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
 import type { BodyIntake } from "../../http/body-intake.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
@@ -13,7 +12,8 @@ import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import { targetOf } from "../../http/target.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
-import { Problem } from "../../problem/problem.ts";
+import { OVERLOADED, Problem } from "../../problem/problem.ts";
+import type { FairPlaces } from "../../shared/fair-places.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
@@ -34,7 +34,8 @@ import {
 const OCTETS_TYPE = "application/octet-stream";
 
 interface SearchServices {
-  readonly engine: SearchEngine;
+  readonly engine: Engine;
+  readonly places: FairPlaces;
   readonly scopes: ScopeResolver;
   readonly bodies: BodyIntake;
   readonly metrics: Metrics;
@@ -51,41 +52,27 @@ interface SearchCall {
 
 /** Runs a search. Throws a problem when the request is invalid. */
 async function answer(
-  engine: SearchEngine,
-  scope: Scope,
-  call: {
-    tenant: string;
-    type: string;
-    path: string;
-    query: SearchCall["query"];
-    body: Uint8Array<ArrayBuffer>;
-  },
-): Promise<SearchFound> {
-  const { tenant, type, path: selfPath, query, body } = call;
-  // Counting in full precision compares every chunk, too.
-  const exact = query["effort"] === "exact" || query["count"] === "exact";
+  engine: Engine,
+  request: SearchRequest,
+  type: string,
+  query: SearchCall["query"],
+): Promise<Reply<"search"> & { readonly status: "answered" }> {
   let unparsed: Uint8Array | undefined;
   if (type !== OCTETS_TYPE) {
-    const quick = engine.search({ tenant, scope, selfPath, body, exact });
-    const found = quick instanceof Promise ? await quick : quick;
-    if (found.kind === "found") return found;
-    unparsed = found.body;
+    const quick = engine.search(request);
+    const reply = quick instanceof Promise ? await quick : quick;
+    if (reply.status === "answered") return reply;
+    if (reply.status === "needs-full-parse") unparsed = reply.body;
   }
   const startedAt = performance.now();
   const { vector, options, ignored } =
-    unparsed === undefined ? parseOctets(body, query) : parseSearch(unparsed);
+    unparsed === undefined ? parseOctets(request.body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
-  const bytes = new Uint8Array(vector.buffer);
-  const found = await engine.search({
-    tenant,
-    scope,
-    selfPath,
-    body: bytes,
-    vector: options,
-    exact,
-  });
-  if (found.kind === "found") return { ...found, ignored, parseMs: parseMs + found.parseMs };
-  throw new Error("the engine did not accept a checked vector");
+  const body = new Uint8Array(vector.buffer);
+  const reply = await engine.search({ ...request, body, vector: options });
+  if (reply.status !== "answered") throw new Error("the engine did not accept a checked vector");
+  const { work } = reply;
+  return { ...reply, work: { ...work, ignored, parseMs: parseMs + work.parseMs } };
 }
 
 function requireSearchType(type: string, empty: boolean): void {
@@ -103,23 +90,23 @@ function requireSearchType(type: string, empty: boolean): void {
  * size and type of the body, the body itself.
  */
 async function search(
-  { engine, scopes, config, bodies, metrics }: SearchServices,
-  reference: ScopeReference,
+  { engine, scopes, config, bodies, metrics, places }: SearchServices,
+  scopeRef: ScopeReference,
   { request, query, principal, basePath, note }: SearchCall,
 ): Promise<Response> {
-  const resolved = scopes.resolve(principal as Principal, reference);
+  const resolved = scopes.resolve(principal as Principal, scopeRef);
   const scope = resolved instanceof Promise ? await resolved : resolved;
   const { userId: tenant } = principal as Principal;
   const type = mediaType(request);
   const body = await bodies.read(request, config.maxBodyBytes, tenant);
-  engine.admit(tenant);
+  if (!places.take(tenant)) throw OVERLOADED;
   try {
     requireSearchType(type, body.byteLength === 0);
     requirePlainBody(request);
     const { path: ownPath, target } = targetOf(request.url);
     const path = basePath + ownPath;
     const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
-    if (reference.kind === "release") headers["cache-control"] = REVALIDATE;
+    if (scopeRef.kind === "release") headers["cache-control"] = REVALIDATE;
     if (scope.frozen) {
       // Computed now, because the body is transferred to the engine and is empty afterwards.
       const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
@@ -129,15 +116,18 @@ async function search(
       }
     }
     headers["content-type"] = JSON_TYPE;
-    const work = () => answer(engine, scope, { tenant, type, path, query, body });
-    const found = await traced("search", work, describeSearch);
-    if (reference.kind === "release") headers["etag"] ??= answerTag(found.json);
-    setSearchHeaders(headers, found);
-    recordSearch(metrics, found);
-    note(() => describeSearch(found));
-    return new Response(found.json, { headers });
+    // Counting in full precision compares every chunk, too.
+    const exact = query["effort"] === "exact" || query["count"] === "exact";
+    const asked: SearchRequest = { kind: "search", scope, selfPath: path, body, exact };
+    const run = () => answer(engine, asked, type, query);
+    const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
+    if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
+    setSearchHeaders(headers, work);
+    recordSearch(metrics, work);
+    note(() => describeSearch(work));
+    return new Response(json, { headers });
   } finally {
-    engine.release(tenant);
+    places.release(tenant);
   }
 }
 
@@ -149,11 +139,11 @@ interface SearchSpec {
   readonly description: string;
   readonly conditional: boolean;
   readonly notFound: "environment-not-found" | "release-not-found";
-  readonly reference: (params: Record<string, string>) => ScopeReference;
+  readonly scopeRef: (params: Record<string, string>) => ScopeReference;
 }
 
 function searchOperation(services: SearchServices, spec: SearchSpec): Operation {
-  const { id, path, params, summary, description, conditional, notFound, reference } = spec;
+  const { id, path, params, summary, description, conditional, notFound, scopeRef } = spec;
   return rawOperation({
     id,
     method: "POST",
@@ -176,7 +166,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     conditional,
     problems: ["validation-failed", "project-not-found", notFound],
     handle: (call) =>
-      search(services, reference(call.params as Record<string, string>), call as SearchCall),
+      search(services, scopeRef(call.params as Record<string, string>), call as SearchCall),
   });
 }
 
@@ -194,7 +184,7 @@ export function searchOperations(services: SearchServices): Operation[] {
       description: `${common} An environment with an active release serves that release.`,
       conditional: false,
       notFound: "environment-not-found",
-      reference: (params) => ({
+      scopeRef: (params) => ({
         kind: "environment",
         project: params["project_reference"] as string,
         name: params["environmentName"] as string,
@@ -208,7 +198,7 @@ export function searchOperations(services: SearchServices): Operation[] {
       description: `${common} Answers of a frozen release carry an ETag and can be revalidated.`,
       conditional: true,
       notFound: "release-not-found",
-      reference: (params) => ({
+      scopeRef: (params) => ({
         kind: "release",
         project: params["project_reference"] as string,
         name: params["version"] as string,

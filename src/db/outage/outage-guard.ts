@@ -41,7 +41,7 @@ const ticks = (ms: number) => Math.ceil(ms / DB_GUARD_TICK_MS);
  * Bounds how long callers wait for the database, and breaks the circuit while it does not answer.
  *
  * When nothing arrives from the server for a while, a probe over a new connection decides: if the
- * server answers it, it is only slow, and everybody waits until the own deadline. Otherwise everybody
+ * server answers it, it is only slow, and each caller waits until its own deadline. Otherwise everybody
  * is rejected, the pool's connections are closed, and statements are rejected without being sent until
  * a probe is answered. Time is counted in ticks of the event loop, so that a process that was itself
  * suspended does not blame the database.

@@ -1,5 +1,4 @@
 import type { RecallSample } from "../../../native/index.ts";
-import type { SearchRequest } from "../../../workers/protocol.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INDEX_SAMPLES,
@@ -11,6 +10,7 @@ import {
   RECALL_TIME_SHARE,
   RECALL_WINDOW_SAMPLES,
 } from "../../shared/limits.ts";
+import type { SearchRequest } from "../requests/request.ts";
 import { RecallWindow } from "./recall-window.ts";
 
 /** What the monitor measures with, and whom it reports to. */
@@ -51,13 +51,13 @@ export class RecallMonitor {
     return this.#all.recall;
   }
 
-  /** Offers a search before it runs. Nearly all of them are ignored. */
-  offer(projectId: string, request: SearchRequest): void {
-    if (!this.#wantsSample) return;
+  /** Offers a search before it runs. Nearly all of them are ignored, and all that are exact anyway. */
+  offer(request: SearchRequest): void {
+    if (!this.#wantsSample || request.exact) return;
     this.#wantsSample = false;
     // The body itself is transferred to a worker.
-    const sample = { ...request, body: request.body.slice(0) };
-    this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(projectId, sample));
+    const sample = { ...request, body: request.body.slice() };
+    this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(sample));
   }
 
   close(): void {
@@ -72,19 +72,21 @@ export class RecallMonitor {
     this.#timer.unref();
   }
 
-  #measureWhenIdle(projectId: string, request: SearchRequest): void {
+  #measureWhenIdle(request: SearchRequest): void {
     if (!this.sources.isIdle()) {
-      this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(projectId, request));
+      this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(request));
       return;
     }
-    void this.#measure(projectId, request);
+    void this.#measure(request);
   }
 
-  async #measure(projectId: string, request: SearchRequest): Promise<void> {
+  async #measure(request: SearchRequest): Promise<void> {
     const startedAt = performance.now();
     try {
       const sample = await this.sources.measure(request);
-      if (sample !== null && sample.wanted > 0 && !this.#closed) this.#add(projectId, sample);
+      if (sample !== null && sample.wanted > 0 && !this.#closed) {
+        this.#add(request.scope.projectId, sample);
+      }
     } catch (error) {
       this.sources.failed(error);
     }

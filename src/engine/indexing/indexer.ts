@@ -79,9 +79,9 @@ export class Indexer implements ProjectLoader {
     this.#timer.unref();
   }
 
-  /** The name of a project in the native module; the id, which is none, until it is loaded. */
-  nativeName(projectId: string): string {
-    return this.#loaded.get(projectId) ?? projectId;
+  /** The name of a project in the native registry; undefined while it is not loaded. */
+  nativeName(projectId: string): string | undefined {
+    return this.#loaded.get(projectId);
   }
 
   isLoaded(projectId: string): boolean {

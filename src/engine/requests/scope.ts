@@ -1,5 +1,3 @@
-import { Problem } from "../../problem/problem.ts";
-
 export type ScopeKind = "environment" | "release";
 
 /** Names a scope inside its project. */
@@ -10,19 +8,9 @@ export interface ScopeRef {
 
 /** What searches and lookups cover: an environment's working set, or a release. */
 export interface Scope extends ScopeRef {
-  /** The user for whom it was resolved. */
+  /** The user for whom it was resolved, who pays for what is done with it. */
   readonly tenant: string;
   readonly projectId: string;
   /** True when its contents will never change. */
   readonly frozen: boolean;
-}
-
-/** The project exists, and the environment or release does not. */
-export class ScopeNotFound extends Problem {
-  constructor(
-    readonly projectId: string,
-    kind: ScopeKind,
-  ) {
-    super(kind === "environment" ? "environment-not-found" : "release-not-found");
-  }
 }

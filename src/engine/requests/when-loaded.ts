@@ -1,6 +1,6 @@
 import { Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS, SEARCH_LOAD_TIMEOUT_MS } from "../../shared/limits.ts";
-import { type Scope, ScopeNotFound } from "./scope.ts";
+import type { Scope } from "./scope.ts";
 
 /** Brings projects into memory and keeps them there while they are used. */
 export interface ProjectLoader {
@@ -30,7 +30,7 @@ export async function whenLoaded<T>(
   for (let left = SEARCH_LOAD_TIMEOUT_MS; left > 0; left = deadline - performance.now()) {
     const found = await loader.ensureWithin(scope, left);
     if (found === undefined) break;
-    if (!found) throw new ScopeNotFound(scope.projectId, scope.kind);
+    if (!found) throw new Problem(`${scope.kind}-not-found`);
     const result = await attempt();
     if (result !== undefined) return result;
   }

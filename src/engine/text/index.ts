@@ -1,7 +1,9 @@
 /** The public API of the text search core, which does no I/O and knows nothing of the service. */
 export { stem } from "../../../native/text.ts";
+export { unitTables } from "./analysis/simple-runs.ts";
+export { tokenSpans } from "./analysis/token-spans.ts";
 export { tokenize } from "./analysis/tokenize.ts";
-export { type LookupPage, type LookupQuery, lookUp } from "./lookup.ts";
+export { analyseQuery } from "./query/analyse-query.ts";
 export { buildSegment } from "./segment/build.ts";
 export {
   addDocument,
@@ -13,6 +15,7 @@ export {
 } from "./segment/document-set.ts";
 export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
 export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
+export type { Shard } from "./segment/shard.ts";
 export type { KnowledgeDocument } from "./segment/types.ts";
 export {
   newView,

@@ -1,19 +1,18 @@
 import { expect, test } from "bun:test";
 import { recordSearch } from "../../../../src/api/search/record.ts";
+import type { SearchWork } from "../../../../src/engine/requests/request.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { Scrape } from "../../../../support/prometheus.ts";
-import type { SearchFound } from "../../../../workers/protocol.ts";
 
-const found: SearchFound = {
-  json: new Uint8Array(),
+const work: SearchWork = {
   ignored: "",
-  ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0 },
+  ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0, tookMs: 13 },
   ...{ scopeVectors: 100, estimates: 50, comparisons: 20, countsAll: false, plan: "graph" },
 };
 
-async function secondsOf(plan: SearchFound["plan"]): Promise<Record<string, number>> {
+async function secondsOf(plan: SearchWork["plan"]): Promise<Record<string, number>> {
   const metrics = createMetrics();
-  recordSearch(metrics, { ...found, plan });
+  recordSearch(metrics, { ...work, plan });
   const samples = new Scrape(await metrics.registry.metrics()).samples(
     "tessera_search_stage_duration_seconds_sum",
   );

@@ -8,14 +8,7 @@ import {
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
 } from "../../../../src/shared/limits.ts";
-import type { SearchRequest } from "../../../../workers/protocol.ts";
-
-const request = (number: number): SearchRequest => ({
-  project: "native name",
-  scopeId: "scope",
-  selfPath: "/",
-  body: Uint8Array.of(number).buffer,
-});
+import { searchRequest } from "../../../../support/requests.ts";
 
 /** Time in which a sample is certainly measured, and the rest after it is over. */
 const CYCLE_MS = 3 * (RECALL_IDLE_POLL_MS + RECALL_INTERVAL_MS);
@@ -48,7 +41,7 @@ function monitored(sample: () => RecallSample | null | Promise<RecallSample | nu
   const sources: ConstructorParameters<typeof RecallMonitor>[0] = {
     isIdle: () => seen.idle,
     measure: async ({ body }) => {
-      seen.bodies.push(new Uint8Array(body)[0] as number);
+      seen.bodies.push(body[0] as number);
       return await sample();
     },
     measured: (...report) => seen.reports.push(report),
@@ -93,24 +86,24 @@ describe("the recall monitor", () => {
   test("measures one search at a time, and a copy of its body", async () => {
     const { monitor, seen } = monitored(() => ({ dimension: 768, wanted: 10, found: 9 }));
     expect(monitor.recall).toBeNull();
-    const first = request(1);
-    monitor.offer("p", first);
-    new Uint8Array(first.body)[0] = 99;
-    for (let i = 2; i < 10; i++) monitor.offer("p", request(i));
+    const first = searchRequest(1);
+    monitor.offer(first);
+    first.body[0] = 99;
+    for (let i = 2; i < 10; i++) monitor.offer(searchRequest(i));
     await pass(CYCLE_MS);
     expect(seen.bodies).toEqual([1]);
-    expect(seen.reports).toEqual([["p", 768, 0.9, 1]]);
+    expect(seen.reports).toEqual([["project", 768, 0.9, 1]]);
     expect(monitor.recall).toBeCloseTo(0.9, 12);
-    monitor.offer("p", request(20));
+    monitor.offer(searchRequest(20));
     await pass(CYCLE_MS);
     expect(seen.bodies).toEqual([1, 20]);
-    expect(seen.reports.at(-1)).toEqual(["p", 768, 0.9, 2]);
+    expect(seen.reports.at(-1)).toEqual(["project", 768, 0.9, 2]);
   });
 
   test("waits while other searches run", async () => {
     const { monitor, seen } = monitored(() => ({ dimension: 768, wanted: 1, found: 1 }));
     seen.idle = false;
-    monitor.offer("p", request(1));
+    monitor.offer(searchRequest(1));
     await pass(CYCLE_MS);
     expect(seen.bodies).toEqual([]);
     seen.idle = true;
@@ -123,9 +116,9 @@ describe("the recall monitor", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return { dimension: 768, wanted: 1, found: 1 };
     });
-    monitor.offer("p", request(1));
+    monitor.offer(searchRequest(1));
     await pass(RECALL_IDLE_POLL_MS + 100 + 2 * CYCLE_MS);
-    monitor.offer("p", request(2));
+    monitor.offer(searchRequest(2));
     await pass(CYCLE_MS);
     expect(seen.bodies).toEqual([1]);
   });
@@ -137,11 +130,11 @@ describe("the recall monitor", () => {
       () => outcomes.shift() ?? { dimension: 768, wanted: 4, found: 4 },
     );
     for (let i = 0; i < 3; i++) {
-      monitor.offer("p", request(i));
+      monitor.offer(searchRequest(i));
       await pass(CYCLE_MS);
     }
     expect(seen.failures).toBe(1);
-    expect(seen.reports).toEqual([["p", 768, 1, 1]]);
+    expect(seen.reports).toEqual([["project", 768, 1, 1]]);
   });
 
   test("has an index calibrated again once enough samples show that it misses the target", async () => {
@@ -151,17 +144,17 @@ describe("the recall monitor", () => {
       found: seen.bodies.length % 2 === 0 ? 9 : 8,
     }));
     for (let sample = 1; sample < RECALL_RECALIBRATE_SAMPLES; sample++) {
-      monitor.offer("p", request(0));
+      monitor.offer(searchRequest(0));
       await pass(CYCLE_MS);
     }
     expect(calibrated).toEqual([]);
-    monitor.offer("p", request(0));
+    monitor.offer(searchRequest(0));
     await pass(CYCLE_MS);
-    expect(calibrated).toEqual([["p", 768]]);
+    expect(calibrated).toEqual([["project", 768]]);
     expect(seen.reports).toHaveLength(RECALL_RECALIBRATE_SAMPLES);
-    monitor.offer("p", request(0));
+    monitor.offer(searchRequest(0));
     await pass(CYCLE_MS);
-    expect(seen.reports.at(-1)).toEqual(["p", 768, expect.any(Number), 1]);
+    expect(seen.reports.at(-1)).toEqual(["project", 768, expect.any(Number), 1]);
     expect(calibrated).toHaveLength(1);
   });
 });

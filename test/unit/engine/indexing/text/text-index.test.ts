@@ -9,8 +9,8 @@ import type {
 } from "../../../../../src/engine/indexing/versions/version-index.ts";
 import { type TextMessage, ViewStore } from "../../../../../src/engine/text/index.ts";
 import { temporaryFolder } from "../../../../../support/folders.ts";
+import { lookUp } from "../../../../../support/requests.ts";
 import { pathsOf, type TextHit } from "../../../../../support/text-search.ts";
-import { lookup } from "../../../../../workers/lookup.ts";
 
 const PROJECT = "project";
 
@@ -43,15 +43,8 @@ function open(): Side {
 function pathsIn({ views }: Side, scope: string, query: string | null = null): string[] {
   const view = views.view(PROJECT, scope);
   if (view === undefined) return [];
-  const task = {
-    view,
-    shardIndex: 0,
-    shardCount: 1,
-    limit: 10_000,
-    query,
-    ...{ progress: "", selfPath: "/", next: "" },
-  };
-  const page = JSON.parse(new TextDecoder().decode(lookup(task).json)) as { data: TextHit[] };
+  const { json } = lookUp(view, query, { limit: 10_000 });
+  const page = JSON.parse(new TextDecoder().decode(json)) as { data: TextHit[] };
   return pathsOf(page.data);
 }
 

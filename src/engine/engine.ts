@@ -1,0 +1,38 @@
+import type { LookupRequest, Reply, SearchRequest } from "./requests/request.ts";
+
+interface EngineState {
+  /** Why searches may not see all changes yet, in one sentence; null when they do. */
+  readonly behind: string | null;
+  /** Changes that are not searchable yet. */
+  readonly lag: number;
+  /** Projects in memory. */
+  readonly projects: number;
+  readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
+  readonly backlog: number;
+  readonly bytes: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
+  readonly complete: boolean;
+  /** Searches that wait for a thread. */
+  readonly queued: number;
+  /** Scopes that requests wait for, because their projects are being loaded or will be. */
+  readonly pendingLoads: number;
+  /** The recall of recent live searches, 0 to 1; null before one was measured. */
+  readonly recall: number | null;
+}
+
+/**
+ * Holds vectors and texts, follows the changes of the database, and searches. The operations depend on
+ * this interface and the types of requests only, so that an engine could span several machines.
+ */
+export interface Engine {
+  /**
+   * Searches by vector. The reply is `answered`, or `needs-full-parse` when a JSON body is not in the
+   * simple form that the engine parses itself. Throws problems, or rejects with them.
+   */
+  search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">>;
+  /** Looks up by text. The reply is `answered`. Throws problems, or rejects with them. */
+  lookup(request: LookupRequest): Reply<"lookup"> | Promise<Reply<"lookup">>;
+  state(): EngineState;
+  close(): Promise<void>;
+}

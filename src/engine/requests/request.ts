@@ -1,0 +1,110 @@
+import type { Plan } from "../../../native/index.ts";
+import type { Shard, SharedView } from "../text/index.ts";
+import type { Scope } from "./scope.ts";
+
+/**
+ * What a search and a lookup ask of the engine, and what it replies. The operations make a request, the
+ * engine adds what it reads, and the same object goes to a worker.
+ */
+
+export interface VectorOptions {
+  readonly dimension: number;
+  readonly limit: number;
+  readonly threshold: number;
+}
+
+/** A search by a JSON body as it was received, or by a vector that was already checked. */
+export interface SearchRequest {
+  readonly kind: "search";
+  readonly scope: Scope;
+  /** The request's path, for `page_info.self`. */
+  readonly selfPath: string;
+  /**
+   * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. It is
+   * transferred to a worker, and comes back for another attempt.
+   */
+  body: Uint8Array<ArrayBuffer>;
+  readonly vector?: VectorOptions;
+  /** True to compare every chunk of the scope in full precision. */
+  readonly exact: boolean;
+  /** The project's name in the native registry, which the engine adds: each load has another. */
+  project?: string;
+}
+
+/** A lookup of one page: ranked by a query, or all items in path order. */
+export interface LookupRequest extends Shard {
+  readonly kind: "lookup";
+  readonly scope: Scope;
+  /** The request's path, for `page_info.self`. */
+  readonly selfPath: string;
+  /** Null browses. */
+  readonly query: string | null;
+  readonly limit: number;
+  /** What earlier pages returned: `progress` of the last of them, or "". */
+  readonly progress: string;
+  /** The cursor of the next page in case there is one, for `page_info.next`. */
+  readonly next: string;
+  /** The documents of the scope, which the engine adds: a change replaces the view. */
+  view?: SharedView;
+}
+
+/** Times are in milliseconds. */
+interface Work {
+  /** How long the request waited for a worker; 0 where it ran at once. */
+  waitMs: number;
+  /** How long it ran. */
+  readonly tookMs: number;
+}
+
+/** How a search was carried out. */
+export interface SearchWork extends Work {
+  readonly plan: Plan;
+  /** Names of members of the body that the search ignored, as a header shows them; "" for none. */
+  readonly ignored: string;
+  readonly parseMs: number;
+  readonly searchMs: number;
+  readonly renderMs: number;
+  /** The part of `searchMs` that ranked candidates by better codes and full vectors. */
+  readonly rescoreMs: number;
+  /** Distinct vectors of the scope. */
+  readonly scopeVectors: number;
+  /** How many of them were compared by their codes, and how many in full precision. */
+  readonly estimates: number;
+  readonly comparisons: number;
+  /** True when `total_matches` counts all matches, false when there may be more. */
+  readonly countsAll: boolean;
+}
+
+/** How a lookup was carried out. */
+export interface LookupWork extends Work {
+  /** Matches in the shard. */
+  readonly total: number;
+  /** Items in the shard. */
+  readonly shardItems: number;
+  /** True when another page follows. */
+  readonly more: boolean;
+  /** What the next page has to know; "" when there is none. */
+  readonly progress: string;
+}
+
+interface WorkOf {
+  readonly search: SearchWork;
+  readonly lookup: LookupWork;
+}
+
+/**
+ * The complete response body in JSON and how it was made, or why there is none: the caller has to parse
+ * and check the JSON body, the project or scope is not in memory, or an error occurred that no request should
+ * be able to cause.
+ */
+export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
+  | {
+      readonly status: "answered";
+      readonly json: Uint8Array<ArrayBuffer>;
+      readonly work: WorkOf[Kind];
+    }
+  | {
+      readonly status: "needs-full-parse" | "not-loaded";
+      readonly body: Uint8Array<ArrayBuffer>;
+    }
+  | { readonly status: "failed"; readonly message: string };

@@ -1,0 +1,123 @@
+import * as native from "../../../native/index.ts";
+import {
+  closeTextView,
+  LOOKUP_REPORT_LENGTH,
+  lookUpText,
+  lookupProgress,
+  openTextView,
+} from "../../../native/text.ts";
+import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../../shared/limits.ts";
+import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../text/index.ts";
+import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
+
+/** Each search of this thread fills it, and it is read before the next one. */
+const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
+
+type SearchReport = [
+  parseMs: number,
+  searchMs: number,
+  renderMs: number,
+  plan: number,
+  ignored: number,
+  rescoreMs: number,
+  scopeVectors: number,
+  estimates: number,
+  comparisons: number,
+  countsAll: number,
+];
+
+function searchNatively(request: SearchRequest): native.SearchOutcome {
+  const { scope, body, selfPath, vector, exact } = request;
+  const project = request.project as string;
+  if (vector === undefined) {
+    return native.searchJson(project, scope.id, body, selfPath, searchReport, exact);
+  }
+  const { dimension, limit, threshold } = vector;
+  const options = [dimension, limit, threshold] as const;
+  return native.searchVector(project, scope.id, body, ...options, selfPath, searchReport, exact);
+}
+
+function search(request: SearchRequest, startedAt: number): Reply<"search"> {
+  const json = searchNatively(request);
+  const { body } = request;
+  if (json === native.NEEDS_FULL_PARSE) return { status: "needs-full-parse", body };
+  if (json === native.NOT_LOADED) return { status: "not-loaded", body };
+  const report = [...searchReport] as SearchReport;
+  const [parseMs, searchMs, renderMs, plan, ignored, rescoreMs, ...counts] = report;
+  const [scopeVectors, estimates, comparisons, countsAll] = counts;
+  const work = {
+    waitMs: 0,
+    tookMs: performance.now() - startedAt,
+    plan: native.PLANS[plan] as native.Plan,
+    ignored: ignored > 0 ? native.ignoredFields() : "",
+    countsAll: countsAll === 1,
+    ...{ parseMs, searchMs, renderMs, rescoreMs, scopeVectors, estimates, comparisons },
+  };
+  return { status: "answered", json, work };
+}
+
+/** A view that is open in native code, which reads the memory that this keeps. */
+interface OpenView {
+  readonly view: SharedView;
+  usedAt: number;
+}
+
+/** The views that this thread has open, least recently used first. */
+const views = new Map<number, OpenView>();
+
+/** Closes views that were not used recently, so that replaced segments can be freed. */
+function closeIdle(now: number): void {
+  for (const [number, open] of views) {
+    if (views.size <= LOOKUP_VIEWS_OPEN && now - open.usedAt < LOOKUP_VIEW_IDLE_MS) return;
+    closeTextView(number);
+    views.delete(number);
+  }
+}
+
+function open(view: SharedView, usedAt: number): void {
+  const { number, segments, documentSets } = view;
+  const known = views.get(number);
+  if (known === undefined) {
+    // The indexing thread verified the segments when it built or read them.
+    const buffers = segments.map(({ buffer }) => new Uint8Array(buffer));
+    openTextView(number, buffers, documentSets);
+  }
+  views.delete(number);
+  views.set(number, { view: known?.view ?? view, usedAt });
+  closeIdle(usedAt);
+}
+
+/** Each lookup of this thread fills it, and it is read before the next one. */
+const lookupReport = new Float64Array(LOOKUP_REPORT_LENGTH);
+
+const NOTHING = { words: "", numbers: new Uint32Array(0) };
+
+function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
+  const { query, limit, shardIndex, shardCount, progress, selfPath, next } = request;
+  const view = request.view as SharedView;
+  open(view, startedAt);
+  const { words, numbers } = query === null ? NOTHING : analyseQuery(query);
+  const page = [limit, shardIndex, shardCount, progress, selfPath, next] as const;
+  const { kinds, folded } = unitTables;
+  const tokenizer = [kinds, folded, tokenSpans] as const;
+  const json = lookUpText(view.number, query, words, numbers, ...page, ...tokenizer, lookupReport);
+  const [total, shardItems, hasMore] = lookupReport as unknown as [number, number, number];
+  const more = hasMore !== 0;
+  const work = {
+    waitMs: 0,
+    tookMs: performance.now() - startedAt,
+    ...{ total, shardItems, more, progress: more ? lookupProgress() : "" },
+  };
+  return { status: "answered", json, work };
+}
+
+/** Runs a request on this thread. The native module reads memory that all threads of the process share. */
+export function run(request: SearchRequest | LookupRequest): Reply {
+  const startedAt = performance.now();
+  try {
+    return request.kind === "search" ? search(request, startedAt) : lookup(request, startedAt);
+  } catch (error) {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return { status: "failed", message };
+  }
+}

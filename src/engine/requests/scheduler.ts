@@ -1,0 +1,254 @@
+import { OVERLOADED } from "../../problem/problem.ts";
+import {
+  SEARCH_BATCH_MAX,
+  SEARCH_BATCH_MAX_MS,
+  SEARCH_BATCH_MIN_MS,
+  SEARCH_EXACT_INTERVAL_MS,
+  SEARCH_EXACT_QUEUE_MAX,
+  SEARCH_QUANTUM_MS,
+  SEARCH_QUEUE_MIN,
+  SEARCH_QUEUE_MS,
+  SEARCH_WAIT_MAX_MS,
+} from "../../shared/limits.ts";
+import { CostTable } from "./cost-table.ts";
+import { FairQueue } from "./fair-queue.ts";
+import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
+import { run } from "./run.ts";
+import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
+
+interface Waiting {
+  readonly request: SearchRequest | LookupRequest;
+  /** When it began to wait. */
+  readonly since: number;
+  /** For how long it has waited, once it runs. */
+  waitMs: number;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type WaitKind = "search" | "exact_search" | "lookup";
+
+/** A request of a scope that has not been measured. */
+const UNKNOWN_COST_MS = 1;
+
+function waitKindOf(request: SearchRequest | LookupRequest): WaitKind {
+  return request.kind === "search" && request.exact ? "exact_search" : request.kind;
+}
+
+/**
+ * Runs searches and lookups. A cheap one runs on this thread, without a hand-off, as long as the
+ * current turn of the event loop has time left. The others wait in a queue that tenants share
+ * fairly, until the end of the turn or until a worker is free, and are distributed in batches.
+ *
+ * The queue is bounded by the time that its work takes. A worker gets its next batch before it has
+ * finished the last one when enough work waits, and batches grow with the duration of the event
+ * loop's turns, so workers do not idle while this thread is busy with refusing requests.
+ *
+ * An exact search takes long, so it always runs on a worker, and yields to other requests: all
+ * workers but one may run exact searches (a single worker may, too), each starts when nothing else
+ * waits for a worker, and otherwise only once per SEARCH_EXACT_INTERVAL_MS.
+ */
+export class Scheduler {
+  readonly #queue: FairQueue<Waiting>;
+  readonly #exactQueue: FairQueue<Waiting>;
+  readonly #maxExact: number;
+  /** Exact searches that are running, and when the last one started. */
+  #exact = 0;
+  #lastExactAt = Number.NEGATIVE_INFINITY;
+  readonly #costs = new CostTable();
+  /** The cost of the last request that was refused for lack of room. */
+  #refusedCost = 0;
+  /** Batches that the workers have. */
+  #busy = 0;
+  /** When the first request of this turn arrived. */
+  #turnSince: number | undefined;
+  /** How long turns of the event loop take at present. */
+  #turnMs = 0;
+  /** How long requests have run on this thread in this turn. */
+  #inlineMs = 0;
+
+  /**
+   * @param maxInlineMs how long requests may run on this thread per turn; 0 leaves all to the workers
+   * @param waited called with the milliseconds for which a request waited for a worker
+   */
+  constructor(
+    private readonly pool: WorkerPool,
+    private readonly maxInlineMs: number,
+    private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
+  ) {
+    this.#maxExact = Math.max(1, pool.workers - 1);
+    const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
+    this.#queue = new FairQueue({
+      maxWork: SEARCH_QUEUE_MS * pool.workers,
+      minLength: SEARCH_QUEUE_MIN,
+      maxCost: SEARCH_QUEUE_MS / 4,
+      quantum: SEARCH_QUANTUM_MS,
+      maxWaitMs: SEARCH_WAIT_MAX_MS,
+      onDrop,
+    });
+    this.#exactQueue = new FairQueue({
+      ...{ maxWork: SEARCH_EXACT_QUEUE_MAX, minLength: 1, maxCost: 1, quantum: 1 },
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      onDrop,
+    });
+  }
+
+  /** Requests that wait for a worker. */
+  get queued(): number {
+    return this.#queue.length + this.#exactQueue.length;
+  }
+
+  /** Exact searches that wait for a worker. */
+  get queuedExact(): number {
+    return this.#exactQueue.length;
+  }
+
+  /** True while no worker runs a request and none waits for one. */
+  get idle(): boolean {
+    return this.#busy === 0 && this.queued === 0;
+  }
+
+  /** True while another request like the last that was refused would not find room. */
+  get isFull(): boolean {
+    return this.#queue.isFull(this.#refusedCost);
+  }
+
+  /** True when another request of the tenant, like the last that was refused, would be refused. */
+  refuses(tenant: string): boolean {
+    return !this.#queue.hasRoom(tenant, this.#refusedCost);
+  }
+
+  /** Runs a request, for which its scope's tenant pays. Throws `overloaded`, or rejects with it later. */
+  run(request: SearchRequest | LookupRequest): Reply | Promise<Reply> {
+    this.#flushAfterTurn();
+    if (waitKindOf(request) === "exact_search") return this.#enqueue(this.#exactQueue, request, 1);
+    const cost = this.#costs.expected(request);
+    if (cost !== undefined && this.#canRunInline(cost)) return this.#runInline(request);
+    const reply = this.#enqueue(this.#queue, request, cost ?? UNKNOWN_COST_MS);
+    // In a long turn, the workers do not wait for its end.
+    if (this.#queue.work >= this.#batchMs * this.pool.workers) this.#flush();
+    return reply;
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  #canRunInline(cost: number): boolean {
+    return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
+  }
+
+  #runInline(request: SearchRequest | LookupRequest): Reply {
+    const startedAt = performance.now();
+    const reply = run(request);
+    this.#inlineMs += performance.now() - startedAt;
+    this.#recordCost(request, reply);
+    return reply;
+  }
+
+  #enqueue(
+    queue: FairQueue<Waiting>,
+    request: SearchRequest | LookupRequest,
+    cost: number,
+  ): Promise<Reply> {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const waiting = { request, since: performance.now(), waitMs: 0, resolve, reject };
+    if (queue.push(request.scope.tenant, waiting, cost)) return promise;
+    if (queue === this.#queue) this.#refusedCost = cost;
+    throw OVERLOADED;
+  }
+
+  /** Requests arrive in bursts, so those of one turn are collected before they are distributed. */
+  #flushAfterTurn(): void {
+    if (this.#turnSince !== undefined) return;
+    const since = performance.now();
+    this.#turnSince = since;
+    setImmediate(() => {
+      const turnMs = performance.now() - since;
+      this.#turnMs = Math.max(turnMs, this.#turnMs + (turnMs - this.#turnMs) / 8);
+      this.#turnSince = undefined;
+      this.#inlineMs = 0;
+      this.#flush();
+    });
+  }
+
+  /** The work of a full batch: enough to last for a turn of the event loop. */
+  get #batchMs(): number {
+    return Math.min(Math.max(SEARCH_BATCH_MIN_MS, this.#turnMs), SEARCH_BATCH_MAX_MS);
+  }
+
+  #flush(): void {
+    for (;;) {
+      const free = this.pool.workers - this.#busy;
+      if (free > 0 && this.#canRunExact()) {
+        this.#runExact(this.#exactQueue.shift() as Waiting);
+      } else if (this.#queue.length > 0 && (free > 0 || this.#canRunAhead())) {
+        const batch = this.#nextBatch(Math.ceil(this.#queue.length / Math.max(1, free)));
+        if (batch.length > 0) void this.#runBatch(batch);
+      } else {
+        return;
+      }
+    }
+  }
+
+  /** True when busy workers may get another batch, which nothing else can overtake any more. */
+  #canRunAhead(): boolean {
+    if (this.#exact > 0 || this.#busy >= this.pool.workers * BATCHES_PER_WORKER) return false;
+    return this.#queue.work >= this.#batchMs;
+  }
+
+  #canRunExact(): boolean {
+    if (this.#exactQueue.length === 0 || this.#exact >= this.#maxExact) return false;
+    if (this.#queue.length === 0) return true;
+    return performance.now() - this.#lastExactAt >= SEARCH_EXACT_INTERVAL_MS;
+  }
+
+  #runExact(waiting: Waiting): void {
+    this.#exact++;
+    this.#lastExactAt = performance.now();
+    // Counted down first, because the next search is chosen when the worker is free again.
+    void this.#runBatch([waiting], () => this.#exact--);
+  }
+
+  /** Takes the next of the queue, at most so many and no more than fill a batch. */
+  #nextBatch(max: number): Waiting[] {
+    const batch: Waiting[] = [];
+    const full = this.#queue.work - this.#batchMs;
+    while (batch.length < Math.min(max, SEARCH_BATCH_MAX)) {
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      batch.push(next);
+      if (this.#queue.work <= full) break;
+    }
+    return batch;
+  }
+
+  async #runBatch(batch: readonly Waiting[], onDone?: () => void): Promise<void> {
+    const now = performance.now();
+    for (const waiting of batch) {
+      waiting.waitMs = now - waiting.since;
+      this.waited(waitKindOf(waiting.request), waiting.waitMs);
+    }
+    this.#busy++;
+    try {
+      const replies = await this.pool.run(batch.map(({ request }) => request));
+      for (const [i, { request, waitMs, resolve }] of batch.entries()) {
+        const reply = replies[i] as Reply;
+        if (reply.status === "answered") reply.work.waitMs = waitMs;
+        this.#recordCost(request, reply);
+        resolve(reply);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      this.#busy--;
+      onDone?.();
+      this.#flush();
+    }
+  }
+
+  #recordCost(request: SearchRequest | LookupRequest, reply: Reply): void {
+    if (reply.status !== "answered" || waitKindOf(request) === "exact_search") return;
+    this.#costs.record(request, reply.work.tookMs);
+  }
+}

@@ -1,0 +1,38 @@
+import type { LookupRequest, Reply, SearchRequest } from "../src/engine/requests/request.ts";
+import { run } from "../src/engine/requests/run.ts";
+import type { Scope } from "../src/engine/requests/scope.ts";
+import type { SharedView } from "../src/engine/text/index.ts";
+
+const SCOPE: Scope = {
+  ...{ tenant: "tenant", projectId: "project", id: "scope" },
+  ...{ kind: "environment", frozen: false },
+};
+
+/** A lookup of the first page of a view, as the engine gives it to a thread. */
+export function lookupRequest(
+  view: SharedView,
+  query: string | null,
+  options: Partial<LookupRequest> = {},
+): LookupRequest {
+  return {
+    ...{ kind: "lookup", scope: SCOPE, selfPath: "/", view, query },
+    ...{ limit: 12, shardIndex: 0, shardCount: 1, progress: "", next: "", ...options },
+  };
+}
+
+/** A search by a body of one byte. */
+export function searchRequest(number: number, options: Partial<SearchRequest> = {}): SearchRequest {
+  const body = Uint8Array.of(number);
+  return { kind: "search", scope: SCOPE, selfPath: "/", body, exact: false, ...options };
+}
+
+/** Looks up on this thread. Throws when the lookup fails. */
+export function lookUp(
+  view: SharedView,
+  query: string | null,
+  options: Partial<LookupRequest> = {},
+): Reply<"lookup"> & { readonly status: "answered" } {
+  const reply = run(lookupRequest(view, query, options)) as Reply<"lookup">;
+  if (reply.status !== "answered") throw new Error(JSON.stringify(reply));
+  return reply;
+}
