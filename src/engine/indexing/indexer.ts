@@ -1,5 +1,3 @@
-import { Worker } from "node:worker_threads";
-import pTimeout from "p-timeout";
 import type { Log } from "../../observability/log.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
@@ -8,14 +6,15 @@ import {
 } from "../../shared/limits.ts";
 import type { Scope } from "../requests/scope.ts";
 import type { ProjectLoader } from "../requests/when-loaded.ts";
+import { SupervisedThread } from "../threads/supervised-thread.ts";
 import { LoadQueue } from "./load-queue.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import type {
-  FromIndexer,
+  IndexerEvent,
   IndexerOptions,
+  IndexerProtocol,
   IndexerReport,
   IndexRecall,
-  ToIndexer,
 } from "./thread/messages.ts";
 
 const STARTING: IndexerReport = {
@@ -45,24 +44,17 @@ interface Subscriber {
   clear(): void;
 }
 
-/**
- * The main thread's side of the indexing thread. Knows which projects are loaded, requests others,
- * and restarts the thread when it dies.
- */
+/** The main thread's side of the indexing thread. Knows which projects are loaded, and requests others. */
 export class Indexer implements ProjectLoader {
-  #worker: Worker | undefined;
   #report: IndexerReport = STARTING;
-  #closing = false;
-  #ticket = 0;
   /** The native names of the projects that searches may use. */
   readonly #loaded = new Map<string, string>();
   readonly #used = new Set<string>();
-  readonly #waiting = new Map<number, { request: ToIndexer; answer: (found: boolean) => void }>();
   readonly #loads = new LoadQueue();
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #timer: ReturnType<typeof setInterval>;
-  readonly #stopped = Promise.withResolvers<void>();
-  readonly #options: IndexerOptions;
+  readonly #thread: SupervisedThread<IndexerProtocol>;
+  readonly #instance: number;
   readonly #directory: InstanceDirectory;
 
   constructor(
@@ -72,9 +64,16 @@ export class Indexer implements ProjectLoader {
   ) {
     // Claimed here and not in the thread, so that a restarted thread finds its snapshots.
     this.#directory = claimInstanceDirectory(dataDir);
-    const snapshotRoot = this.#directory.path;
-    this.#options = { ...options, snapshotRoot, instance: claimInstance() };
-    this.#start();
+    this.#instance = claimInstance();
+    const own = { snapshotRoot: this.#directory.path, instance: this.#instance };
+    this.#thread = new SupervisedThread({
+      entry: new URL("./thread/thread.ts", import.meta.url),
+      name: "tessera-indexer",
+      options: { ...options, ...own },
+      restartMs: INDEX_RESTART_DELAY_MS,
+      receive: (event) => this.#receive(event),
+      crashed: (err) => this.#crashed(err),
+    });
     this.#timer = setInterval(() => this.#sendUsed(), INDEX_REPORT_INTERVAL_MS);
     this.#timer.unref();
   }
@@ -93,9 +92,10 @@ export class Indexer implements ProjectLoader {
   }
 
   ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined> {
-    const begin = (tenant: string) => this.#ensure(scope, tenant);
+    const { projectId, id, kind } = scope;
+    const begin = (tenant: string) => this.#thread.run({ projectId, scope: { id, kind }, tenant });
     // Many searches of a scope wait for one request.
-    return this.#loads.wait(scope.tenant, `${scope.projectId} ${scope.id}`, begin, timeoutMs);
+    return this.#loads.wait(scope.tenant, `${projectId} ${id}`, begin, timeoutMs);
   }
 
   /** Loads that requests wait for. */
@@ -114,95 +114,42 @@ export class Indexer implements ProjectLoader {
 
   /** Notes the recall of live searches, for `index status`. */
   reportRecall(recall: IndexRecall): void {
-    this.#send({ type: "recall", ...recall });
+    this.#thread.tell({ type: "recall", ...recall });
   }
 
   /** Asks for an index to be calibrated again in the background. */
   recalibrate(projectId: string, dimension: number): void {
-    this.#send({ type: "recalibrate", projectId, dimension });
+    this.#thread.tell({ type: "recalibrate", projectId, dimension });
   }
 
   /** Saves snapshots and ends the thread, within INDEX_STOP_TIMEOUT_MS. */
   async close(): Promise<void> {
-    this.#closing = true;
     clearInterval(this.#timer);
-    this.#send({ type: "stop" });
-    // Between the end of a thread and the start of the next one there is nothing to wait for.
-    if (this.#worker === undefined) this.#stopped.resolve();
-    await pTimeout(this.#stopped.promise, { milliseconds: INDEX_STOP_TIMEOUT_MS, message: false });
-    await this.#worker?.terminate();
-    instances.delete(this.#options.instance);
+    await this.#thread.drain(INDEX_STOP_TIMEOUT_MS);
+    instances.delete(this.#instance);
     this.#directory.release();
   }
 
-  /** Loads a project and indexes a scope if necessary; false when there is no such scope. */
-  #ensure({ projectId, id, kind }: Scope, tenant: string): Promise<boolean> {
-    const { promise, resolve: answer } = Promise.withResolvers<boolean>();
-    const ticket = ++this.#ticket;
-    const request: ToIndexer = { type: "ensure", ticket, projectId, scope: { id, kind }, tenant };
-    this.#waiting.set(ticket, { request, answer });
-    this.#send(request);
-    return promise;
-  }
-
-  #start(): void {
-    const worker = new Worker(new URL("./thread/thread.ts", import.meta.url), {
-      workerData: this.#options,
-      name: "tessera-indexer",
-    });
-    this.#worker = worker;
-    let ended = false;
-    const end = (err?: unknown) => {
-      if (ended) return;
-      ended = true;
-      this.#ended(err);
-    };
-    worker.on("message", (message: FromIndexer) => this.#receive(message));
-    worker.on("error", end);
-    worker.on("exit", () => end());
-    // Requests that the previous thread did not answer.
-    for (const { request } of this.#waiting.values()) worker.postMessage(request);
-  }
-
-  #ended(err: unknown): void {
-    this.#worker = undefined;
-    if (this.#closing) {
-      this.#stopped.resolve();
-      return;
-    }
+  #crashed(err: Error): void {
     this.log.error({ err }, "the indexing thread ended; restarting it");
     this.#loaded.clear();
     for (const subscriber of this.#subscribers.values()) subscriber.clear();
     this.#report = STARTING;
-    setTimeout(() => {
-      if (!this.#closing) this.#start();
-    }, INDEX_RESTART_DELAY_MS);
   }
 
-  #send(message: ToIndexer): void {
-    this.#worker?.postMessage(message);
-  }
-
-  #receive(message: FromIndexer): void {
-    switch (message.type) {
+  #receive(event: IndexerEvent): void {
+    switch (event.type) {
       case "loaded":
-        this.#loaded.set(message.projectId, message.nativeName);
+        this.#loaded.set(event.projectId, event.nativeName);
         break;
       case "evicted":
-        this.#loaded.delete(message.projectId);
-        break;
-      case "ensured":
-        this.#waiting.get(message.ticket)?.answer(message.found);
-        this.#waiting.delete(message.ticket);
+        this.#loaded.delete(event.projectId);
         break;
       case "report":
-        this.#report = message.report;
+        this.#report = event.report;
         break;
       case "published":
-        this.#subscribers.get(message.index)?.receive(message.message);
-        break;
-      case "stopped":
-        this.#stopped.resolve();
+        this.#subscribers.get(event.index)?.receive(event.message);
         break;
     }
   }
@@ -210,7 +157,7 @@ export class Indexer implements ProjectLoader {
   /** Tells the thread which projects were searched, so that it keeps them in memory. */
   #sendUsed(): void {
     if (this.#used.size === 0) return;
-    this.#send({ type: "used", projectIds: [...this.#used] });
+    this.#thread.tell({ type: "used", projectIds: [...this.#used] });
     this.#used.clear();
   }
 }

@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { SupervisedThread } from "../../engine/threads/supervised-thread.ts";
 import { Problem } from "../../problem/problem.ts";
 import {
   IMPORT_EXPANSION_MAX,
@@ -6,12 +6,12 @@ import {
   IMPORT_THREAD_IDLE_MS,
 } from "../../shared/limits.ts";
 import type {
-  FromImport,
   ImportFailure,
+  ImportInput,
   ImportJob,
+  ImportProtocol,
   ImportReport,
   ImportThreadOptions,
-  ToImport,
 } from "./messages.ts";
 
 /** The problem or the error that a failed import means to its caller. */
@@ -44,53 +44,60 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
 
 /** The main thread's side of one import. */
 class RunningImport {
-  readonly #result = Promise.withResolvers<ImportReport>();
+  readonly #report: Promise<ImportReport>;
   #queuedBytes = 0;
   #finished = false;
   #wake = () => {};
 
   constructor(
-    private readonly worker: Worker,
-    private readonly job: ImportJob,
+    private readonly thread: SupervisedThread<ImportProtocol>,
+    job: ImportJob,
   ) {
-    // The error is thrown by `run`, which may still be reading the body.
-    this.#result.promise.catch(() => {});
-    this.#post({ type: "start", job });
-  }
-
-  receive(message: FromImport): void {
-    if (message.type === "taken") this.#taken(message.bytes);
-    else if (message.type === "done") this.#finish(() => this.#result.resolve(message.report));
-    else this.fail(errorOf(message.failure, this.job.maxBytes));
+    this.#report = this.#run(job);
+    // The error is thrown by `feed`, which may still be reading the body.
+    this.#report.catch(() => {});
   }
 
   /** Passes the body to the thread as fast as it is imported, and returns the report. */
-  async run(body: AsyncIterable<Uint8Array>, client: AbortSignal): Promise<ImportReport> {
-    client.addEventListener("abort", () => this.#post({ type: "lost" }));
+  async feed(body: AsyncIterable<Uint8Array>, client: AbortSignal): Promise<ImportReport> {
+    client.addEventListener("abort", () => this.#tell({ type: "lost" }));
     try {
       for await (const piece of body) {
         await this.#send(piece);
         if (this.#finished) break;
       }
     } catch (error) {
-      this.#post({ type: "lost" });
+      this.#tell({ type: "lost" });
       // The thread rolls its transaction back before the caller may start another import.
-      await this.#result.promise.catch(() => {});
+      await this.#report.catch(() => {});
       throw error;
     }
-    this.#post({ type: "end" });
-    return await this.#result.promise;
+    this.#tell({ type: "end" });
+    return await this.#report;
   }
 
-  fail(error: Error): void {
-    this.#finish(() => this.#result.reject(error));
+  /** The thread has taken a piece of this many bytes out of its queue. */
+  taken(bytes: number): void {
+    this.#queuedBytes -= bytes;
+    this.#wake();
+  }
+
+  async #run(job: ImportJob): Promise<ImportReport> {
+    try {
+      const result = await this.thread.run(job);
+      if ("failure" in result) throw errorOf(result.failure, job.maxBytes);
+      return result.report;
+    } finally {
+      this.#finished = true;
+      this.#wake();
+    }
   }
 
   async #send(piece: Uint8Array): Promise<void> {
     // A copy, since a piece may be a part of a larger buffer, which cannot be transferred.
     const bytes = new Uint8Array(piece);
     this.#queuedBytes += bytes.byteLength;
-    this.#post({ type: "bytes", bytes }, [bytes.buffer]);
+    this.#tell({ type: "bytes", bytes }, [bytes.buffer]);
     while (this.#queuedBytes > IMPORT_QUEUED_BYTES && !this.#finished) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -98,56 +105,29 @@ class RunningImport {
     }
   }
 
-  #post(message: ToImport, transfer: ArrayBuffer[] = []): void {
-    if (!this.#finished) this.worker.postMessage(message, transfer);
-  }
-
-  #taken(bytes: number): void {
-    this.#queuedBytes -= bytes;
-    this.#wake();
-  }
-
-  #finish(settle: () => void): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    settle();
-    this.#wake();
+  #tell(input: ImportInput, transfer: ArrayBuffer[] = []): void {
+    if (!this.#finished) this.thread.tell(input, transfer);
   }
 }
 
 /** A thread that runs one import at a time. */
 class ImportThread {
-  readonly #worker: Worker;
+  readonly thread: SupervisedThread<ImportProtocol>;
   #current: RunningImport | undefined;
-  ended = false;
 
   constructor(options: ImportThreadOptions) {
-    this.#worker = new Worker(new URL("./thread.ts", import.meta.url), {
-      workerData: options,
+    this.thread = new SupervisedThread({
+      entry: new URL("./thread.ts", import.meta.url),
       name: "tessera-import",
+      options,
+      idleMs: IMPORT_THREAD_IDLE_MS,
+      receive: ({ takenBytes }) => this.#current?.taken(takenBytes),
     });
-    this.#worker.on("message", (message: FromImport) => this.#current?.receive(message));
-    this.#worker.on("error", (error: Error) => this.#failed(error));
-    this.#worker.on("exit", () => this.#failed(new Error("an import thread has ended")));
   }
 
-  async run(
-    job: ImportJob,
-    body: AsyncIterable<Uint8Array>,
-    client: AbortSignal,
-  ): Promise<ImportReport> {
-    this.#current = new RunningImport(this.#worker, job);
-    return await this.#current.run(body, client);
-  }
-
-  async end(): Promise<void> {
-    this.ended = true;
-    await this.#worker.terminate();
-  }
-
-  #failed(error: Error): void {
-    this.ended = true;
-    this.#current?.fail(error);
+  run(job: ImportJob, body: AsyncIterable<Uint8Array>, client: AbortSignal): Promise<ImportReport> {
+    this.#current = new RunningImport(this.thread, job);
+    return this.#current.feed(body, client);
   }
 }
 
@@ -156,7 +136,6 @@ export class ImportThreads {
   readonly #running = new Set<ImportThread>();
   /** Starting a thread takes longer than a small import, so one waits for the next for a while. */
   #idle: ImportThread | undefined;
-  #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
   constructor(private readonly options: ImportThreadOptions) {}
@@ -170,40 +149,28 @@ export class ImportThreads {
     body: AsyncIterable<Uint8Array>,
     client: AbortSignal,
   ): Promise<ImportReport> {
-    const thread = this.#take();
-    this.#running.add(thread);
+    const running = this.#take();
+    this.#running.add(running);
     try {
-      const report = await thread.run(job, body, client);
-      this.#keep(thread);
+      const report = await running.run(job, body, client);
+      // Only after a success: what a failed import has left behind ends with its thread.
+      if (!this.#closed && this.#idle === undefined) this.#idle = running;
       return report;
     } finally {
-      this.#running.delete(thread);
-      if (thread !== this.#idle) await thread.end();
+      this.#running.delete(running);
+      if (running !== this.#idle) await running.thread.close();
     }
   }
 
   /** Ends running imports. PostgreSQL rolls back what they have not committed. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#idleTimer);
-    await Promise.all([...this.#running, this.#idle].map((thread) => thread?.end()));
+    await Promise.all([...this.#running, this.#idle].map((each) => each?.thread.close()));
   }
 
   #take(): ImportThread {
     const idle = this.#idle;
     this.#idle = undefined;
-    clearTimeout(this.#idleTimer);
-    return idle === undefined || idle.ended ? new ImportThread(this.options) : idle;
-  }
-
-  /** Only after a success: what a failed import has left behind ends with its thread. */
-  #keep(thread: ImportThread): void {
-    if (this.#closed || thread.ended || this.#idle !== undefined) return;
-    this.#idle = thread;
-    this.#idleTimer = setTimeout(() => {
-      this.#idle = undefined;
-      void thread.end();
-    }, IMPORT_THREAD_IDLE_MS);
-    this.#idleTimer.unref();
+    return idle === undefined || idle.thread.hasEnded ? new ImportThread(this.options) : idle;
   }
 }

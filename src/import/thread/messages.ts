@@ -1,4 +1,5 @@
 import type { Actor } from "../../audit/actor.ts";
+import type { ThreadProtocol } from "../../engine/threads/protocol.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportTarget } from "../records/target.ts";
 
@@ -29,16 +30,15 @@ export interface ImportReport {
   readonly ignored: readonly string[];
 }
 
-/** The workerData of an import thread. */
+/** What an import thread is started with. */
 export interface ImportThreadOptions {
   readonly databaseUrl: string;
   /** Where uploads wait that are imported as a whole. */
   readonly spoolFolder: string;
 }
 
-export type ToImport =
-  /** The next import. What follows is its input. */
-  | { readonly type: "start"; readonly job: ImportJob }
+/** The input of the import that runs. */
+export type ImportInput =
   /** A piece of the input; its memory is transferred. */
   | { readonly type: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The input is complete. */
@@ -64,8 +64,12 @@ export type ImportFailure =
       readonly severity?: string | undefined;
     };
 
-export type FromImport =
+export interface ImportProtocol extends ThreadProtocol {
+  readonly options: ImportThreadOptions;
+  /** An import. Commands that follow are its input. */
+  readonly task: ImportJob;
+  readonly result: { readonly report: ImportReport } | { readonly failure: ImportFailure };
+  readonly command: ImportInput;
   /** The thread has taken a piece of this many bytes out of its queue. */
-  | { readonly type: "taken"; readonly bytes: number }
-  | { readonly type: "done"; readonly report: ImportReport }
-  | { readonly type: "failed"; readonly failure: ImportFailure };
+  readonly event: { readonly takenBytes: number };
+}

@@ -1,5 +1,5 @@
 import { ImportError } from "../records/errors.ts";
-import type { ToImport } from "./messages.ts";
+import type { ImportInput } from "./messages.ts";
 
 /** The rest of the input will not arrive. */
 export class InputLost extends ImportError {}
@@ -13,7 +13,7 @@ export class PostedInput {
   /** `onTaken` receives the size of each piece when it leaves the queue. */
   constructor(private readonly onTaken: (bytes: number) => void) {}
 
-  receive(message: Exclude<ToImport, { type: "start" }>): void {
+  receive(message: ImportInput): void {
     if (message.type === "bytes") this.#pieces.push(message.bytes);
     else this.#state = message.type === "end" ? "ended" : "lost";
     this.#wake();

@@ -1,15 +1,9 @@
-import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../db/client.ts";
+import { postEvent, runThread, threadOptions } from "../../engine/threads/run-thread.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS, IMPORT_NICENESS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { ImportError } from "../records/errors.ts";
-import type {
-  FromImport,
-  ImportFailure,
-  ImportJob,
-  ImportThreadOptions,
-  ToImport,
-} from "./messages.ts";
+import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
 import { spooled } from "./spool.ts";
@@ -19,9 +13,7 @@ import { InputRefused, InputTooLarge } from "./upload-guard.ts";
  * The entry point of a thread that runs imports, one after another, whose parsing would otherwise delay all
  * other requests. Each import has a database connection of its own.
  */
-const port = parentPort as NonNullable<typeof parentPort>;
-const { databaseUrl, spoolFolder } = workerData as ImportThreadOptions;
-const post = (message: FromImport) => port.postMessage(message);
+const { databaseUrl, spoolFolder } = threadOptions<ImportProtocol>();
 let input: PostedInput | undefined;
 
 function failureOf(error: unknown): ImportFailure {
@@ -33,7 +25,7 @@ function failureOf(error: unknown): ImportFailure {
   return { kind: "error", message: message ?? String(error), stack, code, severity };
 }
 
-async function run(job: ImportJob, input: PostedInput): Promise<void> {
+async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["result"]> {
   const sql = openDatabase(databaseUrl, {
     connections: 1,
     applicationName: "tessera-import",
@@ -42,20 +34,20 @@ async function run(job: ImportJob, input: PostedInput): Promise<void> {
   try {
     // A transaction must not wait for a client.
     const whole = job.strict ? await spooled(input, spoolFolder) : input;
-    post({ type: "done", report: await runJob(sql, job, whole, () => input.requireSender()) });
+    return { report: await runJob(sql, job, whole, () => input.requireSender()) };
   } catch (error) {
-    post({ type: "failed", failure: failureOf(error) });
+    return { failure: failureOf(error) };
   } finally {
-    await sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
+    // The answer does not wait for that.
+    void sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
   }
 }
 
 setThreadNiceness(IMPORT_NICENESS);
-port.on("message", (message: ToImport) => {
-  if (message.type !== "start") {
-    input?.receive(message);
-    return;
-  }
-  input = new PostedInput((bytes) => post({ type: "taken", bytes }));
-  void run(message.job, input);
+runThread<ImportProtocol>({
+  run(job) {
+    input = new PostedInput((takenBytes) => postEvent<ImportProtocol>({ takenBytes }));
+    return run(job, input);
+  },
+  receive: (message) => input?.receive(message),
 });

@@ -1,4 +1,5 @@
 import { type MergedSegment, mergeSegments, openSegment } from "../../text/index.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
 import { buildFromRows, type TextRow } from "./build-from-rows.ts";
 
 /** Makes a segment of Markdown files, or of the documents to keep of other segments. */
@@ -9,14 +10,11 @@ export type SegmentTask =
       readonly inputs: ReadonlyArray<{ buffer: SharedArrayBuffer; keep: Uint32Array }>;
     };
 
-export interface SegmentRequest {
-  readonly ticket: number;
+export interface SegmentProtocol extends ThreadProtocol {
+  readonly options: { readonly niceness: number };
   readonly task: SegmentTask;
+  readonly result: MergedSegment | { readonly failure: string };
 }
-
-export type SegmentReply =
-  | ({ readonly ticket: number } & MergedSegment)
-  | { readonly ticket: number; readonly failure: string };
 
 /** Runs a task on this thread. A built segment has no `numbers`. */
 export function runSegmentTask(task: SegmentTask): MergedSegment {

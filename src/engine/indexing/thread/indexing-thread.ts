@@ -21,7 +21,7 @@ import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
 import { IndexState } from "./index-state.ts";
 import { maintainWhile } from "./maintenance.ts";
-import type { IndexerOptions, IndexerReport, ToIndexer } from "./messages.ts";
+import type { IndexerCommand, IndexerOptions, IndexerReport } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
@@ -59,7 +59,7 @@ export class IndexingThread {
     private readonly sql: Sql,
     private readonly post: Post,
     private readonly context: IndexingContext,
-    private readonly projects: LoadedProjects,
+    readonly projects: LoadedProjects,
     private readonly follower: Follower,
     private readonly mayPreload: MayPreload,
   ) {
@@ -112,16 +112,10 @@ export class IndexingThread {
     await this.#beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
   }
 
-  async receive(message: ToIndexer): Promise<void> {
-    if (message.type === "stop") return await this.#stop();
-    if (message.type === "used") return this.projects.used(message.projectIds);
-    if (message.type === "recall") return this.#state.noteRecall(message);
-    if (message.type === "recalibrate") {
-      return this.projects.recalibrate(message.projectId, message.dimension);
-    }
-    const { ticket, projectId, scope, tenant } = message;
-    const found = await this.projects.ensure(projectId, scope, tenant);
-    this.post({ type: "ensured", ticket, found });
+  receive(command: IndexerCommand): void {
+    if (command.type === "used") this.projects.used(command.projectIds);
+    else if (command.type === "recall") this.#state.noteRecall(command);
+    else this.projects.recalibrate(command.projectId, command.dimension);
   }
 
   /** Imports announce what they store. A lost announcement only delays it. */
@@ -200,7 +194,7 @@ export class IndexingThread {
   }
 
   /** Saves as many projects as the time allows, then closes the database. */
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopping = true;
     this.follower.stop();
     const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
@@ -211,6 +205,5 @@ export class IndexingThread {
       limit,
     );
     await pTimeout(this.sql.end({ timeout: 1 }), limit);
-    this.post({ type: "stopped" });
   }
 }

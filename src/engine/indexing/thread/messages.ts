@@ -1,5 +1,6 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
@@ -40,18 +41,17 @@ export interface IndexRecall {
   readonly samples: number;
 }
 
-export type ToIndexer =
+/** Asks for a scope to be loaded and indexed. */
+interface EnsureTask {
+  readonly projectId: string;
+  readonly scope: ScopeRef;
+  /** The user who asks. */
+  readonly tenant: string;
+}
+
+export type IndexerCommand =
   | {
-      /** Asks for a scope to be loaded and indexed. */
-      readonly type: "ensure";
-      readonly ticket: number;
-      readonly projectId: string;
-      readonly scope: ScopeRef;
-      /** The user who asks. */
-      readonly tenant: string;
-    }
-  | {
-      /** Lists the projects that were searched since the last such message. */
+      /** Lists the projects that were searched since the last such command. */
       readonly type: "used";
       readonly projectIds: readonly string[];
     }
@@ -59,16 +59,9 @@ export type ToIndexer =
       /** For `index status`. */
       readonly type: "recall";
     } & IndexRecall)
-  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number }
-  | { readonly type: "stop" };
+  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number };
 
-export type FromIndexer =
-  | {
-      /** `found` is false when there is no such project or scope. */
-      readonly type: "ensured";
-      readonly ticket: number;
-      readonly found: boolean;
-    }
+export type IndexerEvent =
   | {
       /** Searches may use the project, under this name in the native registry. */
       readonly type: "loaded";
@@ -82,5 +75,13 @@ export type FromIndexer =
       readonly type: "published";
       readonly index: string;
       readonly message: unknown;
-    }
-  | { readonly type: "stopped" };
+    };
+
+export interface IndexerProtocol extends ThreadProtocol {
+  readonly options: IndexerOptions;
+  readonly task: EnsureTask;
+  /** False when there is no such project or scope. */
+  readonly result: boolean;
+  readonly command: IndexerCommand;
+  readonly event: IndexerEvent;
+}

@@ -12,10 +12,10 @@ import { TextIndex } from "../text/text-index.ts";
 import { VectorIndex } from "../vector/vector-index.ts";
 import { createVersionReader } from "../versions/reader.ts";
 import type { VersionIndex } from "../versions/version-index.ts";
-import type { FromIndexer, IndexerOptions } from "./messages.ts";
+import type { IndexerEvent, IndexerOptions } from "./messages.ts";
 import { NativeNames } from "./native-names.ts";
 
-export type Post = (message: FromIndexer) => void;
+export type Post = (event: IndexerEvent) => void;
 
 /** Retries a query at the start of the thread until the database answers. */
 export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>): Promise<T> {

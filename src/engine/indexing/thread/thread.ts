@@ -1,6 +1,6 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
 import { IndexingThread } from "./indexing-thread.ts";
-import type { IndexerOptions, ToIndexer } from "./messages.ts";
+import type { IndexerProtocol } from "./messages.ts";
 
 /**
  * The entry point of the indexing thread, the only one that changes indexes. It has database
@@ -8,9 +8,13 @@ import type { IndexerOptions, ToIndexer } from "./messages.ts";
  * machine would delay changes for too long. None of its tasks takes more than some tens of
  * milliseconds; other threads read and write files for it.
  */
-const port = parentPort as NonNullable<typeof parentPort>;
-const thread = await IndexingThread.open(workerData as IndexerOptions, (message) =>
-  port.postMessage(message),
+const thread = await IndexingThread.open(
+  threadOptions<IndexerProtocol>(),
+  postEvent<IndexerProtocol>,
 );
-port.on("message", (message: ToIndexer) => thread.receive(message));
+runThread<IndexerProtocol>({
+  run: ({ projectId, scope, tenant }) => thread.projects.ensure(projectId, scope, tenant),
+  receive: (command) => thread.receive(command),
+  stop: () => thread.stop(),
+});
 await thread.start();

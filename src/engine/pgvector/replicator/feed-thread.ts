@@ -18,7 +18,7 @@ import { createVersionReader } from "../../indexing/versions/reader.ts";
 import { hasCitus } from "../open-schema.ts";
 import { Feed } from "./feed.ts";
 import { Leadership } from "./leadership.ts";
-import type { FeedOptions, FromFeed } from "./messages.ts";
+import type { FeedOptions, FeedReport } from "./messages.ts";
 import { Upkeep, whileLeading } from "./upkeep.ts";
 import { readReport, VectorIndexState } from "./vector-state.ts";
 
@@ -41,7 +41,7 @@ export class FeedThread {
 
   constructor(
     private readonly options: FeedOptions,
-    private readonly post: (message: FromFeed) => void,
+    private readonly post: (report: FeedReport) => void,
   ) {
     const { databaseUrl, vectorDatabaseUrl } = options;
     const background = { applicationName: NAME, patience: "background" } as const;
@@ -84,7 +84,6 @@ export class FeedThread {
     );
     const pools = [this.#source, this.#sql, this.#patient, this.#lock];
     await pTimeout(Promise.all(pools.map((pool) => pool.end({ timeout: 0 }))), limit);
-    this.post({ type: "stopped" });
   }
 
   /** Imports announce what they store. A lost announcement only delays it. */
@@ -136,7 +135,7 @@ export class FeedThread {
   }
 
   async #report(): Promise<void> {
-    this.post({ type: "report", report: await readReport(this.#sql, this.#changes) });
+    this.post(await readReport(this.#sql, this.#changes));
   }
 
   #upkeep(intervalMs: number, what: string, work: (upkeep: Upkeep) => Promise<void>): void {

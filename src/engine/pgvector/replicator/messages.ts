@@ -1,4 +1,5 @@
 import type { LogLevel } from "../../../config/schema.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 /** What the thread that writes vectors is started with. */
 export interface FeedOptions {
@@ -23,6 +24,7 @@ export interface FeedReport {
   readonly complete: boolean;
 }
 
-export type FromFeed =
-  | { readonly type: "report"; readonly report: FeedReport }
-  | { readonly type: "stopped" };
+export interface FeedProtocol extends ThreadProtocol {
+  readonly options: FeedOptions;
+  readonly event: FeedReport;
+}

@@ -1,9 +1,8 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
 import { FeedThread } from "./feed-thread.ts";
-import type { FeedOptions } from "./messages.ts";
+import type { FeedProtocol } from "./messages.ts";
 
 /** The entry point of the thread that writes vectors to the engine's database. */
-const port = parentPort as NonNullable<typeof parentPort>;
-const thread = new FeedThread(workerData as FeedOptions, (message) => port.postMessage(message));
-port.on("message", () => void thread.stop());
+const thread = new FeedThread(threadOptions<FeedProtocol>(), postEvent<FeedProtocol>);
+runThread<FeedProtocol>({ stop: () => thread.stop() });
 thread.start();

@@ -1,0 +1,40 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { FromThread, ThreadProtocol, ToThread } from "./protocol.ts";
+
+/** The work of a supervised thread. */
+interface ThreadWork<P extends ThreadProtocol> {
+  /** A task that throws ends the thread, which its owner then replaces. */
+  run?(task: P["task"]): P["result"] | Promise<P["result"]>;
+  receive?(command: P["command"]): void;
+  /** Finishes what must not be lost; then the thread is ended. */
+  stop?(): Promise<void>;
+}
+
+function post<P extends ThreadProtocol>(message: FromThread<P>): void {
+  parentPort?.postMessage(message);
+}
+
+/** The options that the owner of this thread has given. */
+export function threadOptions<P extends ThreadProtocol>(): P["options"] {
+  return workerData as P["options"];
+}
+
+/** Tells the owner of this thread something. */
+export function postEvent<P extends ThreadProtocol>(event: P["event"]): void {
+  post<P>({ type: "event", event });
+}
+
+/** Serves the owner of this thread until it is ended. Called once, by the thread's entry point. */
+export function runThread<P extends ThreadProtocol>(work: ThreadWork<P>): void {
+  parentPort?.on("message", async (message: ToThread<P>) => {
+    if (message.type === "command") {
+      work.receive?.(message.command);
+    } else if (message.type === "task") {
+      const { ticket, task } = message;
+      post<P>({ type: "result", ticket, result: await work.run?.(task) });
+    } else {
+      await work.stop?.();
+      post<P>({ type: "stopped" });
+    }
+  });
+}

@@ -1,0 +1,140 @@
+import { type Transferable, Worker } from "node:worker_threads";
+import pTimeout from "p-timeout";
+import type { FromThread, ThreadProtocol, ToThread } from "./protocol.ts";
+
+interface ThreadSettings<P extends ThreadProtocol> {
+  /** The module that the thread runs; it calls `runThread`. */
+  readonly entry: URL;
+  readonly name: string;
+  readonly options: P["options"];
+  /** The pause before a thread that ended is started again. Without it, the thread ends for good. */
+  readonly restartMs?: number;
+  /** How long a thread without tasks is kept. Without it, until it is closed. */
+  readonly idleMs?: number;
+  receive?(event: P["event"]): void;
+  /** The thread has ended although nobody has closed it. Called before it is started again. */
+  crashed?(error: Error): void;
+}
+
+interface Unanswered<P extends ThreadProtocol> {
+  readonly message: ToThread<P>;
+  readonly answer: PromiseWithResolvers<P["result"]>;
+}
+
+/**
+ * A thread as its owner sees it. One that is restarted when it ends is given again the tasks that it
+ * has not answered, and keeps the process alive. Another one keeps it alive only while it has tasks,
+ * which are rejected when it ends.
+ */
+export class SupervisedThread<P extends ThreadProtocol> {
+  #worker: Worker | undefined;
+  #isClosing = false;
+  #lastTicket = 0;
+  readonly #unanswered = new Map<number, Unanswered<P>>();
+  readonly #stopped = Promise.withResolvers<void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly settings: ThreadSettings<P>) {
+    this.#start();
+  }
+
+  /** Tasks without a result. */
+  get load(): number {
+    return this.#unanswered.size;
+  }
+
+  /** True once it takes no more tasks. */
+  get hasEnded(): boolean {
+    return this.#isClosing || (this.#worker === undefined && !this.#isRestarted);
+  }
+
+  /** Resolves with the result of the task. */
+  run(task: P["task"]): Promise<P["result"]> {
+    const answer = Promise.withResolvers<P["result"]>();
+    const message: ToThread<P> = { type: "task", ticket: ++this.#lastTicket, task };
+    this.#unanswered.set(message.ticket, { message, answer });
+    if (!this.#isRestarted) clearTimeout(this.#timer);
+    this.#worker?.ref();
+    this.#worker?.postMessage(message);
+    return answer.promise;
+  }
+
+  /** Tells the thread something. Between a crash and the restart it is lost. */
+  tell(command: P["command"], transfer: Transferable[] = []): void {
+    const message: ToThread<P> = { type: "command", command };
+    this.#worker?.postMessage(message, transfer);
+  }
+
+  /** Lets the thread finish what must not be lost, within this time, and ends it. */
+  async drain(limitMs: number): Promise<void> {
+    this.#isClosing = true;
+    const message: ToThread<P> = { type: "stop" };
+    this.#worker?.postMessage(message);
+    // Between the end of a thread and the start of the next one there is nothing to wait for.
+    if (this.#worker === undefined) this.#stopped.resolve();
+    await pTimeout(this.#stopped.promise, { milliseconds: limitMs, message: false });
+    await this.close();
+  }
+
+  /** Ends the thread at once. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#timer);
+    await this.#worker?.terminate();
+  }
+
+  get #isRestarted(): boolean {
+    return this.settings.restartMs !== undefined;
+  }
+
+  #start(): void {
+    const { entry, name, options } = this.settings;
+    const worker = new Worker(entry, { workerData: options, name });
+    this.#worker = worker;
+    // The event after an error is the exit.
+    const end = (error: Error) => {
+      if (this.#worker === worker) this.#end(error);
+    };
+    worker.on("message", (message: FromThread<P>) => this.#receive(message));
+    worker.on("error", end);
+    worker.on("exit", () => end(new Error(`the thread ${name} has ended`)));
+    // Listeners keep a process alive.
+    if (!this.#isRestarted && this.load === 0) worker.unref();
+    for (const { message } of this.#unanswered.values()) worker.postMessage(message);
+  }
+
+  #receive(message: FromThread<P>): void {
+    if (message.type === "event") this.settings.receive?.(message.event);
+    else if (message.type === "stopped") this.#stopped.resolve();
+    else this.#answer(message.ticket, message.result);
+  }
+
+  #answer(ticket: number, result: P["result"]): void {
+    this.#unanswered.get(ticket)?.answer.resolve(result);
+    this.#unanswered.delete(ticket);
+    if (this.#unanswered.size === 0 && !this.#isRestarted) this.#rest();
+  }
+
+  #rest(): void {
+    this.#worker?.unref();
+    const { idleMs } = this.settings;
+    if (idleMs === undefined) return;
+    this.#timer = setTimeout(() => void this.close(), idleMs);
+    this.#timer.unref();
+  }
+
+  #end(error: Error): void {
+    this.#worker = undefined;
+    const { crashed, restartMs } = this.settings;
+    if (restartMs === undefined) {
+      for (const { answer } of this.#unanswered.values()) answer.reject(error);
+      this.#unanswered.clear();
+    }
+    if (this.#isClosing) {
+      this.#stopped.resolve();
+      return;
+    }
+    crashed?.(error);
+    if (restartMs !== undefined) this.#timer = setTimeout(() => this.#start(), restartMs);
+  }
+}
