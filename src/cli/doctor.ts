@@ -8,6 +8,7 @@ import type { Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
 import { shippedMigrations } from "../db/migrate.ts";
 import { openConfiguredDatabase } from "../db/open.ts";
+import { readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
 import { explain } from "../failure.ts";
 import { createLog } from "../observability/log.ts";
 import {
@@ -192,44 +193,45 @@ async function checkSchema(sql: Sql): Promise<Finding> {
   return failed("schema", `${found}, this version supports only ${shipped}`, remedy);
 }
 
-interface IndexRow {
-  readonly node: string;
-  readonly age: number;
-  readonly pending: number;
-  readonly recall: number | null;
-  readonly samples: number | null;
-}
-
 async function checkIndexes(sql: Sql, running: boolean): Promise<Finding[]> {
-  const rows = await sql<IndexRow[]>`
-    SELECT left(s.node_id::text, 8) AS node, min(s.recall) AS recall,
-      min(s.samples)::integer AS samples, max(s.age)::integer AS age,
-      sum((SELECT count(*) FROM change_log c
-        WHERE c.project_id = s.project_id AND c.seq > s.seq))::integer AS pending
-    FROM (
-      SELECT node_id, project_id, min(seq) AS seq, min(recall) AS recall,
-        min(recall_samples) AS samples, max(extract(epoch FROM now() - updated_at)) AS age
-      FROM index_state GROUP BY node_id, project_id
-    ) s GROUP BY s.node_id ORDER BY 1`;
-  if (rows.length === 0) {
+  const reports = await readIndexReports(sql);
+  if (reports.length === 0) {
     const [projects] = await sql`SELECT FROM projects LIMIT 1`;
     if (projects === undefined) return [ok("indexes", "none: there are no projects")];
     if (running) return [ok("indexes", "none loaded: a search loads those of its project")];
     return [warning("indexes", "no running service reports any", "start the service")];
   }
-  return rows.map(({ node, age, pending, recall, samples }) => {
-    const check = `indexes of ${node}`;
-    if (age > INDEX_STATE_FRESH_SECONDS) {
-      const remedy = "if the service should be running, look into its log";
-      return warning(check, `last seen ${age} s ago`, remedy);
-    }
-    const found = `${pending} changes pending, recall ${recall?.toFixed(4) ?? "not measured yet"}`;
-    const isLow = recall !== null && (samples ?? 0) >= RECALL_RECALIBRATE_SAMPLES;
-    if (isLow && recall < RECALL_TARGET) {
-      return warning(check, found, "it calibrates itself again; see ./tessera index status");
-    }
-    return ok(check, found);
-  });
+  const servers = Map.groupBy(reports, ({ server }) => server);
+  return [...servers].map(([server, own]) => checkServer(shortId(server), own));
+}
+
+type Report = Awaited<ReturnType<typeof readIndexReports>>[number];
+
+/** The least of the numbers that are known. */
+function least(numbers: ReadonlyArray<number | null>): number | null {
+  const known = numbers.filter((number) => number !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+function checkServer(server: string, reports: readonly Report[]): Finding {
+  const check = `indexes of ${server}`;
+  const age = Math.max(...reports.map(({ ageSeconds }) => ageSeconds));
+  if (age > INDEX_STATE_FRESH_SECONDS) {
+    const remedy = "if the service should be running, look into its log";
+    return warning(check, `last seen ${age} s ago`, remedy);
+  }
+  // All indexes of a project have its changes.
+  const projects = Map.groupBy(reports, ({ projectId }) => projectId);
+  const pending = [...projects.values()]
+    .map((own) => Math.max(...own.map((report) => report.pending)))
+    .reduce((sum, changes) => sum + changes, 0);
+  const recall = least(reports.map((report) => report.recall));
+  const samples = least(reports.map((report) => report.samples)) ?? 0;
+  const found = `${pending} changes pending, recall ${recall?.toFixed(4) ?? "not measured yet"}`;
+  if (recall !== null && samples >= RECALL_RECALIBRATE_SAMPLES && recall < RECALL_TARGET) {
+    return warning(check, found, "it calibrates itself again; see ./tessera index status");
+  }
+  return ok(check, found);
 }
 
 async function checkRedis(config: Config): Promise<Finding> {

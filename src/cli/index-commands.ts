@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
+import { isComplete, readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
@@ -73,37 +74,10 @@ Examples:
     .addCommand(rebuild);
 }
 
-interface StateRow {
-  readonly node: string;
-  readonly project: string;
-  readonly dimension: number;
-  readonly vectors: string;
-  readonly graphed: string;
-  readonly documents: string;
-  readonly memory: string;
-  readonly seq: string;
-  readonly pending: string;
-  readonly complete: boolean;
-  readonly age: number;
-  readonly recall: number | null;
-  readonly samples: number | null;
-}
-
 async function statusText(sql: Sql, projectId: string | undefined): Promise<string> {
   const [head] = await sql<{ seq: string; at: Date | null }[]>`
     SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
-  const rows = await sql<StateRow[]>`
-    SELECT left(s.node_id::text, 8) AS node, coalesce(p.slug, s.project_id::text) AS project,
-      s.dimension, s.vectors, s.graphed, s.documents, pg_size_pretty(s.memory_bytes) AS memory, s.seq,
-      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)
-        AS pending,
-      s.settled AND s.vectors = s.graphed AND NOT EXISTS (
-        SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq) AS complete,
-      s.recall, s.recall_samples AS samples,
-      extract(epoch FROM now() - s.updated_at)::integer AS age
-    FROM index_state s LEFT JOIN projects p ON p.id = s.project_id
-    ${projectId === undefined ? sql`` : sql`WHERE s.project_id = ${projectId}`}
-    ORDER BY s.node_id, project, s.dimension`;
+  const rows = await readIndexReports(sql, projectId);
   const since = head?.at ? `, ${head.at.toISOString()}` : "";
   const change = `change log: at ${head?.seq ?? 0}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
@@ -112,18 +86,18 @@ async function statusText(sql: Sql, projectId: string | undefined): Promise<stri
       " ",
     );
   const table = rows.map((row) => [
-    row.node,
+    shortId(row.server),
     row.project,
     ...(row.dimension === 0
-      ? ["text", "-", "-", row.documents]
-      : [String(row.dimension), row.vectors, row.graphed, "-"]),
+      ? ["text", "-", "-", `${row.documents}`]
+      : [`${row.dimension}`, `${row.vectors}`, `${row.graphed}`, "-"]),
     row.memory,
-    row.seq,
-    row.pending,
-    row.complete ? "yes" : "no",
+    `${row.seq}`,
+    `${row.pending}`,
+    isComplete(row) ? "yes" : "no",
     row.recall?.toFixed(4) ?? "-",
     String(row.samples ?? "-"),
-    `${row.age} s ago${row.age > INDEX_STATE_FRESH_SECONDS ? " (stopped?)" : ""}`,
+    `${row.ageSeconds} s ago${row.fresh ? "" : " (stopped?)"}`,
   ]);
   return change + formatTable(header, table);
 }
@@ -138,7 +112,7 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
     return;
   }
   for (const project of projects) {
-    const nodes = await reportingNodes(sql, project.id);
+    const nodes = new Set((await progressOf(sql, project.id)).keys());
     const seq = await requestRebuild(sql, project.id);
     if (nodes.size === 0) {
       io.stdout.write(
@@ -154,19 +128,26 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
 }
 
 /** Appends the request to the change log and returns its sequence number. */
-async function requestRebuild(sql: Sql, projectId: string): Promise<bigint> {
+async function requestRebuild(sql: Sql, projectId: string): Promise<number> {
   await sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
   // It has its number once it is committed.
   const [row] = await sql<{ seq: string }[]>`
     SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND kind = 'rebuild'`;
-  return BigInt(row?.seq ?? 0);
+  return Number(row?.seq ?? 0);
 }
 
-async function reportingNodes(sql: Sql, projectId: string): Promise<Set<string>> {
-  const rows = await sql<{ node: string }[]>`
-    SELECT DISTINCT node_id AS node FROM index_state WHERE project_id = ${projectId}
-      AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})`;
-  return new Set(rows.map((row) => row.node));
+/** How far the running servers have come with a project, by server. */
+async function progressOf(sql: Sql, projectId: string) {
+  const servers = new Map<string, { seq: number; vectors: number }>();
+  for (const { fresh, server, seq, vectors } of await readIndexReports(sql, projectId)) {
+    if (!fresh) continue;
+    const known = servers.get(server) ?? { seq, vectors: 0 };
+    servers.set(server, {
+      seq: Math.min(seq, known.seq),
+      vectors: vectors + known.vectors,
+    });
+  }
+  return servers;
 }
 
 /** Waits until each node has read the request and has loaded all vectors of the project's scopes. */
@@ -174,7 +155,7 @@ async function waitForRebuild(
   io: Io,
   sql: Sql,
   project: Project,
-  seq: bigint,
+  request: number,
   nodes: ReadonlySet<string>,
 ): Promise<void> {
   const expected = await countVectors(sql, project.id);
@@ -182,17 +163,12 @@ async function waitForRebuild(
   let lastSeen = performance.now();
   while (waiting.size > 0) {
     await Bun.sleep(REBUILD_POLL_MS);
-    const rows = await sql<{ node: string; seq: string; vectors: string }[]>`
-      SELECT node_id AS node, min(seq) AS seq, sum(vectors)::bigint AS vectors FROM index_state
-      WHERE project_id = ${project.id}
-        AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-      GROUP BY node_id`;
-    const reports = rows.filter((row) => waiting.has(row.node));
-    if (reports.length > 0) lastSeen = performance.now();
-    for (const row of reports) {
-      const done = BigInt(row.seq) >= seq && Number(row.vectors) >= expected;
-      if (done) waiting.delete(row.node);
-      showProgress(io, project.slug, Number(row.vectors), expected, BigInt(row.seq) >= seq);
+    for (const [node, { seq, vectors }] of await progressOf(sql, project.id)) {
+      if (!waiting.has(node)) continue;
+      lastSeen = performance.now();
+      const hasBegun = seq >= request;
+      if (hasBegun && vectors >= expected) waiting.delete(node);
+      showProgress(io, project.slug, vectors, expected, hasBegun);
     }
     if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
       throw new CommandError(

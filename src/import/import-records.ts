@@ -1,7 +1,7 @@
 import { type Actor, actAs } from "../audit/actor.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
-import { IndexPace } from "./index-pace.ts";
+import { Backpressure } from "./backpressure.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 import type { ParsedRecord } from "./records/parsed-record.ts";
@@ -73,8 +73,10 @@ export async function importRecords(
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
     // A strict import is one transaction: nothing of it is indexed while it runs.
-    const pace = options.strict ? undefined : new IndexPace(session.sql, options.indexWaitMaxMs);
-    const run = new Import(session, options, pace);
+    const backpressure = options.strict
+      ? undefined
+      : new Backpressure(session.sql, options.indexWaitMaxMs);
+    const run = new Import(session, options, backpressure);
     if (!options.strict) return await run.import(batches);
     try {
       return await session.transaction(async () => {
@@ -120,7 +122,7 @@ class Import {
   constructor(
     private readonly session: ImportSession,
     private readonly options: ImportOptions,
-    private readonly pace: IndexPace | undefined,
+    private readonly backpressure: Backpressure | undefined,
   ) {
     this.#lookups = createLookups(options.target);
   }
@@ -153,7 +155,7 @@ class Import {
         this.#projects.add(parsed.record.project);
       }
     }
-    if (this.#projects.size > 0) await this.pace?.pause(this.#projects);
+    if (this.#projects.size > 0) await this.backpressure?.pause(this.#projects);
   }
 
   async #importBatch(batch: InputRecord[]): Promise<void> {

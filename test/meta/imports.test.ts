@@ -50,6 +50,8 @@ const PURE_CORES = [
 
 /** What operations know of the engine. */
 const ENGINE_INTERFACE = [
+  // What servers report of their indexes.
+  "src/engine/indexing/changes/index-state.ts",
   "src/engine/engine.ts",
   "src/engine/requests/request.ts",
   "src/engine/requests/scope.ts",

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { isComplete, readIndexReports } from "../../engine/indexing/changes/index-state.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
 import { nullable, ProjectParams } from "../../shared/schemas.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -89,12 +89,6 @@ const EXAMPLE: IndexState = {
   ],
 };
 
-interface StateRow extends Omit<IndexState["data"][number], "updated_at" | "complete"> {
-  readonly updated_at: Date;
-  readonly settled: boolean;
-  readonly seq: number;
-}
-
 /** The position of the last change of a project; null when the log has none. */
 async function readLastSequence(sql: Queryable, projectId: string): Promise<number | null> {
   const [row] = await sql<{ seq: number | null }[]>`
@@ -105,26 +99,23 @@ async function readLastSequence(sql: Queryable, projectId: string): Promise<numb
 /** What running servers report of a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
   const last = await readLastSequence(sql, projectId);
-  // Counts are below 2^53, which JSON and JavaScript represent exactly.
-  const rows = await sql<StateRow[]>`
-    SELECT s.node_id AS server, nullif(s.dimension, 0) AS dimension,
-      s.vectors::float8 AS vectors, (s.vectors - s.graphed)::float8 AS graph_backlog,
-      s.documents::float8 AS documents, s.memory_bytes::float8 AS memory_bytes,
-      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)::float8
-        AS pending_changes,
-      s.recall::float8 AS recall, coalesce(s.recall_samples, 0) AS recall_samples, s.settled,
-      s.seq::float8 AS seq, s.updated_at
-    FROM index_state s WHERE s.project_id = ${projectId}
-      AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-    ORDER BY s.node_id, s.dimension`;
-  const data = rows.map(({ settled, seq: _, ...row }) => ({
-    ...row,
-    complete: settled && row.graph_backlog === 0 && row.pending_changes === 0,
-    updated_at: timestamp(row.updated_at),
+  const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
+  const data = reports.map((report) => ({
+    server: report.server,
+    dimension: report.dimension === 0 ? null : report.dimension,
+    vectors: report.vectors,
+    graph_backlog: report.vectors - report.graphed,
+    documents: report.documents,
+    memory_bytes: report.bytes,
+    pending_changes: report.pending,
+    recall: report.recall,
+    recall_samples: report.samples ?? 0,
+    complete: isComplete(report),
+    updated_at: timestamp(report.updatedAt),
   }));
   return {
     complete: data.length > 0 && data.every((index) => index.complete),
-    applied_sequence: rows.length === 0 ? null : Math.min(...rows.map(({ seq }) => seq)),
+    applied_sequence: reports.length === 0 ? null : Math.min(...reports.map(({ seq }) => seq)),
     last_sequence: last,
     data,
   };

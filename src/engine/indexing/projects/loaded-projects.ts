@@ -57,6 +57,11 @@ export class LoadedProjects {
     return [...this.#projects.values()].filter((p) => p.ready).map((p) => p.indexer);
   }
 
+  /** True once searches may use the project. */
+  isReady(projectId: string): boolean {
+    return this.#projects.get(projectId)?.ready === true;
+  }
+
   /** Projects in memory or on their way there. */
   indexers(): ProjectIndexer[] {
     return [...this.#projects.values()].map((project) => project.indexer);

@@ -17,12 +17,14 @@ import {
 } from "../../../shared/limits.ts";
 import type { Change } from "../changes/change-log.ts";
 import { Follower } from "../changes/follower.ts";
+import { IndexReports } from "../changes/index-state.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
-import { IndexState } from "./index-state.ts";
+import type { ProjectIndexer } from "../projects/project-indexer.ts";
 import { maintainWhile } from "./maintenance.ts";
 import type { IndexerCommand, IndexerOptions, IndexerReport } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
+import { Recalls } from "./recalls.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
 /** Whether a project is to be loaded before anybody searches it. */
@@ -53,7 +55,8 @@ export class IndexingThread {
   #beatAt = 0;
   /** True when the last report had changes waiting. */
   #wasLagging = false;
-  readonly #state: IndexState;
+  readonly #reports: IndexReports;
+  readonly #recalls = new Recalls();
 
   private constructor(
     private readonly sql: Sql,
@@ -63,7 +66,7 @@ export class IndexingThread {
     private readonly follower: Follower,
     private readonly mayPreload: MayPreload,
   ) {
-    this.#state = new IndexState(sql, context.indexes);
+    this.#reports = new IndexReports(sql);
   }
 
   /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
@@ -101,7 +104,7 @@ export class IndexingThread {
     const { changes, log } = this.context;
     setInterval(() => timed("report", () => this.#report()), INDEX_REPORT_INTERVAL_MS);
     if (log.isLevelEnabled("debug")) watchLongTasks(log);
-    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#keepHouse());
+    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#housekeep());
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
     this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
     this.#listenForVersions();
@@ -114,7 +117,7 @@ export class IndexingThread {
 
   receive(command: IndexerCommand): void {
     if (command.type === "used") this.projects.used(command.projectIds);
-    else if (command.type === "recall") this.#state.noteRecall(command);
+    else if (command.type === "recall") this.#recalls.note(command);
     else this.projects.recalibrate(command.projectId, command.dimension);
   }
 
@@ -159,7 +162,7 @@ export class IndexingThread {
   }
 
   /** Saves a project that is due, and frees memory when the budget is exceeded. */
-  async #keepHouse(): Promise<void> {
+  async #housekeep(): Promise<void> {
     await this.projects.saveOne(isSnapshotDue);
     if (!this.#stopping) await this.projects.enforceBudget();
   }
@@ -174,18 +177,27 @@ export class IndexingThread {
   async #beat(): Promise<void> {
     this.#beatAt = performance.now();
     this.#wasLagging = this.projects.isIndexing();
-    const { seq } = this.follower.reached;
-    const ready = new Set(this.projects.ready());
-    const progress = this.projects.indexers().map((indexer) => {
-      const { id, oldestPending, announcedMs, isBusy } = indexer;
-      return {
-        projectId: id,
-        seq: oldestPending === undefined ? seq : Math.min(seq, oldestPending - 1),
-        waitingMs: Math.round(announcedMs),
-        idle: ready.has(indexer) && !isBusy,
-      };
-    });
-    await this.#state.write(progress);
+    await this.#reports.write(
+      this.projects.indexers().flatMap((indexer) => this.#reportsOf(indexer)),
+    );
+    this.#recalls.keep(new Set(this.projects.ids()));
+  }
+
+  /** What other processes learn of the indexes of a project. */
+  #reportsOf(indexer: ProjectIndexer) {
+    const { id: projectId, oldestPending, announcedMs, isBusy } = indexer;
+    const { seq: reached } = this.follower.reached;
+    const seq = oldestPending === undefined ? reached : Math.min(reached, oldestPending - 1);
+    const waitingMs = Math.round(announcedMs);
+    const isIdle = this.projects.isReady(projectId) && !isBusy;
+    const stats = this.context.indexes.flatMap((index) => index.stats(projectId));
+    return stats.map(({ dimension, entries, maintained, bytes, settled }) => ({
+      ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },
+      ...(dimension === 0
+        ? { vectors: 0, graphed: 0, documents: entries }
+        : { vectors: entries, graphed: maintained, documents: 0 }),
+      ...this.#recalls.of(projectId, dimension),
+    }));
   }
 
   #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
@@ -201,7 +213,7 @@ export class IndexingThread {
     while (performance.now() < deadline && (await this.projects.saveOne(() => true)));
     const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
     await pTimeout(
-      this.#state.clear().catch(() => {}),
+      this.#reports.clear().catch(() => {}),
       limit,
     );
     await pTimeout(this.sql.end({ timeout: 1 }), limit);

@@ -14,13 +14,14 @@ import {
   VECTOR_LEADER_CHECK_MS,
 } from "../../../shared/limits.ts";
 import { ChangeLog } from "../../indexing/changes/change-log.ts";
+import { IndexReports } from "../../indexing/changes/index-state.ts";
 import { createVersionReader } from "../../indexing/versions/reader.ts";
 import { hasCitus } from "../open-schema.ts";
 import { Feed } from "./feed.ts";
 import { Leadership } from "./leadership.ts";
 import type { FeedOptions, FeedReport } from "./messages.ts";
 import { Upkeep, whileLeading } from "./upkeep.ts";
-import { readReport, VectorIndexState } from "./vector-state.ts";
+import { readReport, readTables } from "./vector-state.ts";
 
 const NAME = "tessera-vectors";
 
@@ -33,7 +34,7 @@ export class FeedThread {
   readonly #log: Log;
   readonly #changes: ChangeLog;
   readonly #leadership: Leadership;
-  readonly #state: VectorIndexState;
+  readonly #reports: IndexReports;
   #feed: Feed | undefined;
   #isLost = false;
   #stopping = false;
@@ -59,13 +60,14 @@ export class FeedThread {
     this.#lock = openDatabase(vectorDatabaseUrl, { ...one, patience: "background" });
     this.#changes = new ChangeLog(this.#source);
     this.#leadership = new Leadership(this.#lock, this.#log);
-    this.#state = new VectorIndexState(this.#source, this.#sql);
+    this.#reports = new IndexReports(this.#source);
   }
 
   start(): void {
     this.#every(INDEX_REPORT_INTERVAL_MS, "reading the state of the vectors", () => this.#report());
     this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", async () => {
-      if (this.#feed !== undefined) await this.#state.write(this.#feed);
+      if (this.#feed === undefined) return;
+      await this.#reports.write(await readTables(this.#sql, this.#feed));
     });
     this.#upkeep(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
     this.#upkeep(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
@@ -79,7 +81,7 @@ export class FeedThread {
     const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
     await pTimeout(this.#ended ?? Promise.resolve(), { ...limit, milliseconds: 1_000 });
     await pTimeout(
-      this.#state.clear().catch(() => {}),
+      this.#reports.clear().catch(() => {}),
       limit,
     );
     const pools = [this.#source, this.#sql, this.#patient, this.#lock];

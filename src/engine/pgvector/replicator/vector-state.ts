@@ -25,46 +25,23 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<FeedRepo
   };
 }
 
-/** Publishes the leader's progress in the platform's table index_state, one row per table. */
-export class VectorIndexState {
-  readonly #nodeId = crypto.randomUUID();
-
-  constructor(
-    private readonly source: Sql,
-    private readonly sql: Sql,
-  ) {}
-
-  async write(feed: Feed): Promise<void> {
-    const { sql, source } = this;
-    const tables = await sql<
-      { project_id: string; dimension: number; rows: string; graph: boolean }[]
-    >`SELECT project_id, dimension, rows, graph FROM ${sql(SCHEMA)}.tables`;
-    const progress = new Map(feed.projects().map((project) => [project.id, project]));
-    const rows = tables.map(({ project_id, dimension, rows: stored, graph }) => {
-      const project = progress.get(project_id);
-      const pending = project?.oldestPending;
-      const vectors = Number(stored);
-      const isSettled = graph || vectors < VECTOR_GRAPH_MIN_ROWS;
-      return {
-        ...{ project_id, dimension, vectors, graphed: isSettled ? vectors : 0 },
-        seq: pending === undefined ? feed.reached : pending - 1,
-        waiting_ms: Math.round(project?.announcedMs ?? 0),
-        settled: isSettled && project?.isBusy !== true,
-      };
-    });
-    await source.begin(async (tx) => {
-      await tx`DELETE FROM index_state WHERE node_id = ${this.#nodeId}`;
-      await tx`
-        INSERT INTO index_state (node_id, project_id, dimension, seq, waiting_ms, vectors, graphed,
-          documents, memory_bytes, settled)
-        SELECT ${this.#nodeId}, r.project_id, r.dimension, r.seq, r.waiting_ms, r.vectors, r.graphed,
-          0, 0, r.settled
-        FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS r (project_id uuid,
-          dimension int, seq bigint, waiting_ms bigint, vectors bigint, graphed bigint, settled boolean)`;
-    });
-  }
-
-  async clear(): Promise<void> {
-    await this.source`DELETE FROM index_state WHERE node_id = ${this.#nodeId}`;
-  }
+/** What the leader reports: one index per table. */
+export async function readTables(sql: Sql, feed: Feed) {
+  const tables = await sql<
+    { project_id: string; dimension: number; rows: string; graph: boolean }[]
+  >`SELECT project_id, dimension, rows, graph FROM ${sql(SCHEMA)}.tables`;
+  const progress = new Map(feed.projects().map((project) => [project.id, project]));
+  return tables.map(({ project_id, dimension, rows, graph }) => {
+    const project = progress.get(project_id);
+    const pending = project?.oldestPending;
+    const vectors = Number(rows);
+    const isSettled = graph || vectors < VECTOR_GRAPH_MIN_ROWS;
+    return {
+      ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
+      graphed: isSettled ? vectors : 0,
+      seq: pending === undefined ? feed.reached : pending - 1,
+      waitingMs: Math.round(project?.announcedMs ?? 0),
+      settled: isSettled && project?.isBusy !== true,
+    };
+  });
 }
