@@ -32,6 +32,18 @@ export interface FileListOptions extends PageOptions, FileScope {
   readonly pathPrefix?: string;
 }
 
+export interface ChangeFileOptions extends CallOptions {
+  /** The environment whose working set changes; that of the project by default. */
+  readonly environment?: string;
+  /** The `version_id` that the file must still have. */
+  readonly ifMatch?: string;
+}
+
+export interface PutFileOptions extends ChangeFileOptions {
+  /** Default: `text/markdown`. */
+  readonly type?: "text/markdown" | "text/plain";
+}
+
 export interface ImportOptions extends CallOptions {
   /** True to keep nothing if a line is refused. */
   readonly strict?: boolean;
@@ -136,6 +148,42 @@ export class Tessera {
   ): Promise<Schemas["File"]> {
     return this.#get(["projects", project, "files", file], options, { environment, release });
   }
+
+  /** Writes a file of a working set. Throws a 412 unless `ifMatch` is absent or its version. */
+  putFile(
+    project: string,
+    path: string,
+    content: string | Uint8Array<ArrayBuffer>,
+    { environment, ifMatch, type = "text/markdown", ...options }: PutFileOptions = {},
+  ): Promise<Schemas["FileSummary"]> {
+    const headers = { "content-type": type, ...ifMatchOf(ifMatch) };
+    const call = { method: "PUT", path: ["projects", project, "files", path] } as const;
+    // A lost answer cannot be asked for again under a condition that its success has made untrue.
+    const repeatable = ifMatch === undefined;
+    const query = { environment };
+    return this.#transport.send({ ...call, query, body: content, headers, repeatable, ...options });
+  }
+
+  /** Takes a file out of a working set. */
+  deleteFile(
+    project: string,
+    path: string,
+    { environment, ifMatch, ...options }: ChangeFileOptions = {},
+  ): Promise<void> {
+    const call = { method: "DELETE", path: ["projects", project, "files", path] } as const;
+    const query = { environment };
+    const headers = ifMatchOf(ifMatch);
+    return this.#transport.send({ ...call, query, headers, repeatable: false, ...options });
+  }
+
+  /** The operations on files under short names. */
+  readonly files = {
+    list: this.listFiles.bind(this),
+    all: this.allFiles.bind(this),
+    get: this.getFile.bind(this),
+    put: this.putFile.bind(this),
+    delete: this.deleteFile.bind(this),
+  };
 
   getChunkEmbedding(
     project: string,
@@ -311,6 +359,11 @@ export class Tessera {
     const call = { method: "POST", path, query: { effort }, json, repeatable: true } as const;
     return this.#transport.send({ ...call, ...options });
   }
+}
+
+/** The entity tag of a version, as a condition. */
+function ifMatchOf(versionId: string | undefined): Record<string, string> {
+  return versionId === undefined ? {} : { "if-match": `"${versionId}"` };
 }
 
 interface Page<T> {

@@ -19,7 +19,7 @@ export interface CallOptions {
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Call extends CallOptions {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The segments of the path, not encoded. */
   readonly path: readonly string[];
   readonly query?: Query;

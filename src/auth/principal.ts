@@ -8,6 +8,7 @@ export const PERMISSIONS = {
   "chunks.read": "List the chunks of a project and read their embeddings.",
   "conversations.read": "Read conversations and their messages.",
   "files.read": "List and read the files of a project.",
+  "files.write": "Write files and remove them.",
   "input_requests.respond": "Answer input requests.",
   "knowledge.lookup": "Look up project knowledge by text.",
   "projects.create": "Create projects.",

@@ -3,6 +3,7 @@ import { Problem } from "../problem/problem.ts";
 import { isStorable, isUuid } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
+import { mayWrite } from "./roles.ts";
 
 /** The id in a project reference, or null when the reference can only be a slug. */
 export function referenceId(reference: string): string | null {
@@ -22,7 +23,7 @@ export interface Membership {
  * access to it. Throws `project-not-found` otherwise, for any reason. An id takes precedence over a
  * slug that looks like one.
  */
-export async function findMembership(
+async function findMembership(
   sql: Queryable,
   principal: Principal,
   reference: string,
@@ -38,6 +39,19 @@ export async function findMembership(
     ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
   if (row === undefined) throw new Problem("project-not-found");
   return row;
+}
+
+/** The project, if the caller's role allows to change its contents, else `permission-denied`. */
+export async function findWritableProject(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  const membership = await findMembership(sql, principal, reference);
+  if (mayWrite(membership.role)) return membership;
+  throw new Problem("permission-denied", {
+    detail: "Changing the contents of a project needs the role owner or editor in it.",
+  });
 }
 
 /** The id of the project that `findMembership` finds. */

@@ -127,6 +127,11 @@ export function uniqueViolation(error: unknown): string | undefined {
   return (error as { constraint_name?: string }).constraint_name ?? "";
 }
 
+/** True when another transaction has stored the same row first, or has deleted what a row refers to. */
+export function isConflict(error: unknown): boolean {
+  return ["23505", "23503"].includes(sqlState(error) ?? "");
+}
+
 /** The problem for a database failure; undefined for any other error. */
 export function databaseProblem(error: unknown): Problem | undefined {
   const lack = isPanic(error) ? undefined : lackOf(error);

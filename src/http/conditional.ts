@@ -24,6 +24,16 @@ export function isCurrent(ifNoneMatch: string | null, tag: string): boolean {
   return false;
 }
 
+/**
+ * True when an If-Match header allows to change what has this tag now; undefined for what does not exist.
+ * RFC 9110 requires the strong comparison here, so a weak tag matches nothing.
+ */
+export function mayChange(ifMatch: string | null, tag: string | undefined): boolean {
+  if (ifMatch === null) return true;
+  if (tag === undefined) return false;
+  return ifMatch.trim() === "*" || ifMatch.split(",").some((given) => given.trim() === tag);
+}
+
 /** A response with a text, JSON by default, or 304 when the caller's copy is current. */
 export function conditionalText(
   request: Request,

@@ -1,7 +1,7 @@
 import { CORS_MAX_AGE_SECONDS } from "../shared/limits.ts";
 import type { Handler } from "./handler.ts";
 
-const METHODS = "DELETE, GET, HEAD, POST";
+const METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT";
 
 /** The headers of requests that operations read, besides those that every page may send. */
 const REQUEST_HEADERS = [
@@ -9,6 +9,7 @@ const REQUEST_HEADERS = [
   "Content-Encoding",
   "Content-Type",
   "Idempotency-Key",
+  "If-Match",
   "If-None-Match",
   "MCP-Protocol-Version",
   "Traceparent",

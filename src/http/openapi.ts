@@ -192,13 +192,12 @@ function successContent(operation: Operation, media: MediaType): Json {
 function successResponses(operation: Operation): Json {
   const headers = successHeaders(operation);
   const { status = 200, response: schema, responseExample: example } = operation;
-  const responses: Json = {
-    [String(status)]: {
-      description: status === 201 ? "Created." : "Success.",
-      headers,
-      ...(schema ? { content: successContent(operation, { schema, example }) } : {}),
-    },
-  };
+  const content = schema ? { content: successContent(operation, { schema, example }) } : {};
+  const responses: Json = {};
+  for (const code of operation.mayCreate ? [status, 201] : [status]) {
+    const description = code === 201 ? "Created." : "Success.";
+    responses[String(code)] = { description, headers, ...content };
+  }
   if (operation.conditional) {
     responses["304"] = {
       description: "A tag in If-None-Match is current; there is no body.",

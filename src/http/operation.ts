@@ -5,7 +5,7 @@ import type { Problem } from "../problem/problem.ts";
 import type { RequestDetail } from "./request-record.ts";
 import type { Tag } from "./tags.ts";
 
-type Method = "GET" | "POST" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A JSON value shown in the documentation. */
 type Example = unknown;
@@ -41,6 +41,8 @@ interface Common<P extends TObject, Q extends TObject> {
   /** Request headers worth documenting. */
   readonly headers?: TObject;
   readonly status?: 200 | 201 | 204;
+  /** True when it may create what it names; that is answered 201 with the same body. */
+  readonly mayCreate?: boolean;
   /** Absent exactly with the status 204. */
   readonly response?: TSchema;
   readonly responseExample?: Example;

@@ -1,5 +1,5 @@
 import { OPERATOR } from "../audit/actor.ts";
-import { noteRemoval } from "../audit/removals.ts";
+import { noteChange } from "../audit/changes.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { type ImportSummary, importRecords } from "./import-records.ts";
@@ -97,7 +97,11 @@ async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
     const count = await pruneEnvironment(sql, id, kept);
     removed += count;
     if (count > 0)
-      await noteRemoval(sql, project, { environment: name, files: count, by: "prune" });
+      await noteChange(sql, "files.removed", project, {
+        environment: name,
+        files: count,
+        by: "prune",
+      });
   }
   return removed;
 }

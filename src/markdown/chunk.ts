@@ -19,8 +19,17 @@ interface Section extends Span {
  */
 export function chunkMarkdown(text: string): MarkdownChunk[] {
   const { bodyOffset } = readFrontmatter(text);
+  return chunkSections(text, sectionsOf(text, bodyOffset));
+}
+
+/** Splits a file that is not Markdown into chunks by paragraph, as a long section of Markdown. */
+export function chunkText(text: string): MarkdownChunk[] {
+  return chunkSections(text, [{ headings: [], start: 0, end: text.length }]);
+}
+
+function chunkSections(text: string, sections: readonly Section[]): MarkdownChunk[] {
   const chunks: MarkdownChunk[] = [];
-  for (const section of sectionsOf(text, bodyOffset)) {
+  for (const section of sections) {
     for (const span of splitSection(text, section)) {
       const content = text.slice(span.start, span.end);
       chunks.push({

@@ -184,6 +184,19 @@ export const CATALOGUE = {
     steps: ["Read the status of the input request: it expired or was cancelled."],
     related: ["idempotency-conflict", "input-request-not-found"],
   },
+  "precondition-failed": {
+    status: 412,
+    category: "RESOURCE",
+    title: "Precondition failed",
+    detail: "The file is not the version that If-Match names.",
+    suggestion: "Read the file again, apply the change to it, and send its new ETag in If-Match.",
+    steps: [
+      "Read the file: somebody else has changed or removed it, or it never was there.",
+      "Send the ETag of that answer in If-Match.",
+    ],
+    tips: ["An environment that serves a release is read from it, but changes its working set."],
+    related: ["file-not-found"],
+  },
   "payload-too-large": {
     status: 413,
     category: "VALIDATION",

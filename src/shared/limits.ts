@@ -424,6 +424,8 @@ export const CURSOR_MAX_CHARS = 13_334;
 export const FILE_PIECE_CHARS = 65_536;
 /** Where the title of a file is looked for in a list, if it was not stored with the file. */
 export const FILE_TITLE_WINDOW_CHARS = 65_536;
+/** Writing a file is repeated this often when another client has stored the same one at the same time. */
+export const FILE_WRITE_ATTEMPTS = 3;
 /** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
 export const FILE_IMMUTABLE_SECONDS = 31_536_000;
 

@@ -5,7 +5,7 @@ import { type Caller, type TestApi, type TestProject, withoutRequestId } from ".
 
 export interface Guarded {
   readonly api: TestApi;
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   /** A valid body, for operations that take one. */
   readonly json?: unknown;

@@ -93,6 +93,25 @@ test("an import, a new key and its end are carried out", async () => {
   expect(await client.revokeApiKey(made.id)).toBeUndefined();
 });
 
+test("files are written, listed, read and removed, and a stale version is refused", async () => {
+  const { files } = client;
+  const notes = await api.project(member);
+  await addEnvironment(sql, notes, "production");
+  const { id, version_id: first } = await files.put(notes.slug, "notes/a b.md", "# One");
+  const { version_id: second } = await files.put(notes.slug, "notes/a b.md", "# Two", {
+    ifMatch: first,
+  });
+  const stale = await files
+    .put(notes.slug, "notes/a b.md", "# Three", { ifMatch: first })
+    .catch((error: unknown) => error);
+  expect(stale).toMatchObject({ status: 412, slug: "precondition-failed" });
+  const listed = await Array.fromAsync(files.all(notes.slug, { pathPrefix: "notes/", limit: 1 }));
+  expect(listed).toMatchObject([{ id, version_id: second }]);
+  expect((await files.get(notes.slug, id)).content).toBe("# Two");
+  await files.delete(notes.slug, "notes/a b.md", { ifMatch: second });
+  expect((await files.list(notes.slug, { pathPrefix: "notes/" })).data).toEqual([]);
+});
+
 test("a problem is an error with its status and slug", async () => {
   const error = await client.getProject("a/b").catch((thrown) => thrown);
   expect(error).toBeInstanceOf(TesseraError);

@@ -139,7 +139,7 @@ test("every problem in the document has a type that GET /errors/{slug} explains"
 });
 
 test("the table of operations in README.md has exactly the operations of the document", () => {
-  const rows = textOf("README.md").matchAll(/^\| (GET|POST|DELETE) \| `([^`]+)` \|/gm);
+  const rows = textOf("README.md").matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm);
   const listed = [...rows].map(([, method, path]) => `${method} ${path}`);
   expect(listed.sort()).toEqual(operations.map(({ name }) => name).sort());
 });

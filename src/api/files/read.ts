@@ -22,7 +22,7 @@ import { scopeNameOf } from "./scope-name.ts";
 const IMMUTABLE = `private, max-age=${FILE_IMMUTABLE_SECONDS}, immutable`;
 
 /** The entity tag of a file version, which never changes. */
-const versionTag = (versionId: string) => `"${versionId}"`;
+export const versionTag = (versionId: string) => `"${versionId}"`;
 
 interface ReadCall {
   readonly principal: Principal;

@@ -1,18 +1,30 @@
-import type { Sql } from "../../db/client.ts";
+import { Type } from "@sinclair/typebox";
 import type { CursorSigner } from "../../http/cursor.ts";
-import { type Operation, operation } from "../../http/operation.ts";
+import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
+import { json } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { listFiles } from "./list.ts";
-import { getFile } from "./read.ts";
+import { getFile, versionTag } from "./read.ts";
 import {
+  ChangeHeaders,
   File,
   FileListQuery,
   FilePage,
   FileParams,
   FileScopeQuery,
-  type FileSummary,
+  FileSummary,
+  WorkingSetQuery,
+  WrittenFileParams,
 } from "./schema.ts";
+import {
+  deleteFile,
+  MARKDOWN_TYPE,
+  PLAIN_TYPE,
+  putFile,
+  type WriteCall,
+  type WriteServices,
+} from "./write.ts";
 
 const SUMMARY: FileSummary = {
   id: "1f204c6b-8a5d-4e9f-8d7c-6b5ab7c3a9de",
@@ -58,8 +70,18 @@ const SCOPE_PROBLEMS = [
   "release-not-found",
 ] as const;
 
+const WRITE_PROBLEMS = [
+  "validation-failed",
+  "permission-denied",
+  "project-not-found",
+  "environment-not-found",
+  "precondition-failed",
+] as const;
+const FILE_PATH = "/projects/{project_reference}/files/{file_reference}";
+const EDITORS = "The caller needs the role `owner` or `editor`.";
+
 /** Operations on the files of environments and releases. */
-export function fileOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+export function fileOperations(services: WriteServices & { cursors: CursorSigner }): Operation[] {
   const { sql, cursors } = services;
   return [
     operation({
@@ -85,7 +107,7 @@ export function fileOperations(services: { sql: Sql; cursors: CursorSigner }): O
     operation({
       id: "getFile",
       method: "GET",
-      path: "/projects/{project_reference}/files/{file_reference}",
+      path: FILE_PATH,
       tag: "Files",
       summary: "Read a file",
       description:
@@ -101,5 +123,63 @@ export function fileOperations(services: { sql: Sql; cursors: CursorSigner }): O
       problems: [...SCOPE_PROBLEMS, "file-not-found"],
       handle: (call) => getFile(sql, call),
     }),
+    putOperation(services),
+    operation({
+      id: "deleteFile",
+      method: "DELETE",
+      path: FILE_PATH,
+      tag: "Files",
+      summary: "Remove a file from an environment",
+      description: `Takes the file out of the working set. Releases keep it. ${EDITORS}`,
+      extension: true,
+      permission: "files.write",
+      params: WrittenFileParams,
+      query: WorkingSetQuery,
+      headers: ChangeHeaders,
+      status: 204,
+      problems: [...WRITE_PROBLEMS, "file-not-found"],
+      handle: (call) => deleteFile(services, call),
+    }),
   ];
+}
+
+function putOperation(services: WriteServices): Operation {
+  const body = Type.String({ description: "The content, in UTF-8." });
+  return rawOperation({
+    id: "putFile",
+    method: "PUT",
+    path: FILE_PATH,
+    tag: "Files",
+    summary: "Write a file of an environment",
+    description:
+      "Stores the content as a new version of the file, cut into chunks, and puts it into the working " +
+      "set. Unchanged content changes nothing. Searches see the change within a second. An " +
+      `environment with an active release goes on to serve that. ${EDITORS}`,
+    extension: true,
+    credential: "bearer",
+    permission: "files.write",
+    params: WrittenFileParams,
+    query: WorkingSetQuery,
+    headers: ChangeHeaders,
+    bodies: {
+      [MARKDOWN_TYPE]: { schema: body, example: EXAMPLE.content },
+      [PLAIN_TYPE]: { schema: body, example: "Run the installer.\n" },
+    },
+    bodyRequired: false,
+    mayCreate: true,
+    response: FileSummary,
+    responseExample: SUMMARY,
+    responseHeaders: {
+      ETag: { description: "Names the version, for If-Match of the next change." },
+      Location: { description: "The path of a file that was created." },
+    },
+    problems: [...WRITE_PROBLEMS],
+    async handle(call) {
+      const { file, created } = await putFile(services, call as WriteCall);
+      const { pathname } = new URL(call.request.url);
+      const location = created ? { location: call.basePath + pathname } : {};
+      const headers = { etag: versionTag(file.version_id), ...location };
+      return json(file, created ? 201 : 200, headers);
+    },
+  });
 }

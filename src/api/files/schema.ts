@@ -55,6 +55,35 @@ export const FileParams = Type.Object({
   }),
 });
 
+/** The working set that is changed. */
+export const WorkingSetQuery = Type.Object({
+  environment: Type.Optional({
+    ...Type.String(storable),
+    description:
+      "The environment whose working set changes, by name. By default `production`, or else the " +
+      "project's first environment by name.",
+    examples: ["production"],
+  }),
+});
+
+export const WrittenFileParams = Type.Object({
+  ...ProjectParams.properties,
+  file_reference: Type.String({
+    description: "The path as one percent-encoded segment, such as `docs%2Finstall.md`.",
+    examples: ["docs%2Finstall.md"],
+  }),
+});
+
+export const ChangeHeaders = Type.Object({
+  "If-Match": Type.Optional(
+    Type.String({
+      description:
+        "The ETag of the version that is to be changed; `*` for any. Otherwise the answer is 412.",
+      examples: ['"c6b8a5d0-e9f8-4d7c-a5ab-7c3a9de1f204"'],
+    }),
+  ),
+});
+
 export const FileSummary = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "The file's id." }),

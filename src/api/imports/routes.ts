@@ -1,8 +1,8 @@
 import { actorOf } from "../../audit/actor.ts";
 import type { AuditLog } from "../../audit/audit-log.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findMembership, type Membership } from "../../auth/project-access.ts";
-import { mayWrite, OWNER } from "../../auth/roles.ts";
+import { findWritableProject } from "../../auth/project-access.ts";
+import { OWNER } from "../../auth/roles.ts";
 import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { mediaType } from "../../http/body.ts";
@@ -69,19 +69,6 @@ function encodingOf(request: Request): Encoding {
   throw new Problem("unsupported-media-type", {
     detail: "This operation accepts bodies that are compressed with gzip or zstd, or not at all.",
     headers: { "accept-encoding": "gzip, zstd, identity" },
-  });
-}
-
-/** The project, if the caller may change its contents. */
-async function writableProject(
-  sql: Sql,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  const membership = await findMembership(sql, principal, reference);
-  if (mayWrite(membership.role)) return membership;
-  throw new Problem("permission-denied", {
-    detail: "Importing into a project needs the role owner or editor in it.",
   });
 }
 
@@ -160,7 +147,7 @@ export function importOperations(services: ImportServices): Operation[] {
       problems: ["validation-failed", "permission-denied", "project-not-found"],
       async handle({ request, requestId, params, query, principal, note }) {
         const caller = principal as Principal;
-        const { id, slug, role } = await writableProject(sql, caller, params.project_reference);
+        const { id, slug, role } = await findWritableProject(sql, caller, params.project_reference);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
         const target = { id, slug, asOwner: role === OWNER };

@@ -1,4 +1,4 @@
-import { noteRemoval } from "../../audit/removals.ts";
+import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import { asOperator } from "./manage.ts";
@@ -94,7 +94,11 @@ export async function removeFiles(
     WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
       AND f.id = w.file_id AND f.path = ANY (${[...paths]})`;
     if (result.count > 0) {
-      await noteRemoval(tx, projectId, { environment, files: result.count, paths: named(paths) });
+      await noteChange(tx, "files.removed", projectId, {
+        environment,
+        files: result.count,
+        paths: named(paths),
+      });
     }
     return result.count;
   });
@@ -110,7 +114,11 @@ export async function purgeFiles(
     const result = await tx`
       DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
     if (result.count > 0) {
-      await noteRemoval(tx, projectId, { purged: true, files: result.count, paths: named(paths) });
+      await noteChange(tx, "files.removed", projectId, {
+        purged: true,
+        files: result.count,
+        paths: named(paths),
+      });
     }
     return result.count;
   });

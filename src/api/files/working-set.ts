@@ -1,0 +1,92 @@
+import { noteChange } from "../../audit/changes.ts";
+import type { Queryable } from "../../db/client.ts";
+import type { ImportTarget } from "../../import/records/target.ts";
+import { storeTextFile } from "../../import/text-file.ts";
+import { Problem } from "../../problem/problem.ts";
+import type { FileRow } from "./queries.ts";
+
+/** An environment whose working set is changed. */
+export interface WorkingSet {
+  readonly projectId: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The environment with this name, or the default one of the project. Throws `environment-not-found`. */
+export async function findWorkingSet(
+  sql: Queryable,
+  projectId: string,
+  name: string | undefined,
+): Promise<WorkingSet> {
+  const [row] = await sql<{ id: string; name: string }[]>`
+    SELECT id, name FROM environments WHERE project_id = ${projectId}
+      ${name === undefined ? sql`` : sql`AND name = ${name}`}
+    ORDER BY (name = 'production') DESC, name LIMIT 1`;
+  if (row === undefined) throw new Problem("environment-not-found");
+  return { projectId, ...row };
+}
+
+/**
+ * The file with this path in the working set and its version, which nobody else changes or removes before
+ * this transaction ends.
+ */
+export async function lockFile(
+  sql: Queryable,
+  { projectId, id }: WorkingSet,
+  path: string,
+): Promise<{ fileId: string; versionId: string } | undefined> {
+  const [row] = await sql<{ fileId: string; versionId: string }[]>`
+    SELECT w.file_id AS "fileId", w.file_version_id AS "versionId"
+    FROM files f JOIN environment_files w ON w.file_id = f.id AND w.environment_id = ${id}
+    WHERE f.project_id = ${projectId} AND f.path = ${path} FOR UPDATE OF w`;
+  return row;
+}
+
+/** True if a version has exactly this content. */
+export async function hasContent(
+  sql: Queryable,
+  versionId: string,
+  content: string,
+): Promise<boolean> {
+  const [row] = await sql`
+    SELECT 1 FROM file_versions WHERE id = ${versionId} AND content = ${content}`;
+  return row !== undefined;
+}
+
+/** Stores a version of a file and puts it into the working set. Returns its id. */
+export async function replaceFile(
+  sql: Queryable,
+  target: ImportTarget,
+  set: WorkingSet,
+  file: Parameters<typeof storeTextFile>[2],
+): Promise<string> {
+  const { fileId, versionId } = await storeTextFile(sql, target, file);
+  await sql`
+    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+    VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})
+    ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+  const details = { environment: set.name, path: file.path, version: versionId };
+  await noteChange(sql, "file.written", set.projectId, details);
+  return versionId;
+}
+
+/** Takes a file out of the working set. */
+export async function takeOut(
+  sql: Queryable,
+  set: WorkingSet,
+  { fileId, path }: { readonly fileId: string; readonly path: string },
+): Promise<void> {
+  await sql`DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${fileId}`;
+  const details = { environment: set.name, files: 1, paths: [path] };
+  await noteChange(sql, "files.removed", set.projectId, details);
+}
+
+/** A version as lists show it. */
+export async function readVersion(sql: Queryable, versionId: string): Promise<FileRow> {
+  const [row] = await sql<FileRow[]>`
+    SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
+      coalesce(octet_length(v.content), 0) AS size,
+      CASE WHEN v.title IS NULL THEN v.content END AS begin
+    FROM file_versions v JOIN files f ON f.id = v.file_id WHERE v.id = ${versionId}`;
+  return row as FileRow;
+}

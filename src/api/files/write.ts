@@ -1,0 +1,158 @@
+import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { findWritableProject, type Membership } from "../../auth/project-access.ts";
+import { OWNER } from "../../auth/roles.ts";
+import type { Sql, Transaction } from "../../db/client.ts";
+import { isConflict } from "../../db/errors.ts";
+import { transaction } from "../../db/transaction.ts";
+import { mediaType, requirePlainBody } from "../../http/body.ts";
+import type { BodyIntake } from "../../http/body-intake.ts";
+import { requireClient } from "../../http/client-presence.ts";
+import { mayChange } from "../../http/conditional.ts";
+import { isMarkdownPath } from "../../markdown/index.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { isStorable } from "../../shared/formats.ts";
+import { FILE_WRITE_ATTEMPTS, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
+import { summaryOf } from "./list.ts";
+import { versionTag } from "./read.ts";
+import type { FileSummary } from "./schema.ts";
+import {
+  findWorkingSet,
+  hasContent,
+  lockFile,
+  readVersion,
+  replaceFile,
+  takeOut,
+  type WorkingSet,
+} from "./working-set.ts";
+
+export const MARKDOWN_TYPE = "text/markdown";
+export const PLAIN_TYPE = "text/plain";
+
+export interface WriteServices {
+  readonly sql: Sql;
+  readonly bodies: BodyIntake;
+  readonly config: { readonly maxBodyBytes: number };
+}
+
+export interface WriteCall {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly params: { readonly project_reference: string; readonly file_reference: string };
+  readonly query: { readonly environment?: string };
+  readonly request: Request;
+}
+
+function requirePath(path: string): void {
+  const fault = !isStorable(path)
+    ? "must be text without NUL characters"
+    : Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES
+      ? `must have at most ${IMPORT_PATH_MAX_BYTES} bytes`
+      : undefined;
+  if (fault !== undefined) throw invalid([{ field: "file_reference", message: fault }]);
+}
+
+/** The media type of the body, which must be text in UTF-8 as it is. */
+function requireText(request: Request): string {
+  const type = mediaType(request);
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers.get("content-type") ?? "");
+  const isUtf8 = charset === null || /^(?:utf-?8|us-ascii)$/i.test(charset[1] as string);
+  if ((type !== MARKDOWN_TYPE && type !== PLAIN_TYPE) || !isUtf8) {
+    throw new Problem("unsupported-media-type", {
+      detail: `This operation accepts ${MARKDOWN_TYPE} and ${PLAIN_TYPE}, in UTF-8.`,
+      headers: { accept: `${MARKDOWN_TYPE}, ${PLAIN_TYPE}` },
+    });
+  }
+  requirePlainBody(request);
+  return type;
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function textOf(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    throw invalid([{ field: "body", message: "is not valid UTF-8" }], "The body is not UTF-8.");
+  }
+  if (!text.includes("\0")) return text;
+  throw invalid([{ field: "body", message: "must be text without NUL characters" }]);
+}
+
+interface Change {
+  readonly tx: Transaction;
+  readonly project: Membership;
+  readonly set: WorkingSet;
+  /** What the path names now. */
+  readonly current: { readonly fileId: string; readonly versionId: string } | undefined;
+}
+
+/**
+ * Runs a change of one file in a transaction, which holds the file. It begins again when another client has
+ * stored the same file for the first time, or has deleted the project. Throws what a caller without the right
+ * gets, and that of a missing environment.
+ */
+async function changing<T>(
+  sql: Sql,
+  { principal, requestId, params, query }: WriteCall,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  const actor: Actor = actorOf(principal, requestId);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction(sql, async (tx) => {
+        await actAs(tx, actor);
+        const project = await findWritableProject(tx, principal, params.project_reference);
+        const set = await findWorkingSet(tx, project.id, query.environment);
+        const current = await lockFile(tx, set, params.file_reference);
+        return await work({ tx, project, set, current });
+      });
+    } catch (error) {
+      if (!isConflict(error) || attempt === FILE_WRITE_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function requireMatch(request: Request, current: Change["current"]): void {
+  const tag = current && versionTag(current.versionId);
+  if (!mayChange(request.headers.get("if-match"), tag)) throw new Problem("precondition-failed");
+}
+
+/**
+ * Writes a file of a working set. Throws `project-not-found`, `permission-denied`, `environment-not-found`,
+ * `precondition-failed`, and problems of the body.
+ */
+export async function putFile(
+  { sql, bodies, config }: WriteServices,
+  call: WriteCall,
+): Promise<{ file: FileSummary; created: boolean }> {
+  const { principal, params, request } = call;
+  const path = params.file_reference;
+  await findWritableProject(sql, principal, params.project_reference);
+  requirePath(path);
+  const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
+  const content = textOf(await bodies.read(request, config.maxBodyBytes, principal.userId));
+  await requireClient(request);
+  return await changing(sql, call, async ({ tx, project, set, current }) => {
+    requireMatch(request, current);
+    const target = { id: project.id, slug: project.slug, asOwner: project.role === OWNER };
+    const version =
+      current !== undefined && (await hasContent(tx, current.versionId, content))
+        ? current.versionId
+        : await replaceFile(tx, target, set, { path, content, isMarkdown });
+    const file = summaryOf(await readVersion(tx, version));
+    return { file, created: current === undefined };
+  });
+}
+
+/** Takes a file out of a working set. Throws as `putFile` does, and `file-not-found`. */
+export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<void> {
+  const path = call.params.file_reference;
+  requirePath(path);
+  await changing(sql, call, async ({ tx, set, current }) => {
+    if (current === undefined) throw new Problem("file-not-found");
+    requireMatch(call.request, current);
+    await takeOut(tx, set, { fileId: current.fileId, path });
+  });
+}

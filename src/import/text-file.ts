@@ -1,0 +1,57 @@
+import type { Queryable } from "../db/client.ts";
+import { chunkMarkdown, chunkText } from "../markdown/index.ts";
+import type { FileVersion } from "./records/file-record.ts";
+import { sortedJson } from "./records/sorted-json.ts";
+import type { ImportTarget } from "./records/target.ts";
+import { createLookups } from "./upsert/lookups.ts";
+import { planBatch } from "./upsert/plan-batch.ts";
+
+/** Part of every version key. Change it when chunking changes, so that files get new versions. */
+const CHUNKER = "text-1";
+
+interface TextFile {
+  readonly path: string;
+  readonly content: string;
+  readonly isMarkdown: boolean;
+}
+
+/** A file that arrived as text, cut into chunks without embeddings. */
+function textVersion(project: string, { path, content, isMarkdown }: TextFile): FileVersion {
+  const chunks = isMarkdown ? chunkMarkdown(content) : chunkText(content);
+  const form = isMarkdown ? "markdown" : "plain";
+  const hash = new Bun.CryptoHasher("sha256").update(`${CHUNKER}\n${form}\n`).update(content);
+  const versionKey = `text:${hash.digest("hex")}`;
+  return {
+    ...{ id: undefined, project, path, environments: [], releases: [], content },
+    ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
+    chunks: chunks.map((chunk, index) => ({
+      index,
+      content: chunk.content,
+      startOffset: chunk.start_offset,
+      endOffset: chunk.end_offset,
+      tokenCount: chunk.token_count,
+      metadata: sortedJson(chunk.metadata),
+      dimension: null,
+      embedding: null,
+    })),
+  };
+}
+
+/**
+ * Stores a version of a file by the steps of an import, unless it is stored already. The caller adds it to a
+ * scope in the same transaction. Returns the ids of the file and of the version.
+ */
+export async function storeTextFile(
+  sql: Queryable,
+  target: ImportTarget,
+  file: TextFile,
+): Promise<{ fileId: string; versionId: string }> {
+  const record = textVersion(target.id, file);
+  const lookups = createLookups(target);
+  const batch = [{ where: file.path, parsed: { kind: "file", record } } as const];
+  const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);
+  const fileId = lookups.files.byKey(target.id, file.path)?.id ?? "";
+  const versionId = lookups.versions.byKey(fileId, record.versionKey)?.id ?? "";
+  await plan.rows.write(sql);
+  return { fileId, versionId };
+}

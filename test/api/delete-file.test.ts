@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+
+const api = await sharedApi();
+const editor = await api.user();
+const project = await api.project(editor);
+const { post } = importsOf(api, editor);
+const NAMES = ["a.md", "b.md", "c.md", "race.md"];
+await post(project, [
+  { record: "environment", name: "production" },
+  { record: "environment", name: "staging" },
+  ...NAMES.map((path) => ({
+    ...{ record: "file", path, environments: ["production", "staging"], releases: ["v1"] },
+    ...{ content: `# ${path}\n` },
+  })),
+]);
+const pathOf = (file: string) => `/projects/${project.slug}/files/${encodeURIComponent(file)}`;
+const remove = (file: string, headers: Record<string, string> = {}) =>
+  api.send("DELETE", pathOf(file), { as: editor, headers });
+
+describe("DELETE /projects/{project_reference}/files/{file_reference}", () => {
+  test("an editor takes a file out of an environment, and other scopes keep it", async () => {
+    expect((await remove("a.md")).status).toBe(204);
+    expect((await api.get(pathOf("a.md"), editor)).status).toBe(404);
+    for (const query of ["?environment=staging", "?release=v1"]) {
+      expect((await api.get(pathOf("a.md") + query, editor)).status, query).toBe(200);
+    }
+    const [entry] = await api.sql`
+      SELECT user_id, details FROM audit_log
+      WHERE project_id = ${project.id} AND action = 'files.removed'`;
+    expect(entry).toEqual({
+      user_id: editor.userId,
+      details: { environment: "production", files: 1, paths: ["a.md"] },
+    });
+  });
+
+  test("a file that is not in the environment is not found, also the second time", async () => {
+    expect((await remove("b.md")).status).toBe(204);
+    for (const file of ["b.md", "none.md"]) {
+      const answer = await remove(file, { "if-match": "*" });
+      expect([answer.status, answer.body.slug]).toEqual([404, "file-not-found"]);
+    }
+    const unknown = await api.send("DELETE", `${pathOf("c.md")}?environment=none`, { as: editor });
+    expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);
+  });
+
+  test("If-Match lets only the version pass that it names", async () => {
+    const tag = (await api.get(pathOf("c.md"), editor)).headers.get("etag") as string;
+    const refused = await remove("c.md", { "if-match": '"other"' });
+    expect([refused.status, refused.body.slug]).toEqual([412, "precondition-failed"]);
+    expect((await remove("c.md", { "if-match": tag })).status).toBe(204);
+  });
+
+  test("a removal and a change of the same version exclude each other", async () => {
+    const tag = (await api.get(pathOf("race.md"), editor)).headers.get("etag") as string;
+    const headers = { "if-match": tag, "content-type": "text/markdown" };
+    const [removed, changed] = await Promise.all([
+      remove("race.md", { "if-match": tag }),
+      api.send("PUT", pathOf("race.md"), { as: editor, headers, body: "# new" }),
+    ]);
+    expect([
+      [204, 412],
+      [412, 200],
+    ]).toContainEqual([removed.status, changed.status]);
+  });
+
+  test("a lookup no longer finds what was removed", async () => {
+    const headers = { "content-type": "text/markdown" };
+    await api.send("PUT", pathOf("gone.md"), { as: editor, headers, body: "# Axolotl" });
+    await remove("gone.md");
+    const question = { query: "axolotl" };
+    let matches: number;
+    do {
+      const at = `/projects/${project.slug}/knowledge/lookup`;
+      matches = (await api.post(at, question, editor)).body.total_matches;
+    } while (matches > 0);
+    expect(matches).toBe(0);
+  });
+
+  test("a member without the role is answered 403", async () => {
+    const reader = await api.user();
+    await api.join(reader, project, "member");
+    const answer = await api.send("DELETE", pathOf("race.md"), { as: reader });
+    expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
+  });
+
+  const guarded = { api, method: "DELETE", path: pathOf("guard.md") } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: editor, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/files/guard.md",
+  });
+});

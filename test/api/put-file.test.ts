@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+
+const api = await sharedApi();
+const owner = await api.user();
+const editor = await api.user();
+const project = await api.project(owner);
+await api.join(editor, project, "editor");
+const { post } = importsOf(api, owner);
+await post(project, [
+  { record: "environment", name: "production" },
+  { record: "environment", name: "staging" },
+  {
+    ...{ record: "file", path: "imported.md", environments: ["production"], releases: ["v1"] },
+    ...{ content: "# Imported\n", chunks: [{ content: "# Imported", metadata: { own: true } }] },
+  },
+]);
+const pathOf = (file: string, query = "") =>
+  `/projects/${project.slug}/files/${encodeURIComponent(file)}${query}`;
+
+interface Put {
+  readonly as?: Caller;
+  readonly ifMatch?: string;
+  readonly type?: string;
+  readonly query?: string;
+}
+
+function put(
+  file: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  { as = editor, ifMatch, type = "text/markdown", query }: Put = {},
+): Promise<Answer> {
+  const headers = {
+    "content-type": type,
+    ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+  };
+  return api.send("PUT", pathOf(file, query), { as, body, headers });
+}
+
+const changes = async (): Promise<number> =>
+  (await api.sql`SELECT 1 FROM change_log WHERE project_id = ${project.id}`).length;
+
+describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
+  test("an editor creates a file, which is read back byte for byte", async () => {
+    const content = "\ufeff---\ntitle: New\n---\r\n# A\n\nÄ text 😀.\n\n## B\n\nMore.\n";
+    const answer = await put("docs/new file.md", content);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get("location")).toBe(pathOf("docs/new file.md"));
+    expect(answer.body).toMatchObject({ path: "docs/new file.md", title: "New", chunk_count: 2 });
+    const read = await api.get(answer.headers.get("location") as string, editor);
+    expect(read.body.content).toBe(content);
+    expect(read.headers.get("etag")).toBe(answer.headers.get("etag"));
+    const { content: _, frontmatter, headings, chunks, ...summary } = read.body;
+    expect(answer.body).toEqual(summary);
+    const [first] = chunks;
+    expect(content.slice(first.start_offset, first.end_offset)).toBe("# A\n\nÄ text 😀.");
+  });
+
+  test("a changed file is a new version of the same file, and unchanged content changes nothing", async () => {
+    const created = await put("change.md", "# One\n");
+    const changed = await put("change.md", "# Two\n");
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("location")).toBeNull();
+    expect(changed.body.id).toBe(created.body.id);
+    expect(changed.body.version_id).not.toBe(created.body.version_id);
+    const before = await changes();
+    const again = await put("change.md", "# Two\n");
+    expect([again.status, again.body]).toEqual([200, changed.body]);
+    expect(await changes()).toBe(before);
+    const back = await put("change.md", "# One\n");
+    expect(back.body.version_id).toBe(created.body.version_id);
+  });
+
+  test("the content that an import stored is unchanged content, whatever its chunks are", async () => {
+    const before = await api.get(pathOf("imported.md"), editor);
+    const answer = await put("imported.md", "# Imported\n");
+    expect([answer.status, answer.body.version_id]).toEqual([200, before.body.version_id]);
+  });
+
+  test("a release keeps the version that it has", async () => {
+    await put("imported.md", "# Edited\n");
+    const release = await api.get(pathOf("imported.md", "?release=v1"), editor);
+    expect(release.body.content).toBe("# Imported\n");
+    expect((await api.get(pathOf("imported.md"), editor)).body.content).toBe("# Edited\n");
+  });
+
+  test("the environment of the query changes and no other", async () => {
+    const query = "?environment=staging";
+    expect((await put("staged.md", "a", { query })).status).toBe(201);
+    expect((await api.get(pathOf("staged.md"), editor)).status).toBe(404);
+    expect((await api.get(pathOf("staged.md", query), editor)).status).toBe(200);
+    const unknown = await put("staged.md", "a", { query: "?environment=none" });
+    expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);
+  });
+
+  test("a lookup finds what was written", async () => {
+    await put("found.md", "# Quokka\n\nA marsupial.\n");
+    const question = { query: "quokka" };
+    let found: Json;
+    do {
+      found = await api.post(`/projects/${project.slug}/knowledge/lookup`, question, editor);
+    } while (found.body.total_matches === 0);
+    expect(found.body.data[0].path).toBe("found.md");
+  });
+
+  test("plain text has no headings, and an empty file is a file", async () => {
+    const plain = await put("notes.txt", "# not a heading\n\ntext", { type: "text/plain" });
+    expect(plain.body).toMatchObject({ title: "notes.txt", chunk_count: 1 });
+    const read = await api.get(pathOf("notes.txt"), editor);
+    expect(read.body.headings).toEqual([]);
+    const empty = await put("empty.md", "");
+    expect([empty.status, empty.body.size, empty.body.chunk_count]).toEqual([201, 0, 0]);
+    const [chunk] = await api.sql`
+      SELECT metadata, embedding FROM chunks WHERE file_version_id = ${plain.body.version_id}`;
+    expect(chunk).toEqual({ metadata: { headings: [] }, embedding: null });
+  });
+
+  test("If-Match lets only the version pass that it names", async () => {
+    const { headers } = await put("guarded.md", "one");
+    const tag = headers.get("etag") as string;
+    for (const ifMatch of ['"other"', `W/${tag}`, tag.replaceAll('"', "")]) {
+      const answer = await put("guarded.md", "two", { ifMatch });
+      expect([answer.status, answer.body.slug], ifMatch).toEqual([412, "precondition-failed"]);
+    }
+    expect((await api.get(pathOf("guarded.md"), editor)).body.content).toBe("one");
+    expect((await put("guarded.md", "two", { ifMatch: `"other", ${tag}` })).status).toBe(200);
+    expect((await put("guarded.md", "three", { ifMatch: "*" })).status).toBe(200);
+    expect((await put("missing.md", "one", { ifMatch: "*" })).status).toBe(412);
+  });
+
+  test("of two concurrent changes of the same version exactly one passes", async () => {
+    let tag = (await put("race.md", "start")).headers.get("etag") as string;
+    for (let round = 0; round < 8; round++) {
+      const answers = await Promise.all(
+        ["a", "b"].map((who) => put("race.md", `${who} ${round}`, { ifMatch: tag })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+      const winner = answers.find(({ status }) => status === 200) as Answer;
+      tag = winner.headers.get("etag") as string;
+      const read = await api.get(pathOf("race.md"), editor);
+      expect(read.headers.get("etag")).toBe(tag);
+    }
+  });
+
+  test("concurrent writes of a new file create it once", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => put("new-race.md", i % 2 === 0 ? "a" : "b")),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  });
+
+  test("a body that is not text in UTF-8 is refused", async () => {
+    const latin = await put("bad.md", new Uint8Array([0x61, 0xe4]));
+    expect([latin.status, latin.body.errors[0].field]).toEqual([400, "body"]);
+    expect((await put("bad.md", "a\0b")).status).toBe(400);
+    for (const type of ["application/json", "text/html", "text/plain; charset=iso-8859-1"]) {
+      const answer = await put("bad.md", "a", { type });
+      expect([answer.status, answer.headers.get("accept")], type).toEqual([
+        415,
+        "text/markdown, text/plain",
+      ]);
+    }
+    expect((await put("ok.md", "a", { type: 'Text/Markdown; charset="UTF-8"' })).status).toBe(201);
+    const large = await put("bad.md", "x".repeat(1_048_577));
+    expect([large.status, large.body.slug]).toEqual([413, "payload-too-large"]);
+    expect((await api.get(pathOf("bad.md"), editor)).status).toBe(404);
+  });
+
+  test("a path that cannot be stored is refused by name", async () => {
+    for (const path of ["a\0b", "ä".repeat(513)]) {
+      const answer = await put(path, "a");
+      expect([answer.status, answer.body.errors[0].field]).toEqual([400, "file_reference"]);
+    }
+  });
+
+  test("a member without the role is answered 403, and nothing changes", async () => {
+    const reader = await api.user();
+    await api.join(reader, project, "member");
+    const answer = await put("forbidden.md", "a", { as: reader });
+    expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
+    expect((await api.get(pathOf("forbidden.md"), editor)).status).toBe(404);
+  });
+
+  test("the audit log names who wrote the file", async () => {
+    await put("audited.md", "a");
+    const [entry] = await api.sql`
+      SELECT user_id, details FROM audit_log
+      WHERE project_id = ${project.id} AND details->>'path' = 'audited.md'`;
+    expect(entry).toMatchObject({ user_id: editor.userId, details: { environment: "production" } });
+  });
+
+  const guarded = { api, method: "PUT", path: pathOf("guard.md"), json: "text" } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/files/guard.md",
+  });
+});
