@@ -17,6 +17,7 @@ import type { Config } from "./config/schema.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import type { Engine } from "./engine/engine.ts";
+import type { Admission } from "./http/admission.ts";
 import type { BodyIntake } from "./http/body-intake.ts";
 import type { CursorSigner } from "./http/cursor.ts";
 import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/docs-page.ts";
@@ -35,7 +36,6 @@ import { branchOperations } from "./platform/branches/routes.ts";
 import { conversationOperations } from "./platform/conversations/routes.ts";
 import { inputRequestOperations } from "./platform/input-requests/routes.ts";
 import { webhookOperations } from "./platform/webhooks/routes.ts";
-import type { FairPlaces } from "./shared/fair-places.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
 export interface Services {
@@ -52,8 +52,7 @@ export interface Services {
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
   readonly engine: Engine;
-  /** Shared by the searches and lookups that are under way. */
-  readonly places: FairPlaces;
+  readonly admission: Admission;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
   readonly refusals: Refusals;
@@ -119,8 +118,10 @@ export function buildApp(services: Services): Elysia {
   // A call of a tool is one request, which counts once.
   const operations = [...features, mcpOperation(features, { ...context, rateLimits: undefined })];
   const app = new Elysia({ normalize: false });
-  mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
-  mountConsole(app, CONSOLE_PATH, baseUrl);
+  // Callers without a credential share what one tenant may start.
+  const start = () => services.admission.start("");
+  mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl), start);
+  mountConsole(app, CONSOLE_PATH, baseUrl, start);
   mountStartPage(app, baseUrl, {
     ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
   });

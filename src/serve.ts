@@ -13,11 +13,10 @@ import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
 import { openEngine } from "./engine/open.ts";
-import type { Scheduler } from "./engine/requests/scheduler.ts";
+import { Admission } from "./http/admission.ts";
 import { BodyIntake } from "./http/body-intake.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
-import { withDoor } from "./http/door.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { RateLimits } from "./http/rate-limit.ts";
@@ -28,14 +27,12 @@ import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import { Readiness } from "./observability/readiness.ts";
 import { openTracing } from "./observability/tracing.ts";
-import { FairPlaces } from "./shared/fair-places.ts";
 import { Resources } from "./shared/lifecycle.ts";
 import {
   assertRelations,
   DRAIN_DEADLINE_MS,
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
-  SEARCH_PLACES_MAX,
 } from "./shared/limits.ts";
 import { announceService, answers, findService, localUrl } from "./shared/running-service.ts";
 
@@ -83,7 +80,7 @@ function openRateLimits(
   coordinator: Coordinator,
   metrics: Metrics,
 ): RateLimits | undefined {
-  if (rateLimit.requests === 0) return undefined;
+  if (rateLimit.requests === 0 && rateLimit.userRequests === 0) return undefined;
   const onRefused = () => metrics.rateLimited.inc();
   return new RateLimits({ ...rateLimit, coordinator, onRefused });
 }
@@ -94,7 +91,7 @@ async function openServices(
   { baseUrl, listener }: { baseUrl: string; listener: Listener },
   log: Log,
   { resources, signal }: { resources: Resources; signal: AbortSignal },
-): Promise<{ services: Services; scheduler: Scheduler; demo: Demo | undefined }> {
+): Promise<{ services: Services; demo: Demo | undefined }> {
   const metrics = createMetrics();
   const database = await openConfiguredDatabase(config, (line) => log.info(line), {
     observer: observeCalls(metrics.calls, "postgresql"),
@@ -138,12 +135,12 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ clearOnAccessChange, engine, scopes, bodies: new BodyIntake() },
-    places: new FairPlaces(SEARCH_PLACES_MAX),
-    refusals: new Refusals(baseUrl, log),
+    admission: new Admission(scheduler),
+    refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
-  return { services, scheduler, demo };
+  return { services, demo };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
@@ -171,21 +168,27 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   assertRelations();
   const log = createLog(config.logLevel);
   for (const warning of configWarnings(config)) log.warn(warning);
-  const listener = listen(config.host, config.port, (port) => baseUrlOf(config, port));
+  const listener = listen(
+    config.host,
+    config.port,
+    (port) => baseUrlOf(config, port),
+    config.corsOrigins,
+  );
   const resources = new Resources();
   const stop = stopper(listener, resources, log);
   try {
     resources.push("tracing", await openTracing(config.tracing));
     const baseUrl = baseUrlOf(config, listener.port);
     const address = { baseUrl, listener };
-    const { services, scheduler, demo } = await openServices(config, address, log, {
-      resources,
-      signal,
-    });
+    const { services, demo } = await openServices(config, address, log, { resources, signal });
     const app = buildApp(services);
-    const inside = withDoor(scheduler, services, (request) => app.fetch(request));
     resources.push("address", await announce(config, listener.port, services.sql, log));
-    listener.use(withCors(config.corsOrigins, withCheckedHost(services, inside)));
+    listener.use(
+      withCors(
+        config.corsOrigins,
+        withCheckedHost(services, (request) => app.fetch(request)),
+      ),
+    );
     return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
   } catch (error) {
     await stop();

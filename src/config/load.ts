@@ -90,6 +90,7 @@ function readIndexes(
 function readRateLimit(reader: Reader): Config["rateLimit"] {
   return {
     requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
+    userRequests: reader.integer("RATE_LIMIT_USER_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
     windowSeconds: reader.integer(
       "RATE_LIMIT_WINDOW_SECONDS",
       RATE_LIMIT_WINDOW_DEFAULT_SECONDS,

@@ -83,7 +83,11 @@ export interface Config {
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
   readonly corsOrigins: readonly string[];
   /** Requests per credential and window; 0 requests for no limit. */
-  readonly rateLimit: { readonly requests: number; readonly windowSeconds: number };
+  readonly rateLimit: {
+    readonly requests: number;
+    readonly userRequests: number;
+    readonly windowSeconds: number;
+  };
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;

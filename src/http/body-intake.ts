@@ -5,19 +5,14 @@ import {
   BODY_READ_TIMEOUT_MS,
   BODY_SWEEP_MS,
 } from "../shared/limits.ts";
+import { TenantShares } from "../shared/tenant-shares.ts";
 
 /** A body that is being read. */
 interface Reading {
-  readonly holder: string;
+  readonly tenant: string;
   readonly startedAt: number;
   bytes: number;
   readonly refuse: (problem: Problem) => void;
-}
-
-interface Holder {
-  bytes: number;
-  /** The oldest first. */
-  readonly readings: Set<Reading>;
 }
 
 /** The rest of the body is not read, so the connection cannot be used again. */
@@ -37,36 +32,37 @@ const unreadable = (cause: unknown) =>
  * space. So nobody keeps others from being read by sending bodies slowly or never.
  */
 export class BodyIntake {
-  readonly #holders = new Map<string, Holder>();
+  readonly #shares: TenantShares;
   /** All readings, the oldest first. */
   readonly #readings = new Set<Reading>();
-  #bytes = 0;
   #sweeper: ReturnType<typeof setInterval> | undefined;
 
   constructor(
-    private readonly maxBytes = BODIES_MAX_BYTES,
+    maxBytes = BODIES_MAX_BYTES,
     private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
     private readonly sweepMs = BODY_SWEEP_MS,
-  ) {}
+  ) {
+    this.#shares = new TenantShares(maxBytes);
+  }
 
   /** Bytes that the bodies being read may take. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#shares.total;
   }
 
   /**
-   * Reads a whole body of at most `maxBytes` for `holder`, who shares the budget with others. Throws
+   * Reads a whole body of at most `maxBytes` for a tenant, who shares the budget with others. Throws
    * `payload-too-large`: before reading when the length is declared, else as soon as too much has
    * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`.
    */
-  read(request: Request, maxBytes: number, holder: string): Promise<Uint8Array<ArrayBuffer>> {
+  read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
     if (declared === null && request.body === null) return Promise.resolve(new Uint8Array(0));
     const length = declared === null ? 0 : Number(declared);
     if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
     const startedAt = performance.now();
-    const reading: Reading = { holder, startedAt, bytes: 0, refuse: reject };
+    const reading: Reading = { tenant, startedAt, bytes: 0, refuse: reject };
     if (!this.#reserve(reading, Math.max(length, BODY_MIN_BYTES))) {
       return Promise.reject(new Problem("overloaded", { headers: CLOSE }));
     }
@@ -108,41 +104,23 @@ export class BodyIntake {
     return Buffer.concat(parts, length);
   }
 
-  /** Counts more bytes for a reading. False when its holder already has the largest share. */
+  /** Counts more bytes for a reading. False when its tenant already has the largest share. */
   #reserve(reading: Reading, bytes: number): boolean {
-    while (this.#bytes + bytes > this.maxBytes) {
-      const held = this.#holders.get(reading.holder)?.bytes ?? 0;
-      const largest = this.#largest();
-      if (largest === undefined || largest.bytes <= held + bytes) return false;
-      const [oldest] = largest.readings;
-      this.#refuse(oldest as Reading, new Problem("overloaded", { headers: CLOSE }));
-    }
-    const holder = this.#holders.get(reading.holder) ?? { bytes: 0, readings: new Set() };
-    this.#holders.set(reading.holder, holder);
-    holder.readings.add(reading);
+    const refuseOldest = (heaviest: string) => {
+      const oldest = this.#readings.values().find(({ tenant }) => tenant === heaviest) as Reading;
+      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE }));
+    };
+    if (!this.#shares.claim(reading.tenant, bytes, refuseOldest)) return false;
     this.#readings.add(reading);
-    holder.bytes += bytes;
     reading.bytes += bytes;
-    this.#bytes += bytes;
     this.#sweeper ??= setInterval(() => this.#sweep(), this.sweepMs);
     return true;
   }
 
-  #largest(): Holder | undefined {
-    let largest: Holder | undefined;
-    for (const holder of this.#holders.values()) {
-      if (largest === undefined || holder.bytes > largest.bytes) largest = holder;
-    }
-    return largest;
-  }
-
   #release(reading: Reading): void {
     if (!this.#readings.delete(reading)) return;
-    this.#bytes -= reading.bytes;
-    const holder = this.#holders.get(reading.holder) as Holder;
-    holder.bytes -= reading.bytes;
-    holder.readings.delete(reading);
-    if (holder.readings.size === 0) this.#holders.delete(reading.holder);
+    const { tenant, bytes } = reading;
+    this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
   }
 
   #refuse(reading: Reading, problem: Problem): void {

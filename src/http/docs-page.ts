@@ -1,6 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
 import { pageHeaders } from "./page-headers.ts";
+import { JSON_TYPE } from "./respond.ts";
+import { StaticDocument } from "./static-document.ts";
 import { basePathOf } from "./target.ts";
 
 /** The styles of Swagger UI are partly inline. */
@@ -35,10 +37,6 @@ function pageOf(title: string, path: string): string {
 `;
 }
 
-function respond(body: string | Blob, type: string): Response {
-  return new Response(body, { headers: { ...PAGE_HEADERS, "content-type": type } });
-}
-
 /** Where tools look for the document first. */
 export const OPENAPI_PATH = "/openapi.json";
 
@@ -57,42 +55,63 @@ interface ApiDocument {
   readonly info: { readonly title: string };
 }
 
-/** The plugin brings 31 modules, which no start waits for either. */
-async function serveDocument(path: string, document: ApiDocument): Promise<Elysia> {
+/** The document in JSON. The plugin brings 31 modules, which no start waits for. */
+async function jsonOf(path: string, document: ApiDocument): Promise<Uint8Array<ArrayBuffer>> {
   const { swagger } = await import("@elysiajs/swagger");
   // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
-  return new Elysia().use(swagger({ path, documentation: document as any })) as unknown as Elysia;
+  const app = new Elysia().use(swagger({ path, documentation: document as any }));
+  const response = await app.handle(new Request(`http://localhost${path}/json`));
+  return new Uint8Array(await response.arrayBuffer());
 }
+
+/** Makes a document when it is asked for, once. */
+function lazy(make: () => Promise<StaticDocument>): () => Promise<StaticDocument> {
+  let made: Promise<StaticDocument> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const encoder = new TextEncoder();
 
 /**
  * Serves the API's document at `path`/json and the page that shows it at `path`. The page refers to its
- * files below the path of `baseUrl`, but not to its host: it may have others. The document is generated
- * at its first request, so that no start waits for it.
+ * files below the path of `baseUrl`, but not to its host: it may have others. All are made
+ * at their first request, so that no start waits for them.
+ *
+ * @param start lets a request start in this turn of the event loop or a later one
  */
 export function mountDocs(
   app: Elysia,
   path: string,
   baseUrl: string,
   documentOf: () => ApiDocument,
+  start: () => Promise<void> | undefined,
 ): void {
   const base = `${basePathOf(baseUrl)}${path}`;
-  let made: ApiDocument | undefined;
-  const document = () => {
-    made ??= documentOf();
-    return made;
+  const serve = (routes: readonly string[], make: () => Promise<StaticDocument>) => {
+    const document = lazy(make);
+    for (const route of routes) {
+      app.get(route, async ({ request }) => {
+        await start();
+        return (await document()).respond(request);
+      });
+    }
   };
-  let documentApp: Promise<Elysia> | undefined;
-  for (const route of [`${path}/json`, OPENAPI_PATH]) {
-    app.get(route, async () => {
-      documentApp ??= serveDocument(path, document());
-      return (await documentApp).handle(new Request(`http://localhost${path}/json`));
-    });
-  }
-  app.get(path, () => respond(pageOf(document().info.title, base), "text/html; charset=utf-8"));
-  app.get(`${path}/start.js`, () => respond(startOf(base), "text/javascript; charset=utf-8"));
+  const file = (text: string, type: string) =>
+    new StaticDocument(encoder.encode(text), type, PAGE_HEADERS);
+  serve([`${path}/json`, OPENAPI_PATH], async () => {
+    return new StaticDocument(await jsonOf(path, documentOf()), JSON_TYPE);
+  });
+  serve([path], async () =>
+    file(pageOf(documentOf().info.title, base), "text/html; charset=utf-8"),
+  );
+  serve([`${path}/start.js`], async () => file(startOf(base), "text/javascript; charset=utf-8"));
   for (const [name, type] of Object.entries(ASSETS)) {
-    app.get(`${path}/${name}`, () =>
-      respond(Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))), type),
-    );
+    serve([`${path}/${name}`], async () => {
+      const source = Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+      return new StaticDocument(await source.bytes(), type, PAGE_HEADERS);
+    });
   }
 }

@@ -6,6 +6,7 @@ import {
   STARTING_RETRY_AFTER_SECONDS,
   STARTING_WAIT_MS,
 } from "../shared/limits.ts";
+import { withCors } from "./cors.ts";
 import type { Handler } from "./handler.ts";
 import { requestIdOf } from "./request-id.ts";
 import { json, problemHeaders } from "./respond.ts";
@@ -24,11 +25,15 @@ const STARTING: Problem = new Problem("dependency-unavailable", {
 export class EarlyRequests {
   readonly #application = Promise.withResolvers<Handler | undefined>();
   readonly #places = new FairPlaces(STARTING_REQUESTS_MAX);
+  readonly #refuse: Handler;
 
   constructor(
     private readonly baseUrl: string,
+    corsOrigins: readonly string[] = [],
     private readonly waitMs = STARTING_WAIT_MS,
-  ) {}
+  ) {
+    this.#refuse = withCors(corsOrigins, (request) => this.#refusal(request));
+  }
 
   /** Lets the application answer the requests that wait; without one, they get 503. */
   end(application?: Handler): void {
@@ -45,7 +50,7 @@ export class EarlyRequests {
       });
     }
     const application = await this.#wait(request.headers, address);
-    return application === undefined ? this.#refuse(request) : await application(request);
+    return application === undefined ? await this.#refuse(request) : await application(request);
   }
 
   /** The application, or undefined if it does not start in time or the caller has its share of waits. */
@@ -59,7 +64,7 @@ export class EarlyRequests {
     return application;
   }
 
-  #refuse(request: Request): Response {
+  #refusal(request: Request): Response {
     const requestId = requestIdOf(request);
     return new Response(JSON.stringify(problemBody(STARTING, this.baseUrl, requestId)), {
       status: STARTING.type.status,

@@ -14,6 +14,8 @@ export interface Listener {
   readonly port: number;
   /** Lets the application answer, also the requests that arrived before. */
   use(handler: Handler): void;
+  /** Names the connection of a running request; "" for a request that came over none. */
+  connectionOf(request: Request): string;
   /** Keeps the connection of a running request open while nothing is sent or received. */
   keepOpen(request: Request): void;
   /** Stops accepting, waits for running requests, and cuts the rest after `deadlineMs`. */
@@ -41,8 +43,14 @@ function listenError(error: unknown, host: string, port: number): unknown {
  * `use` is called, requests wait and only the liveness probe succeeds.
  *
  * @param baseUrlOf {base_url} of the bound port
+ * @param corsOrigins may read why requests are refused until then
  */
-export function listen(host: string, port: number, baseUrlOf: (port: number) => string): Listener {
+export function listen(
+  host: string,
+  port: number,
+  baseUrlOf: (port: number) => string,
+  corsOrigins: readonly string[] = [],
+): Listener {
   let handler: Handler;
   let running = 0;
   let received = 0;
@@ -90,7 +98,7 @@ export function listen(host: string, port: number, baseUrlOf: (port: number) => 
   }
 
   const bound = server.port as number;
-  const early = new EarlyRequests(baseUrlOf(bound));
+  const early = new EarlyRequests(baseUrlOf(bound), corsOrigins);
   handler = (request) => early.answer(request, server.requestIP(request)?.address);
 
   return {
@@ -98,6 +106,10 @@ export function listen(host: string, port: number, baseUrlOf: (port: number) => 
     use(next) {
       handler = next;
       early.end(next);
+    },
+    connectionOf(request) {
+      const peer = server.requestIP(request);
+      return peer === null ? "" : `${peer.address} ${peer.port}`;
     },
     keepOpen(request) {
       silent.add(request);

@@ -71,13 +71,19 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      "What is left of the credential's quota: `r` requests for the next `t` seconds. Absent when the service has no limit.",
-    schema: { type: "string", pattern: '^"default";r=\\d+;t=\\d+$' },
+      "What is left of the quotas of the credential (`default`) and of its user (`user`): `r` requests for the next `t` seconds. Absent when the service has no limit.",
+    schema: {
+      type: "string",
+      pattern: '^"(default|user)";r=\\d+;t=\\d+(, "user";r=\\d+;t=\\d+)?$',
+    },
     "x-tessera-extension": true,
   },
   RateLimitPolicy: {
-    description: "The quota: `q` requests in `w` seconds. Absent when the service has no limit.",
-    schema: { type: "string", pattern: '^"default";q=\\d+;w=\\d+$' },
+    description: "The quotas: `q` requests in `w` seconds. Absent when the service has no limit.",
+    schema: {
+      type: "string",
+      pattern: '^"(default|user)";q=\\d+;w=\\d+(, "user";q=\\d+;w=\\d+)?$',
+    },
     "x-tessera-extension": true,
   },
   RetryAfter: {

@@ -57,6 +57,11 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly conditional?: boolean;
   /** The problems of this operation, without those that every operation has. */
   readonly problems: readonly Slug[];
+  /**
+   * True for an operation on the engine, which has a queue of its own: while it is full, further requests
+   * of the tenant who filled it are refused before they are read.
+   */
+  readonly sheds?: boolean;
 }
 
 /** The argument of every handler. */
@@ -107,7 +112,14 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
   readonly problemSchema?: TSchema;
   /** `principal` is undefined exactly when `credential` is `own`. */
   handle(
-    call: Call<Static<P>, Static<Q>> & { readonly principal: Principal | undefined },
+    call: Call<Static<P>, Static<Q>> & {
+      readonly principal: Principal | undefined;
+      /**
+       * Reads the body, then admits the request. Throws `overloaded` and problems of the body.
+       * @param tenant who pays for both; the principal's user by default
+       */
+      readBody(tenant?: string): Promise<Uint8Array<ArrayBuffer>>;
+    },
   ): Response | Promise<Response>;
 }
 

@@ -8,6 +8,7 @@ import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
 import { prefersHtml } from "./accept.ts";
+import type { Admission } from "./admission.ts";
 import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
 import type { BodyIntake } from "./body-intake.ts";
 import { requireClient } from "./client-presence.ts";
@@ -23,6 +24,7 @@ import { basePathOf } from "./target.ts";
 export interface HttpContext {
   readonly baseUrl: string;
   readonly maxBodyBytes: number;
+  readonly admission: Admission;
   readonly bodies: BodyIntake;
   readonly refusals: Refusals;
   /** Absent without a limit. */
@@ -61,14 +63,8 @@ function validatorsOf(operation: Operation): Validators {
   };
 }
 
-async function jsonBody(
-  request: Request,
-  context: HttpContext,
-  holder: string,
-  isOptional = false,
-): Promise<unknown> {
+function parseBody(request: Request, bytes: Uint8Array, isOptional = false): unknown {
   const type = mediaType(request);
-  const bytes = await context.bodies.read(request, context.maxBodyBytes, holder);
   if (isOptional && bytes.byteLength === 0) return {};
   // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
@@ -90,10 +86,25 @@ interface Incoming {
   /** The caller, once authenticated. */
   principal?: Principal;
   detail?: () => RequestDetail;
+  /** Ends the admission of the request, once it is admitted. */
+  leave?: () => void;
   refused?: boolean;
 }
 
-/** Processes a request in a fixed order: credential, rate limit, permission, parameters, body, handler. */
+/** Admits a request whose body has been read. */
+async function admit(
+  { sheds = false }: Operation,
+  { admission }: HttpContext,
+  call: Incoming,
+  tenant: string,
+): Promise<void> {
+  call.leave = await admission.enter(tenant, sheds);
+}
+
+/**
+ * Processes a request in a fixed order: credential, rate limit, permission, parameters, body, admission,
+ * handler.
+ */
 async function perform(
   operation: Operation,
   validators: Validators,
@@ -118,15 +129,28 @@ async function perform(
   if (operation.permission !== null && principal !== undefined) {
     requirePermission(principal, operation.permission);
   }
+  if (operation.sheds && principal !== undefined) {
+    const start = context.admission.start(principal.userId);
+    if (start !== undefined) await start;
+  }
   const params = validators.params?.(pathParams) ?? {};
   const query = validators.query?.(queryOf(request)) ?? {};
   const note = (detail: () => RequestDetail) => {
     call.detail = detail;
   };
   const common = { request, requestId, basePath, params, query, note };
-  if (operation.kind === "raw") return await operation.handle({ ...common, principal });
-  const { userId } = principal as Principal;
-  const body = validators.body?.(await jsonBody(request, context, userId, operation.bodyOptional));
+  const readBody = async (tenant = principal?.userId ?? "") => {
+    const bytes = await context.bodies.read(request, context.maxBodyBytes, tenant);
+    await admit(operation, context, call, tenant);
+    return bytes;
+  };
+  if (operation.kind === "raw") return await operation.handle({ ...common, principal, readBody });
+  let body: unknown;
+  if (validators.body === undefined) {
+    await admit(operation, context, call, (principal as Principal).userId);
+  } else {
+    body = validators.body(parseBody(request, await readBody(), operation.bodyOptional));
+  }
   if (operation.method !== "GET" && !operation.safe) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (result instanceof Response) return result;
@@ -165,9 +189,36 @@ async function answer(
     const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
     if (error instanceof Problem) noteProblem(error, operation, call, context);
     call.refused = error === OVERLOADED;
-    if (call.refused && extend === undefined) return await context.refusals.respond(requestId);
+    if (call.refused && extend === undefined) {
+      return await context.refusals.respond(requestId, call.request);
+    }
     return problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
+  } finally {
+    call.leave?.();
   }
+}
+
+/**
+ * Refuses a request to the engine before it is read, if its tenant has filled the queue; undefined
+ * otherwise. A search that is refused after its body was read costs two to three times as much, and under
+ * overload most of the work is refusing. A refusal reveals nothing, so it is enough that the credential
+ * was valid when it was last looked up: in turns of the event loop that last longer than credentials are
+ * cached, all of them would have to be looked up again. A request with an unknown one is not refused here.
+ */
+function shed(
+  { id: operation, sheds }: Operation,
+  context: HttpContext,
+  request: Request,
+): Response | Promise<Response> | undefined {
+  const { admission, authenticator, metrics, refusals } = context;
+  if (sheds !== true || !admission.isShedding) return undefined;
+  const userId = authenticator.knownUser(request.headers);
+  if (userId === undefined || !admission.sheds(userId)) return undefined;
+  metrics.overloaded.inc();
+  const requestId = requestIdOf(request);
+  const { status } = OVERLOADED.type;
+  recordRequest(context, { requestId, operation, status, milliseconds: 0, userId, refused: true });
+  return refusals.respond(requestId, request);
 }
 
 /** Runs an operation for a request, in a span of its own, and records duration and status. */
@@ -176,6 +227,8 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
   const basePath = basePathOf(context.baseUrl);
   const { id, path: route } = operation;
   return (request, pathParams) => {
+    const refusal = shed(operation, context, request);
+    if (refusal !== undefined) return refusal;
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
     const call: Incoming = { request, requestId, basePath, pathParams };

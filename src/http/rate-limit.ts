@@ -3,9 +3,6 @@ import type { Coordinator } from "../coordination/coordinator.ts";
 import { Problem } from "../problem/problem.ts";
 import { RATE_LIMIT_CALLERS_MAX, RATE_LIMIT_SYNC_MS } from "../shared/limits.ts";
 
-/** The name of the only quota. */
-const POLICY = '"default"';
-
 interface Usage {
   /** Requests of all processes in this window, as far as this one knows. */
   used: number;
@@ -13,9 +10,20 @@ interface Usage {
   unsent: number;
 }
 
-interface RateLimitOptions {
-  /** Requests of a caller per window; more than 0. */
+/** A number of requests per window, which every credential or every user has. */
+interface Quota {
+  /** Its name in the headers. */
+  readonly name: string;
   readonly requests: number;
+  /** Whose quota it is. */
+  ownerOf(principal: Principal): string;
+}
+
+interface RateLimitOptions {
+  /** Requests of a credential per window; 0 for no limit. */
+  readonly requests: number;
+  /** Requests of a user per window, with all credentials; 0 for no limit. */
+  readonly userRequests?: number;
   readonly windowSeconds: number;
   readonly coordinator: Pick<Coordinator, "add">;
   readonly onRefused?: () => void;
@@ -24,13 +32,17 @@ interface RateLimitOptions {
   readonly now?: () => number;
 }
 
-/** An API key, or the user of a JWT, whose tokens change all the time. */
-function callerOf({ keyId, userId }: Principal): string {
-  return keyId ?? userId;
+function quotasOf({ requests, userRequests = 0 }: RateLimitOptions): Quota[] {
+  const quotas: Quota[] = [
+    // An API key, or the user of a JWT, whose tokens change all the time.
+    { name: '"default"', requests, ownerOf: ({ keyId, userId }) => keyId ?? userId },
+    { name: '"user"', requests: userRequests, ownerOf: ({ userId }) => `user:${userId}` },
+  ];
+  return quotas.filter((quota) => quota.requests > 0);
 }
 
 /**
- * Limits the requests of each credential in fixed windows of time, which begin at the same moments in all
+ * Limits the requests of each credential and of each user in fixed windows of time, which begin at the same moments in all
  * processes. A request is counted in this process, without waiting; the counts of the processes are
  * added up every RATE_LIMIT_SYNC_MS. So a caller exceeds the limit by no more than what the other
  * processes answer in that time. While the coordinator does not answer, every process counts on its own.
@@ -41,37 +53,47 @@ export class RateLimits {
   #window = -1;
   #timer: ReturnType<typeof setInterval> | undefined;
   #sending = false;
+  readonly #quotas: readonly Quota[];
   readonly #policy: string;
   readonly #windowMs: number;
   readonly #now: () => number;
 
   constructor(private readonly options: RateLimitOptions) {
-    const { requests, windowSeconds, now = Date.now } = options;
-    this.#policy = `${POLICY};q=${requests};w=${windowSeconds}`;
+    const { windowSeconds, now = Date.now } = options;
+    this.#quotas = quotasOf(options);
+    this.#policy = this.#quotas
+      .map(({ name, requests }) => `${name};q=${requests};w=${windowSeconds}`)
+      .join(", ");
     this.#windowMs = windowSeconds * 1_000;
     this.#now = now;
   }
 
-  /** Counts a request, and throws `rate-limited` when the caller has used up the quota. */
+  /** Counts a request, and throws `rate-limited` when the caller has used up a quota. */
   take(principal: Principal): void {
-    const usage = this.#usageOf(callerOf(principal));
-    if (usage.used < this.options.requests) {
+    const usages = this.#quotas.map((quota) => this.#usageOf(quota.ownerOf(principal)));
+    const isUsedUp = this.#quotas.some(({ requests }, i) => (usages[i] as Usage).used >= requests);
+    if (isUsedUp) {
+      this.options.onRefused?.();
+      const headers = { "retry-after": String(this.#secondsLeft()) };
+      throw new Problem("rate-limited", { headers });
+    }
+    for (const usage of usages) {
       usage.used++;
       usage.unsent++;
-      const { syncMs = RATE_LIMIT_SYNC_MS } = this.options;
-      this.#timer ??= setInterval(() => void this.#sync(), syncMs);
-      return;
     }
-    this.options.onRefused?.();
-    throw new Problem("rate-limited", { headers: { "retry-after": String(this.#secondsLeft()) } });
+    const { syncMs = RATE_LIMIT_SYNC_MS } = this.options;
+    this.#timer ??= setInterval(() => void this.#sync(), syncMs);
   }
 
-  /** Tells the caller what is left of the quota. */
+  /** Tells the caller what is left of each quota. */
   describe(principal: Principal, headers: Headers): void {
-    const { used } = this.#usageOf(callerOf(principal));
-    const left = Math.max(0, this.options.requests - used);
+    const seconds = this.#secondsLeft();
+    const left = this.#quotas.map(({ name, requests, ownerOf }) => {
+      const { used } = this.#usageOf(ownerOf(principal));
+      return `${name};r=${Math.max(0, requests - used)};t=${seconds}`;
+    });
     headers.set("ratelimit-policy", this.#policy);
-    headers.set("ratelimit", `${POLICY};r=${left};t=${this.#secondsLeft()}`);
+    headers.set("ratelimit", left.join(", "));
   }
 
   close(): void {

@@ -1,11 +1,6 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import {
-  REFUSAL_PAUSE_MS,
-  REFUSAL_TICK_MS,
-  REFUSALS_AT_ONCE,
-  REFUSALS_WAITING_MAX,
-} from "../shared/limits.ts";
+import { REFUSAL_PAUSE_MS, REFUSAL_TICK_MS, REFUSALS_WAITING_MAX } from "../shared/limits.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
@@ -18,7 +13,6 @@ interface Waiting {
 
 interface RefusalOptions {
   readonly pauseMs?: number;
-  readonly atOnce?: number;
   readonly maxWaiting?: number;
 }
 
@@ -27,59 +21,69 @@ interface RefusalOptions {
  * refusal has to cost next to nothing: the document is made once, and only a sample is logged.
  *
  * Clients that retry at once, without regard to Retry-After, would keep the service busy with
- * refusing them. So when there are many refusals, most wait before they are sent.
+ * refusing them. So a further refusal on a connection waits before it is sent. One of a request that
+ * came together with the one before does not: Bun closes a connection on which a request arrives while
+ * another waits for its answer.
  */
 export class Refusals {
   readonly #before: string;
   readonly #after: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pauseMs: number;
-  readonly #atOnce: number;
   readonly #maxWaiting: number;
   /** Refusals that wait, the oldest first. */
   readonly #waiting: Waiting[] = [];
-  #windowEnd = 0;
-  #sentAtOnce = 0;
+  /** When the last refusal of a connection was or will be sent, the one that was refused last at the end. */
+  readonly #sentAt = new Map<string, number>();
+  /** The connections of this turn of the event loop. */
+  readonly #thisTurn = new Set<string>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
+  /** @param connectionOf names the connection of a request; "" for a request that came over none */
   constructor(
     baseUrl: string,
     private readonly log: Log,
-    { pauseMs, atOnce, maxWaiting }: RefusalOptions = {},
+    private readonly connectionOf: (request: Request) => string,
+    { pauseMs, maxWaiting }: RefusalOptions = {},
   ) {
     const text = JSON.stringify(problemBody(OVERLOADED, baseUrl, PLACEHOLDER));
     [this.#before, this.#after] = text.split(PLACEHOLDER) as [string, string];
     this.#headers = problemHeaders(OVERLOADED, "");
     this.#pauseMs = pauseMs ?? REFUSAL_PAUSE_MS;
-    this.#atOnce = atOnce ?? REFUSALS_AT_ONCE;
     this.#maxWaiting = maxWaiting ?? REFUSALS_WAITING_MAX;
   }
 
   /** The response to a refused request, possibly after a pause. */
-  respond(requestId: string): Response | Promise<Response> {
+  respond(requestId: string, request: Request): Response | Promise<Response> {
     logRefusal(this.log, requestId);
-    const pause = this.#pause();
-    return pause === undefined
-      ? this.#response(requestId)
-      : pause.then(() => this.#response(requestId));
+    if (!this.#mustWait(this.connectionOf(request))) return this.#response(requestId);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ send: resolve, due: performance.now() + this.#pauseMs });
+    this.#timer ??= setInterval(() => this.#tick(), REFUSAL_TICK_MS);
+    return promise.then(() => this.#response(requestId));
   }
 
-  /** Undefined when a refusal may be sent at once, or else a promise for the time to send it. */
-  #pause(): Promise<void> | undefined {
+  /** Notes a refusal of a connection. True when its client has not waited since the one before. */
+  #mustWait(connection: string): boolean {
+    if (connection === "") return false;
     const now = performance.now();
-    if (now >= this.#windowEnd) {
-      this.#windowEnd = now + this.#pauseMs;
-      this.#sentAtOnce = 0;
+    const last = this.#sentAt.get(connection) ?? Number.NEGATIVE_INFINITY;
+    const isRetry = now - last < this.#pauseMs && !this.#thisTurn.has(connection);
+    const waits = isRetry && this.#waiting.length < this.#maxWaiting;
+    this.#sentAt.delete(connection);
+    this.#sentAt.set(connection, waits ? now + this.#pauseMs : now);
+    if (this.#thisTurn.size === 0) setImmediate(() => this.#endTurn());
+    this.#thisTurn.add(connection);
+    return waits;
+  }
+
+  #endTurn(): void {
+    this.#thisTurn.clear();
+    const oldest = performance.now() - this.#pauseMs;
+    for (const [connection, sentAt] of this.#sentAt) {
+      if (sentAt > oldest) return;
+      this.#sentAt.delete(connection);
     }
-    if (this.#sentAtOnce < this.#atOnce) {
-      this.#sentAtOnce++;
-      return undefined;
-    }
-    if (this.#waiting.length >= this.#maxWaiting) return undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ send: resolve, due: now + this.#pauseMs });
-    this.#timer ??= setInterval(() => this.#tick(), REFUSAL_TICK_MS);
-    return promise;
   }
 
   #tick(): void {

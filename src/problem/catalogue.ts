@@ -252,7 +252,7 @@ export const CATALOGUE = {
     status: 429,
     category: "SUBSCRIPTION",
     title: "Rate limited",
-    detail: "The credential has used up its requests for this period.",
+    detail: "The credential or its user has used up the requests for this period.",
     suggestion: "Wait for the seconds that Retry-After names, then repeat the request.",
     steps: [
       "Read RateLimit-Policy: `q` requests are allowed in `w` seconds.",

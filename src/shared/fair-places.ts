@@ -8,11 +8,15 @@ export class FairPlaces {
 
   constructor(private readonly places: number) {}
 
+  /** True when the tenant holds less than its share. */
+  hasRoom(tenant: string): boolean {
+    return (this.#held.get(tenant) ?? 0) < this.places - this.#taken;
+  }
+
   /** Takes a place. False when the tenant holds its share. */
   take(tenant: string): boolean {
-    const held = this.#held.get(tenant) ?? 0;
-    if (held >= this.places - this.#taken) return false;
-    this.#held.set(tenant, held + 1);
+    if (!this.hasRoom(tenant)) return false;
+    this.#held.set(tenant, (this.#held.get(tenant) ?? 0) + 1);
     this.#taken++;
     return true;
   }

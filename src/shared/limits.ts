@@ -126,6 +126,12 @@ export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Searches and lookups that may be under way; tenants share these places. */
 export const SEARCH_PLACES_MAX = 4_096;
+/** Those that may start in one turn of the event loop; one tenant alone has half of them. */
+export const ADMISSION_STARTS_MAX = 64;
+/** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
+export const DATABASE_PLACES_MAX = 24;
+/** Requests of each kind that may wait for a place. */
+export const ADMISSION_WAITING_MAX = 1_024;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
 export const SEARCH_QUEUE_MS = 25;
 /** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */
@@ -165,9 +171,7 @@ export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
-/** The number of requests that are refused without a pause, per pause. */
-export const REFUSALS_AT_ONCE = 16;
-/** The others are refused after a pause, which slows down clients that retry at once. */
+/** Clients that retry at once are refused after a pause, which slows them down. */
 export const REFUSAL_PAUSE_MS = 1_000;
 /** How often the refusals are sent that are due. */
 export const REFUSAL_TICK_MS = 20;

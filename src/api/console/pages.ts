@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Elysia } from "elysia";
-import { entityTag, isCurrent } from "../../http/conditional.ts";
 import { pageHeaders } from "../../http/page-headers.ts";
+import { StaticDocument } from "../../http/static-document.ts";
 import { basePathOf } from "../../http/target.ts";
 
 const FOLDER = join(import.meta.dir, "page");
 const PAGE = "index.html";
 /** In the page, the path below which its files are. */
 const PLACEHOLDER = "{console}";
+
+const encoder = new TextEncoder();
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -31,18 +33,23 @@ export function consolePaths(path: string): string[] {
 /**
  * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
  * so needs none itself. Its files are read once and sent unless the browser has them.
+ *
+ * @param start lets a request start in this turn of the event loop or a later one
  */
-export function mountConsole(app: Elysia, path: string, baseUrl: string): void {
+export function mountConsole(
+  app: Elysia,
+  path: string,
+  baseUrl: string,
+  start: () => Promise<void> | undefined,
+): void {
   const base = `${basePathOf(baseUrl)}${path}`;
   for (const { file, route } of routesOf(path)) {
     const body = readFileSync(join(FOLDER, file), "utf8").replaceAll(PLACEHOLDER, base);
-    const etag = entityTag(body);
     const type = TYPES[extname(file)] as string;
-    const headers = { ...pageHeaders(), etag, "cache-control": "no-cache" };
-    app.get(route, ({ request }) =>
-      isCurrent(request.headers.get("if-none-match"), etag)
-        ? new Response(null, { status: 304, headers })
-        : new Response(body, { headers: { ...headers, "content-type": type } }),
-    );
+    const document = new StaticDocument(encoder.encode(body), type, pageHeaders());
+    app.get(route, async ({ request }) => {
+      await start();
+      return await document.respond(request);
+    });
   }
 }

@@ -6,7 +6,6 @@ import { jsonText } from "../../http/respond.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import { targetOf } from "../../http/target.ts";
 import type { Metrics } from "../../observability/metrics.ts";
-import type { FairPlaces } from "../../shared/fair-places.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
 import { LookupCursors } from "./cursor.ts";
@@ -45,7 +44,6 @@ export function knowledgeOperations(services: {
   readonly scopes: ScopeResolver;
   readonly coordinator: Coordinator;
   readonly engine: Engine;
-  readonly places: FairPlaces;
   readonly metrics: Metrics;
 }): Operation[] {
   const cursors = new LookupCursors(services.coordinator);
@@ -61,6 +59,7 @@ export function knowledgeOperations(services: {
         "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
         "lists all items in path order.",
       permission: "knowledge.lookup",
+      sheds: true,
       safe: true,
       params: ProjectParams,
       body: LookupBody,

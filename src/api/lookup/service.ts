@@ -5,8 +5,7 @@ import type { Scope } from "../../engine/requests/scope.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
-import { invalid, OVERLOADED, Problem } from "../../problem/problem.ts";
-import type { FairPlaces } from "../../shared/fair-places.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
 import { ScopeNotFound, type ScopeReference, type ScopeResolver } from "../scopes/resolver.ts";
 import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
@@ -15,7 +14,6 @@ import type { LookupBody, LookupTarget } from "./schema.ts";
 interface LookupServices {
   readonly scopes: ScopeResolver;
   readonly engine: Engine;
-  readonly places: FairPlaces;
   readonly metrics: Metrics;
   readonly cursors: LookupCursors;
 }
@@ -135,17 +133,11 @@ async function begin(services: LookupServices, call: LookupCall) {
 }
 
 /** Runs a lookup. Throws `overloaded`, and `dependency-unavailable` while the project is loading. */
-async function answer({ engine, places, metrics }: LookupServices, request: LookupRequest) {
-  const { tenant } = request.scope;
-  if (!places.take(tenant)) throw OVERLOADED;
-  try {
-    const reply = await engine.lookup(request);
-    if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
-    metrics.lookups.observe(reply.work.tookMs / 1_000);
-    return reply;
-  } finally {
-    places.release(tenant);
-  }
+async function answer({ engine, metrics }: LookupServices, request: LookupRequest) {
+  const reply = await engine.lookup(request);
+  if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
+  metrics.lookups.observe(reply.work.tookMs / 1_000);
+  return reply;
 }
 
 /**

@@ -57,6 +57,7 @@ export function mcpOperation(operations: readonly Operation[], context: HttpCont
       "credential, permissions and projects. Their problems are tool errors.",
     extension: true,
     permission: null,
+    sheds: true,
     headers: McpHeaders,
     body: McpMessage,
     bodyExample: EXAMPLE_MESSAGE,

@@ -3,7 +3,6 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
-import type { BodyIntake } from "../../http/body-intake.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
@@ -12,8 +11,7 @@ import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import { targetOf } from "../../http/target.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
-import { OVERLOADED, Problem } from "../../problem/problem.ts";
-import type { FairPlaces } from "../../shared/fair-places.ts";
+import { Problem } from "../../problem/problem.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
@@ -35,11 +33,8 @@ const OCTETS_TYPE = "application/octet-stream";
 
 interface SearchServices {
   readonly engine: Engine;
-  readonly places: FairPlaces;
   readonly scopes: ScopeResolver;
-  readonly bodies: BodyIntake;
   readonly metrics: Metrics;
-  readonly config: { readonly maxBodyBytes: number };
 }
 
 interface SearchCall {
@@ -48,6 +43,7 @@ interface SearchCall {
   readonly principal: Principal | undefined;
   readonly basePath: string;
   note(detail: () => RequestDetail): void;
+  readBody(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** Runs a search. Throws a problem when the request is invalid. */
@@ -90,45 +86,39 @@ function requireSearchType(type: string, empty: boolean): void {
  * size and type of the body, the body itself.
  */
 async function search(
-  { engine, scopes, config, bodies, metrics, places }: SearchServices,
+  { engine, scopes, metrics }: SearchServices,
   scopeRef: ScopeReference,
-  { request, query, principal, basePath, note }: SearchCall,
+  { request, query, principal, basePath, note, readBody }: SearchCall,
 ): Promise<Response> {
   const resolved = scopes.resolve(principal as Principal, scopeRef);
   const scope = resolved instanceof Promise ? await resolved : resolved;
-  const { userId: tenant } = principal as Principal;
   const type = mediaType(request);
-  const body = await bodies.read(request, config.maxBodyBytes, tenant);
-  if (!places.take(tenant)) throw OVERLOADED;
-  try {
-    requireSearchType(type, body.byteLength === 0);
-    requirePlainBody(request);
-    const { path: ownPath, target } = targetOf(request.url);
-    const path = basePath + ownPath;
-    const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
-    if (scopeRef.kind === "release") headers["cache-control"] = REVALIDATE;
-    if (scope.frozen) {
-      // Computed now, because the body is transferred to the engine and is empty afterwards.
-      const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
-      headers["etag"] = tag;
-      if (hasAnswer(request.headers.get("if-none-match"), tag)) {
-        return new Response(null, { status: 304, headers });
-      }
+  const body = await readBody();
+  requireSearchType(type, body.byteLength === 0);
+  requirePlainBody(request);
+  const { path: ownPath, target } = targetOf(request.url);
+  const path = basePath + ownPath;
+  const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
+  if (scopeRef.kind === "release") headers["cache-control"] = REVALIDATE;
+  if (scope.frozen) {
+    // Computed now, because the body is transferred to the engine and is empty afterwards.
+    const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
+    headers["etag"] = tag;
+    if (hasAnswer(request.headers.get("if-none-match"), tag)) {
+      return new Response(null, { status: 304, headers });
     }
-    headers["content-type"] = JSON_TYPE;
-    // Counting in full precision compares every chunk, too.
-    const exact = query["effort"] === "exact" || query["count"] === "exact";
-    const asked: SearchRequest = { kind: "search", scope, selfPath: path, body, exact };
-    const run = () => answer(engine, asked, type, query);
-    const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
-    if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
-    setSearchHeaders(headers, work);
-    recordSearch(metrics, work);
-    note(() => describeSearch(work));
-    return new Response(json, { headers });
-  } finally {
-    places.release(tenant);
   }
+  headers["content-type"] = JSON_TYPE;
+  // Counting in full precision compares every chunk, too.
+  const exact = query["effort"] === "exact" || query["count"] === "exact";
+  const asked: SearchRequest = { kind: "search", scope, selfPath: path, body, exact };
+  const run = () => answer(engine, asked, type, query);
+  const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
+  if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
+  setSearchHeaders(headers, work);
+  recordSearch(metrics, work);
+  note(() => describeSearch(work));
+  return new Response(json, { headers });
 }
 
 interface SearchSpec {
@@ -153,6 +143,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     description,
     credential: "bearer",
     permission: "search.query",
+    sheds: true,
     params,
     query: SearchQueryParameters,
     bodies: {

@@ -1,4 +1,5 @@
 import { OVERLOADED } from "../../problem/problem.ts";
+import { FairQueue } from "../../shared/fair-queue.ts";
 import {
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MAX_MS,
@@ -11,7 +12,6 @@ import {
   SEARCH_WAIT_MAX_MS,
 } from "../../shared/limits.ts";
 import { CostTable } from "./cost-table.ts";
-import { FairQueue } from "./fair-queue.ts";
 import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
 import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
@@ -123,7 +123,7 @@ export class Scheduler {
     this.#flushAfterTurn();
     if (waitKindOf(request) === "exact_search") return this.#enqueue(this.#exactQueue, request, 1);
     const cost = this.#costs.expected(request);
-    if (cost !== undefined && this.#canRunInline(cost)) return this.#runInline(request);
+    if (cost !== undefined && this.#canRunInline(request, cost)) return this.#runInline(request);
     const reply = this.#enqueue(this.#queue, request, cost ?? UNKNOWN_COST_MS);
     // In a long turn, the workers do not wait for its end.
     if (this.#queue.work >= this.#batchMs * this.pool.workers) this.#flush();
@@ -134,7 +134,9 @@ export class Scheduler {
     return this.pool.close();
   }
 
-  #canRunInline(cost: number): boolean {
+  /** A tenant whose requests wait leaves the time on this thread to the others. */
+  #canRunInline({ scope }: SearchRequest | LookupRequest, cost: number): boolean {
+    if (this.#queue.has(scope.tenant)) return false;
     return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
   }
 

@@ -4,7 +4,6 @@ import type { Config } from "../../config/schema.ts";
 import type { Coordinator } from "../../coordination/coordinator.ts";
 import type { Sql } from "../../db/client.ts";
 import { mediaType } from "../../http/body.ts";
-import type { BodyIntake } from "../../http/body-intake.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
@@ -41,7 +40,6 @@ interface WebhookServices {
   readonly authenticator: Authenticator;
   readonly coordinator: Coordinator;
   readonly cursors: CursorSigner;
-  readonly bodies: BodyIntake;
   readonly metrics: Metrics;
   clearOnAccessChange(cache: Clearable): void;
 }
@@ -81,7 +79,7 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
 
 /** POST /webhooks/{webhook_id}, which receives deliveries from outside, and the list of them. */
 export function webhookOperations(services: WebhookServices): Operation[] {
-  const { sql, config, bodies } = services;
+  const { sql, config } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
   const definitions = new TimedCache<Definition | null>({
     counts: services.metrics.cache("webhooks"),
@@ -134,11 +132,11 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         error: problem.slug,
         message: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
       }),
-      async handle({ request, params, query }) {
+      async handle({ request, params, query, readBody }) {
         const definition = await enabledDefinition(params.webhook_id);
         await requireAccess(services, request.headers, query.secret, definition);
         const key = idempotencyKeyOf(request.headers);
-        const body = await bodies.read(request, config.maxBodyBytes, definition.id);
+        const body = await readBody(definition.id);
         await requireClient(request);
         const payload = readPayload(body, mediaType(request), charsetOf(request));
         const outcome = await deliver(deliveryServices, definition.id, key, payload);

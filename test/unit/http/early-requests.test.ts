@@ -30,7 +30,7 @@ describe("while the service starts", () => {
   });
 
   test("a request gets 503 with Retry-After when the start takes too long or ends", async () => {
-    const slow = await new EarlyRequests(BASE_URL, 10).answer(request("/projects"));
+    const slow = await new EarlyRequests(BASE_URL, [], 10).answer(request("/projects"));
     expect(slow.status).toBe(503);
     expect(slow.headers.get("retry-after")).toBe("1");
     expect(slow.headers.get("content-type")).toBe("application/problem+json");
@@ -49,7 +49,7 @@ describe("while the service starts", () => {
   });
 
   test("a refused request keeps the id that its caller gave", async () => {
-    const early = new EarlyRequests(BASE_URL, 10);
+    const early = new EarlyRequests(BASE_URL, [], 10);
     const answer = await early.answer(request("/projects", { "x-request-id": "mine.1" }));
     expect(answer.headers.get("x-request-id")).toBe("mine.1");
     expect(await answer.json()).toMatchObject({ instance: "urn:request:mine.1" });

@@ -9,7 +9,7 @@ const SYNC_MS = 5;
 const principal = (keyId: string | null, userId = "user") => ({ keyId, userId }) as Principal;
 
 /** Processes with a limit of 4 requests in 10 seconds that share a coordinator and a clock. */
-function world({ fails = (): boolean => false } = {}) {
+function world({ fails = (): boolean => false, userRequests = 0 } = {}) {
   const clock = { now: 1_000_000_003_000 };
   const now = () => clock.now;
   const shared = createMemoryCoordinator(now);
@@ -20,7 +20,7 @@ function world({ fails = (): boolean => false } = {}) {
     },
   };
   const start = () => {
-    const options = { requests: 4, windowSeconds: 10, syncMs: SYNC_MS };
+    const options = { requests: 4, userRequests, windowSeconds: 10, syncMs: SYNC_MS };
     return new RateLimits({ ...options, coordinator, now });
   };
   return { clock, start };
@@ -68,6 +68,19 @@ test("keys of one user have quotas of their own, and all tokens of a user share 
   expect(allowed(limits, principal("b"), 5)).toBe(4);
   expect(allowed(limits, principal(null), 3)).toBe(3);
   expect(allowed(limits, principal(null), 3)).toBe(1);
+  limits.close();
+});
+
+test("all keys and tokens of a user share the quota of the user, and a refused request counts for none", () => {
+  const limits = world({ userRequests: 6 }).start();
+  expect(allowed(limits, principal("a"), 5)).toBe(4);
+  expect(allowed(limits, principal("b"), 5)).toBe(2);
+  expect(allowed(limits, principal(null), 5)).toBe(0);
+  expect(shown(limits, principal("b"))).toEqual([
+    '"default";q=4;w=10, "user";q=6;w=10',
+    '"default";r=2;t=7, "user";r=0;t=7',
+  ]);
+  expect(allowed(limits, principal("c", "another"), 5)).toBe(4);
   limits.close();
 });
 

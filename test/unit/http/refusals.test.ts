@@ -3,15 +3,21 @@ import { Refusals } from "../../../src/http/refusals.ts";
 import type { Log } from "../../../src/observability/log.ts";
 import { OVERLOADED, problemBody } from "../../../src/problem/problem.ts";
 
-function world(options: ConstructorParameters<typeof Refusals>[2]) {
+function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
   const lines: unknown[] = [];
   const log = { warn: (fields: unknown) => lines.push(fields) } as unknown as Log;
-  return { refusals: new Refusals("http://base", log, options), lines };
+  const connectionOf = ({ headers }: Request) => headers.get("x-connection") as string;
+  const refusals = new Refusals("http://base", log, connectionOf, options);
+  const refuse = (id: string, connection: string) =>
+    refusals.respond(id, new Request("http://host", { headers: { "x-connection": connection } }));
+  return { refuse, lines };
 }
 
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 test("a refusal is the problem document of the request, with Retry-After", async () => {
-  const { refusals } = world({ atOnce: 1 });
-  const response = (await refusals.respond("some-id")) as Response;
+  const { refuse } = world();
+  const response = await refuse("some-id", "a");
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("1");
   expect(response.headers.get("x-request-id")).toBe("some-id");
@@ -19,21 +25,36 @@ test("a refusal is the problem document of the request, with Retry-After", async
   expect(await response.json()).toEqual(problemBody(OVERLOADED, "http://base", "some-id"));
 });
 
-test("a few refusals are sent at once, more wait, and too many are sent at once again", async () => {
-  const { refusals } = world({ atOnce: 2, pauseMs: 40, maxWaiting: 3 });
+test("a connection is refused at once, one that retries at once waits, and too many are refused at once again", async () => {
+  const { refuse } = world({ pauseMs: 40, maxWaiting: 3 });
+  const connections = ["a", "b", "c", "d", "e"];
+  for (const connection of connections) expect(refuse("r", connection)).toBeInstanceOf(Response);
+  await turn();
   const startedAt = performance.now();
-  const answers = Array.from({ length: 7 }, (_, i) => refusals.respond(`r${i}`));
+  const answers = connections.map((connection) => refuse(connection, connection));
   expect(answers.map((answer) => answer instanceof Promise)).toEqual([
-    ...[false, false, true, true, true, false, false],
+    ...[true, true, true, false, false],
   ]);
   const ids = (await Promise.all(answers)).map((answer) => answer.headers.get("x-request-id"));
-  expect(ids).toEqual(answers.map((_, i) => `r${i}`));
+  expect(ids).toEqual(connections);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(40);
 });
 
+test("requests that arrive together on a connection are all refused at once", async () => {
+  const { refuse } = world();
+  for (let i = 0; i < 3; i++) expect(refuse("r", "a")).toBeInstanceOf(Response);
+});
+
+test("a client that waits for as long as Retry-After says is refused at once", async () => {
+  const { refuse } = world({ pauseMs: 20 });
+  await refuse("r", "a");
+  await Bun.sleep(25);
+  expect(refuse("r", "a")).toBeInstanceOf(Response);
+});
+
 test("thousands of refusals write one line, without a stack", () => {
-  const { refusals, lines } = world({ atOnce: 10_000 });
-  for (let i = 0; i < 5_000; i++) refusals.respond(`r${i}`);
+  const { refuse, lines } = world();
+  for (let i = 0; i < 5_000; i++) refuse(`r${i}`, `c${i}`);
   expect(lines.length).toBeLessThanOrEqual(2);
   expect(JSON.stringify(lines)).not.toContain("stack");
 });

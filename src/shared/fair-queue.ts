@@ -1,8 +1,8 @@
+import { TenantShares } from "./tenant-shares.ts";
+
 /** What one tenant has waiting. */
 interface Tenant<T> {
   readonly entries: Entry<T>[];
-  /** The sum of the costs of its entries. */
-  work: number;
   /** What it may still take before it is the next tenant's turn. */
   deficit: number;
 }
@@ -16,7 +16,7 @@ interface Entry<T> {
 interface FairQueueOptions<T> {
   /** The most work that may wait, in the unit of the costs. */
   readonly maxWork: number;
-  /** This many entries may always wait, however much work they are. */
+  /** The minimum capacity: so many entries may wait, however much work they are. */
   readonly minLength: number;
   /** No entry counts for more than this. */
   readonly maxCost: number;
@@ -39,12 +39,13 @@ interface FairQueueOptions<T> {
 export class FairQueue<T> {
   /** Tenants with entries, in the order of their turns. */
   readonly #tenants = new Map<string, Tenant<T>>();
+  readonly #work: TenantShares;
   #length = 0;
-  #work = 0;
   readonly #now: () => number;
 
   constructor(private readonly options: FairQueueOptions<T>) {
     this.#now = options.now ?? (() => performance.now());
+    this.#work = new TenantShares(options.maxWork, () => this.#length < options.minLength);
   }
 
   get length(): number {
@@ -53,93 +54,89 @@ export class FairQueue<T> {
 
   /** The sum of the costs of all entries. */
   get work(): number {
-    return this.#work;
+    return this.#work.total;
+  }
+
+  /** True when the tenant has entries. */
+  has(tenant: string): boolean {
+    return (this.#tenants.get(tenant)?.entries.length ?? 0) > 0;
   }
 
   /** True when an entry of such a cost drops entries of another tenant, or is not added. */
   isFull(cost: number): boolean {
-    return this.#exceeds(Math.min(cost, this.options.maxCost));
+    return this.#work.isFull(Math.min(cost, this.options.maxCost));
   }
 
   /** True when an entry of the tenant would be added now. */
   hasRoom(tenant: string, cost: number): boolean {
-    const bounded = Math.min(cost, this.options.maxCost);
-    const own = this.#tenants.get(tenant)?.work ?? 0;
-    return !this.#exceeds(bounded) || this.#heaviest().work > own + bounded;
+    return this.#work.hasRoom(tenant, Math.min(cost, this.options.maxCost));
   }
 
   /** Adds an entry. False when its tenant has the most work in a full queue. */
   push(tenant: string, item: T, cost: number): boolean {
     const bounded = Math.min(cost, this.options.maxCost);
-    while (this.#exceeds(bounded)) {
-      const heaviest = this.#heaviest();
-      const own = this.#tenants.get(tenant)?.work ?? 0;
-      if (heaviest.work <= own + bounded) return false;
-      this.#drop(heaviest, heaviest.entries.pop() as Entry<T>);
-    }
-    const known = this.#tenants.get(tenant) ?? { entries: [], work: 0, deficit: 0 };
+    if (!this.#work.claim(tenant, bounded, (heaviest) => this.#dropNewest(heaviest))) return false;
+    const known = this.#tenants.get(tenant) ?? { entries: [], deficit: 0 };
     if (known.entries.length === 0) this.#tenants.set(tenant, known);
     known.entries.push({ item, cost: bounded, since: this.#now() });
-    this.#count(known, 1, bounded);
+    this.#length++;
     return true;
   }
 
-  /** Removes the entry that is next; undefined when the queue is empty. */
-  shift(): T | undefined {
-    for (;;) {
-      const next = this.#tenants.entries().next().value;
-      if (next === undefined) return undefined;
-      const [name, tenant] = next;
+  /**
+   * Removes the entry that is next; undefined when there is none.
+   * @param isServed tells whose entries may be taken; all by default
+   */
+  shift(isServed: (tenant: string) => boolean = () => true): T | undefined {
+    for (let passed = 0; passed < this.#tenants.size; ) {
+      const [name, tenant] = this.#tenants.entries().next().value as [string, Tenant<T>];
       const [entry] = tenant.entries;
       if (entry === undefined) {
         this.#tenants.delete(name);
-      } else if (this.#isLate(tenant, entry)) {
-        tenant.entries.shift();
-        this.#drop(tenant, entry);
+      } else if (!isServed(name)) {
+        this.#endTurn(name, tenant);
+        passed++;
+      } else if (this.#isLate(name, entry)) {
+        this.#remove(name, tenant, tenant.entries.shift() as Entry<T>);
+        this.options.onDrop(entry.item);
       } else if (tenant.deficit < entry.cost) {
         tenant.deficit += this.options.quantum;
-        // Maps keep insertion order, so this ends the tenant's turn.
-        this.#tenants.delete(name);
-        this.#tenants.set(name, tenant);
+        this.#endTurn(name, tenant);
+        passed = 0;
       } else {
-        tenant.entries.shift();
         tenant.deficit -= entry.cost;
-        this.#count(tenant, -1, -entry.cost);
+        this.#remove(name, tenant, tenant.entries.shift() as Entry<T>);
         // An unused deficit must not be saved up for a later burst.
         if (tenant.entries.length === 0) this.#tenants.delete(name);
         return entry.item;
       }
     }
+    return undefined;
   }
 
-  #exceeds(more: number): boolean {
-    return this.#length >= this.options.minLength && this.#work + more > this.options.maxWork;
+  /** Maps keep insertion order, so this tenant is the last now. */
+  #endTurn(name: string, tenant: Tenant<T>): void {
+    this.#tenants.delete(name);
+    this.#tenants.set(name, tenant);
   }
 
   /** A stall of the whole process delays everybody: only tenants above their share pay for it. */
-  #isLate(tenant: Tenant<T>, { since }: Entry<T>): boolean {
+  #isLate(name: string, { since }: Entry<T>): boolean {
     if (this.#length <= this.options.minLength) return false;
     if (this.#now() - since <= this.options.maxWaitMs) return false;
-    return tenant.work * this.#tenants.size > this.options.maxWork;
+    return this.#work.held(name) * this.#tenants.size > this.options.maxWork;
   }
 
-  #heaviest(): Tenant<T> {
-    let heaviest: Tenant<T> | undefined;
-    for (const tenant of this.#tenants.values()) {
-      if (heaviest === undefined || tenant.work > heaviest.work) heaviest = tenant;
-    }
-    return heaviest as Tenant<T>;
-  }
-
-  #drop(tenant: Tenant<T>, entry: Entry<T>): void {
-    this.#count(tenant, -1, -entry.cost);
+  #dropNewest(name: string): void {
+    const tenant = this.#tenants.get(name) as Tenant<T>;
+    const entry = tenant.entries.pop() as Entry<T>;
+    this.#remove(name, tenant, entry);
     this.options.onDrop(entry.item);
   }
 
-  #count(tenant: Tenant<T>, entries: number, work: number): void {
-    this.#length += entries;
-    tenant.work += work;
-    // Sums of fractions drift; an empty queue has no work.
-    this.#work = this.#length === 0 ? 0 : this.#work + work;
+  /** Counts an entry that was taken out. */
+  #remove(name: string, { entries }: Tenant<T>, { cost }: Entry<T>): void {
+    this.#length--;
+    this.#work.giveUp(name, cost, entries.length === 0);
   }
 }

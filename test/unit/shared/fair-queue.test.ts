@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FairQueue } from "../../../../src/engine/requests/fair-queue.ts";
-import { FairPlaces } from "../../../../src/shared/fair-places.ts";
-import { SEED } from "../../../../support/seed.ts";
+import { FairPlaces } from "../../../src/shared/fair-places.ts";
+import { FairQueue } from "../../../src/shared/fair-queue.ts";
+import { SEED } from "../../../support/seed.ts";
 
 interface Item {
   readonly tenant: string;

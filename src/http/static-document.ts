@@ -1,0 +1,59 @@
+import { promisify } from "node:util";
+import { brotliCompress, gzip } from "node:zlib";
+import { entityTag, isCurrent } from "./conditional.ts";
+
+const CODERS = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
+type Coding = keyof typeof CODERS;
+
+/** The first of the codings that the caller accepts; undefined for none. */
+function codingFor(request: Request): Coding | undefined {
+  const accepted = (request.headers.get("accept-encoding") ?? "").split(",").map((entry) => {
+    const [name = "", weight = ""] = entry.split(";").map((part) => part.trim().toLowerCase());
+    return /^q=0(?:\.0*)?$/.test(weight) ? "" : name;
+  });
+  return (["br", "gzip"] as const).find((coding) => accepted.includes(coding));
+}
+
+/**
+ * A document that does not change while the service runs. It is compressed once, at the first request that
+ * accepts it, and sent unless the caller has it.
+ */
+export class StaticDocument {
+  readonly #tag: string;
+  readonly #compressed = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>();
+
+  constructor(
+    private readonly body: Uint8Array<ArrayBuffer>,
+    private readonly type: string,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.#tag = entityTag(body);
+  }
+
+  async respond(request: Request): Promise<Response> {
+    const coding = codingFor(request);
+    const headers: Record<string, string> = {
+      ...this.headers,
+      // Each representation has a strong tag of its own.
+      etag: coding === undefined ? this.#tag : `${this.#tag.slice(0, -1)}-${coding}"`,
+      "cache-control": "no-cache",
+      vary: "Accept-Encoding",
+    };
+    if (isCurrent(request.headers.get("if-none-match"), headers["etag"] as string)) {
+      return new Response(null, { status: 304, headers });
+    }
+    headers["content-type"] = this.type;
+    if (coding === undefined) return new Response(this.body, { headers });
+    headers["content-encoding"] = coding;
+    return new Response(await this.#bytesIn(coding), { headers });
+  }
+
+  #bytesIn(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+    let bytes = this.#compressed.get(coding);
+    if (bytes === undefined) {
+      bytes = CODERS[coding](this.body).then((compressed) => new Uint8Array(compressed));
+      this.#compressed.set(coding, bytes);
+    }
+    return bytes;
+  }
+}

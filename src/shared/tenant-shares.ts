@@ -1,0 +1,64 @@
+/**
+ * An amount that tenants share. When it is used up, the tenant who holds the most pays: others get what
+ * that tenant has to give up, and its own further claims are refused.
+ */
+export class TenantShares {
+  readonly #held = new Map<string, number>();
+  #total = 0;
+
+  /** @param isFree true while claims are granted beyond the maximum */
+  constructor(
+    private readonly max: number,
+    private readonly isFree: () => boolean = () => false,
+  ) {}
+
+  get total(): number {
+    return this.#total;
+  }
+
+  held(tenant: string): number {
+    return this.#held.get(tenant) ?? 0;
+  }
+
+  /** True when another claim of this amount would be at somebody's expense. */
+  isFull(amount: number): boolean {
+    return !this.isFree() && this.#total + amount > this.max;
+  }
+
+  /** True when a claim of the tenant would be granted now. */
+  hasRoom(tenant: string, amount: number): boolean {
+    return !this.isFull(amount) || this.held(this.#heaviest()) > this.held(tenant) + amount;
+  }
+
+  /**
+   * Grants an amount to a tenant. False when no other tenant would hold more.
+   * @param takeFrom makes a tenant give something up, with `giveUp`
+   */
+  claim(tenant: string, amount: number, takeFrom: (heaviest: string) => void): boolean {
+    while (this.isFull(amount)) {
+      if (!this.hasRoom(tenant, amount)) return false;
+      takeFrom(this.#heaviest());
+    }
+    this.#held.set(tenant, this.held(tenant) + amount);
+    this.#total += amount;
+    return true;
+  }
+
+  /** @param isLast true when the tenant holds nothing any more, because sums of fractions drift */
+  giveUp(tenant: string, amount: number, isLast: boolean): void {
+    if (isLast) this.#held.delete(tenant);
+    else this.#held.set(tenant, this.held(tenant) - amount);
+    this.#total = this.#held.size === 0 ? 0 : this.#total - amount;
+  }
+
+  #heaviest(): string {
+    let heaviest = "";
+    let most = Number.NEGATIVE_INFINITY;
+    for (const [tenant, held] of this.#held) {
+      if (held <= most) continue;
+      heaviest = tenant;
+      most = held;
+    }
+    return heaviest;
+  }
+}
