@@ -7,7 +7,7 @@ const SECONDS_FILE = "test/seconds.json";
 /** Assumed for a file that has never been recorded. */
 const UNKNOWN_SECONDS = 5;
 /** A process takes files of one folder until they add up to this: starting a process costs half a second. */
-const GROUP_SECONDS = 10;
+const GROUP_SECONDS = 25;
 /** Suites with commands of their own, because they need other programs or more time. */
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
   "test/engine/": "npm run test:engine",

@@ -142,7 +142,7 @@ test("while one tenant floods the service, another with a tenth of its capacity 
   expect(new Set(answers)).toEqual(new Set([200]));
   // It was a flood: far more was refused than answered, and the rest was answered nevertheless.
   expect(statuses.get(503)).toBeGreaterThan(500);
-  expect(statuses.get(200)).toBeGreaterThan(500);
+  expect(statuses.get(200)).toBeGreaterThan(answers.length);
   // Refusals are logged as a sample.
   const lines = service.server
     .logs()
