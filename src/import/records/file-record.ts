@@ -39,6 +39,26 @@ export interface FileVersion {
   readonly chunks: readonly FileChunk[];
 }
 
+/** A `file` record that takes a file out of working sets. */
+export interface FileRemoval {
+  readonly project: string;
+  readonly path: string;
+  readonly environments: readonly string[];
+}
+
+/** What a `file` record with `deleted` asks for. Throws a RecordError. */
+export function fileRemoval(record: RecordOf<"file">): FileRemoval {
+  const { project, path, environments = [], releases = [], content, chunks } = record;
+  if (environments.length === 0) {
+    throw new RecordError("environments: must name where the file is deleted");
+  }
+  if (releases.length > 0) throw new RecordError("releases: keep their files");
+  if (content !== undefined || chunks !== undefined) {
+    throw new RecordError("deleted: cannot be combined with content or chunks");
+  }
+  return { project, path, environments };
+}
+
 /** Fills in the defaults of a valid `file` record. Throws a RecordError. */
 export function fileVersion(record: RecordOf<"file">): FileVersion {
   if (Buffer.byteLength(record.path) > IMPORT_PATH_MAX_BYTES) {

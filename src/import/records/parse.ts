@@ -5,7 +5,7 @@ import { isDeeper } from "../../shared/json-depth.ts";
 import { IMPORT_RECORD_ERRORS_MAX, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { RecordError } from "./errors.ts";
-import { fileVersion } from "./file-record.ts";
+import { fileRemoval, fileVersion } from "./file-record.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
 import { RECORD_SCHEMAS, type RecordKind, type RecordOf } from "./schemas.ts";
 import { type ImportTarget, requireTarget, withTarget } from "./target.ts";
@@ -62,11 +62,15 @@ export function parseRecord(
   const known = omitUnknownFields(schema, given, (field) => onUnknownField(`${kind}.${field}`));
   const record = validated(validate, kind === "file" ? omitChunkNulls(known as object) : known);
   const parsed =
-    kind === "file"
-      ? ({ kind, record: fileVersion(record as RecordOf<"file">) } as const)
-      : ({ kind, record } as ParsedRecord);
+    kind === "file" ? parsedFile(record as RecordOf<"file">) : ({ kind, record } as ParsedRecord);
   if (target !== undefined) requireTarget(parsed, target);
   return parsed;
+}
+
+function parsedFile(record: RecordOf<"file">): ParsedRecord {
+  return record.deleted === true
+    ? { kind: "removed_file", record: fileRemoval(record) }
+    : { kind: "file", record: fileVersion(record) };
 }
 
 function parseJson(bytes: Uint8Array): unknown {

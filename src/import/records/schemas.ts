@@ -128,6 +128,8 @@ const FileRecord = record("file", {
   /** The id of this version, as an export has it. */
   version_id: optional(Id),
   chunks: optional(Type.Array(Chunk)),
+  /** Takes the file out of the environments. */
+  deleted: optional(Type.Boolean()),
 });
 
 const ReleaseRecord = record("release", {

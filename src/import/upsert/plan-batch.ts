@@ -15,7 +15,7 @@ import {
   planStatusCheck,
   planWebhookDefinition,
 } from "./plan-collaboration.ts";
-import { planEnvironment, planFile, planRelease } from "./plan-content.ts";
+import { planEnvironment, planFile, planRelease, planRemoval } from "./plan-content.ts";
 import { planApiKey, planProject, planUser } from "./plan-identity.ts";
 import { RowBuffer } from "./row-buffer.ts";
 
@@ -31,6 +31,7 @@ const PLANNERS: { readonly [K in ParsedRecord["kind"]]: Planner<K> } = {
   project: planProject,
   environment: planEnvironment,
   file: planFile,
+  removed_file: planRemoval,
   release: planRelease,
   branch: planBranch,
   branch_approval: planBranchApproval,

@@ -3,7 +3,7 @@ import { fileTitle } from "../../markdown/index.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
-import type { FileVersion } from "../records/file-record.ts";
+import type { FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
@@ -96,14 +96,31 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
     plan.newVersions.push({ projectId: project, id: version.id });
   }
   for (const id of environments) {
-    const row = { scope_id: id, ...owner, is_release: "false" };
+    const row = { scope_id: id, ...owner, is_release: "false", removed: "false" };
     rows.put("import_scopes", id + file.id, true, row);
   }
   for (const release of releases) {
     plan.releases.add(release.id);
-    const row = { scope_id: release.id, ...owner, is_release: "true" };
+    const row = { scope_id: release.id, ...owner, is_release: "true", removed: "false" };
     rows.put("import_scopes", release.id + file.id, true, row);
     lookups.releaseFiles.plan({ id: version.id, parent: release.id, key: file.id });
+  }
+}
+
+/** A file that the project does not have is in no working set, so nothing is to be done. */
+export function planRemoval(record: FileRemoval, plan: BatchPlan): void {
+  const { lookups, rows } = plan;
+  const project = projectId(plan, record.project);
+  const inProject = (key: string) => ({ parent: project, key });
+  lookups.environments.require(...record.environments.map(inProject));
+  const environments = record.environments.map((name, i) =>
+    environmentId(plan, project, name, `environments[${i}]`),
+  );
+  const file = lookups.files.byKey(project, record.path);
+  if (file === undefined) return;
+  for (const id of environments) {
+    const row = { scope_id: id, file_id: file.id, project_id: project, is_release: "false" };
+    rows.put("import_scopes", id + file.id, true, { ...row, removed: "true" });
   }
 }
 

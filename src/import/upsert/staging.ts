@@ -1,5 +1,6 @@
+import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
-import { IMPORT_RELEASE_ROWS } from "../../shared/limits.ts";
+import { AUDIT_PATHS_MAX, IMPORT_RELEASE_ROWS } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ActiveRelease } from "./plan.ts";
 
@@ -12,8 +13,9 @@ import type { ActiveRelease } from "./plan.ts";
 export async function createStagingTables(sql: Queryable): Promise<void> {
   await sql`
     CREATE TEMPORARY TABLE import_scopes (
-      scope_id uuid, file_id uuid, project_id uuid NOT NULL, file_version_id uuid NOT NULL,
-      is_release boolean NOT NULL, record bigint, PRIMARY KEY (scope_id, file_id))`;
+      scope_id uuid, file_id uuid, project_id uuid NOT NULL, file_version_id uuid,
+      is_release boolean NOT NULL, removed boolean NOT NULL DEFAULT false, record bigint,
+      PRIMARY KEY (scope_id, file_id), CHECK (removed OR file_version_id IS NOT NULL))`;
   // Numbers of the records that have changed nothing but a scope.
   await sql`CREATE TEMPORARY TABLE import_changed (record bigint PRIMARY KEY)`;
   await sql`CREATE TEMPORARY TABLE import_conversations (id uuid PRIMARY KEY)`;
@@ -31,7 +33,8 @@ export async function stageWorkingSet(
 ): Promise<void> {
   const [{ conflicts } = { conflicts: 0 }] = await sql<{ conflicts: number }[]>`
     WITH working_set AS (
-      SELECT file_id, file_version_id FROM import_scopes WHERE scope_id = ${environmentId}
+      SELECT file_id, file_version_id FROM import_scopes
+      WHERE scope_id = ${environmentId} AND NOT removed
       UNION ALL
       SELECT file_id, file_version_id FROM environment_files e WHERE environment_id = ${environmentId}
         AND NOT EXISTS (SELECT 1 FROM import_scopes s
@@ -124,13 +127,32 @@ export async function applyEnvironment(sql: Queryable, environmentId: string): P
     WITH applied AS (
       INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
       SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-      WHERE scope_id = ${environmentId} AND NOT is_release
+      WHERE scope_id = ${environmentId} AND NOT is_release AND NOT removed
       ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
       WHERE e.file_version_id <> excluded.file_version_id
       RETURNING e.environment_id AS scope_id, e.file_id
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
-  return applied.count;
+  return applied.count + (await applyRemovals(sql, environmentId));
+}
+
+/** Takes the files that are staged to be removed out of a working set. Returns their number. */
+async function applyRemovals(sql: Queryable, environmentId: string): Promise<number> {
+  const removed = await sql<{ path: string; project_id: string; environment: string }[]>`
+    WITH applied AS (
+      DELETE FROM environment_files e USING import_scopes s
+      WHERE s.scope_id = ${environmentId} AND s.removed
+        AND e.environment_id = s.scope_id AND e.file_id = s.file_id
+      RETURNING e.environment_id AS scope_id, e.file_id, e.project_id
+    ), ${sql.unsafe(NOTE_CHANGED)}
+    SELECT f.path, a.project_id, e.name AS environment FROM applied a
+    JOIN files f ON f.id = a.file_id JOIN environments e ON e.id = a.scope_id`;
+  const [first] = removed;
+  if (first === undefined) return 0;
+  const { project_id: project, environment } = first;
+  const paths = removed.slice(0, AUDIT_PATHS_MAX).map(({ path }) => path);
+  await noteChange(sql, "files.removed", project, { environment, files: removed.length, paths });
+  return removed.length;
 }
 
 const IS_MARKDOWN = "[.]mdx?$";

@@ -153,6 +153,7 @@ export const TABLES: readonly Table[] = [
      project_id uuid
      file_version_id uuid
      is_release boolean
+     removed boolean
      record bigint`,
     { mode: "upsert", keyColumns: 2, temporary: true },
   ),
