@@ -208,6 +208,41 @@ export class Tessera {
     return this.#change(["projects"], json, options);
   }
 
+  updateProject(
+    project: string,
+    json: Schemas["ProjectChange"],
+    options: CallOptions = {},
+  ): Promise<Schemas["Project"]> {
+    const call = { method: "PATCH", path: ["projects", project], json } as const;
+    return this.#transport.send({ ...call, repeatable: true, ...options });
+  }
+
+  /** Deletes a project with everything in it, for good. `confirm` is its slug. */
+  deleteProject(project: string, confirm: string, options: CallOptions = {}): Promise<void> {
+    const call = { method: "DELETE", path: ["projects", project], query: { confirm } } as const;
+    return this.#transport.send({ ...call, repeatable: false, ...options });
+  }
+
+  /** Freezes the working set of an environment as a release. */
+  createRelease(
+    project: string,
+    json: Schemas["NewRelease"],
+    options: CallOptions = {},
+  ): Promise<Schemas["Release"]> {
+    return this.#change(["projects", project, "releases"], json, options);
+  }
+
+  /** Lets an environment serve a release, or with null its working set. */
+  updateEnvironment(
+    project: string,
+    environment: string,
+    json: Schemas["EnvironmentChange"],
+    options: CallOptions = {},
+  ): Promise<Schemas["Environment"]> {
+    const path = ["projects", project, "environments", environment];
+    return this.#transport.send({ method: "PATCH", path, json, repeatable: true, ...options });
+  }
+
   /** Imports NDJSON. A stream is sent as it is read, and cannot be retried. */
   importRecords(
     project: string,

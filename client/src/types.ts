@@ -262,6 +262,11 @@ export interface components {
             /** @description The host that the environment runs on. */
             server_hostname?: string;
         };
+        /** @description What an environment is to serve. */
+        EnvironmentChange: {
+            /** @description The release that the environment serves; null for its working set. */
+            active_release: string | null;
+        };
         /** @description How to solve the error. */
         ErrorSolution: {
             /** @description The solution in one sentence. */
@@ -864,6 +869,13 @@ export interface components {
              */
             templateProjectId?: string;
         };
+        /** @description A release to create. */
+        NewRelease: {
+            /** @description The name of the release, unique within the project. */
+            name: string;
+            /** @description The environment whose working set the release freezes. */
+            environment: string;
+        };
         /** @description Links to this page and its neighbours. */
         PageInfo: {
             /** @description This page, as a relative URL. */
@@ -953,6 +965,13 @@ export interface components {
             layout?: string | null;
             /** @description The members, owners first, at most 1000. */
             users?: components["schemas"]["Member"][];
+        };
+        /** @description What is to be changed; absent fields stay. */
+        ProjectChange: {
+            /** @description The display name. */
+            name?: string;
+            /** @description A description of the project. */
+            description?: string;
         };
         ProjectPage: {
             /** @description The caller's projects in order of slug. */

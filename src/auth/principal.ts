@@ -14,6 +14,8 @@ export const PERMISSIONS = {
   "projects.create": "Create projects.",
   "projects.import": "Import records into projects.",
   "projects.read": "List and read projects.",
+  "projects.write": "Change and delete projects.",
+  "releases.write": "Create releases, and activate them in environments.",
   "search.query": "Search chunks by vector.",
   "webhooks.deliver": "Deliver to a project's webhooks without their secret.",
 } as const;

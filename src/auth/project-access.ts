@@ -3,7 +3,7 @@ import { Problem } from "../problem/problem.ts";
 import { isStorable, isUuid } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
-import { mayWrite } from "./roles.ts";
+import { mayWrite, OWNER } from "./roles.ts";
 
 /** The id in a project reference, or null when the reference can only be a slug. */
 export function referenceId(reference: string): string | null {
@@ -51,6 +51,19 @@ export async function findWritableProject(
   if (mayWrite(membership.role)) return membership;
   throw new Problem("permission-denied", {
     detail: "Changing the contents of a project needs the role owner or editor in it.",
+  });
+}
+
+/** The project, if the caller owns it, else `permission-denied`. */
+export async function findOwnedProject(
+  sql: Queryable,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  const membership = await findMembership(sql, principal, reference);
+  if (membership.role === OWNER) return membership;
+  throw new Problem("permission-denied", {
+    detail: "Changing or deleting a project needs the role owner in it.",
   });
 }
 

@@ -162,6 +162,15 @@ export const CATALOGUE = {
     steps: ["Slugs are unique across the service.", "Send the request again with another slug."],
     related: ["validation-failed"],
   },
+  "release-name-taken": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Release name taken",
+    detail: "The project has a release with this name, and releases never change.",
+    suggestion: "Choose another name.",
+    steps: ["Look up the names in the project.", "Send the request again with another name."],
+    related: ["release-not-found"],
+  },
   "idempotency-conflict": {
     status: 409,
     category: "RESOURCE",

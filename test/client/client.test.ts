@@ -93,7 +93,7 @@ test("an import, a new key and its end are carried out", async () => {
   expect(await client.revokeApiKey(made.id)).toBeUndefined();
 });
 
-test("files are written, listed, read and removed, and a stale version is refused", async () => {
+test("files are written, read, released and removed, a stale version is refused, and a project ends", async () => {
   const { files } = client;
   const notes = await api.project(member);
   await addEnvironment(sql, notes, "production");
@@ -108,8 +108,16 @@ test("files are written, listed, read and removed, and a stale version is refuse
   const listed = await Array.fromAsync(files.all(notes.slug, { pathPrefix: "notes/", limit: 1 }));
   expect(listed).toMatchObject([{ id, version_id: second }]);
   expect((await files.get(notes.slug, id)).content).toBe("# Two");
+  const release = await client.createRelease(notes.slug, { name: "v1", environment: "production" });
   await files.delete(notes.slug, "notes/a b.md", { ifMatch: second });
   expect((await files.list(notes.slug, { pathPrefix: "notes/" })).data).toEqual([]);
+  const active = { active_release: release.name };
+  const served = await client.updateEnvironment(notes.slug, "production", active);
+  expect(served.active_release_id).toBe(release.id);
+  expect((await files.get(notes.slug, "notes/a b.md")).version_id).toBe(second);
+  expect((await client.updateProject(notes.slug, { name: "Notes" })).name).toBe("Notes");
+  await client.deleteProject(notes.slug, notes.slug);
+  expect(await client.getProject(notes.slug).catch(({ status }) => status)).toBe(404);
 });
 
 test("a problem is an error with its status and slug", async () => {

@@ -2,29 +2,8 @@ import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
 import type { ImportTarget } from "../../import/records/target.ts";
 import { storeTextFile } from "../../import/text-file.ts";
-import { Problem } from "../../problem/problem.ts";
+import type { WorkingSet } from "../scopes/working-set.ts";
 import type { FileRow } from "./queries.ts";
-
-/** An environment whose working set is changed. */
-export interface WorkingSet {
-  readonly projectId: string;
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The environment with this name, or the default one of the project. Throws `environment-not-found`. */
-export async function findWorkingSet(
-  sql: Queryable,
-  projectId: string,
-  name: string | undefined,
-): Promise<WorkingSet> {
-  const [row] = await sql<{ id: string; name: string }[]>`
-    SELECT id, name FROM environments WHERE project_id = ${projectId}
-      ${name === undefined ? sql`` : sql`AND name = ${name}`}
-    ORDER BY (name = 'production') DESC, name LIMIT 1`;
-  if (row === undefined) throw new Problem("environment-not-found");
-  return { projectId, ...row };
-}
 
 /**
  * The file with this path in the working set and its version, which nobody else changes or removes before

@@ -13,18 +13,11 @@ import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { FILE_WRITE_ATTEMPTS, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
+import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTag } from "./read.ts";
 import type { FileSummary } from "./schema.ts";
-import {
-  findWorkingSet,
-  hasContent,
-  lockFile,
-  readVersion,
-  replaceFile,
-  takeOut,
-  type WorkingSet,
-} from "./working-set.ts";
+import { hasContent, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
 
 export const MARKDOWN_TYPE = "text/markdown";
 export const PLAIN_TYPE = "text/plain";

@@ -29,8 +29,13 @@ export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> 
 }
 
 /** Deletes a project with everything in it. */
+export async function removeProject(sql: Queryable, id: string): Promise<void> {
+  await sql`DELETE FROM projects WHERE id = ${id}`;
+}
+
+/** Deletes a project for an operator. */
 export async function deleteProject(sql: Sql, id: string): Promise<void> {
-  await asOperator(sql, (tx) => tx`DELETE FROM projects WHERE id = ${id}`);
+  await asOperator(sql, (tx) => removeProject(tx, id));
 }
 
 export interface Member {

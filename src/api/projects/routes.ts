@@ -4,8 +4,10 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
+import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
-import { NewProject, Project, ProjectPage } from "./schema.ts";
+import { releaseOperations } from "./releases.ts";
+import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
 import { createProject, getProject, listProjects } from "./service.ts";
 
 const EXAMPLE: Project = {
@@ -52,7 +54,7 @@ const PAGE_EXAMPLE: ProjectPage = {
   },
 };
 
-/** Operations that create, list and read projects. */
+/** Operations on projects, and on their releases and environments. */
 export function projectOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
   const { sql, cursors } = services;
   return [
@@ -88,8 +90,53 @@ export function projectOperations(services: { sql: Sql; cursors: CursorSigner })
       problems: ["project-not-found"],
       handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
     }),
+    updateOperation(sql),
+    deleteOperation(sql),
+    ...releaseOperations(services),
     indexStateOperation(sql),
   ];
+}
+
+const OWNERS = "The caller needs the role `owner`.";
+
+function updateOperation(sql: Sql): Operation {
+  return operation({
+    id: "updateProject",
+    method: "PATCH",
+    path: "/projects/{project_reference}",
+    tag: "Projects",
+    summary: "Change a project",
+    description: OWNERS,
+    extension: true,
+    permission: "projects.write",
+    params: ProjectParams,
+    body: ProjectChange,
+    bodyExample: { name: "Handbook" },
+    response: Project,
+    responseExample: EXAMPLE,
+    problems: ["permission-denied", "project-not-found"],
+    handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
+      updateProject(sql, { principal, requestId, reference }, body),
+  });
+}
+
+function deleteOperation(sql: Sql): Operation {
+  return operation({
+    id: "deleteProject",
+    method: "DELETE",
+    path: "/projects/{project_reference}",
+    tag: "Projects",
+    summary: "Delete a project",
+    description: `Deletes the project with everything in it, for good. ${OWNERS}`,
+    extension: true,
+    permission: "projects.write",
+    params: ProjectParams,
+    query: DeletionQuery,
+    status: 204,
+    problems: ["permission-denied", "project-not-found"],
+    handle: ({ principal, requestId, params: { project_reference: reference }, query }) =>
+      deleteOwnedProject(sql, { principal, requestId, reference }, query.confirm),
+  });
 }
 
 function createOperation(sql: Sql): Operation {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { STORABLE } from "../../shared/formats.ts";
 import {
+  IMPORT_NAME_MAX_CHARS,
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
   PROJECT_SLUG_MAX_CHARS,
@@ -44,7 +45,49 @@ export const NewProject = Type.Object(
 );
 export type NewProject = Static<typeof NewProject>;
 
-const EnvironmentSummary = Type.Object(
+export const ProjectChange = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ minLength: 1, pattern: STORABLE, description: "The display name." }),
+    ),
+    description: Type.Optional(
+      Type.String({ ...storable, description: "A description of the project." }),
+    ),
+  },
+  { title: "ProjectChange", description: "What is to be changed; absent fields stay." },
+);
+export type ProjectChange = Static<typeof ProjectChange>;
+
+export const DeletionQuery = Type.Object({
+  confirm: Type.String({
+    description: "The slug of the project, so that no other one is deleted by mistake.",
+    examples: ["handbook"],
+  }),
+});
+
+const scopeName = (description: string) =>
+  Type.String({ ...storable, minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS, description });
+
+export const NewRelease = Type.Object(
+  {
+    name: scopeName("The name of the release, unique within the project."),
+    environment: scopeName("The environment whose working set the release freezes."),
+  },
+  { title: "NewRelease", description: "A release to create." },
+);
+export type NewRelease = Static<typeof NewRelease>;
+
+export const EnvironmentChange = Type.Object(
+  {
+    active_release: Type.Union([scopeName("The name of a release."), Type.Null()], {
+      description: "The release that the environment serves; null for its working set.",
+    }),
+  },
+  { title: "EnvironmentChange", description: "What an environment is to serve." },
+);
+export type EnvironmentChange = Static<typeof EnvironmentChange>;
+
+export const EnvironmentSummary = Type.Object(
   {
     id: uuid("The environment's id."),
     name: text("The environment's name, unique within the project."),
@@ -63,7 +106,7 @@ const EnvironmentSummary = Type.Object(
   { title: "Environment", description: "A summary of an environment." },
 );
 
-const ReleaseSummary = Type.Object(
+export const ReleaseSummary = Type.Object(
   {
     id: uuid("The release's id."),
     name: text("The release's name."),
@@ -130,3 +173,6 @@ export const ProjectPage = Type.Object(
   { title: "ProjectPage" },
 );
 export type ProjectPage = Static<typeof ProjectPage>;
+
+export type EnvironmentSummary = Static<typeof EnvironmentSummary>;
+export type ReleaseSummary = Static<typeof ReleaseSummary>;

@@ -1,0 +1,62 @@
+import { actAs, actorOf } from "../../audit/actor.ts";
+import { noteChange } from "../../audit/changes.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { findOwnedProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+import { invalid } from "../../problem/problem.ts";
+import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
+import { omitNulls } from "../../shared/omit-nulls.ts";
+import { removeProject } from "./manage.ts";
+import type { Project, ProjectChange } from "./schema.ts";
+import { getProject } from "./service.ts";
+
+interface ChangeCall {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly reference: string;
+}
+
+/** Changes a project. Throws `project-not-found`, and `permission-denied` for all but owners. */
+export async function updateProject(
+  sql: Sql,
+  { principal, requestId, reference }: ChangeCall,
+  change: ProjectChange,
+): Promise<Project> {
+  const { name = null, description = null }: Partial<Record<keyof ProjectChange, string | null>> =
+    change;
+  return await transaction(sql, async (tx) => {
+    await actAs(tx, actorOf(principal, requestId));
+    const { id } = await findOwnedProject(tx, principal, reference);
+    const { count } = await tx`
+      UPDATE projects SET name = coalesce(${name}, name),
+        description = coalesce(${description}, description), updated_at = now()
+      WHERE id = ${id} AND (name <> ${name} OR description IS DISTINCT FROM
+        coalesce(${description}, description))`;
+    if (count > 0) {
+      await noteChange(tx, "project.changed", id, omitNulls({ name, description }));
+    }
+    return await getProject(tx, principal, id);
+  });
+}
+
+/**
+ * Deletes a project with everything in it, in one transaction, which the change log announces to all nodes.
+ * Throws `project-not-found`, `permission-denied` for all but owners, and `validation-failed` unless
+ * `confirmed` is the slug.
+ */
+export async function deleteOwnedProject(
+  sql: Sql,
+  { principal, requestId, reference }: ChangeCall,
+  confirmed: string,
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    await actAs(tx, actorOf(principal, requestId));
+    const { id, slug } = await findOwnedProject(tx, principal, reference);
+    if (confirmed !== slug) {
+      throw invalid([{ field: "confirm", message: "must be the slug of the project" }]);
+    }
+    await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
+    await removeProject(tx, id);
+  });
+}

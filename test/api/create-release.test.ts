@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+
+const api = await sharedApi();
+const owner = await api.user();
+const editor = await api.user();
+const project = await api.project(owner);
+await api.join(editor, project, "editor");
+const { post } = importsOf(api, owner);
+const environments = ["production"];
+await post(project, [
+  { record: "environment", name: "production" },
+  { record: "environment", name: "empty" },
+  { record: "file", path: "a.md", environments, content: "# A\n" },
+  { record: "file", path: "b.md", environments, content: "# B\n" },
+]);
+const path = `/projects/${project.slug}/releases`;
+const json = { name: "guard", environment: "production" };
+const create = (name: string, environment = "production") =>
+  api.post(path, { name, environment }, editor);
+const pathsIn = async (release: string) => {
+  const { body } = await api.get(`/projects/${project.slug}/files?release=${release}`, editor);
+  return body.data.map((each: Json) => each.path);
+};
+
+describe("POST /projects/{project_reference}/releases", () => {
+  test("an editor freezes a working set, which later changes do not reach", async () => {
+    const { status, body } = await create("v1");
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      ...{ id: expect.any(String), name: "v1" },
+      ...{ export_status: "pending", build_status: "pending", deploy_status: "pending" },
+    });
+    await api.send("DELETE", `/projects/${project.slug}/files/a.md`, { as: editor });
+    expect(await pathsIn("v1")).toEqual(["a.md", "b.md"]);
+    expect((await create("v2")).status).toBe(201);
+    expect(await pathsIn("v2")).toEqual(["b.md"]);
+    expect((await create("v0", "empty")).status).toBe(201);
+    expect(await pathsIn("v0")).toEqual([]);
+    const listed = (await api.get(`/projects/${project.slug}`, editor)).body.releases;
+    expect(listed).toContainEqual(body);
+  });
+
+  test("nothing can be added to it any more", async () => {
+    await create("frozen", "empty");
+    const { body } = await post(project, [
+      { record: "file", path: "late.md", releases: ["frozen"], content: "x" },
+    ]);
+    expect(body.errors[0].message).toContain("is frozen");
+  });
+
+  test("a name that is taken is answered 409, also when two ask at once", async () => {
+    const answers = await Promise.all([create("twice"), create("twice")]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const again = await create("twice");
+    expect([again.status, again.body.slug]).toEqual([409, "release-name-taken"]);
+  });
+
+  test("a vector search and a lookup find the files of the release", async () => {
+    await create("searched");
+    const question = { lookup_target: { release: "searched" } };
+    const { body } = await api.post(`/projects/${project.slug}/knowledge/lookup`, question, editor);
+    expect(body.data.map((item: Json) => item.path)).toEqual(["b.md"]);
+  });
+
+  test("an unknown environment is not found, and invalid fields are named", async () => {
+    const unknown = await create("v3", "none");
+    expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);
+    for (const [body, field] of [
+      [{ environment: "production" }, "name"],
+      [{ name: "", environment: "production" }, "name"],
+      [{ name: "a\0", environment: "production" }, "name"],
+      [{ name: "x".repeat(256), environment: "production" }, "name"],
+      [{ name: "v4" }, "environment"],
+    ] as const) {
+      const answer = await api.post(path, body, editor);
+      expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
+    }
+  });
+
+  test("a member without the role is answered 403", async () => {
+    const reader = await api.user();
+    await api.join(reader, project, "member");
+    expect((await api.post(path, json, reader)).status).toBe(403);
+  });
+
+  test("the audit log names who created the release", async () => {
+    await create("audited");
+    const [entry] = await api.sql`
+      SELECT user_id, details FROM audit_log WHERE project_id = ${project.id}
+        AND action = 'release.created' AND details->>'release' = 'audited'`;
+    expect(entry).toEqual({
+      user_id: editor.userId,
+      details: { release: "audited", environment: "production", files: 1 },
+    });
+  });
+
+  const guarded = { api, method: "POST", path, json } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/releases",
+  });
+});

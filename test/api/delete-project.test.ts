@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
+import { sharedApi, startApi, type TestApi, type TestProject } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { randomVector } from "../../support/api/versions.ts";
+
+const DIMENSION = 768;
+const api = await sharedApi();
+const { sql } = api;
+const other = await startApi({ beside: api });
+const owner = await api.user();
+const guard = await api.project(owner);
+const { post } = importsOf(api, owner);
+const embedding = Buffer.from(randomVector(DIMENSION, 1).buffer).toString("base64");
+const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
+
+/** A project with something in each of its tables that an import fills. */
+async function filled(): Promise<TestProject> {
+  const project = await api.project(owner);
+  await post(project, [
+    { record: "environment", name: "production" },
+    {
+      ...{ record: "file", path: "a.md", environments: ["production"], releases: ["v1"] },
+      ...{ content: "# A\n", chunks: [{ content: "# A", embedding }] },
+    },
+    { record: "environment", name: "production", active_release: "v1" },
+    { record: "branch", id: crypto.randomUUID(), name: "main" },
+    { record: "conversation", id: crypto.randomUUID() },
+    { record: "webhook_definition", id: `hook-${project.id}`, secret: "a long enough secret" },
+  ]);
+  return project;
+}
+
+const searchOn = (node: TestApi, { slug }: TestProject) =>
+  node.post(`/projects/${slug}/environments/production/search`, vector, owner);
+const remove = ({ slug }: TestProject, as = owner, confirm = slug) =>
+  api.send("DELETE", `/projects/${slug}?confirm=${confirm}`, { as });
+
+/** Waits until a node finds the vector of the project. */
+async function untilFound(node: TestApi, project: TestProject): Promise<void> {
+  while ((await searchOn(node, project)).body.data?.length !== 1) await Bun.sleep(10);
+}
+
+/** The tables that have rows of the project. */
+async function tablesWith({ id }: TestProject): Promise<string[]> {
+  const tables = await sql<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name = 'project_id'`;
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql`SELECT 1 FROM ${sql(name)} WHERE project_id = ${id} LIMIT 1`;
+    if (rows.length > 0) found.push(name);
+  }
+  return found.sort();
+}
+
+describe("DELETE /projects/{project_reference}", () => {
+  test("nothing of the project is left, on any node, but what was logged about it", async () => {
+    const project = await filled();
+    const key = await api.key(owner, { project });
+    for (const node of [api, other]) await untilFound(node, project);
+    expect((await remove(project)).status).toBe(204);
+    expect((await api.get(`/projects/${project.slug}`, owner)).status).toBe(404);
+    expect((await api.get("/projects", key)).status).toBe(401);
+    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
+    for (const node of [api, other]) {
+      expect((await searchOn(node, project)).body.slug).toBe("project-not-found");
+    }
+    // Nodes report the state of their indexes every few seconds.
+    while ((await tablesWith(project)).includes("index_state")) await Bun.sleep(50);
+    expect(await tablesWith(project)).toEqual(["audit_log", "change_log"]);
+    const [entry] = await sql`
+      SELECT user_id, details FROM audit_log
+      WHERE project_id = ${project.id} AND action = 'project.deleted'`;
+    expect(entry).toEqual({ user_id: owner.userId, details: { slug: project.slug } });
+  });
+
+  test("searches that run meanwhile are answered with what they found or that it is gone", async () => {
+    const project = await filled();
+    await untilFound(api, project);
+    const statuses = new Set<number>();
+    let ended = false;
+    const searching = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!ended) statuses.add((await searchOn(api, project)).status);
+        statuses.add((await searchOn(api, project)).status);
+      }),
+    );
+    await remove(project);
+    while ((await searchOn(api, project)).status !== 404) await Bun.sleep(1);
+    ended = true;
+    await searching;
+    expect([...statuses].sort()).toEqual([200, 404]);
+  });
+
+  test("its slug is free again, and a new project has nothing of the old one", async () => {
+    const project = await filled();
+    await remove(project);
+    const { body } = await api.post("/projects", { name: "Again", slug: project.slug }, owner);
+    expect(body.slug).toBe(project.slug);
+    const files = await api.get(`/projects/${project.slug}/files`, owner);
+    expect(files.body.data).toEqual([]);
+  });
+
+  test("a wrong confirmation is refused by name, and an editor is answered 403", async () => {
+    const project = await filled();
+    for (const query of ["", "?confirm=", "?confirm=other", `?confirm=${project.id}`]) {
+      const answer = await api.send("DELETE", `/projects/${project.slug}${query}`, { as: owner });
+      expect([answer.status, answer.body.errors[0].field], query).toEqual([400, "confirm"]);
+    }
+    const editor = await api.user();
+    await api.join(editor, project, "editor");
+    const answer = await remove(project, editor);
+    expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
+    expect((await api.get(`/projects/${project.slug}`, owner)).status).toBe(200);
+    const byId = `/projects/${project.id}?confirm=${project.slug}`;
+    expect((await api.send("DELETE", byId, { as: owner })).status).toBe(204);
+  });
+
+  const path = `/projects/${guard.slug}?confirm=${guard.slug}`;
+  const guarded = { api, method: "DELETE", path } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project: guard });
+  hidesFromForeigners({
+    ...{ ...guarded, project: guard, member: owner, slug: "project-not-found" },
+    missingPath: `/projects/no-such-project?confirm=${guard.slug}`,
+  });
+});

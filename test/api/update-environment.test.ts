@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+
+const api = await sharedApi();
+const owner = await api.user();
+const editor = await api.user();
+const project = await api.project(owner);
+await api.join(editor, project, "editor");
+await importsOf(api, owner).post(project, [
+  { record: "environment", name: "production" },
+  { record: "file", path: "a.md", environments: ["production"], content: "# Now\n" },
+  { record: "file", path: "a.md", releases: ["v1"], content: "# Then\n" },
+]);
+const path = `/projects/${project.slug}/environments/production`;
+const activate = (active_release: unknown) =>
+  api.send("PATCH", path, { as: editor, json: { active_release } });
+const content = async () =>
+  (await api.get(`/projects/${project.slug}/files/a.md`, editor)).body.content;
+const [release] = await api.sql<{ id: string }[]>`
+  SELECT id FROM releases WHERE project_id = ${project.id}`;
+
+/** Waits until lookups in the environment find this title. */
+async function untilFound(title: string): Promise<void> {
+  for (;;) {
+    const { body } = await api.post(`/projects/${project.slug}/knowledge/lookup`, {}, editor);
+    if (body.data[0]?.title === title) return;
+  }
+}
+
+describe("PATCH /projects/{project_reference}/environments/{environmentName}", () => {
+  test("an environment serves the release that an editor activates, and its working set again", async () => {
+    const answer = await activate("v1");
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...{ id: expect.any(String), name: "production", protected: false, domains: [] },
+      ...{ environment_variables: [], active_release_id: release!.id },
+    });
+    expect(await content()).toBe("# Then\n");
+    await untilFound("Then");
+    const ended = await activate(null);
+    expect(ended.body.active_release_id).toBeUndefined();
+    expect(await content()).toBe("# Now\n");
+    await untilFound("Now");
+  });
+
+  test("activating what is active changes nothing", async () => {
+    await activate("v1");
+    const entries = () =>
+      api.sql`SELECT user_id, details FROM audit_log
+        WHERE project_id = ${project.id} AND action = 'environment.activated' ORDER BY id DESC`;
+    const before = await entries();
+    expect(before[0]).toEqual({
+      user_id: editor.userId,
+      details: { environment: "production", release: "v1" },
+    });
+    expect((await activate("v1")).status).toBe(200);
+    expect(await entries()).toHaveLength(before.length);
+  });
+
+  test("an unknown release and an unknown environment are not found", async () => {
+    const answer = await activate("none");
+    expect([answer.status, answer.body.slug]).toEqual([404, "release-not-found"]);
+    const sent = { as: editor, json: { active_release: "v1" } };
+    const other = await api.send("PATCH", `${path}-none`, sent);
+    expect([other.status, other.body.slug]).toEqual([404, "environment-not-found"]);
+  });
+
+  test("invalid fields are named", async () => {
+    for (const json of [{}, { active_release: 1 }, { active_release: "" }]) {
+      const answer = await api.send("PATCH", path, { as: editor, json });
+      expect([answer.status, answer.body.errors[0].field]).toEqual([400, "active_release"]);
+    }
+  });
+
+  test("a member without the role is answered 403", async () => {
+    const reader = await api.user();
+    await api.join(reader, project, "member");
+    const sent = { as: reader, json: { active_release: null } };
+    expect((await api.send("PATCH", path, sent)).status).toBe(403);
+  });
+
+  const guarded = { api, method: "PATCH", path, json: { active_release: null } } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/environments/production",
+  });
+});
