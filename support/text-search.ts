@@ -23,7 +23,8 @@ export interface TextHit {
   readonly score: number;
 }
 
-interface TextResult extends LookupWork {
+/** What was found, without the times that it took. */
+interface TextResult extends Omit<LookupWork, "tookMs" | "waitMs"> {
   readonly hits: readonly TextHit[];
 }
 
@@ -60,8 +61,9 @@ export function searchText(
 ): TextResult {
   const page = { limit: NO_LIMIT, selfPath: "/lookup", next: "next", ...options };
   const { json, work } = lookUp(sharedOf(view), query, page);
+  const { tookMs: _took, waitMs: _waited, ...found } = work;
   const { data } = JSON.parse(new TextDecoder().decode(json)) as { data: TextHit[] };
-  return { ...work, hits: data };
+  return { ...found, hits: data };
 }
 
 export const pathsOf = (hits: readonly TextHit[]): string[] => hits.map(({ path }) => path);
