@@ -433,6 +433,13 @@ export const FILE_WRITE_ATTEMPTS = 3;
 /** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
 export const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
+// Assistants.
+/** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
+export const MCP_READ_DEFAULT_CHARS = 8_000;
+export const MCP_READ_MAX_CHARS = 40_000;
+export const MCP_HEADINGS_MAX = 40;
+export const MCP_RELEASES_MAX = 10;
+
 // Knowledge text: Markdown.
 /** A longer block of frontmatter is treated as text. */
 export const FRONTMATTER_MAX_CHARS = 65_536;

@@ -82,7 +82,9 @@ describe("POST /mcp", () => {
   });
 
   test("the tools take the parameters and the body of their operations", async () => {
-    expect(tools.map(({ name }) => name)).toEqual(["lookup", "search"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["lookup", "search", "list_projects", "list_files", "read_file"],
+    ]);
     const { document } = await api.contract();
     const bodyOf = (path: string): string[] => {
       const { schema } = document.paths[path].post.requestBody.content["application/json"];
@@ -129,6 +131,52 @@ describe("POST /mcp", () => {
     expect((await run("search", array)).structuredContent.data).toHaveLength(1);
   });
 
+  test("an assistant finds projects and files, and reads a file range by range", async () => {
+    const projects = await run("list_projects", { limit: 1 });
+    const listed = { slug: project.slug, environments: ["production"], releases: ["v1.0.0"] };
+    expect(projects.structuredContent).toMatchObject({ data: [listed], next: null });
+    const first = await run("list_files", { path_prefix: "guide/", limit: 1 });
+    expect(first.structuredContent.data).toMatchObject([
+      { path: "guide/snapshots.md", title: "Snapshots" },
+    ]);
+    const rest = await run("list_files", { cursor: first.structuredContent.next });
+    expect(rest.structuredContent).toMatchObject({
+      data: [{ path: "guide/webhooks.md" }],
+      next: null,
+    });
+    const file = "guide/snapshots.md";
+    const whole = (await run("read_file", { file })).structuredContent;
+    expect(whole).toMatchObject({ title: "Snapshots", start_offset: 0, next_offset: null });
+    const begin = (await run("read_file", { file, length: 14 })).structuredContent;
+    expect(begin.content).toBe("# Snapshots\n\n");
+    const end = await run("read_file", { file, start_offset: begin.next_offset });
+    expect(begin.content + end.structuredContent.content).toBe(whole.content);
+    expect(end.structuredContent.headings).toMatchObject([{ level: 1, text: "Snapshots" }]);
+  });
+
+  test("a range of a file never cuts a character, and has the headings around it", async () => {
+    const content = "# One\n\n## Two\n\n😀😀😀\n\n# Three\n\n## Four\n";
+    await publishTexts(sql, project, environment, { "emoji.md": content });
+    let text = "";
+    for (let offset: number | null = 0; offset !== null; ) {
+      const args: Json = { file: "emoji.md", start_offset: offset, length: 1 };
+      const range: Json = (await run("read_file", args)).structuredContent;
+      expect(range.content.isWellFormed()).toBe(true);
+      text += range.content;
+      offset = range.next_offset;
+    }
+    expect(text).toBe(content);
+    const at = { file: "emoji.md", start_offset: content.indexOf("😀") + 1, length: 2 };
+    const { headings, start_offset } = (await run("read_file", at)).structuredContent;
+    expect(start_offset).toBe(at.start_offset - 1);
+    expect(headings.map((each: Json) => each.text)).toEqual(["One", "Two", "Three", "Four"]);
+    const later = await run("read_file", { file: "emoji.md", start_offset: content.length });
+    expect(later.structuredContent).toMatchObject({ content: "", next_offset: null });
+    expect(later.structuredContent.headings.map((each: Json) => each.text)).toEqual([
+      ...["Three", "Four"],
+    ]);
+  });
+
   test("invalid arguments are a tool error that names the problem and each field", async () => {
     const lookup = errorOf(await run("lookup", { limit: 0, shard_count: "x" }));
     expect(lookup).toStartWith("validation-failed: limit: ");
@@ -156,7 +204,7 @@ describe("POST /mcp", () => {
 
   test("a caller without the permission gets a tool error, and the tools are still listed", async () => {
     const by = await assistant(await api.unpermitted(project));
-    expect((await by.listTools()).tools).toHaveLength(2);
+    expect((await by.listTools()).tools).toHaveLength(tools.length);
     const lookup = errorOf(await run("lookup", { query: "x" }, by));
     expect(lookup).toStartWith("permission-denied: ");
     expect(lookup).toContain("knowledge.lookup");
@@ -182,7 +230,7 @@ describe("POST /mcp", () => {
     const answer = await send(LIST);
     expect(answer.status).toBe(200);
     expect(answer.body.id).toBe("a");
-    expect(answer.body.result.tools).toHaveLength(2);
+    expect(answer.body.result.tools).toHaveLength(tools.length);
     expect(answer.headers.get("mcp-session-id")).toBeNull();
     const { status, text } = await send({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect([status, text]).toEqual([202, ""]);

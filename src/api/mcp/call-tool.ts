@@ -3,7 +3,8 @@ import type { Operation } from "../../http/operation.ts";
 import { bindOperation, type HttpContext } from "../../http/pipeline.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import { Problem, type ProblemBody, problemBody } from "../../problem/problem.ts";
-import { type OperationCall, TOOLS, type Tool } from "./tools.ts";
+import type { OperationCall, Tool } from "./tool.ts";
+import { TOOLS } from "./tools.ts";
 
 /** The caller's headers that the operation needs as well. */
 const FORWARDED = ["authorization", "x-api-key"] as const;
@@ -29,18 +30,18 @@ function operationRequest(
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ""),
   );
-  const bytes = encoder.encode(JSON.stringify(body));
-  const headers = new Headers({
-    "content-type": JSON_TYPE,
-    "content-length": String(bytes.byteLength),
-    "x-request-id": requestId,
-  });
+  const headers = new Headers({ "x-request-id": requestId });
   for (const name of FORWARDED) {
     const value = request.headers.get(name);
     if (value !== null) headers.set(name, value);
   }
   const url = `${ANY_ORIGIN}${path}?${new URLSearchParams(query)}`;
-  return new Request(url, { method: "POST", headers, body: bytes, signal: request.signal });
+  const { method } = operation;
+  if (method === "GET") return new Request(url, { headers, signal: request.signal });
+  const bytes = encoder.encode(JSON.stringify(body));
+  headers.set("content-type", JSON_TYPE);
+  headers.set("content-length", String(bytes.byteLength));
+  return new Request(url, { method, headers, body: bytes, signal: request.signal });
 }
 
 /** The call of an operation that the arguments ask for, or the problem that they name none. */
@@ -94,6 +95,9 @@ export function toolCaller(operations: readonly Operation[], context: HttpContex
     const request = operationRequest(found.operation, wanted, call);
     const response = await found.run(request, { ...wanted.params });
     const text = await response.text();
-    return response.ok ? toolResult(text) : toolError(JSON.parse(text) as ProblemBody);
+    if (!response.ok) return toolError(JSON.parse(text) as ProblemBody);
+    const { excerpt } = call.tool;
+    if (excerpt === undefined) return toolResult(text);
+    return toolResult(JSON.stringify(excerpt.of(JSON.parse(text), call.args)));
   };
 }

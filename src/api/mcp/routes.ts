@@ -5,7 +5,8 @@ import { type Operation, operation } from "../../http/operation.ts";
 import type { HttpContext } from "../../http/pipeline.ts";
 import { toolCaller } from "./call-tool.ts";
 import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
-import { TOOLS, type Tool } from "./tools.ts";
+import type { Tool } from "./tool.ts";
+import { TOOLS } from "./tools.ts";
 
 const EXAMPLE_MESSAGE: McpMessage = {
   jsonrpc: "2.0",
@@ -27,13 +28,15 @@ const EXAMPLE_ANSWER = {
 
 /** The tools as clients list them, with the schemas of the operations. */
 function toolList(operations: readonly Operation[]): ListToolsResult {
-  const listed = ({ name, title, description, input, operationIds: [id] }: Tool) => ({
+  const listed = ({ name, title, description, input, operationIds: [id], excerpt }: Tool) => ({
     name,
     title,
     description,
     inputSchema: plainSchema(input),
     outputSchema: plainSchema(
-      operations.find((operation) => operation.id === id)?.response ?? Type.Object({}),
+      excerpt?.output ??
+        operations.find((operation) => operation.id === id)?.response ??
+        Type.Object({}),
     ),
     annotations: { readOnlyHint: true, openWorldHint: false },
   });
@@ -53,8 +56,9 @@ export function mcpOperation(operations: readonly Operation[], context: HttpCont
     summary: "Model Context Protocol for assistants",
     description:
       "The streamable HTTP transport, without sessions: one message per request, answered in JSON. " +
-      "The tools `lookup` and `search` run the operations of the same purpose, with the caller's " +
-      "credential, permissions and projects. Their problems are tool errors.",
+      "The tools `lookup`, `search`, `list_projects`, `list_files` and `read_file` run the operations of " +
+      "the same purpose, with the caller's credential, permissions and projects. Their problems are tool " +
+      "errors.",
     extension: true,
     permission: null,
     sheds: true,

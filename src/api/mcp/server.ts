@@ -13,12 +13,13 @@ import { JSON_TYPE } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { McpMessage } from "./schema.ts";
-import type { Tool } from "./tools.ts";
+import type { Tool } from "./tool.ts";
 
 const SERVER = { name: "tessera", title: "Tessera", version: VERSION };
 const INSTRUCTIONS =
-  "Search over the files of projects. `lookup` finds documents by text, `search` finds passages by " +
-  "an embedding. Both need `project_reference`, the id or slug of a project.";
+  "Search over the files of projects. `lookup` finds documents by text, `search` finds passages by an " +
+  "embedding, `read_file` reads what they found, and `list_files` lists folders. All need " +
+  "`project_reference`, the id or slug of a project, which `list_projects` lists.";
 
 /** Made once, because making one takes longer than answering. A server without forms needs none. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();

@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { invalid } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
@@ -9,28 +9,10 @@ import {
   SearchBody,
   SearchQueryParameters,
 } from "../search/schema.ts";
+import { listFiles, listProjects, readFile } from "./file-tools.ts";
+import type { OperationCall, Tool } from "./tool.ts";
 
 const DEFAULT_ENVIRONMENT = "production";
-
-/** The call of an operation that answers the call of a tool. */
-export interface OperationCall {
-  readonly operationId: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-/** A tool for assistants. Its arguments are the inputs of the operations that answer it. */
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly input: TObject;
-  /** The ids of the operations that answer it. They have the same response schema. */
-  readonly operationIds: readonly [string, ...string[]];
-  /** The call that the arguments ask for. Throws `validation-failed` if they name no operation. */
-  callOf(args: Readonly<Record<string, unknown>>): OperationCall;
-}
 
 const checkProject = validator(ProjectParams);
 
@@ -98,4 +80,4 @@ const search: Tool = {
   },
 };
 
-export const TOOLS: readonly Tool[] = [lookup, search];
+export const TOOLS: readonly Tool[] = [lookup, search, listProjects, listFiles, readFile];
