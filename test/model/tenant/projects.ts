@@ -16,15 +16,15 @@ interface CreateParams {
   readonly template: number | null;
 }
 
-/** The project that a copy of a template is. */
+/** The project that a copy of a template is: its environments hold what those of the template serve. */
 function copyOf(template: ModelProject, slug: string): ModelProject {
   const project = newProject(slug);
   project.environments.clear();
-  for (const [name, { working }] of template.environments) {
+  for (const [name, { scope }] of template.environments) {
     const environment = new Environment();
-    environment.change(working);
+    environment.change(scope.current);
     project.environments.set(name, environment);
-    for (const [path, number] of working) {
+    for (const [path, number] of scope.current) {
       project.versions.set(path, (project.versions.get(path) ?? new Set()).add(number));
     }
   }
