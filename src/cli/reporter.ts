@@ -1,6 +1,7 @@
 import { SingleBar } from "cli-progress";
-import { type ImportSummary, unscopedFiles } from "../import/import-records.ts";
+import type { ImportSummary } from "../import/import-records.ts";
 import { knownField } from "../import/records/parse.ts";
+import { unscopedFiles } from "../import/records/unscoped.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";

@@ -1,6 +1,9 @@
 import type { Queryable } from "../db/client.ts";
-import { isAnyLagging } from "../engine/indexing/changes/index-state.ts";
+import { isAnyBefore, isAnyLagging, positionOf } from "../engine/indexing/changes/index-state.ts";
 import { IMPORT_INDEX_CHECK_MS, IMPORT_INDEX_WAIT_MAX_MS } from "../shared/limits.ts";
+
+/** The longest that an import which was committed as a whole waits until searches see it. */
+const VISIBLE_WAIT_MAX_MS = 60_000;
 
 /**
  * Lets the indexes of running services keep up with an import. It pauses while one of them reports
@@ -14,20 +17,34 @@ export class Backpressure {
 
   constructor(
     private readonly sql: Queryable,
-    private readonly waitMaxMs = IMPORT_INDEX_WAIT_MAX_MS,
+    /** Replaces the defaults. */
+    private readonly waitMaxMs?: number,
   ) {}
 
-  /** Waits for `waitMaxMs` at most. `projects` are ids or slugs. */
+  /** Waits for IMPORT_INDEX_WAIT_MAX_MS at most. `projects` are ids or slugs. */
   async pause(projects: ReadonlySet<string>): Promise<void> {
     const startedAt = performance.now();
     if (this.#gaveUp || startedAt - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
     while (await isAnyLagging(this.sql, [...projects])) {
-      if (performance.now() - startedAt > this.waitMaxMs) {
+      if (performance.now() - startedAt > (this.waitMaxMs ?? IMPORT_INDEX_WAIT_MAX_MS)) {
         this.#gaveUp = true;
         return;
       }
       await Bun.sleep(IMPORT_INDEX_CHECK_MS);
     }
     this.#checkedAt = performance.now();
+  }
+
+  /**
+   * Waits until all services that have loaded the projects show the changes that were committed last,
+   * for VISIBLE_WAIT_MAX_MS at most.
+   */
+  async untilVisible(projects: ReadonlySet<string>): Promise<void> {
+    const position = await positionOf(this.sql, [...projects]);
+    const deadline = performance.now() + (this.waitMaxMs ?? VISIBLE_WAIT_MAX_MS);
+    while (await isAnyBefore(this.sql, [...projects], position)) {
+      if (performance.now() > deadline) return;
+      await Bun.sleep(IMPORT_INDEX_CHECK_MS);
+    }
   }
 }

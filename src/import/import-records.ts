@@ -3,11 +3,12 @@ import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
 import type { InputRecord } from "./records/batches.ts";
-import { ImportError, RecordError } from "./records/errors.ts";
-import type { ParsedRecord } from "./records/parsed-record.ts";
+import { RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
+import { namesNoScope } from "./records/unscoped.ts";
+import { explainFrozen, rejectionReason } from "./rejection.ts";
 import { ImportSession, type TimeBounds } from "./session.ts";
-import { announceVersions } from "./upsert/announce.ts";
+import { announceProject, announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
 import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
@@ -59,8 +60,8 @@ export interface ImportSummary {
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
 
-/** SQLSTATE classes of errors that a record causes: bad data, violated constraints, limits. */
-const DATA_ERROR_STATES = /^(22|23|54)/;
+/** So few new file versions are indexed within the time in which changes become visible. */
+const PROMPT_VERSIONS = 5_000;
 
 /** Writes batches of records in order. Throws an ImportError. */
 export async function importRecords(
@@ -72,26 +73,39 @@ export async function importRecords(
   try {
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
-    // A strict import is one transaction: nothing of it is indexed while it runs.
-    const backpressure = options.strict
-      ? undefined
-      : new Backpressure(session.sql, options.indexWaitMaxMs);
-    const run = new Import(session, options, backpressure);
-    if (!options.strict) return await run.import(batches);
-    try {
-      return await session.transaction(async () => {
-        const summary = await run.import(batches);
-        if (summary.rejected > 0) throw new StrictRollback();
-        return summary;
-      });
-    } catch (error) {
-      if (!(error instanceof StrictRollback)) throw error;
-      const { rejected, records } = run;
-      return { imported: new Map(), rejected, changed: 0, records, changedRecords: 0 };
-    }
+    const run = new Import(session, options);
+    return options.strict
+      ? await importStrictly(run, session, batches, options)
+      : await run.import(batches);
   } finally {
     await dropStagingTables(session.sql).catch(() => {});
     await session.close();
+  }
+}
+
+/**
+ * Imports all records in one transaction, or none. Others see nothing of it before its commit, so the
+ * indexes begin only then, and a large import is over once searches see it.
+ */
+async function importStrictly(
+  run: Import,
+  session: ImportSession,
+  batches: AsyncIterable<InputRecord[]>,
+  { target }: ImportOptions,
+): Promise<ImportSummary> {
+  if (target !== undefined) await announceProject(session.sql, target.id);
+  try {
+    const summary = await session.transaction(async () => {
+      const imported = await run.import(batches);
+      if (imported.rejected > 0) throw new StrictRollback();
+      return imported;
+    });
+    await run.untilVisible();
+    return summary;
+  } catch (error) {
+    if (!(error instanceof StrictRollback)) throw error;
+    const { rejected, records } = run;
+    return { imported: new Map(), rejected, changed: 0, records, changedRecords: 0 };
   }
 }
 
@@ -118,13 +132,15 @@ class Import {
   readonly #projects = new Set<string>();
   readonly #releases = new Set<string>();
   readonly #activeReleases: PendingActivation[] = [];
+  readonly #backpressure: Backpressure;
+  #newVersions = 0;
 
   constructor(
     private readonly session: ImportSession,
     private readonly options: ImportOptions,
-    private readonly backpressure: Backpressure | undefined,
   ) {
     this.#lookups = createLookups(options.target);
+    this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
   }
 
   async import(batches: AsyncIterable<InputRecord[]>): Promise<ImportSummary> {
@@ -148,6 +164,12 @@ class Import {
     };
   }
 
+  /** Waits until searches see what was committed, unless it is so little that they soon will. */
+  async untilVisible(): Promise<void> {
+    if (this.#newVersions < PROMPT_VERSIONS) return;
+    await this.#backpressure.untilVisible(this.#projects);
+  }
+
   /** Pauses while the indexes lag behind in the projects of this import. */
   async #keepPace(batch: readonly InputRecord[] = []): Promise<void> {
     for (const { parsed } of batch) {
@@ -155,7 +177,9 @@ class Import {
         this.#projects.add(parsed.record.project);
       }
     }
-    if (this.#projects.size > 0) await this.backpressure?.pause(this.#projects);
+    // Nothing of a strict import is indexed while it runs.
+    if (this.options.strict || this.#projects.size === 0) return;
+    await this.#backpressure.pause(this.#projects);
   }
 
   async #importBatch(batch: InputRecord[]): Promise<void> {
@@ -202,6 +226,7 @@ class Import {
     const { plan, rejected, changedRows, changedRecords } = written;
     for (const lookup of Object.values(this.#lookups)) lookup.commitPlan();
     for (const id of plan.releases) this.#releases.add(id);
+    this.#newVersions += plan.newVersions.length;
     for (const active of plan.activeReleases) {
       this.#activeReleases.push({ ...active, counted: changedRecords.has(active.record) });
     }
@@ -265,32 +290,6 @@ class Import {
       if (changed > 0 && !counted) this.#changedRecords++;
     }
   }
-}
-
-/** What is wrong with files that name no scope. */
-export function unscopedFiles(count: number): string {
-  const [names, adds] =
-    count === 1 ? ["1 file record names", "it adds"] : [`${count} file records name`, "they add"];
-  return `${names} no environments and no releases, so no search finds what ${adds}`;
-}
-
-function namesNoScope({ kind, record }: ParsedRecord): boolean {
-  return kind === "file" && record.environments.length === 0 && record.releases.length === 0;
-}
-
-/** Why the record is rejected, or undefined if the error is not caused by the record. */
-function rejectionReason(error: unknown): string | undefined {
-  if (error instanceof RecordError) return error.message;
-  const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code !== "string" || code.length !== 5) return undefined;
-  return DATA_ERROR_STATES.test(code) ? `PostgreSQL rejects it: ${message}` : undefined;
-}
-
-function explainFrozen(error: unknown): never {
-  if ((error as { constraint_name?: string }).constraint_name !== "release_frozen") throw error;
-  throw new ImportError(
-    "another import froze a release that this one was filling: run this import again",
-  );
 }
 
 function addTo(counts: Map<string, number>, kind: string, count: number): void {

@@ -261,6 +261,8 @@ export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
 export const INDEX_DB_CONNECTIONS = 6;
 /** Chunks with their embeddings per query. */
 export const INDEX_READ_BATCH_ROWS = 64;
+/** A longer text of a file is read alone. */
+export const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
 /** File versions that are added before another scope of the project may be indexed. */
 export const INDEX_SLICE_MIN_VERSIONS = 32;
 export const INDEX_SLICE_VERSIONS = 1_024;
@@ -576,6 +578,10 @@ export const TABLE_ROWS_PER_READ = 512;
 // Import.
 /** Lines are held in memory as a whole, so this bounds the memory per record. */
 export const IMPORT_LINE_MAX_BYTES = 67_108_864;
+/** The text of a record, without embeddings. Its tokens and postings need several times as much memory. */
+export const IMPORT_RECORD_MAX_CHARS = 33_554_432;
+/** Content and metadata of a chunk, because chunks are listed and indexed many at a time. */
+export const IMPORT_CHUNK_MAX_CHARS = 1_048_576;
 /** A batch ends after this many bytes of lines or this many rows, whichever comes first. */
 export const IMPORT_BATCH_BYTES = 2_097_152;
 export const IMPORT_BATCH_ROWS = 5_000;
@@ -679,6 +685,10 @@ const RELATIONS: readonly Relation[] = [
     "the wait for the lock outlasts a start of PostgreSQL",
   ],
   [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
+  [
+    2 * MARKDOWN_FILE_MAX_BYTES <= IMPORT_RECORD_MAX_CHARS,
+    "a Markdown file and its chunks fit into a record",
+  ],
   [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],
   [
     IMPORT_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES,

@@ -1,7 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
+  IMPORT_CHUNK_MAX_CHARS,
   IMPORT_EXPANSION_FREE_BYTES,
   IMPORT_EXPANSION_MAX,
+  IMPORT_RECORD_MAX_CHARS,
   IMPORT_REFUSED_MAX,
   JSON_MAX_DEPTH,
 } from "../../src/shared/limits.ts";
@@ -138,6 +140,25 @@ test("an import whose client leaves after its upload stops, changes no scope and
   expect(await stored()).toBeLessThan(files.length);
   expect(await working(project)).toEqual([]);
   expect(await report(project, [file("a.md")])).toEqual(allChanged(1));
+});
+
+test("a record with more text than memory is meant for is refused, and no other line", async () => {
+  const project = await api.project(owner);
+  const words = "a b c d e f g h ".repeat(IMPORT_CHUNK_MAX_CHARS / 16);
+  const parts = IMPORT_RECORD_MAX_CHARS / IMPORT_CHUNK_MAX_CHARS;
+  const chunks = Array.from({ length: parts }, () => ({ content: words.slice(2) }));
+  const body = await report(project, [
+    PRODUCTION,
+    file("chunk.md", { chunks: [{ content: `${words}a` }] }),
+    file("metadata.md", { chunks: [{ content: "a", metadata: { words } }] }),
+    file("all.md", { content: words.repeat(2), chunks }),
+    { record: "conversation", created_by: "x", metadata: { words: words.repeat(parts) } },
+    file("allowed.md", { content: words.repeat(2), chunks: chunks.slice(0, 2) }),
+  ]);
+  expect(body).toMatchObject({ changed: 2, refused: 4 });
+  expect(body.errors[0].message).toContain(`at most ${IMPORT_CHUNK_MAX_CHARS} characters`);
+  expect(body.errors[2].message).toContain(`at most ${IMPORT_RECORD_MAX_CHARS} characters`);
+  expect(await working(project)).toEqual(["allowed.md"]);
 });
 
 describe("a compressed upload that broke off", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { OPERATOR } from "../../src/audit/actor.ts";
+import { NEW_VERSIONS_CHANNEL } from "../../src/db/channels.ts";
 import { importRecords } from "../../src/import/import-records.ts";
 import type { InputRecord } from "../../src/import/records/batches.ts";
 import { parseRecord } from "../../src/import/records/parse.ts";
@@ -69,13 +70,32 @@ function startImport(slug: string, options: { readonly indexWaitMaxMs?: number }
   return { progress, done };
 }
 
+/** A strict import of so many files. */
+function importStrictly(project: { id: string; slug: string }, files: number, more: object[] = []) {
+  async function* batches(): AsyncGenerator<InputRecord[]> {
+    const common = { project: project.slug, environments: ["large"] };
+    const records = Array.from({ length: files }, (_, i) => ({
+      ...{ ...common, record: "file", path: `${i}.md`, content: `text ${i}` },
+    }));
+    const environment = { record: "environment", project: project.slug, name: "large" };
+    yield [environment, ...records, ...more].map((record) => ({
+      where: "",
+      parsed: parseRecord(record),
+    }));
+  }
+  return importRecords(sql, batches(), {
+    ...{ actor: OPERATOR, strict: true, onRejected() {} },
+    target: { ...project, asOwner: true },
+  });
+}
+
 /** Resolves when a waiting import has looked for lagging indexes several times. */
 async function severalChecks(): Promise<void> {
   const seen = new Set<string>();
   while (seen.size < 3) {
     const rows = await sql<{ at: string }[]>`
       SELECT query_start::text AS at FROM pg_stat_activity
-      WHERE datname = current_database() AND query LIKE '%AS lags' AND pid <> pg_backend_pid()`;
+      WHERE datname = current_database() AND query LIKE ANY (ARRAY['%AS lags', '%AS hides']) AND pid <> pg_backend_pid()`;
     for (const { at } of rows) seen.add(at);
     await Bun.sleep(20);
   }
@@ -114,6 +134,27 @@ describe("an import while indexes lag", () => {
     await startImport(project.slug, { indexWaitMaxMs: Number.POSITIVE_INFINITY }).done;
     await stopped.stop();
     await other.stop();
+  });
+
+  test("a strict import of many files is over once the running services show it", async () => {
+    const project = await changedProject();
+    // Fresh for as long as the import takes on a busy machine.
+    const reported = await report(project.id, true, -3_600);
+    const imported = importStrictly(project, 5_000);
+    await severalChecks();
+    await reported.update(false);
+    expect((await imported).changedRecords).toBe(5_001);
+    await reported.stop();
+  });
+
+  test("services are told of a project before a strict import changes it, and even if it is refused", async () => {
+    const project = await changedProject();
+    const told = Promise.withResolvers<string>();
+    const listening = await sql.listen(NEW_VERSIONS_CHANNEL, told.resolve);
+    const approval = { record: "branch_approval", branch_id: project.id, approved_by: project.id };
+    expect((await importStrictly(project, 1, [approval])).rejected).toBe(1);
+    expect(await told.promise).toBe(project.id);
+    await listening.unlisten();
   });
 
   test("an import is not held up for long by a service that never catches up", async () => {

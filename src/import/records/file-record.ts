@@ -1,7 +1,9 @@
 import {
   IMPORT_CHARS_PER_TOKEN,
+  IMPORT_CHUNK_MAX_CHARS,
   IMPORT_INTEGER_MAX,
   IMPORT_PATH_MAX_BYTES,
+  IMPORT_RECORD_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
@@ -66,6 +68,7 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
   }
   const content = record.content ?? null;
   const chunks = fileChunks(record.chunks ?? [], content);
+  requireBoundedText(content, chunks);
   const fingerprint = fingerprintOf(content, chunks);
   return {
     id: record.id?.toLowerCase(),
@@ -113,6 +116,23 @@ function fileChunks(records: readonly ChunkRecord[], content: string | null): Fi
       embedding: vector?.base64 ?? null,
     };
   });
+}
+
+function requireBoundedText(content: string | null, chunks: readonly FileChunk[]): void {
+  let chars = content?.length ?? 0;
+  for (const [position, chunk] of chunks.entries()) {
+    const own = chunk.content.length + chunk.metadata.length;
+    if (own > IMPORT_CHUNK_MAX_CHARS) {
+      throw new RecordError(
+        `chunks[${position}]: content and metadata must have at most ${IMPORT_CHUNK_MAX_CHARS} characters`,
+      );
+    }
+    chars += own;
+  }
+  if (chars <= IMPORT_RECORD_MAX_CHARS) return;
+  throw new RecordError(
+    `content and chunks must have at most ${IMPORT_RECORD_MAX_CHARS} characters, without embeddings`,
+  );
 }
 
 /** Finds the chunks in the text of their file, in order, until a chunk is not found. */

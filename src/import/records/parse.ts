@@ -2,7 +2,11 @@ import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
-import { IMPORT_RECORD_ERRORS_MAX, JSON_MAX_DEPTH } from "../../shared/limits.ts";
+import {
+  IMPORT_RECORD_ERRORS_MAX,
+  IMPORT_RECORD_MAX_CHARS,
+  JSON_MAX_DEPTH,
+} from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { RecordError } from "./errors.ts";
 import { fileRemoval, fileVersion } from "./file-record.ts";
@@ -34,7 +38,12 @@ export function parseLine(
   onUnknownField: OnUnknownField,
   target?: ImportTarget,
 ): ParsedRecord {
-  return parseRecord(parseJson(bytes), onUnknownField, target);
+  const parsed = parseRecord(parseJson(bytes), onUnknownField, target);
+  // Only files have embeddings, whose digits do not count.
+  if (parsed.kind !== "file" && bytes.length > IMPORT_RECORD_MAX_CHARS) {
+    throw new RecordError(`is longer than ${IMPORT_RECORD_MAX_CHARS} bytes`);
+  }
+  return parsed;
 }
 
 /** Validates one record, for the target if there is one. Unknown fields are reported and ignored. Throws a RecordError. */

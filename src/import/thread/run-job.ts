@@ -6,9 +6,10 @@ import {
   IMPORT_REPORT_ERRORS_MAX,
   IMPORT_STATEMENT_TIMEOUT_MS,
 } from "../../shared/limits.ts";
-import { importRecords, unscopedFiles } from "../import-records.ts";
+import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
 import type { Source } from "../records/source.ts";
+import { unscopedFiles } from "../records/unscoped.ts";
 import type { ImportJob, ImportReport } from "./messages.ts";
 import { expanded, requireSense } from "./upload-guard.ts";
 

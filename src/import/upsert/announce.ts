@@ -27,3 +27,8 @@ export async function announceVersions(
   if (payloads.length === 0) return;
   await sql`SELECT pg_notify(${NEW_VERSIONS_CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`;
 }
+
+/** Lets services load a project, so that they search it before its contents change. */
+export async function announceProject(sql: Queryable, projectId: string): Promise<void> {
+  await sql`SELECT pg_notify(${NEW_VERSIONS_CHANNEL}, ${projectId})`;
+}

@@ -126,3 +126,27 @@ export async function isAnyLagging(sql: Queryable, projects: readonly string[]):
     ) AS lags`;
   return row?.lags === true;
 }
+
+/** The position of the last change of the projects, which are ids or slugs; 0 without any. */
+export async function positionOf(sql: Queryable, projects: readonly string[]): Promise<number> {
+  const [row] = await sql<{ seq: number }[]>`
+    SELECT coalesce(max(c.seq), 0)::float8 AS seq
+    FROM change_log c JOIN projects p ON p.id = c.project_id
+    WHERE p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]})`;
+  return row?.seq ?? 0;
+}
+
+/** True while a running server that has loaded one of the projects does not show this position. */
+export async function isAnyBefore(
+  sql: Queryable,
+  projects: readonly string[],
+  position: number,
+): Promise<boolean> {
+  const [row] = await sql<{ hides: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
+      WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
+        AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+        AND s.seq < ${position}) AS hides`;
+  return row?.hides === true;
+}

@@ -1,5 +1,9 @@
 import type { Sql } from "../../../db/client.ts";
-import { INDEX_READ_BATCH_ROWS } from "../../../shared/limits.ts";
+import {
+  IMPORT_LINE_MAX_BYTES,
+  INDEX_READ_BATCH_ROWS,
+  INDEX_READ_BATCH_TEXT_BYTES,
+} from "../../../shared/limits.ts";
 import type { ChunkRow, DocumentRow, EmptyVersionRow, VersionReader } from "./version-index.ts";
 
 /**
@@ -19,16 +23,36 @@ export function createVersionReader(sql: Sql): VersionReader {
         ) c ON TRUE
         WHERE v.id = ANY(${versionIds as string[]}::uuid[])
         ORDER BY v.id, c.index`.cursor(INDEX_READ_BATCH_ROWS),
-    documents: (versionIds) =>
-      sql<DocumentRow[]>`
-        SELECT v.id AS file_version_id, f.path, CASE
-            WHEN f.path !~* '[.]mdx?$' THEN NULL
-            WHEN v.content IS NOT NULL THEN v.content
-            ELSE (SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
-              FROM chunks c WHERE c.file_version_id = v.id)
-          END AS content
-        FROM file_versions v JOIN files f ON f.id = v.file_id
-        WHERE v.id = ANY(${versionIds as string[]}::uuid[])
-        ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS),
+    async *documents(versionIds) {
+      const long: string[] = [];
+      for await (const rows of documentsOf(sql, versionIds, INDEX_READ_BATCH_TEXT_BYTES)) {
+        for (const row of rows) if (row.is_long) long.push(row.file_version_id);
+        yield rows.filter((row) => !row.is_long);
+      }
+      // One at a time, because a batch of them would be more than fits into memory.
+      for (const id of long) yield* documentsOf(sql, [id], IMPORT_LINE_MAX_BYTES);
+    },
   };
+}
+
+/** File versions with their texts, which are left out when they are longer than `maxBytes`. */
+function documentsOf(sql: Sql, versionIds: readonly string[], maxBytes: number) {
+  return sql<Array<DocumentRow & { readonly is_long: boolean }>>`
+    SELECT v.id AS file_version_id, f.path, text.bytes > ${maxBytes} AS is_long,
+      CASE
+        WHEN text.bytes IS NULL OR text.bytes > ${maxBytes} THEN NULL
+        WHEN v.content IS NOT NULL THEN v.content
+        ELSE (SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
+          FROM chunks c WHERE c.file_version_id = v.id)
+      END AS content
+    FROM file_versions v JOIN files f ON f.id = v.file_id CROSS JOIN LATERAL (
+      SELECT CASE
+        WHEN f.path !~* '[.]mdx?$' THEN NULL
+        WHEN v.content IS NOT NULL THEN octet_length(v.content)
+        ELSE (SELECT sum(octet_length(c.content)) FROM chunks c WHERE c.file_version_id = v.id)
+      END AS bytes
+      OFFSET 0 -- Computed once.
+    ) text
+    WHERE v.id = ANY(${versionIds as string[]}::uuid[])
+    ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS);
 }

@@ -1,0 +1,13 @@
+import type { ParsedRecord } from "./parsed-record.ts";
+
+/** What is wrong with files that name no scope. */
+export function unscopedFiles(count: number): string {
+  const [names, adds] =
+    count === 1 ? ["1 file record names", "it adds"] : [`${count} file records name`, "they add"];
+  return `${names} no environments and no releases, so no search finds what ${adds}`;
+}
+
+/** True for a file that no search would find. */
+export function namesNoScope({ kind, record }: ParsedRecord): boolean {
+  return kind === "file" && record.environments.length === 0 && record.releases.length === 0;
+}
