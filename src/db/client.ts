@@ -48,7 +48,7 @@ export interface DatabaseOptions {
   /** `request` by default, `command` for a pool without a statement timeout. */
   readonly patience?: keyof typeof PATIENCE;
   /** Called when the database stops answering and when it answers again. */
-  readonly onOutage?: (isOut: boolean) => void;
+  readonly onOutage?: (isDown: boolean) => void;
   /** Settings of the server for all sessions. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Measures all statements and transactions. */

@@ -35,7 +35,7 @@ export function guardQuery(
 ): void {
   const send = query.handler;
   query.handler = (same) => {
-    if (guard.isOut) return query.reject(neverSent());
+    if (guard.isDown) return query.reject(neverSent());
     if (query.cursorRows === undefined) watchQuery(guard, query, deadlineOf(query));
     return send(same);
   };

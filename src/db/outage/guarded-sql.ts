@@ -112,7 +112,7 @@ function guardWork<T>(
   deadlineMs: number,
   start: (check: () => void) => Promise<T>,
 ): Promise<T> {
-  if (guard.isOut) return Promise.reject(neverSent());
+  if (guard.isDown) return Promise.reject(neverSent());
   return new Promise((resolve, reject) => {
     let isStarted = false;
     let failure: NoAnswer | undefined;

@@ -32,7 +32,7 @@ interface GuardOptions {
   /** How long probes must fail before the database counts as unavailable. */
   readonly patienceMs: number;
   /** Called at the beginning and the end of an outage. */
-  readonly onChange: (isOut: boolean) => void;
+  readonly onChange: (isDown: boolean) => void;
 }
 
 const ticks = (ms: number) => Math.ceil(ms / DB_GUARD_TICK_MS);
@@ -63,7 +63,7 @@ export class OutageGuard {
   constructor(private readonly options: GuardOptions) {}
 
   /** True while statements are rejected without being sent. */
-  get isOut(): boolean {
+  get isDown(): boolean {
     return this.#outage !== undefined;
   }
 
@@ -103,7 +103,7 @@ export class OutageGuard {
     for (const watched of this.#watched) this.#check(watched);
     this.#checkProbe();
     if (this.#isSuspicious()) this.#startProbe();
-    if (this.#watched.size > 0 || this.isOut || this.#probe !== undefined) return;
+    if (this.#watched.size > 0 || this.isDown || this.#probe !== undefined) return;
     this.#failingSince = undefined;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -128,7 +128,7 @@ export class OutageGuard {
     if (this.#probe !== undefined || this.#tick - this.#probedAt < ticks(DB_PROBE_INTERVAL_MS)) {
       return false;
     }
-    if (this.isOut || this.#failingSince !== undefined) return true;
+    if (this.isDown || this.#failingSince !== undefined) return true;
     const limit = this.#tick - ticks(this.options.suspectMs);
     if (this.#answeredAt > limit) return false;
     for (const { since } of this.#watched) if (since <= limit) return true;
@@ -157,11 +157,11 @@ export class OutageGuard {
     if (isAlive) {
       this.#answeredAt = this.#tick;
       this.#failingSince = undefined;
-      if (this.isOut) this.#endOutage();
+      if (this.isDown) this.#endOutage();
     } else {
       this.#failingSince ??= this.#tick;
       const failing = this.#tick - this.#failingSince;
-      if (!this.isOut && failing >= ticks(this.options.patienceMs)) this.#beginOutage();
+      if (!this.isDown && failing >= ticks(this.options.patienceMs)) this.#beginOutage();
     }
   }
 
