@@ -45,7 +45,8 @@ function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics
   const preload = config.indexPreload;
   // For the whole process: the indexing thread uses the same native core.
   setShardNodes(config.indexShardVectors);
-  const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors };
+  const { failpoints } = config;
+  const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints };
   const indexer = new Indexer(dataDir, options, log);
   const workers = createWorkers(config.searchWorkers);
   const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {

@@ -1,4 +1,4 @@
-/** The places at which a test can make the process die. */
+/** The places at which a test can make the process die; at those of `indexing`, its indexing thread. */
 export const FAILPOINTS = [
   "delivery.received",
   "delivery.leased",
@@ -10,25 +10,40 @@ export const FAILPOINTS = [
   "answer.written",
   "answer.committed",
   "answer.released",
+  "indexing.rebuild",
 ] as const;
 type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Called at every failpoint; kills the process where a test has asked for it. */
+/** Called at every failpoint; crashes where a test has asked for it. */
 export type FailpointTrigger = (point: Failpoint) => void;
 
 const ignore: FailpointTrigger = () => {};
 
+function killProcess(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** Ends this thread by an error that nothing catches. */
+export function crashThread(): void {
+  setImmediate(() => {
+    throw new Error("crashed at a failpoint");
+  });
+}
+
 /**
- * Makes the process die by SIGKILL at the named failpoints, without cleaning up, as a crash would.
+ * Crashes at the named failpoints: by default, the process dies by SIGKILL without cleaning up.
  * Without names, as in production, nothing happens. Throws for an unknown name.
  */
-export function createFailpoints(names: readonly string[]): FailpointTrigger {
+export function createFailpoints(
+  names: readonly string[],
+  crash: () => void = killProcess,
+): FailpointTrigger {
   if (names.length === 0) return ignore;
   const known: readonly string[] = FAILPOINTS;
   for (const name of names) {
     if (!known.includes(name)) throw new Error(`TESSERA_FAILPOINTS: unknown failpoint "${name}"`);
   }
   return (point) => {
-    if (names.includes(point)) process.kill(process.pid, "SIGKILL");
+    if (names.includes(point)) crash();
   };
 }

@@ -1,5 +1,7 @@
-import { describe, expect, test } from "bun:test";
-import { startApiProcess, TestApi } from "../../support/api/api.ts";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import * as native from "../../native/index.ts";
+import { type TextMessage, ViewStore } from "../../src/engine/text/index.ts";
+import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
@@ -11,6 +13,9 @@ const ROUNDS = 3;
 /** A service is killed at a random moment of this time after the begin of what it does. */
 const INDEXING_MS = 400;
 const SAVING_MS = 60;
+/** How often the indexing thread crashes in one test. */
+const CRASHES = 3;
+const FREED_WITHIN_MS = 10_000;
 
 type Service = Awaited<ReturnType<typeof startApiProcess>>;
 
@@ -48,6 +53,82 @@ test("a service killed while indexing and while saving snapshots returns exact r
   const fresh = await startApiProcess({ beside: service });
   for (const each of [world, texts]) await each.agrees(fresh.url);
   await texts.agreesWith(service.url, fresh.url);
+});
+
+/** The text segments of a project that indexing threads publish in this process from now on. */
+function publishedSegments(projectId: string): Array<WeakRef<SharedArrayBuffer>> {
+  const published: Array<WeakRef<SharedArrayBuffer>> = [];
+  const { receive } = ViewStore.prototype;
+  ViewStore.prototype.receive = function (message: TextMessage) {
+    const isWatched = message.type === "segments" && message.projectId === projectId;
+    const segments = isWatched ? message.add : [];
+    published.push(...segments.map(({ buffer }) => new WeakRef(buffer)));
+    receive.call(this, message);
+  };
+  onTestFinished(() => {
+    ViewStore.prototype.receive = receive;
+  });
+  return published;
+}
+
+/** Waits until none of them is in memory any more. */
+async function untilFreed(segments: ReadonlyArray<WeakRef<SharedArrayBuffer>>): Promise<void> {
+  const deadline = Date.now() + FREED_WITHIN_MS;
+  const left = () => segments.filter((segment) => segment.deref() !== undefined).length;
+  while (left() > 0 && Date.now() < deadline) {
+    await Bun.sleep(20);
+    Bun.gc(true);
+  }
+  expect(left()).toBe(0);
+}
+
+/** The projects in native memory, by the indexing thread that has loaded them, which their names tell. */
+function loadedProjects(): Map<string, string[]> {
+  return Map.groupBy(native.projects(), (name) => name.split(".")[1] as string);
+}
+
+test("an indexing thread that crashes under load is replaced, with the same answers and no memory left behind", async () => {
+  const api = await startApi({ env: { TESSERA_FAILPOINTS: "indexing.rebuild" } });
+  const world = await IndexWorld.create(api);
+  const texts = await KnowledgeWorld.create(api);
+  // Lookups keep the segments that they have read for a while.
+  const unread = await KnowledgeWorld.create(api);
+  const segments = publishedSegments(unread.project.id);
+  const write = () => Promise.all([world.write(10), texts.write(20), unread.write(20)]);
+  const agree = async () => {
+    for (const each of [world, texts]) await each.agrees(api.url);
+  };
+  await write();
+  await agree();
+
+  let isLoaded = true;
+  const statuses = new Set<number>();
+  const ask = async () => {
+    while (isLoaded) {
+      const [search, lookup] = [world.search(api.url), texts.ask(api.url, { query: "chapter" })];
+      for (const { status } of await Promise.all([search, lookup])) statuses.add(status);
+    }
+  };
+  const asking = Promise.all([ask(), ask()]);
+  for (let crash = 0; crash < CRASHES; crash++) {
+    const [crashed] = loadedProjects().keys();
+    const isReplaced = () => !loadedProjects().has(crashed as string);
+    const published = [...segments];
+    const writing = write();
+    await api.sql`SELECT append_change(${world.project.id}, 'rebuild', ${world.project.id})`;
+    while (!isReplaced()) await Bun.sleep(20);
+    await writing;
+    await agree();
+    // One thread has loaded the three projects.
+    while ([...loadedProjects().values()].flat().length < 3) await Bun.sleep(20);
+    expect([...loadedProjects().values()].map((names) => names.length)).toEqual([3]);
+    expect(published).not.toBeEmpty();
+    await untilFreed(published);
+  }
+  isLoaded = false;
+  await asking;
+  await unread.agrees(api.url);
+  expect(statuses).toEqual(new Set([200]));
 });
 
 describe("a service whose database goes away", async () => {

@@ -3,6 +3,11 @@ import { NEW_VERSIONS_CHANNEL } from "../../../db/channels.ts";
 import { openDatabase, type Sql } from "../../../db/client.ts";
 import { createLog } from "../../../observability/log.ts";
 import { timed } from "../../../observability/long-tasks.ts";
+import {
+  crashThread,
+  createFailpoints,
+  type FailpointTrigger,
+} from "../../../shared/failpoints.ts";
 import { runPeriodically } from "../../../observability/periodic.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
@@ -34,11 +39,14 @@ type MayPreload = (projectId: string) => boolean;
 function applyTo(
   projects: LoadedProjects,
   mayPreload: MayPreload,
+  failpoint: FailpointTrigger,
   { kind, projectId, ref, seq }: Change,
 ): void {
   if (kind === "project") void projects.remove(projectId);
-  else if (kind === "rebuild") void projects.rebuild(projectId);
-  else {
+  else if (kind === "rebuild") {
+    failpoint("indexing.rebuild");
+    void projects.rebuild(projectId);
+  } else {
     projects.mark(projectId, { id: ref, kind }, seq);
     projects.prefetch(projectId, () => mayPreload(projectId));
   }
@@ -72,6 +80,7 @@ export class IndexingThread {
   /** Connects to the database, and waits for it if necessary. Nothing is loaded yet. */
   static async open(options: IndexerOptions, post: Post): Promise<IndexingThread> {
     const { memoryBudget, preload } = options;
+    const failpoint = createFailpoints(options.failpoints, crashThread);
     const log = createLog(options.logLevel);
     const sql = openDatabase(options.databaseUrl, {
       connections: INDEX_DB_CONNECTIONS,
@@ -92,7 +101,7 @@ export class IndexingThread {
     };
     const follower: Follower = await untilAnswered(log, "the change log", () =>
       Follower.start(sql, log, context.changes, {
-        apply: (change) => applyTo(projects, mayPreload, change),
+        apply: (change) => applyTo(projects, mayPreload, failpoint, change),
         missed: () => projects.reindexAll(),
       }),
     );

@@ -13,6 +13,8 @@ export interface IndexerOptions {
   readonly preload: IndexPreload;
   /** False when another engine holds the vectors; then only texts are indexed. */
   readonly vectors: boolean;
+  /** Where a test makes the thread crash. */
+  readonly failpoints: readonly string[];
   /** Distinguishes several services in one process; 0 for the first. */
   readonly instance: number;
 }

@@ -25,6 +25,7 @@ test("what an indexing thread published is dropped when the thread ends", async 
       memoryBudget: 1,
       preload: "none",
       vectors: false,
+      failpoints: [],
     },
     createLog("silent"),
   );
