@@ -11,7 +11,7 @@ import type { Engine } from "./engine.ts";
 import { ChangeLog } from "./indexing/changes/change-log.ts";
 import { Indexer } from "./indexing/indexer.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
-import { Feeder } from "./pgvector/replicator/feeder.ts";
+import { Replicator } from "./pgvector/replicator/replicator.ts";
 import { PgvectorSearch } from "./pgvector-engine.ts";
 import type { LookupRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
@@ -146,14 +146,14 @@ function openPgvector(
   { indexer, scheduler, lookups }: Parts,
   sql: Sql,
   changes: ChangeLog,
-  feeder: Feeder,
+  replicator: Replicator,
 ): Engine {
   const searches = new PgvectorSearch(sql, changes);
   return {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
     state() {
-      const [texts, vectors] = [indexer.report, feeder.report];
+      const [texts, vectors] = [indexer.report, replicator.report];
       return {
         ...vectors,
         behind: texts.behind ?? vectors.behind,
@@ -167,7 +167,7 @@ function openPgvector(
       };
     },
     async close() {
-      await Promise.all([scheduler.close(), indexer.close(), feeder.close()]);
+      await Promise.all([scheduler.close(), indexer.close(), replicator.close()]);
       await sql.end({ timeout: 1 });
     },
   };
@@ -189,8 +189,8 @@ async function open(
   const changes = new ChangeLog(platform.sql);
   const sql = await openVectorDatabase(vectorDatabaseUrl, changes, log, metrics, signal);
   const parts = openParts(config, platform, log, metrics);
-  const feed = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
-  return { ...parts, engine: openPgvector(parts, sql, changes, new Feeder(feed, log)) };
+  const options = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
+  return { ...parts, engine: openPgvector(parts, sql, changes, new Replicator(options, log)) };
 }
 
 /**

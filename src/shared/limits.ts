@@ -240,11 +240,11 @@ export const VECTOR_CODE_BATCH = 500;
 export const VECTOR_CENTRES_CACHED = 1_024;
 /** How often a search looks whether changes of its scope were applied. */
 export const VECTOR_APPLIED_POLL_MS = 25;
-export const VECTOR_FEED_CONNECTIONS = 6;
+export const VECTOR_REPLICATOR_CONNECTIONS = 6;
 /** Projects that the leader writes at once. */
-export const VECTOR_FEED_PROJECTS = 4;
+export const VECTOR_REPLICATOR_PROJECTS = 4;
 /** How often the leader saves its position, and a node looks whether it leads. */
-export const VECTOR_FEED_SAVE_MS = 50;
+export const VECTOR_REPLICATOR_SAVE_MS = 50;
 export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
 export const VECTOR_CLEAN_INTERVAL_MS = 60_000;

@@ -1,5 +1,6 @@
 import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../../shared/limits.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+import { LoadedIndexes } from "./loaded-indexes.ts";
 import { ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore-project.ts";
 
@@ -30,7 +31,7 @@ export class LoadedProject {
     private readonly context: IndexingContext,
   ) {
     this.tenant = id;
-    this.indexer = new ProjectIndexer(id, context);
+    this.indexer = new ProjectIndexer(id, context, new LoadedIndexes(id, context));
     const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;

@@ -1,11 +1,9 @@
-import { timed } from "../../../observability/long-tasks.ts";
 import { Lanes } from "../../../shared/lanes.ts";
 import {
   INDEX_BULK_VERSIONS,
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
   INDEX_SLICE_MS,
-  INDEX_SLICES_AT_ONCE,
 } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
@@ -13,12 +11,10 @@ import { UnknownVersion } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
+import { IndexingEnded, type ProjectSink } from "./project-sink.ts";
 import { SliceSize } from "./slice-size.ts";
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
-
-/** Thrown when the project is closed while a scope is being indexed; never leaves this file. */
-class Closed extends Error {}
 
 /**
  * Keeps the scopes of one project as they are in the database. Changed scopes wait in a queue, each
@@ -40,10 +36,11 @@ export class ProjectIndexer {
 
   constructor(
     readonly id: string,
-    private readonly context: IndexingContext,
+    private readonly context: Pick<IndexingContext, "log" | "changes">,
+    private readonly sink: ProjectSink,
   ) {}
 
-  /** Begins to index, once the indexes are open. Scopes that were marked before have waited. */
+  /** Begins to index, once the sink is open. Scopes that were marked before have waited. */
   open(): void {
     this.#opened = true;
     this.#run();
@@ -127,11 +124,15 @@ export class ProjectIndexer {
     let next: PendingScope | undefined;
     const indexNext = async () => {
       next = this.#closed ? undefined : this.#pending.first();
+      if (next !== undefined) await this.#indexScope(next, false);
+      else if (!this.#closed) await this.#addAnnounced();
+    };
+    const step = async () => {
       try {
-        if (next !== undefined) await this.#indexScope(next, false);
-        else if (!this.#closed) await this.#addAnnounced();
+        await this.sink.exclusively(indexNext);
       } catch (error) {
-        if (!(error instanceof Closed)) throw error;
+        if (!(error instanceof IndexingEnded)) throw error;
+        this.#closed = true;
         next = undefined;
       }
     };
@@ -140,7 +141,7 @@ export class ProjectIndexer {
       this.context.log.warn(fields, "cannot index a scope; retrying");
     };
     do {
-      await retryUntilSuccess(indexNext, BACKOFF, report);
+      await retryUntilSuccess(step, BACKOFF, report);
     } while (next !== undefined);
   }
 
@@ -176,16 +177,15 @@ export class ProjectIndexer {
 
   /** Makes a scope as it is in the database; false when it has to be continued later. */
   async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
-    const { indexes, changes } = this.context;
-    const versions = await changes.versionsOf(this.id, scope);
+    const versions = await this.context.changes.versionsOf(this.id, scope);
     this.#throwIfClosed();
     if (versions === null) {
-      for (const index of indexes) index.dropScope(this.id, scope.id);
+      await this.sink.dropScope(scope.id);
       return true;
     }
-    const unknown = timed("unknown versions", () => versions.filter((id) => !this.#isKnown(id)));
+    const unknown = await this.sink.unknown(versions, scope.id);
     if (!(await this.#addInSlices(unknown, preempting))) return false;
-    return this.#setScope(scope.id, versions, unknown.length > 0);
+    return await this.#setScope(scope.id, versions, unknown.length > 0);
   }
 
   /**
@@ -194,7 +194,7 @@ export class ProjectIndexer {
    */
   async #addInSlices(unknown: readonly string[], preempting: boolean): Promise<boolean> {
     const startedAt = performance.now();
-    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
+    const lanes = new Lanes(this.sink.slicesAtOnce);
     const isBulk = unknown.length > INDEX_BULK_VERSIONS;
     for (let at = 0; at < unknown.length; ) {
       if (at > 0 && !preempting && this.#isOtherWaiting()) {
@@ -206,8 +206,7 @@ export class ProjectIndexer {
       }
       const slice = unknown.slice(at, at + this.#slice.versions);
       at += slice.length;
-      const add = () => this.#add(slice);
-      await lanes.start(isBulk ? () => this.context.bulk(add) : add);
+      await lanes.start(() => this.#add(slice, isBulk));
     }
     await lanes.settled();
     return true;
@@ -215,22 +214,25 @@ export class ProjectIndexer {
 
   /** Adds announced versions until a scope waits. Those that fail are added with their scope. */
   async #addAnnounced(): Promise<void> {
-    const lanes = new Lanes(INDEX_SLICES_AT_ONCE);
-    while (this.#announced.size > 0 && this.#pending.size === 0) {
+    const { slicesAtOnce, announcedSlices } = this.sink;
+    const lanes = new Lanes(slicesAtOnce);
+    for (let slices = 0; slices < announcedSlices; slices++) {
+      if (this.#announced.size === 0 || this.#pending.size > 0) break;
       const slice = this.#announced.take(this.#slice.versions);
-      const unknown = slice.filter((id) => !this.#isKnown(id));
-      const add = () => this.#add(unknown);
-      if (unknown.length > 0) await lanes.start(() => this.context.bulk(add));
+      const unknown = await this.sink.unknown(slice);
+      if (unknown.length > 0) await lanes.start(() => this.#add(unknown, true));
     }
     await lanes.settled();
   }
 
-  /** Sets the scope in all indexes; false when it has to be read again. */
-  #setScope(scopeId: string, versions: readonly string[], hasAdded: boolean): boolean {
+  /** Sets the scope; false when it has to be read again. */
+  async #setScope(
+    scopeId: string,
+    versions: readonly string[],
+    hasAdded: boolean,
+  ): Promise<boolean> {
     try {
-      for (const index of this.context.indexes) {
-        timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
-      }
+      await this.sink.setScope(scopeId, versions);
     } catch (err) {
       // Maintenance may have removed a version that no scope held while others were added.
       if (hasAdded && err instanceof UnknownVersion) return false;
@@ -240,27 +242,17 @@ export class ProjectIndexer {
     return true;
   }
 
-  #isKnown(version: string): boolean {
-    return this.context.indexes.every((index) => index.knows(this.id, version));
-  }
-
-  /** Adds versions to the indexes that lack them. The indexes read concurrently. */
-  async #add(versions: readonly string[]): Promise<void> {
-    const startedAt = performance.now();
-    const adding = this.context.indexes.map(async (index) => {
-      const unknown = versions.filter((version) => !index.knows(this.id, version));
-      if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
+  #add(versions: readonly string[], isBulk: boolean): Promise<void> {
+    return this.sink.limited(isBulk, async () => {
+      const startedAt = performance.now();
+      await this.sink.add(versions);
+      this.#throwIfClosed();
+      this.unsavedChanges += versions.length;
+      this.#slice.record(versions.length, performance.now() - startedAt);
     });
-    // Every index must have finished before a failure makes the scope start over.
-    const results = await Promise.allSettled(adding);
-    const failure = results.find((result) => result.status === "rejected");
-    if (failure !== undefined) throw failure.reason;
-    this.#throwIfClosed();
-    this.unsavedChanges += versions.length;
-    this.#slice.record(versions.length, performance.now() - startedAt);
   }
 
   #throwIfClosed(): void {
-    if (this.#closed) throw new Closed();
+    if (this.#closed) throw new IndexingEnded();
   }
 }

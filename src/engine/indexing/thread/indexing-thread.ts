@@ -1,14 +1,13 @@
 import pTimeout from "p-timeout";
-import { NEW_VERSIONS_CHANNEL } from "../../../db/channels.ts";
 import { openDatabase, type Sql } from "../../../db/client.ts";
 import { createLog } from "../../../observability/log.ts";
 import { timed } from "../../../observability/long-tasks.ts";
+import { runPeriodically } from "../../../observability/periodic.ts";
 import {
   crashThread,
   createFailpoints,
   type FailpointTrigger,
 } from "../../../shared/failpoints.ts";
-import { runPeriodically } from "../../../observability/periodic.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
   INDEX_DB_CONNECTIONS,
@@ -23,6 +22,7 @@ import {
 import type { Change } from "../changes/change-log.ts";
 import { Follower } from "../changes/follower.ts";
 import { IndexReports } from "../changes/index-state.ts";
+import { listenForVersions } from "../changes/new-versions.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
 import type { ProjectIndexer } from "../projects/project-indexer.ts";
@@ -116,7 +116,10 @@ export class IndexingThread {
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#housekeep());
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
     this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
-    this.#listenForVersions();
+    listenForVersions(this.sql, log, (projectId, versions) => {
+      this.projects.prefetch(projectId, () => this.mayPreload(projectId));
+      this.projects.announce(projectId, versions);
+    });
     void maintainWhile(() => !this.#stopping, this.projects);
     await this.#loadAll();
     this.#report();
@@ -128,18 +131,6 @@ export class IndexingThread {
     if (command.type === "used") this.projects.used(command.projectIds);
     else if (command.type === "recall") this.#recalls.note(command);
     else this.projects.recalibrate(command.projectId, command.dimension);
-  }
-
-  /** Imports announce what they store. A lost announcement only delays it. */
-  #listenForVersions(): void {
-    const receive = (payload: string) => {
-      const [projectId = "", ...versions] = payload.split(" ");
-      this.projects.prefetch(projectId, () => this.mayPreload(projectId));
-      this.projects.announce(projectId, versions);
-    };
-    this.sql.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
-      this.context.log.warn({ err }, "cannot listen for new file versions");
-    });
   }
 
   /** Loads the projects that are to be preloaded, recently changed ones first. */

@@ -2,7 +2,7 @@ import type { LogLevel } from "../../../config/schema.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 /** What the thread that writes vectors is started with. */
-export interface FeedOptions {
+export interface ReplicatorOptions {
   /** The platform's database, whose change log is followed. */
   readonly databaseUrl: string;
   readonly vectorDatabaseUrl: string;
@@ -12,7 +12,7 @@ export interface FeedOptions {
 }
 
 /** The state of the engine's database, sent every INDEX_REPORT_INTERVAL_MS. */
-export interface FeedReport {
+export interface ReplicatorReport {
   /** Why searches may not see all changes yet; null when they do. */
   readonly behind: string | null;
   /** Changes that are not searchable yet. */
@@ -24,7 +24,7 @@ export interface FeedReport {
   readonly complete: boolean;
 }
 
-export interface FeedProtocol extends ThreadProtocol {
-  readonly options: FeedOptions;
-  readonly event: FeedReport;
+export interface ReplicatorProtocol extends ThreadProtocol {
+  readonly options: ReplicatorOptions;
+  readonly event: ReplicatorReport;
 }

@@ -3,8 +3,8 @@ import { DIMENSIONS } from "../../../shared/limits.ts";
 import { OPEN_END, SCHEMA } from "../tables.ts";
 import { byPlacement, IncompleteScope, type ProjectStore } from "./store.ts";
 
-/** What a scope holds and what it is to hold, by file version. */
-interface ScopeChange {
+/** The difference between what a scope holds and what it is to hold, by file version. */
+export interface ScopeChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
@@ -29,7 +29,14 @@ async function openVersions(sql: Sql, store: ProjectStore, scopeId: string): Pro
   return versions;
 }
 
-function changeOf(current: readonly string[], wanted: readonly string[]): ScopeChange {
+/** How a scope has to change to hold exactly these file versions. */
+export async function changeOf(
+  sql: Sql,
+  store: ProjectStore,
+  scopeId: string,
+  wanted: readonly string[],
+): Promise<ScopeChange> {
+  const current = await openVersions(sql, store, scopeId);
   const [before, after] = [new Set(current), new Set(wanted)];
   return {
     added: [...after].filter((version) => !before.has(version)),
@@ -99,24 +106,22 @@ async function sizesAt(
 }
 
 /**
- * Makes a scope hold exactly these file versions. Ranges are written first and published after, by
- * one row, so a search sees the scope before or after the replacement, on whichever placements it
- * reads. `addMissing` stores the chunks of versions that the project does not have yet.
+ * Changes a scope, which then holds so many file versions. Ranges are written first and published
+ * after, by one row, so a search sees the scope before or after the replacement, on whichever
+ * placements it reads. The chunks of added versions are stored already.
  */
 export async function replaceScope(
   sql: Sql,
   store: ProjectStore,
   scopeId: string,
-  versions: readonly string[],
-  addMissing: (versions: readonly string[]) => Promise<void>,
+  size: number,
+  change: ScopeChange,
 ): Promise<void> {
   const applied = await appliedOf(sql, scopeId);
-  const change = changeOf(await openVersions(sql, store, scopeId), versions);
   const isChanged = change.added.length > 0 || change.removed.length > 0;
   const seq = (applied ?? 0) + 1;
-  if (change.added.length > 0) await addMissing(change.added);
   if (isChanged) await writeRanges(store, scopeId, seq, change);
-  const sizes = await sizesAt(sql, store, scopeId, seq, new Set(versions).size);
+  const sizes = await sizesAt(sql, store, scopeId, seq, size);
   await store.write(async (tx) => {
     await tx`
       INSERT INTO ${tx(SCHEMA)}.scopes (id, project_id, applied, sizes)

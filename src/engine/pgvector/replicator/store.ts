@@ -10,6 +10,17 @@ export class LostLeadership extends Error {
   override readonly message = "another node writes the vectors now";
 }
 
+/** Runs work of the leader; false when another process leads by now. */
+export async function whileLeading(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof LostLeadership) return false;
+    throw error;
+  }
+}
+
 /** The rows of the engine's database are not those that were just written. */
 export class IncompleteScope extends Error {
   override readonly message = "a scope lacks file versions that were written; writing it again";

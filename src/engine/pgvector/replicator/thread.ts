@@ -1,8 +1,11 @@
 import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
-import { FeedThread } from "./feed-thread.ts";
-import type { FeedProtocol } from "./messages.ts";
+import type { ReplicatorProtocol } from "./messages.ts";
+import { ReplicatorThread } from "./replicator-thread.ts";
 
 /** The entry point of the thread that writes vectors to the engine's database. */
-const thread = new FeedThread(threadOptions<FeedProtocol>(), postEvent<FeedProtocol>);
-runThread<FeedProtocol>({ stop: () => thread.stop() });
+const thread = new ReplicatorThread(
+  threadOptions<ReplicatorProtocol>(),
+  postEvent<ReplicatorProtocol>,
+);
+runThread<ReplicatorProtocol>({ stop: () => thread.stop() });
 thread.start();

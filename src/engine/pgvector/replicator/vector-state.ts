@@ -3,11 +3,11 @@ import { VECTOR_GRAPH_MIN_ROWS } from "../../../shared/limits.ts";
 import type { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { readState } from "../catalogue.ts";
 import { SCHEMA } from "../tables.ts";
-import type { Feed } from "./feed.ts";
-import type { FeedReport } from "./messages.ts";
+import type { ReplicatorReport } from "./messages.ts";
+import type { ReplicatedProjects } from "./replicated-projects.ts";
 
 /** What every node reports of the engine's database. */
-export async function readReport(sql: Sql, changes: ChangeLog): Promise<FeedReport> {
+export async function readReport(sql: Sql, changes: ChangeLog): Promise<ReplicatorReport> {
   const state = await readState(sql);
   const newest = await changes.newest();
   const [row] = await sql<{ projects: number; vectors: number; backlog: number }[]>`
@@ -26,22 +26,22 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<FeedRepo
 }
 
 /** What the leader reports: one index per table. */
-export async function readTables(sql: Sql, feed: Feed) {
+export async function readTables(sql: Sql, projects: ReplicatedProjects) {
   const tables = await sql<
     { project_id: string; dimension: number; rows: string; graph: boolean }[]
   >`SELECT project_id, dimension, rows, graph FROM ${sql(SCHEMA)}.tables`;
-  const progress = new Map(feed.projects().map((project) => [project.id, project]));
+  const progress = new Map(projects.all().map(({ id, indexer }) => [id, indexer]));
   return tables.map(({ project_id, dimension, rows, graph }) => {
-    const project = progress.get(project_id);
-    const pending = project?.oldestPending;
+    const indexer = progress.get(project_id);
+    const pending = indexer?.oldestPending;
     const vectors = Number(rows);
     const isSettled = graph || vectors < VECTOR_GRAPH_MIN_ROWS;
     return {
       ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
       graphed: isSettled ? vectors : 0,
-      seq: pending === undefined ? feed.reached : pending - 1,
-      waitingMs: Math.round(project?.announcedMs ?? 0),
-      settled: isSettled && project?.isBusy !== true,
+      seq: pending === undefined ? projects.reached : pending - 1,
+      waitingMs: Math.round(indexer?.announcedMs ?? 0),
+      settled: isSettled && indexer?.isBusy !== true,
     };
   });
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { LoadedIndexes } from "../../../../../src/engine/indexing/projects/loaded-indexes.ts";
 import { ProjectIndexer } from "../../../../../src/engine/indexing/projects/project-indexer.ts";
 import type { ScopeRef } from "../../../../../src/engine/requests/scope.ts";
 
@@ -19,10 +20,8 @@ function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
       return [];
     },
   };
-  const indexer: ProjectIndexer = new ProjectIndexer("project", {
-    changes,
-    indexes: [index],
-  } as never);
+  const sink = new LoadedIndexes("project", { indexes: [index] } as never);
+  const indexer: ProjectIndexer = new ProjectIndexer("project", { changes } as never, sink);
   indexer.open();
   return { indexer, indexed };
 }

@@ -1,9 +1,9 @@
 import type { Log } from "../../../observability/log.ts";
 import { INDEX_RESTART_DELAY_MS, INDEX_STOP_TIMEOUT_MS } from "../../../shared/limits.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
-import type { FeedOptions, FeedProtocol, FeedReport } from "./messages.ts";
+import type { ReplicatorOptions, ReplicatorProtocol, ReplicatorReport } from "./messages.ts";
 
-const STARTING: FeedReport = {
+const STARTING: ReplicatorReport = {
   behind: "the state of the vector database is not known yet",
   lag: 0,
   projects: 0,
@@ -13,11 +13,11 @@ const STARTING: FeedReport = {
 };
 
 /** The main thread's side of the thread that writes vectors. */
-export class Feeder {
-  readonly #thread: SupervisedThread<FeedProtocol>;
+export class Replicator {
+  readonly #thread: SupervisedThread<ReplicatorProtocol>;
   report = STARTING;
 
-  constructor(options: FeedOptions, log: Log) {
+  constructor(options: ReplicatorOptions, log: Log) {
     this.#thread = new SupervisedThread({
       entry: new URL("./thread.ts", import.meta.url),
       name: "tessera-vectors",

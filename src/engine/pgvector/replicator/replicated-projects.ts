@@ -4,8 +4,8 @@ import type { Log } from "../../../observability/log.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
-  VECTOR_FEED_PROJECTS,
-  VECTOR_FEED_SAVE_MS,
+  VECTOR_REPLICATOR_PROJECTS,
+  VECTOR_REPLICATOR_SAVE_MS,
 } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import type { Anchor, Change, ChangeLog } from "../../indexing/changes/change-log.ts";
@@ -13,15 +13,14 @@ import { Follower } from "../../indexing/changes/follower.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { SCHEMA } from "../tables.ts";
-import type { FeedContext } from "./feed-context.ts";
-import { ProjectFeed } from "./project-feed.ts";
 import { dropProject, openProject } from "./projects-store.ts";
-import { fence, LostLeadership } from "./store.ts";
+import { ReplicatedProject, type ReplicationContext } from "./replicated-project.ts";
+import { fence, whileLeading } from "./store.ts";
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
-/** What a feed works with. `source` is the platform's database, `sql` the engine's. */
-interface FeedSources {
+/** The databases: `source` is the platform's database, `sql` the engine's. */
+interface Sources {
   readonly source: Sql;
   readonly sql: Sql;
   readonly changes: ChangeLog;
@@ -29,7 +28,7 @@ interface FeedSources {
   readonly log: Log;
 }
 
-interface FeedLayout {
+interface Layout {
   readonly epoch: number;
   readonly distributed: boolean;
   readonly placements: number;
@@ -50,11 +49,11 @@ async function readSaved(sql: Sql): Promise<SavedState> {
 }
 
 /** The leader's work: follows the change log and keeps the engine's database like the platform's. */
-export class Feed {
-  readonly #projects = new Map<string, ProjectFeed>();
+export class ReplicatedProjects {
+  readonly #projects = new Map<string, ReplicatedProject>();
   /** Projects that are being dropped; what follows for them waits. */
   readonly #dropping = new Map<string, Promise<void>>();
-  readonly #context: FeedContext;
+  readonly #context: ReplicationContext;
   /** Projects whose rows have changed since the last look. */
   readonly changed = new Set<string>();
   /** Changes that were handed to projects and are not saved as applied, in order. */
@@ -65,14 +64,14 @@ export class Feed {
   #stopped = false;
 
   constructor(
-    private readonly from: FeedSources,
-    private readonly layout: FeedLayout,
+    private readonly from: Sources,
+    private readonly layout: Layout,
     private readonly lost: () => void,
   ) {
     const { sql, changes, reader, log } = from;
     this.#context = {
       ...{ sql, changes, reader, log, lost },
-      projects: pLimit(VECTOR_FEED_PROJECTS),
+      projects: pLimit(VECTOR_REPLICATOR_PROJECTS),
       openProject: (id) => openProject(sql, id, layout),
       changed: (id) => void this.changed.add(id),
     };
@@ -114,24 +113,24 @@ export class Feed {
     await Promise.all(this.#dropping.values());
   }
 
-  projects(): ProjectFeed[] {
+  all(): ReplicatedProject[] {
     return [...this.#projects.values()];
   }
 
-  project(id: string): ProjectFeed {
-    const project = this.#projects.get(id) ?? new ProjectFeed(id, this.#context);
+  project(id: string): ReplicatedProject {
+    const project = this.#projects.get(id) ?? new ReplicatedProject(id, this.#context);
     this.#projects.set(id, project);
     return project;
   }
 
   /** A project whose tables may be worked on; undefined while they are being dropped. */
-  stored(id: string): ProjectFeed | undefined {
+  stored(id: string): ReplicatedProject | undefined {
     return this.#dropping.has(id) ? undefined : this.project(id);
   }
 
   /** All changes up to this one are searchable. */
   get seq(): number {
-    const pending = this.projects().flatMap(({ oldestPending }) => oldestPending ?? []);
+    const pending = this.all().flatMap(({ indexer }) => indexer.oldestPending ?? []);
     const reached = this.#follower?.reached.seq ?? 0;
     return pending.length === 0 ? reached : Math.min(...pending) - 1;
   }
@@ -143,7 +142,7 @@ export class Feed {
 
   /** File versions that an import has stored and no scope may hold yet. */
   announce(projectId: string, versions: readonly string[]): void {
-    if (!this.#dropping.has(projectId)) this.project(projectId).announce(versions);
+    if (!this.#dropping.has(projectId)) this.project(projectId).indexer.announce(versions);
   }
 
   async #storedProjects(): Promise<string[]> {
@@ -174,7 +173,7 @@ export class Feed {
       const left: ScopeRef[] = gone.map((row) => ({ id: row.id, kind: "environment" }));
       const known = new Set(own.map((scope) => scope.id));
       for (const scope of [...own, ...left.filter((scope) => !known.has(scope.id))]) {
-        this.project(id).mark(scope, seq);
+        this.project(id).indexer.mark(scope, seq);
       }
     }
   }
@@ -184,7 +183,9 @@ export class Feed {
     if (kind === "project") this.#drop(projectId);
     else if (kind === "rebuild") this.#rebuild(projectId, seq);
     else
-      void this.#afterDrop(projectId, () => this.project(projectId).mark({ id: ref, kind }, seq));
+      void this.#afterDrop(projectId, () =>
+        this.project(projectId).indexer.mark({ id: ref, kind }, seq),
+      );
   }
 
   #afterDrop(projectId: string, work: () => void): void {
@@ -201,13 +202,14 @@ export class Feed {
     const before = this.#dropping.get(projectId);
     const drop = async () => {
       if (this.#stopped) return;
-      await dropProject(sql, projectId, this.layout.epoch);
-      await after();
+      const { epoch } = this.layout;
+      if (await whileLeading(() => dropProject(sql, projectId, epoch))) await after();
+      else this.lost();
     };
     const report = (err: unknown) =>
       log.warn({ err, project: projectId }, "cannot drop a project's vectors; retrying");
     const dropping = Promise.all([closing, before])
-      .then(() => retryUntilSuccess(() => this.#whileLeading(drop), BACKOFF, report))
+      .then(() => retryUntilSuccess(drop, BACKOFF, report))
       .finally(() => {
         if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
       });
@@ -218,26 +220,17 @@ export class Feed {
   #rebuild(projectId: string, seq: number): void {
     this.#drop(projectId, async () => {
       const scopes = await this.from.changes.scopesOf(projectId);
-      for (const scope of scopes ?? []) this.project(projectId).mark(scope, seq);
+      for (const scope of scopes ?? []) this.project(projectId).indexer.mark(scope, seq);
     });
-  }
-
-  async #whileLeading(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof LostLeadership)) throw error;
-      this.lost();
-    }
   }
 
   async #saveRegularly(): Promise<void> {
     while (!this.#stopped) {
-      await this.#save().catch((err: unknown) => {
-        if (err instanceof LostLeadership) this.lost();
-        else this.from.log.debug({ err }, "cannot save the position in the change log; retrying");
+      const isLeading = await whileLeading(() => this.#save()).catch((err: unknown) => {
+        this.from.log.debug({ err }, "cannot save the position in the change log; retrying");
       });
-      await Bun.sleep(VECTOR_FEED_SAVE_MS);
+      if (isLeading === false) this.lost();
+      await Bun.sleep(VECTOR_REPLICATOR_SAVE_MS);
     }
   }
 

@@ -1,5 +1,4 @@
 import pTimeout from "p-timeout";
-import { NEW_VERSIONS_CHANNEL } from "../../../db/channels.ts";
 import { openDatabase, type Sql } from "../../../db/client.ts";
 import { createLog, type Log } from "../../../observability/log.ts";
 import { LogLimiter } from "../../../observability/log-limiter.ts";
@@ -10,23 +9,25 @@ import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_STOP_QUERY_TIMEOUT_MS,
   VECTOR_CLEAN_INTERVAL_MS,
-  VECTOR_FEED_CONNECTIONS,
   VECTOR_LEADER_CHECK_MS,
+  VECTOR_REPLICATOR_CONNECTIONS,
 } from "../../../shared/limits.ts";
 import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { IndexReports } from "../../indexing/changes/index-state.ts";
+import { listenForVersions } from "../../indexing/changes/new-versions.ts";
 import { createVersionReader } from "../../indexing/versions/reader.ts";
 import { hasCitus } from "../open-schema.ts";
-import { Feed } from "./feed.ts";
 import { Leadership } from "./leadership.ts";
-import type { FeedOptions, FeedReport } from "./messages.ts";
-import { Upkeep, whileLeading } from "./upkeep.ts";
+import { Maintenance } from "./maintenance.ts";
+import type { ReplicatorOptions, ReplicatorReport } from "./messages.ts";
+import { ReplicatedProjects } from "./replicated-projects.ts";
+import { whileLeading } from "./store.ts";
 import { readReport, readTables } from "./vector-state.ts";
 
 const NAME = "tessera-vectors";
 
-/** Waits to lead, then feeds the engine's database until another node leads or it is stopped. */
-export class FeedThread {
+/** Waits to lead, then fills the engine's database until another node leads or it is stopped. */
+export class ReplicatorThread {
   readonly #source: Sql;
   readonly #sql: Sql;
   readonly #patient: Sql;
@@ -35,25 +36,26 @@ export class FeedThread {
   readonly #changes: ChangeLog;
   readonly #leadership: Leadership;
   readonly #reports: IndexReports;
-  #feed: Feed | undefined;
+  #projects: ReplicatedProjects | undefined;
+  #maintenance: Maintenance | undefined;
   #isLost = false;
   #stopping = false;
   #ended: Promise<void> | undefined;
 
   constructor(
-    private readonly options: FeedOptions,
-    private readonly post: (report: FeedReport) => void,
+    private readonly options: ReplicatorOptions,
+    private readonly post: (report: ReplicatorReport) => void,
   ) {
     const { databaseUrl, vectorDatabaseUrl } = options;
     const background = { applicationName: NAME, patience: "background" } as const;
     this.#log = createLog(options.logLevel);
     this.#source = openDatabase(databaseUrl, {
       ...background,
-      connections: VECTOR_FEED_CONNECTIONS,
+      connections: VECTOR_REPLICATOR_CONNECTIONS,
     });
     this.#sql = openDatabase(vectorDatabaseUrl, {
       ...background,
-      connections: VECTOR_FEED_CONNECTIONS,
+      connections: VECTOR_REPLICATOR_CONNECTIONS,
     });
     const one = { applicationName: NAME, connections: 1 } as const;
     this.#patient = openDatabase(vectorDatabaseUrl, { ...one, statementTimeoutMs: 0 });
@@ -66,16 +68,18 @@ export class FeedThread {
   start(): void {
     this.#every(INDEX_REPORT_INTERVAL_MS, "reading the state of the vectors", () => this.#report());
     this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", async () => {
-      if (this.#feed === undefined) return;
-      await this.#reports.write(await readTables(this.#sql, this.#feed));
+      if (this.#projects === undefined) return;
+      await this.#reports.write(await readTables(this.#sql, this.#projects));
     });
-    this.#upkeep(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
-    this.#upkeep(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
-    this.#listenForVersions();
+    this.#maintain(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
+    this.#maintain(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
+    listenForVersions(this.#source, this.#log, (projectId, versions) => {
+      this.#projects?.announce(projectId, versions);
+    });
     this.#ended = this.#lead();
   }
 
-  /** Ends the feed and closes the databases, without waiting for a database that does not answer. */
+  /** Ends the term and closes the databases, without waiting for a database that does not answer. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
@@ -86,17 +90,6 @@ export class FeedThread {
     );
     const pools = [this.#source, this.#sql, this.#patient, this.#lock];
     await pTimeout(Promise.all(pools.map((pool) => pool.end({ timeout: 0 }))), limit);
-  }
-
-  /** Imports announce what they store. A lost announcement only delays it. */
-  #listenForVersions(): void {
-    const receive = (payload: string) => {
-      const [projectId = "", ...versions] = payload.split(" ");
-      this.#feed?.announce(projectId, versions);
-    };
-    this.#source.listen(NEW_VERSIONS_CHANNEL, receive).catch((err: unknown) => {
-      this.#log.warn({ err }, "cannot listen for new file versions");
-    });
   }
 
   async #lead(): Promise<void> {
@@ -122,16 +115,18 @@ export class FeedThread {
       reader: createVersionReader(this.#source),
     };
     this.#isLost = false;
-    const feed = new Feed(sources, layout, () => {
+    const projects = new ReplicatedProjects(sources, layout, () => {
       this.#isLost = true;
     });
     try {
-      await feed.start();
-      this.#feed = feed;
+      await projects.start();
+      this.#projects = projects;
+      this.#maintenance = new Maintenance(projects, sql, this.#patient, this.#log);
       await this.#leadership.held(() => this.#stopping || this.#isLost);
     } finally {
-      this.#feed = undefined;
-      await feed.stop();
+      this.#projects = undefined;
+      this.#maintenance = undefined;
+      await projects.stop();
       await this.#leadership.release().catch(() => {});
     }
   }
@@ -140,16 +135,11 @@ export class FeedThread {
     this.post(await readReport(this.#sql, this.#changes));
   }
 
-  #upkeep(intervalMs: number, what: string, work: (upkeep: Upkeep) => Promise<void>): void {
-    let upkeep: { readonly feed: Feed; readonly it: Upkeep } | undefined;
-    this.#every(intervalMs, what, async () => {
-      const feed = this.#feed;
-      if (feed === undefined) return;
-      if (upkeep?.feed !== feed) {
-        upkeep = { feed, it: new Upkeep(feed, this.#sql, this.#patient, this.#log) };
-      }
-      const { it } = upkeep;
-      if (!(await whileLeading(() => work(it)))) this.#isLost = true;
+  #maintain(interval: number, what: string, work: (it: Maintenance) => Promise<void>): void {
+    this.#every(interval, what, async () => {
+      const maintenance = this.#maintenance;
+      if (maintenance === undefined) return;
+      if (!(await whileLeading(() => work(maintenance)))) this.#isLost = true;
     });
   }
 

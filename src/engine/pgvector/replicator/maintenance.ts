@@ -9,8 +9,8 @@ import {
 } from "../../../shared/limits.ts";
 import { centreOf, codeOf, vectorOfBytes } from "../codes.ts";
 import { OPEN_END, SCHEMA } from "../tables.ts";
-import type { Feed } from "./feed.ts";
-import { LostLeadership, type ProjectStore } from "./store.ts";
+import type { ReplicatedProjects } from "./replicated-projects.ts";
+import type { ProjectStore } from "./store.ts";
 
 interface TableRow {
   readonly project_id: string;
@@ -21,7 +21,7 @@ interface TableRow {
 }
 
 /** Work in the background of the leader: codes, graphs, and removing what no scope holds. */
-export class Upkeep {
+export class Maintenance {
   /** The sequence numbers of scopes at the last cleaning of each project. */
   readonly #seen = new Map<string, ReadonlyMap<string, string>>();
 
@@ -30,7 +30,7 @@ export class Upkeep {
    * @param patient the same, for statements that take hours
    */
   constructor(
-    private readonly feed: Feed,
+    private readonly projects: ReplicatedProjects,
     private readonly sql: Sql,
     private readonly patient: Sql,
     private readonly log: Log,
@@ -43,12 +43,12 @@ export class Upkeep {
       WHERE NOT graph AND rows >= ${VECTOR_CODED_MIN_ROWS} ORDER BY rows`;
     for (const table of tables) {
       const { project_id, dimension } = table;
-      const project = this.feed.stored(project_id);
+      const project = this.projects.stored(project_id);
       if (project === undefined) continue;
-      if (!table.coded) await project.exclusively((store) => this.#code(store, dimension));
+      if (!table.coded) await project.maintain((store) => this.#code(store, dimension));
       // A table that still grows fast is built when it rests: that is much faster.
-      else if (Number(table.rows) >= VECTOR_GRAPH_MIN_ROWS && !project.isBusy) {
-        const store = await project.exclusively(async (opened) => opened);
+      else if (Number(table.rows) >= VECTOR_GRAPH_MIN_ROWS && !project.indexer.isBusy) {
+        const store = await project.maintain(async (opened) => opened);
         if (store !== undefined) await this.#graph(store, dimension);
       }
     }
@@ -126,10 +126,10 @@ export class Upkeep {
    * cleaning saw as applied has been applied for longer than any search runs.
    */
   async clean(): Promise<void> {
-    const projects = [...this.feed.changed, ...this.#seen.keys()];
-    this.feed.changed.clear();
+    const projects = [...this.projects.changed, ...this.#seen.keys()];
+    this.projects.changed.clear();
     for (const id of new Set(projects)) {
-      const cleaned = await this.feed.stored(id)?.exclusively(async (store) => {
+      const cleaned = await this.projects.stored(id)?.maintain(async (store) => {
         await this.#cleanProject(store);
         return true;
       });
@@ -195,16 +195,5 @@ export class Upkeep {
           WHERE project_id = ${store.id} AND dimension = ${dimension}`;
       }
     });
-  }
-}
-
-/** Runs work of the leader; false when another process leads by now. */
-export async function whileLeading(work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (error instanceof LostLeadership) return false;
-    throw error;
   }
 }

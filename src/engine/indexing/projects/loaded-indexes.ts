@@ -1,0 +1,51 @@
+import { timed } from "../../../observability/long-tasks.ts";
+import { INDEX_SLICES_AT_ONCE } from "../../../shared/limits.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+import type { ProjectSink } from "./project-sink.ts";
+
+/** The indexes of one project in memory. Only `add` lets other work run in between. */
+export class LoadedIndexes implements ProjectSink {
+  readonly slicesAtOnce = INDEX_SLICES_AT_ONCE;
+  readonly announcedSlices = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly id: string,
+    private readonly context: Pick<IndexingContext, "indexes" | "reader" | "bulk">,
+  ) {}
+
+  exclusively(step: () => Promise<void>): Promise<void> {
+    return step();
+  }
+
+  unknown(versions: readonly string[]): string[] {
+    const { indexes } = this.context;
+    const isKnown = (version: string) => indexes.every((index) => index.knows(this.id, version));
+    return timed("unknown versions", () => versions.filter((version) => !isKnown(version)));
+  }
+
+  limited<T>(isBulk: boolean, work: () => Promise<T>): Promise<T> {
+    return isBulk ? this.context.bulk(work) : work();
+  }
+
+  /** Adds versions to the indexes that lack them. The indexes read concurrently. */
+  async add(versions: readonly string[]): Promise<void> {
+    const adding = this.context.indexes.map(async (index) => {
+      const unknown = versions.filter((version) => !index.knows(this.id, version));
+      if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
+    });
+    // Every index must have finished before a failure makes the scope start over.
+    const results = await Promise.allSettled(adding);
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
+  }
+
+  setScope(scopeId: string, versions: readonly string[]): void {
+    for (const index of this.context.indexes) {
+      timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
+    }
+  }
+
+  dropScope(scopeId: string): void {
+    for (const index of this.context.indexes) index.dropScope(this.id, scopeId);
+  }
+}

@@ -1,0 +1,128 @@
+import pLimit, { type LimitFunction } from "p-limit";
+import type { Sql } from "../../../db/client.ts";
+import type { Log } from "../../../observability/log.ts";
+import type { ChangeLog } from "../../indexing/changes/change-log.ts";
+import { ProjectIndexer } from "../../indexing/projects/project-indexer.ts";
+import { IndexingEnded, type ProjectSink } from "../../indexing/projects/project-sink.ts";
+import type { VersionReader } from "../../indexing/versions/version-index.ts";
+import { isStored } from "./projects-store.ts";
+import { changeOf, dropScope, replaceScope, type ScopeChange } from "./scope-store.ts";
+import { LostLeadership, type ProjectStore } from "./store.ts";
+import { VersionCounts } from "./version-counts.ts";
+
+/** What all projects of the leader share. */
+export interface ReplicationContext {
+  readonly log: Log;
+  /** The engine's database. */
+  readonly sql: Sql;
+  readonly changes: ChangeLog;
+  readonly reader: VersionReader;
+  /** Limits how many projects are written at a time. */
+  readonly projects: LimitFunction;
+  /** Creates the tables of a project unless they are there. */
+  openProject(projectId: string): Promise<ProjectStore>;
+  /** Called after rows of a project have changed. */
+  changed(projectId: string): void;
+  /** Called when another process has become the leader. */
+  lost(): void;
+}
+
+/** The tables of one project in the engine's database, which an indexer keeps like the platform's. */
+export class ReplicatedProject implements ProjectSink {
+  readonly slicesAtOnce = 1;
+  /** Other projects take turns with announced versions. */
+  readonly announcedSlices = 1;
+  readonly indexer: ProjectIndexer;
+  #store: Promise<ProjectStore> | undefined;
+  /** What the current step is to change in each scope. */
+  readonly #changes = new Map<string, ScopeChange>();
+  /** Everything that writes to the project runs one after the other. */
+  readonly #serial = pLimit(1);
+  #closed = false;
+
+  constructor(
+    readonly id: string,
+    private readonly context: ReplicationContext,
+  ) {
+    this.indexer = new ProjectIndexer(id, context, this);
+    this.indexer.open();
+  }
+
+  async exclusively(step: () => Promise<void>): Promise<void> {
+    try {
+      await this.context.projects(() => this.#serial(step));
+    } catch (error) {
+      if (!(error instanceof LostLeadership)) throw error;
+      this.context.lost();
+      throw new IndexingEnded();
+    }
+  }
+
+  /** Runs work that must not overlap with steps; not if the project was closed or has no tables. */
+  maintain<T>(work: (store: ProjectStore) => Promise<T>): Promise<T | undefined> {
+    return this.#serial(async () => {
+      if (this.#closed || !(await isStored(this.context.sql, this.id))) return undefined;
+      return await work(await this.#opened());
+    });
+  }
+
+  /** Stops after the current step; resolves when nothing of the project runs any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.indexer.close();
+    await this.#serial(async () => {});
+  }
+
+  async unknown(versions: readonly string[], scopeId?: string): Promise<string[]> {
+    const { changes, sql } = this.context;
+    // Of announced versions the project may be gone, and must not get tables again.
+    if (scopeId === undefined && (await changes.scopesOf(this.id)) === null) return [];
+    const store = await this.#opened();
+    if (scopeId === undefined) return await store.unknown(versions);
+    const change = await changeOf(sql, store, scopeId, versions);
+    this.#changes.set(scopeId, change);
+    return await store.unknown(change.added);
+  }
+
+  limited<T>(_isBulk: boolean, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  async add(versions: readonly string[]): Promise<void> {
+    const { log, reader } = this.context;
+    const store = await this.#opened();
+    const counts = new VersionCounts();
+    for await (const rows of reader.chunks(versions)) {
+      for (const chunk of await store.addChunks(rows, counts)) {
+        log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
+      }
+    }
+    await store.addVersions(counts);
+    this.context.changed(this.id);
+  }
+
+  async setScope(scopeId: string, versions: readonly string[]): Promise<void> {
+    const change = this.#changes.get(scopeId) as ScopeChange;
+    this.#changes.delete(scopeId);
+    const size = new Set(versions).size;
+    await replaceScope(this.context.sql, await this.#opened(), scopeId, size, change);
+    this.context.changed(this.id);
+  }
+
+  async dropScope(scopeId: string): Promise<void> {
+    // Deleting a project deletes its scopes, too, and must not create its tables again.
+    if (!(await isStored(this.context.sql, this.id))) return;
+    await dropScope(await this.#opened(), scopeId);
+    this.context.changed(this.id);
+  }
+
+  #opened(): Promise<ProjectStore> {
+    const opening = this.#store ?? this.context.openProject(this.id);
+    this.#store = opening;
+    // After a failure the next step tries again.
+    opening.catch(() => {
+      this.#store = undefined;
+    });
+    return opening;
+  }
+}
