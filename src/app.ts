@@ -116,7 +116,8 @@ export function buildApp(services: Services): Elysia {
   const context = { ...services, maxBodyBytes: config.maxBodyBytes };
   const features = operationsOf(services);
   // A call of a tool is one request, which counts once.
-  const operations = [...features, mcpOperation(features, { ...context, rateLimits: undefined })];
+  const unlimited = { ...context, rateLimits: undefined };
+  const operations = [...features, mcpOperation(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
   // Callers without a credential share what one tenant may start.
   const start = () => services.admission.start("");

@@ -137,3 +137,26 @@ test("refusals before the operation is known carry the headers, too", async () =
   expect(response.status).toBe(503);
   expect(response.headers.get("access-control-allow-origin")).toBe(PAGE);
 });
+
+describe("POST /mcp from a page", () => {
+  const call = (origin: string | undefined) =>
+    send("/mcp", origin, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...user.headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+
+  test("is refused unless the origin is allowed or the service's own", async () => {
+    const { port } = new URL(api.url);
+    const own = [api.url, `http://localhost:${port}`, `http://[::1]:${port}`];
+    for (const origin of [...own, PAGE, undefined]) {
+      expect((await call(origin)).status, origin).toBe(200);
+    }
+    const others = [OTHER, "null", `http://app.example.com:${port}`, `https://127.0.0.1:${port}`];
+    for (const origin of [...others, `${PAGE}.evil.example.com`, "http://127.0.0.1:1"]) {
+      const answer = await call(origin);
+      expect(answer.status, origin).toBe(403);
+      expect(((await answer.json()) as Json).slug).toBe("permission-denied");
+    }
+  });
+});

@@ -248,6 +248,33 @@ describe("POST /mcp", () => {
     expect(unknown.body.error.message).toContain("lookup, search");
   });
 
+  test("parameters that are not of their type are -32602 in one sentence", async () => {
+    const call = (text: string) =>
+      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${text}}`;
+    const hostile = [
+      ...["1", '"x"', "[]", "[{}]", "null", "true"].map(
+        (args) => `{"name":"lookup","arguments":${args}}`,
+      ),
+      '{"name":"lookup","arguments":{"__proto__":{"project_reference":"x"}}}',
+      '{"name":"search","arguments":{"project_reference":"x","__proto__":null}}',
+      '{"name":"lookup","__proto__":{"arguments":{}}}',
+      '{"name":7}',
+      '{"name":"lookup","_meta":3}',
+      "{}",
+    ].map(call);
+    const list = ['{"cursor":1}', '{"__proto__":1}'].map((text) =>
+      call(text).replace("tools/call", "tools/list"),
+    );
+    const initialize = call('{"capabilities":1}').replace("tools/call", "initialize");
+    for (const body of [...hostile, ...list, initialize]) {
+      const headers = { "content-type": "application/json" };
+      const answer = await api.send("POST", "/mcp", { as: member, body, headers });
+      expect(answer.status, body).toBe(200);
+      expect(answer.body).toMatchObject({ id: 7, error: { code: -32_602 } });
+      expect(answer.body.error.message, body).toMatch(/^Invalid parameters: [^\n{}]{5,120}$/);
+    }
+  });
+
   test("what is not a message of the protocol is answered 400", async () => {
     for (const json of [[LIST], [], {}, { ...LIST, id: null }, { ...LIST, x: 1 }]) {
       const answer = await send(json);

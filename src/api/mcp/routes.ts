@@ -4,6 +4,7 @@ import { plainSchema } from "../../http/json-schema.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import type { HttpContext } from "../../http/pipeline.ts";
 import { toolCaller } from "./call-tool.ts";
+import { originCheck } from "./origin.ts";
 import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
@@ -44,7 +45,12 @@ function toolList(operations: readonly Operation[]): ListToolsResult {
 }
 
 /** The Model Context Protocol for assistants, whose tools run `operations`. */
-export function mcpOperation(operations: readonly Operation[], context: HttpContext): Operation {
+export function mcpOperation(
+  operations: readonly Operation[],
+  context: HttpContext,
+  corsOrigins: readonly string[],
+): Operation {
+  const requireOrigin = originCheck(context.baseUrl, corsOrigins);
   const list = toolList(operations);
   const tools = new Map(TOOLS.map((tool) => [tool.name, tool]));
   const callTool = toolCaller(operations, context);
@@ -68,8 +74,9 @@ export function mcpOperation(operations: readonly Operation[], context: HttpCont
     response: McpAnswer,
     responseExample: EXAMPLE_ANSWER,
     emptyStatuses: { 202: "A notification was accepted; there is no body." },
-    problems: [],
+    problems: ["permission-denied"],
     async handle({ request, requestId, body }) {
+      requireOrigin(request);
       // The SDK takes longer to load than the rest of the HTTP layer, so it is loaded when it is used.
       const { answerMessage } = await import("./server.ts");
       return await answerMessage(request, body, {

@@ -4,12 +4,13 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  InitializeRequestSchema,
   ListToolsRequestSchema,
   type ListToolsResult,
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
-import { JSON_TYPE } from "../../http/respond.ts";
+import { JSON_TYPE, json } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { McpMessage } from "./schema.ts";
@@ -23,6 +24,29 @@ const INSTRUCTIONS =
 
 /** Made once, because making one takes longer than answering. A server without forms needs none. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/** The methods with parameters, whose errors in the words of the SDK would be a dump of its schema. */
+const REQUESTS = {
+  initialize: InitializeRequestSchema,
+  "tools/call": CallToolRequestSchema,
+  "tools/list": ListToolsRequestSchema,
+};
+
+/** A key that JavaScript may take for the prototype of an object. */
+const PROTOTYPE = "__proto__";
+
+/** What is wrong with the parameters of a request; undefined for valid ones and for other messages. */
+function faultOf({ method, params }: McpMessage): string | undefined {
+  if (!Object.hasOwn(REQUESTS, method)) return undefined;
+  const { arguments: args } = (params ?? {}) as { readonly arguments?: unknown };
+  for (const [name, value] of Object.entries({ params, arguments: args })) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Object.hasOwn(value, PROTOTYPE)) return `${name}: must not hold ${PROTOTYPE}`;
+  }
+  const schema = REQUESTS[method as keyof typeof REQUESTS];
+  const issue = schema.safeParse({ method, params }).error?.issues[0];
+  return issue === undefined ? undefined : `${issue.path.join(".")}: ${issue.message}`;
+}
 
 /** What a server does with the requests of one message. */
 interface Handlers {
@@ -62,6 +86,11 @@ export async function answerMessage(
   message: McpMessage,
   handlers: Handlers,
 ): Promise<Response> {
+  const fault = faultOf(message);
+  if (fault !== undefined && "id" in message) {
+    const error = { code: ErrorCode.InvalidParams, message: `Invalid parameters: ${fault}` };
+    return json({ jsonrpc: "2.0", id: message.id, error });
+  }
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const server = serverOf(handlers);
   // The types of the SDK do not distinguish an absent property from one that is undefined.
