@@ -20,8 +20,8 @@ const FRENCH = `à au aux avec ce ces cet cette ceux chez comme comment dans de 
   on ont ou où par pas peut plus pour pourquoi qu quand que quel quelle quelles quels qui quoi sa sans se
   ses si son sont sous sur ta te tes ton tu un une vos votre vous y`;
 
-/** As tokens, so that they compare to the words of a query. */
-const LANGUAGES = [ENGLISH, GERMAN, FRENCH].map((words) => new Set(tokenize(words)));
+/** As tokens, so that they compare to the words of a query. They are made for the first query. */
+let languages: ReadonlyArray<ReadonlySet<string>> | undefined;
 
 /**
  * The words that say how a question is put, not what it is about: the function words of the language
@@ -31,7 +31,8 @@ const LANGUAGES = [ENGLISH, GERMAN, FRENCH].map((words) => new Set(tokenize(word
 export function functionWords(words: readonly string[]): ReadonlySet<string> {
   let best: ReadonlySet<string> = new Set();
   let most = 0;
-  for (const language of LANGUAGES) {
+  languages ??= [ENGLISH, GERMAN, FRENCH].map((list) => new Set(tokenize(list)));
+  for (const language of languages) {
     const count = words.filter((word) => language.has(word)).length;
     if (count <= most) continue;
     best = language;

@@ -3,20 +3,24 @@ import { unitsOf } from "./text-units.ts";
 
 const SEPARATOR = 0;
 const OTHER = 255;
+const LAST_TYPOGRAPHIC = 0x205e;
 
 /**
  * What each UTF-16 code unit is in a word: itself for ASCII digits and lower-case letters, the
  * lower-case letter for upper-case ones, SEPARATOR, or OTHER for what takes more than a table.
  */
-const FOLDED = Uint8Array.from({ length: 65_536 }, (_, unit) => {
+const FOLDED = new Uint8Array(65_536).fill(OTHER);
+for (let unit = 0; unit <= LAST_TYPOGRAPHIC; unit++) FOLDED[unit] = foldedUnit(unit);
+
+function foldedUnit(unit: number): number {
   if (unit >= 128) return isTypographic(unit) ? SEPARATOR : OTHER;
   if (unit >= 65 && unit <= 90) return unit + 32;
   return (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) ? unit : SEPARATOR;
-});
+}
 
 /** Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. */
 function isTypographic(unit: number): boolean {
-  if (unit < 0x2010 || unit > 0x205e) return unit === 0xa0;
+  if (unit < 0x2010 || unit > LAST_TYPOGRAPHIC) return unit === 0xa0;
   // U+203C and U+2049 are pictographs; U+2028 to U+202E are rare.
   return unit !== 0x203c && unit !== 0x2049 && (unit < 0x2028 || unit > 0x202e);
 }

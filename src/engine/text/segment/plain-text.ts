@@ -9,20 +9,23 @@ const TAG_START = 4;
 const LINK_START = 5;
 const IMAGE_START = 6;
 
-const SPECIAL = new Map([
-  ...["*", "`", "~"].map((mark) => [mark, MARK] as const),
-  ["|", SPACE],
+/** What `\s` of a regular expression matches, and the bar between the cells of a table. */
+const SPACES =
+  "|\t\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000\ufeff";
+
+/** What each UTF-16 code unit may begin. */
+const KINDS = new Uint8Array(65_536).fill(TEXT);
+for (const [characters, kind] of [
+  [SPACES, SPACE],
+  ["*`~", MARK],
   ["\n", NEWLINE],
   ["<", TAG_START],
   ["[", LINK_START],
   ["!", IMAGE_START],
-]);
-
-/** What each UTF-16 code unit may begin. */
-const KINDS = Uint8Array.from({ length: 65_536 }, (_, unit) => {
-  const character = String.fromCharCode(unit);
-  return SPECIAL.get(character) ?? (/\s/.test(character) ? SPACE : TEXT);
-});
+] as const) {
+  for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
+}
 
 /** A fence, or the marker of a heading, list or quote, at the start of a line. */
 const LINE_START = /[ \t]*(?:(?:`{3,}|~{3,})[^\n]*|(?:#{1,6}|[-+*>]|\d{1,3}[.)])[ \t]+)/y;
