@@ -15,6 +15,7 @@ COPY native ./native
 RUN bun native/build.ts && rm -r native/build/objects
 COPY src ./src
 COPY workers ./workers
+COPY client/src ./client/src
 # The handbook is the content of the demo project.
 COPY fixtures/docs ./fixtures/docs
 COPY LICENSE* README.md tessera ./

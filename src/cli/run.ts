@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   releases: async (io) => (await import("./releases.ts")).releasesCommand(io),
   environments: async (io) => (await import("./releases.ts")).environmentsCommand(io),
   files: async (io) => (await import("./files.ts")).filesCommand(io),
+  sync: async (io) => (await import("./sync.ts")).syncCommand(io),
   export: async (io) => (await import("./export.ts")).exportCommand(io),
   search: async (io) => (await import("./query.ts")).searchCommand(io),
   lookup: async (io) => (await import("./query.ts")).lookupCommand(io),

@@ -435,6 +435,9 @@ export const FILE_WRITE_ATTEMPTS = 3;
 /** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
 export const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
+/** A folder is kept in step by this many requests at a time. */
+export const SYNC_REQUESTS_MAX = 4;
+
 // Assistants.
 /** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
 export const MCP_READ_DEFAULT_CHARS = 8_000;

@@ -45,6 +45,7 @@ describe("the command line", () => {
     ["files"],
     ["files", "list"],
     ["files", "remove"],
+    ["sync"],
     ["export"],
     ["search"],
     ["lookup"],

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { type Tessera, TesseraError } from "../../client/src/index.ts";
+import { findMarkdown } from "../import/markdown/folder.ts";
+import { isMarkdownPath } from "../markdown/index.ts";
+import { PAGE_MAX, SYNC_REQUESTS_MAX } from "../shared/limits.ts";
+
+interface SyncTarget {
+  readonly folder: string;
+  readonly project: string;
+  readonly environment: string;
+}
+
+/** A file that is to be written. */
+interface Upload {
+  readonly path: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The version that it replaces; undefined for a new file. */
+  readonly replaces?: string;
+}
+
+/** What makes the environment equal to the folder. */
+export interface SyncPlan {
+  readonly added: readonly Upload[];
+  readonly changed: readonly Upload[];
+  readonly removed: readonly { readonly path: string; readonly versionId: string }[];
+  readonly unchanged: number;
+  /** Files of the folder that cannot be read; the environment keeps what it has of them. */
+  readonly rejected: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Called for each step: without a fault when it is done. */
+type OnStep = (path: string, fault?: string) => void;
+
+const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+
+/**
+ * Keeps the Markdown files of a folder and of an environment in step over HTTP. It has no state that matters:
+ * a plan compares the folder with what the service has, so one that was interrupted is made again.
+ */
+export class FolderSync {
+  /** The hashes of versions that were read or written, so that they are not read again. */
+  readonly #hashes = new Map<string, string>();
+
+  constructor(
+    private readonly client: Tessera,
+    private readonly target: SyncTarget,
+  ) {}
+
+  async plan(): Promise<SyncPlan> {
+    const { project, environment, folder } = this.target;
+    const remote = new Map<string, { readonly versionId: string; readonly size: number }>();
+    const options = { environment, limit: PAGE_MAX };
+    for await (const file of this.client.allFiles(project, options)) {
+      const { path, version_id: versionId, size } = file;
+      if (isMarkdownPath(path)) remote.set(path, { versionId, size });
+    }
+    const { paths, rejected } = findMarkdown(folder);
+    const unreadable = [...rejected];
+    const added: Upload[] = [];
+    const kept: Upload[] = [];
+    for (const path of paths) {
+      try {
+        const bytes = new Uint8Array(readFileSync(join(folder, path)));
+        const replaces = remote.get(path)?.versionId;
+        if (replaces === undefined) added.push({ path, bytes });
+        else kept.push({ path, bytes, replaces });
+      } catch (error) {
+        unreadable.push({ path, reason: `cannot be read: ${(error as Error).message}` });
+      }
+    }
+    const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
+    const present = new Set([...paths, ...unreadable.map(({ path }) => path)]);
+    const removed = [...remote].filter(([path]) => !present.has(path));
+    return {
+      ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
+      removed: removed.map(([path, { versionId }]) => ({ path, versionId })),
+    };
+  }
+
+  /** Carries out a plan. What somebody else has changed since is left as it is, and reported. */
+  async apply({ added, changed, removed }: SyncPlan, onStep: OnStep): Promise<void> {
+    const limit = pLimit(SYNC_REQUESTS_MAX);
+    const step = (path: string, work: () => Promise<unknown>) =>
+      limit(async () => {
+        try {
+          await work();
+          onStep(path);
+        } catch (error) {
+          if (!(error instanceof TesseraError) || endsAll(error)) throw error;
+          onStep(path, error.status === 412 ? "was changed by somebody else" : error.message);
+        }
+      });
+    const uploads = [...added, ...changed].map((file) => step(file.path, () => this.#put(file)));
+    const removals = removed.map((file) => step(file.path, () => this.#remove(file)));
+    try {
+      await Promise.all([...uploads, ...removals]);
+    } finally {
+      limit.clearQueue();
+    }
+  }
+
+  /** The files whose content is not that of the version that they would replace. */
+  async #changed(
+    files: readonly Upload[],
+    sizeOf: (path: string) => number | undefined,
+  ): Promise<Upload[]> {
+    const limit = pLimit(SYNC_REQUESTS_MAX);
+    const different = await Promise.all(
+      files.map((file) =>
+        limit(async () => {
+          if (sizeOf(file.path) !== file.bytes.byteLength) return true;
+          return (await this.#hashOfVersion(file)) !== hashOf(file.bytes);
+        }),
+      ),
+    );
+    return files.filter((_, i) => different[i]);
+  }
+
+  async #hashOfVersion({ path, replaces = "" }: Upload): Promise<string> {
+    const known = this.#hashes.get(replaces);
+    if (known !== undefined) return known;
+    const { project, environment } = this.target;
+    const file = await this.client.getFile(project, path, { environment });
+    const hash = hashOf(Buffer.from(file.content ?? ""));
+    this.#hashes.set(file.version_id, hash);
+    return hash;
+  }
+
+  async #put({ path, bytes, replaces }: Upload): Promise<void> {
+    const { project, environment } = this.target;
+    const options = { environment, ...(replaces === undefined ? {} : { ifMatch: replaces }) };
+    const { version_id: version } = await this.client.putFile(project, path, bytes, options);
+    this.#hashes.set(version, hashOf(bytes));
+  }
+
+  async #remove({ path, versionId }: SyncPlan["removed"][number]): Promise<void> {
+    const { project, environment } = this.target;
+    const options = { environment, ifMatch: versionId };
+    await this.client.deleteFile(project, path, options).catch((error: unknown) => {
+      // Somebody else has removed it.
+      if (!(error instanceof TesseraError) || error.slug !== "file-not-found") throw error;
+    });
+  }
+}
+
+/** True for errors that every other step would have, too. */
+function endsAll({ status, slug }: TesseraError): boolean {
+  return status === 401 || status === 403 || status >= 500 || slug === "project-not-found";
+}

@@ -1,0 +1,156 @@
+import { SingleBar } from "cli-progress";
+import { Command } from "commander";
+import pRetry from "p-retry";
+import { Tessera, TesseraError } from "../../client/src/index.ts";
+import { watchFolder } from "../import/markdown/watch.ts";
+import { REMOVALS_SHOWN_MAX, WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../shared/limits.ts";
+import { CommandError, ReportedError } from "./command-error.ts";
+import { yesOption } from "./confirm.ts";
+import { FolderSync, type SyncPlan } from "./folder-sync.ts";
+import { configOf, type Io } from "./io.ts";
+import { url } from "./options.ts";
+import { notice, print, withoutControls } from "./output.ts";
+import { serviceAddress } from "./service-address.ts";
+
+interface SyncOptions {
+  readonly project: string;
+  readonly environment: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly dryRun?: boolean;
+  readonly watch?: boolean;
+  readonly yes?: boolean;
+}
+
+export function syncCommand(io: Io): Command {
+  return new Command("sync")
+    .description(
+      "Keep a folder of Markdown files and an environment of a project in step over HTTP.",
+    )
+    .argument("<dir>", "the folder, whose .md and .mdx files the environment is to have")
+    .requiredOption("--project <slug>", "the project")
+    .option("--environment <name>", "the environment", "production")
+    .option("--url <url>", "address of the service; default: as for search", url)
+    .option("--key <key>", "API key of an owner or editor; default: TESSERA_API_KEY")
+    .option("--dry-run", "only print the plan")
+    .option("--watch", "go on whenever something in the folder changes, until interrupted")
+    .addOption(yesOption())
+    .addHelpText(
+      "after",
+      `
+The plan comes first: which files are new, changed or removed. Then they are written and removed one by one,
+and what somebody else has changed meanwhile is left alone and reported. An interrupted run is continued by
+the next one. Files that are not Markdown stay. A folder without Markdown files removes nothing unless --yes
+is given.
+
+The files have no embeddings: lookups find them. Only HTTP is used, so the command works from anywhere.
+
+Examples:
+  ./tessera sync ./docs --project handbook --url https://search.example.com --key "$KEY"
+  ./tessera sync ./docs --project handbook --dry-run
+  ./tessera sync ./docs --project handbook --environment staging --watch`,
+    )
+    .action(async (folder: string, options: SyncOptions) => {
+      const sync = openSync(io, folder, options);
+      // Before the first run, so that no change is missed.
+      const changes = options.watch ? await watchFolder(folder) : undefined;
+      const failed = await explained(() => syncOnce(io, sync, options));
+      if (changes !== undefined) {
+        notice(io, `watching ${folder}; interrupt to end`);
+        for await (const _ of changes) await untilSynced(io, () => syncOnce(io, sync, options));
+      }
+      if (failed > 0) throw new ReportedError();
+    });
+}
+
+function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
+  const config = configOf(io);
+  const credential = options.key ?? config.apiKey;
+  if (credential === undefined) {
+    throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
+  }
+  const baseUrl = options.url?.replace(/\/+$/, "") ?? serviceAddress(config);
+  const { project, environment } = options;
+  return new FolderSync(new Tessera({ baseUrl, credential }), { folder, project, environment });
+}
+
+const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>
+  `${added.length} new, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
+
+/** Plans and carries out. Returns the number of files for which that failed. */
+async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise<number> {
+  const plan = await sync.plan();
+  for (const { path, reason } of plan.rejected) notice(io, `${withoutControls(path)} ${reason}`);
+  showPlan(io, plan);
+  const steps = plan.added.length + plan.changed.length + plan.removed.length;
+  if (options.dryRun || steps === 0) return plan.rejected.length;
+  const isEmpty = steps === plan.removed.length && plan.unchanged === 0;
+  if (isEmpty && options.yes !== true) {
+    throw new CommandError("there is no .md or .mdx file in the folder; --yes removes all others");
+  }
+  const bar = startBar(io, steps);
+  let failed = 0;
+  try {
+    await sync.apply(plan, (path, fault) => {
+      bar?.increment();
+      if (fault === undefined) return;
+      failed++;
+      notice(io, `${withoutControls(path)}: ${fault}`);
+    });
+  } finally {
+    bar?.stop();
+  }
+  notice(io, failed === 0 ? "done" : `${failed} of ${steps} steps failed; run the command again`);
+  return failed + plan.rejected.length;
+}
+
+function showPlan(io: Io, plan: SyncPlan): void {
+  print(io, `plan: ${countsOf(plan)}`);
+  for (const [kind, files] of [
+    ["new", plan.added],
+    ["changed", plan.changed],
+    ["removed", plan.removed],
+  ] as const) {
+    const shown = files.slice(0, REMOVALS_SHOWN_MAX);
+    for (const { path } of shown) print(io, `  ${kind} ${withoutControls(path)}`);
+    if (files.length > shown.length) print(io, `  ${kind} ${files.length - shown.length} more`);
+  }
+}
+
+function startBar(io: Io, total: number): SingleBar | undefined {
+  if (!io.stderr.isTTY) return undefined;
+  const bar = new SingleBar({
+    format: "syncing {bar} {percentage}% | {value} of {total} files | {eta_formatted} left",
+    ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
+  });
+  bar.start(total, 0);
+  return bar;
+}
+
+/** Says what went wrong in the words of the service. */
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TesseraError) throw new CommandError(error.message);
+    if (!(error instanceof TypeError) && !isNoAnswer(error)) throw error;
+    throw new CommandError(`the service does not answer (${(error as Error).message})`);
+  }
+}
+
+function isNoAnswer(error: unknown): boolean {
+  return typeof (error as { code?: unknown }).code === "string" && error instanceof Error;
+}
+
+/** Repeats a run until the service answers, ever more slowly, and says each time why. */
+async function untilSynced(io: Io, work: () => Promise<unknown>): Promise<void> {
+  await pRetry(() => explained(work), {
+    retries: Infinity,
+    minTimeout: WATCH_RETRY_BASE_MS,
+    maxTimeout: WATCH_RETRY_MAX_MS,
+    shouldRetry: ({ error }) => error instanceof CommandError,
+    onFailedAttempt({ error, retryDelay }) {
+      notice(io, `${error.message}; trying again in ${Math.ceil(retryDelay / 1_000)} s`);
+    },
+  });
+}
