@@ -127,7 +127,7 @@ export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Searches and lookups that may be under way; tenants share these places. */
 export const SEARCH_PLACES_MAX = 4_096;
 /** Those that may start in one turn of the event loop; one tenant alone has half of them. */
-export const ADMISSION_STARTS_MAX = 64;
+export const ADMISSION_STARTS_MAX = 32;
 /** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
 export const DATABASE_PLACES_MAX = 24;
 /** Requests of each kind that may wait for a place. */
