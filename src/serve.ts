@@ -14,7 +14,7 @@ import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
 import { openEngine } from "./engine/open.ts";
 import { Admission } from "./http/admission.ts";
-import { BodyIntake } from "./http/body-intake.ts";
+import { BodyIntake } from "./http/body.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";

@@ -2,7 +2,6 @@ import pLimit from "p-limit";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
-import { FairPlaces } from "../shared/fair-places.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
@@ -10,6 +9,7 @@ import {
   VECTOR_EXACT_AT_ONCE,
   VECTOR_SEARCHES_MAX,
 } from "../shared/limits.ts";
+import { FairPlaces } from "../shared/tenant-shares.ts";
 import type { ChangeLog } from "./indexing/changes/change-log.ts";
 import { renderAnswer } from "./pgvector/answer.ts";
 import { Centres, readContents, readState, type ScopeContents } from "./pgvector/catalogue.ts";

@@ -1,5 +1,4 @@
 import { OVERLOADED } from "../problem/problem.ts";
-import { FairPlaces } from "../shared/fair-places.ts";
 import { FairQueue } from "../shared/fair-queue.ts";
 import {
   ADMISSION_STARTS_MAX,
@@ -7,6 +6,7 @@ import {
   DATABASE_PLACES_MAX,
   SEARCH_PLACES_MAX,
 } from "../shared/limits.ts";
+import { FairPlaces } from "../shared/tenant-shares.ts";
 
 /** Knows which requests an engine would refuse. */
 interface EngineLoad {

@@ -1,4 +1,11 @@
 import { invalid, Problem } from "../problem/problem.ts";
+import {
+  BODIES_MAX_BYTES,
+  BODY_MIN_BYTES,
+  BODY_READ_TIMEOUT_MS,
+  BODY_SWEEP_MS,
+} from "../shared/limits.ts";
+import { TenantShares } from "../shared/tenant-shares.ts";
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {
@@ -31,5 +38,139 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
     throw invalid([{ field: "body", message }], `The body ${message}.`);
+  }
+}
+
+/** A body that is being read. */
+interface Reading {
+  readonly tenant: string;
+  readonly startedAt: number;
+  bytes: number;
+  readonly refuse: (problem: Problem) => void;
+}
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+const CLOSE = { connection: "close" };
+
+const tooLarge = (maxBytes: number) =>
+  new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
+
+/** What a failed read means: the caller has gone away, so this only describes the log line. */
+const unreadable = (cause: unknown) =>
+  new Problem("validation-failed", { detail: "The body could not be read.", cause });
+
+/**
+ * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
+ * length until it has been read. When the budget is used up, the caller who holds most of it
+ * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
+ * space. So nobody keeps others from being read by sending bodies slowly or never.
+ */
+export class BodyIntake {
+  readonly #shares: TenantShares;
+  /** All readings, the oldest first. */
+  readonly #readings = new Set<Reading>();
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    maxBytes = BODIES_MAX_BYTES,
+    private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
+    private readonly sweepMs = BODY_SWEEP_MS,
+  ) {
+    this.#shares = new TenantShares(maxBytes);
+  }
+
+  /** Bytes that the bodies being read may take. */
+  get bytes(): number {
+    return this.#shares.total;
+  }
+
+  /**
+   * Reads a whole body of at most `maxBytes` for a tenant, who shares the budget with others. Throws
+   * `payload-too-large`: before reading when the length is declared, else as soon as too much has
+   * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`.
+   */
+  read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
+    const declared = request.headers.get("content-length");
+    if (declared === null && request.body === null) return Promise.resolve(new Uint8Array(0));
+    const length = declared === null ? 0 : Number(declared);
+    if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+    const startedAt = performance.now();
+    const reading: Reading = { tenant, startedAt, bytes: 0, refuse: reject };
+    if (!this.#reserve(reading, Math.max(length, BODY_MIN_BYTES))) {
+      return Promise.reject(new Problem("overloaded", { headers: CLOSE }));
+    }
+    const body =
+      declared === null
+        ? this.#readChunked(request.body as ReadableStream<Uint8Array>, maxBytes, reading)
+        : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
+    body.then(
+      (bytes) => {
+        this.#release(reading);
+        resolve(bytes);
+      },
+      (error) => {
+        this.#release(reading);
+        reject(error instanceof Problem ? error : unreadable(error));
+      },
+    );
+    return promise;
+  }
+
+  async #readChunked(
+    body: ReadableStream<Uint8Array>,
+    maxBytes: number,
+    reading: Reading,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for await (const part of body as unknown as AsyncIterable<Uint8Array>) {
+      length += part.byteLength;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      // A reading that was refused meanwhile is no longer counted, and nobody waits for it.
+      if (!this.#readings.has(reading)) throw new Problem("overloaded", { headers: CLOSE });
+      const missing = length - reading.bytes;
+      if (missing > 0 && !this.#reserve(reading, missing)) {
+        throw new Problem("overloaded", { headers: CLOSE });
+      }
+      parts.push(part);
+    }
+    return Buffer.concat(parts, length);
+  }
+
+  /** Counts more bytes for a reading. False when its tenant already has the largest share. */
+  #reserve(reading: Reading, bytes: number): boolean {
+    const refuseOldest = (heaviest: string) => {
+      const oldest = this.#readings.values().find(({ tenant }) => tenant === heaviest) as Reading;
+      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE }));
+    };
+    if (!this.#shares.claim(reading.tenant, bytes, refuseOldest)) return false;
+    this.#readings.add(reading);
+    reading.bytes += bytes;
+    this.#sweeper ??= setInterval(() => this.#sweep(), this.sweepMs);
+    return true;
+  }
+
+  #release(reading: Reading): void {
+    if (!this.#readings.delete(reading)) return;
+    const { tenant, bytes } = reading;
+    this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
+  }
+
+  #refuse(reading: Reading, problem: Problem): void {
+    this.#release(reading);
+    reading.refuse(problem);
+  }
+
+  /** One timer for all readings, because most of them take less than a turn of the event loop. */
+  #sweep(): void {
+    const oldest = performance.now() - this.timeoutMs;
+    for (const reading of this.#readings) {
+      if (reading.startedAt > oldest) return;
+      this.#refuse(reading, new Problem("request-timeout", { headers: CLOSE }));
+    }
+    if (this.#readings.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { CORS_MAX_AGE_SECONDS } from "../shared/limits.ts";
-import type { Handler } from "./handler.ts";
+import type { Handler } from "./request.ts";
 
 const METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT";
 

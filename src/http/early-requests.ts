@@ -1,16 +1,15 @@
 import pTimeout from "p-timeout";
 import { Problem, problemBody } from "../problem/problem.ts";
-import { FairPlaces } from "../shared/fair-places.ts";
 import {
   STARTING_REQUESTS_MAX,
   STARTING_RETRY_AFTER_SECONDS,
   STARTING_WAIT_MS,
 } from "../shared/limits.ts";
+import { FairPlaces } from "../shared/tenant-shares.ts";
 import { withCors } from "./cors.ts";
-import type { Handler } from "./handler.ts";
-import { requestIdOf } from "./request-id.ts";
+import type { Handler } from "./request.ts";
+import { requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
-import { targetOf } from "./target.ts";
 
 const STARTING: Problem = new Problem("dependency-unavailable", {
   detail: "The service is starting.",

@@ -8,7 +8,7 @@ import {
   IDLE_TIMEOUT_SECONDS,
 } from "../shared/limits.ts";
 import { EarlyRequests } from "./early-requests.ts";
-import type { Handler } from "./handler.ts";
+import type { Handler } from "./request.ts";
 
 export interface Listener {
   readonly port: number;

@@ -7,19 +7,17 @@ import type { Metrics } from "../observability/metrics.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
-import { prefersHtml } from "./accept.ts";
 import type { Admission } from "./admission.ts";
+import type { BodyIntake } from "./body.ts";
 import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
-import type { BodyIntake } from "./body-intake.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import { type Operation, pageOf } from "./operation.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
-import { requestIdOf } from "./request-id.ts";
+import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
 import { type RequestDetail, recordRequest } from "./request-record.ts";
 import { json, problemResponse } from "./respond.ts";
-import { basePathOf } from "./target.ts";
 
 export interface HttpContext {
   readonly baseUrl: string;

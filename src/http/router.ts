@@ -2,9 +2,8 @@ import type { Elysia } from "elysia";
 import { Problem } from "../problem/problem.ts";
 import type { Operation } from "./operation.ts";
 import { bindOperation, type HttpContext } from "./pipeline.ts";
-import { requestIdOf } from "./request-id.ts";
+import { requestIdOf, targetOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
-import { targetOf } from "./target.ts";
 
 /**
  * The router requires the same parameter name in all routes with a parameter at one position, but

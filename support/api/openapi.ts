@@ -1,7 +1,7 @@
 import type { ValidateFunction } from "ajv";
 import Ajv2020 from "ajv/dist/2020";
 import addFormats from "ajv-formats";
-import { pageHeaders } from "../../src/http/page-headers.ts";
+import { pageHeaders } from "../../src/http/static/page-headers.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, whose shape a validator checks
 export type Json = any;

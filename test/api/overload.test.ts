@@ -179,7 +179,7 @@ async function answersBetween(
 describe("a flood of one caller delays another by a few of its answers, not by all of its connections", () => {
   const CONNECTED = 256;
   const get = (path: string, headers: Record<string, string>, service: TestApi) =>
-    Buffer.from(headOf(service, path, { userId: "", headers }).replace("POST", "GET") + "\r\n");
+    Buffer.from(`${headOf(service, path, { userId: "", headers }).replace("POST", "GET")}\r\n`);
 
   test("of the API document without a credential", async () => {
     const { service, polite } = await floodedService();
@@ -231,7 +231,8 @@ async function pipelined(service: TestApi, request: Uint8Array, count: number): 
   const socket = await connected(service);
   const { promise, resolve } = Promise.withResolvers<void>();
   let text = "";
-  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  const statuses = () =>
+    [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
   socket.on("close", () => resolve());
   socket.on("data", (bytes) => {
     text += bytes;

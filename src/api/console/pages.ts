@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Elysia } from "elysia";
-import { pageHeaders } from "../../http/page-headers.ts";
-import { StaticDocument } from "../../http/static-document.ts";
-import { basePathOf } from "../../http/target.ts";
+import { basePathOf } from "../../http/request.ts";
+import { pageHeaders } from "../../http/static/page-headers.ts";
+import { StaticDocument } from "../../http/static/static-document.ts";
 
 const FOLDER = join(import.meta.dir, "page");
 const PAGE = "index.html";

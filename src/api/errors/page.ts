@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { pageHeaders } from "../../http/page-headers.ts";
+import { pageHeaders } from "../../http/static/page-headers.ts";
 import type { ErrorType } from "../../problem/catalogue.ts";
 
 const STYLE = `

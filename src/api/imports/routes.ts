@@ -13,9 +13,9 @@ import type { Encoding } from "../../import/records/source.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
 import { OVERLOADED, Problem } from "../../problem/problem.ts";
-import { FairPlaces } from "../../shared/fair-places.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
+import { FairPlaces } from "../../shared/tenant-shares.ts";
 import { ImportBody, ImportHeaders, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 

@@ -1,6 +1,6 @@
 import type { ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import { Type } from "@sinclair/typebox";
-import { plainSchema } from "../../http/json-schema.ts";
+import { plainSchema } from "../../http/openapi/json-schema.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import type { HttpContext } from "../../http/pipeline.ts";
 import { toolCaller } from "./call-tool.ts";

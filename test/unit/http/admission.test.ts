@@ -3,7 +3,7 @@ import { createAuthenticator } from "../../../src/auth/authenticator.ts";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { Admission } from "../../../src/http/admission.ts";
-import { BodyIntake } from "../../../src/http/body-intake.ts";
+import { BodyIntake } from "../../../src/http/body.ts";
 import { operation } from "../../../src/http/operation.ts";
 import { bindOperation, type HttpContext } from "../../../src/http/pipeline.ts";
 import { Refusals } from "../../../src/http/refusals.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FairPlaces } from "../../../src/shared/fair-places.ts";
 import { FairQueue } from "../../../src/shared/fair-queue.ts";
+import { FairPlaces } from "../../../src/shared/tenant-shares.ts";
 import { SEED } from "../../../support/seed.ts";
 
 interface Item {

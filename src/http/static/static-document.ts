@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
-import { entityTag, isCurrent } from "./conditional.ts";
+import { entityTag, isCurrent } from "../conditional.ts";
 
 const CODERS = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
 type Coding = keyof typeof CODERS;

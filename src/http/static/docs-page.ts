@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
+import { basePathOf } from "../request.ts";
+import { JSON_TYPE } from "../respond.ts";
 import { pageHeaders } from "./page-headers.ts";
-import { JSON_TYPE } from "./respond.ts";
 import { StaticDocument } from "./static-document.ts";
-import { basePathOf } from "./target.ts";
 
 /** The styles of Swagger UI are partly inline. */
 const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });

@@ -1,5 +1,5 @@
+import { REQUEST_ID_PATTERN } from "../request.ts";
 import type { Json } from "./json-schema.ts";
-import { REQUEST_ID_PATTERN } from "./request-id.ts";
 
 export const EXAMPLE_REQUEST_ID = "0b3f9f0e-6c1d-4f0e-9d3a-5a1b7f1c2d3e";
 

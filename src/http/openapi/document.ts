@@ -1,12 +1,11 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { CATALOGUE, type Slug } from "../problem/catalogue.ts";
-import { Problem, ProblemBody, problemBody } from "../problem/problem.ts";
+import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
+import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
+import { type MediaType, type Operation, pageOf, TAGS } from "../operation.ts";
+import { PROBLEM_TYPE } from "../respond.ts";
+import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
 import { type Json, plainSchema } from "./json-schema.ts";
-import { EXAMPLE_REQUEST_ID, openApiComponents } from "./openapi-components.ts";
-import { withNamedSchemas } from "./openapi-schemas.ts";
-import { type MediaType, type Operation, pageOf } from "./operation.ts";
-import { PROBLEM_TYPE } from "./respond.ts";
-import { TAGS } from "./tags.ts";
+import { withNamedSchemas } from "./schemas.ts";
 
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];

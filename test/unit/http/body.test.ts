@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { BodyIntake } from "../../../src/http/body-intake.ts";
+import { BodyIntake } from "../../../src/http/body.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 import { BODY_MIN_BYTES } from "../../../src/shared/limits.ts";
 import { onCleanup } from "../../../support/cleanup.ts";

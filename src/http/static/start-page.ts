@@ -1,7 +1,6 @@
 import type { Elysia } from "elysia";
-import { VERSION } from "../shared/version.ts";
-import { prefersHtml } from "./accept.ts";
-import { basePathOf } from "./target.ts";
+import { VERSION } from "../../shared/version.ts";
+import { basePathOf, prefersHtml } from "../request.ts";
 
 /**
  * Serves `/`: browsers are sent to the console, other callers get the addresses of what needs no

@@ -1,2 +1,0 @@
-/** Answers a request. */
-export type Handler = (request: Request) => Response | Promise<Response>;
