@@ -8,6 +8,9 @@ import { refusesBadCredentials } from "../../support/api/guards.ts";
 const SLUGS: readonly Slug[] = [
   "validation-failed",
   "payload-too-large",
+  "file-not-found",
+  "release-name-taken",
+  "precondition-failed",
   "request-timeout",
   "unsupported-media-type",
   "unauthorized",
