@@ -16,6 +16,8 @@ export interface Membership {
   readonly slug: string;
   /** The caller's role in the project. */
   readonly role: string;
+  /** True if the project has a quota. */
+  readonly limited: boolean;
 }
 
 /**
@@ -32,7 +34,8 @@ async function findMembership(
     throw new Problem("project-not-found");
   const id = referenceId(reference);
   const [row] = await sql<Membership[]>`
-    SELECT p.id, p.slug, m.role FROM projects p
+    SELECT p.id, p.slug, m.role,
+      num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0 AS limited FROM projects p
     JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
     WHERE (p.id = ${id} OR p.slug = ${reference})
       AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})

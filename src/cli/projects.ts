@@ -6,6 +6,7 @@ import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, plural, printList, shortTime } from "./output.ts";
+import { quotaCommand } from "./quota.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
   ["slug", (project) => project.slug],
@@ -91,5 +92,6 @@ export function projectsCommand(io: Io): Command {
     .description("Manage projects.")
     .addCommand(list)
     .addCommand(mapCommand(io))
+    .addCommand(quotaCommand(io))
     .addCommand(remove);
 }

@@ -42,6 +42,8 @@ const LACKING_OTHER = {
 const STATEMENT_TIMEOUT = "57014";
 /** A trigger raises it, see migrations/0014_changes_at_once.sql. */
 const LIMIT_EXCEEDED = "54000";
+/** A trigger raises it, see migrations/0017_quotas.sql. Its message is meant for the caller. */
+const QUOTA_EXCEEDED = "TQ001";
 /** Text that PostgreSQL cannot store: a NUL character or half of a surrogate pair. */
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
@@ -79,6 +81,7 @@ export function isOutage(error: unknown): boolean {
 
 /** The message for a person about a database that does not work; undefined for other errors. */
 export function explainDatabase(error: unknown): string | undefined {
+  if (sqlState(error) === QUOTA_EXCEEDED) return (error as Error).message;
   return lackOf(error)?.remedy ?? (isUnavailable(error) ? UNAVAILABLE_MESSAGE : undefined);
 }
 
@@ -143,6 +146,9 @@ export function databaseProblem(error: unknown): Problem | undefined {
       detail: "The database does not answer.",
       cause: error,
     });
+  }
+  if (sqlState(error) === QUOTA_EXCEEDED) {
+    return new Problem("quota-exceeded", { detail: (error as Error).message });
   }
   if (UNSTORABLE_TEXT_STATES.has(sqlState(error) ?? "")) {
     const message = "contains a character that cannot be stored, such as NUL";

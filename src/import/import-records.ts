@@ -31,6 +31,8 @@ interface ImportOptions {
   readonly target?: ImportTarget;
   /** Import nothing if a single record is rejected. */
   readonly strict: boolean;
+  /** Import in one transaction; a strict import is one in any case. */
+  readonly atOnce?: boolean;
   /** Called for each rejected record, in input order. */
   readonly onRejected: (where: string, reason: string) => void;
   /** Called after each batch with the number of imported records by kind. */
@@ -74,8 +76,8 @@ export async function importRecords(
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
     const run = new Import(session, options);
-    return options.strict
-      ? await importStrictly(run, session, batches, options)
+    return options.strict || options.atOnce
+      ? await importAtOnce(run, session, batches, options)
       : await run.import(batches);
   } finally {
     await dropStagingTables(session.sql).catch(() => {});
@@ -84,20 +86,20 @@ export async function importRecords(
 }
 
 /**
- * Imports all records in one transaction, or none. Others see nothing of it before its commit, so the
+ * Imports all records in one transaction, or none if that fails or is strict and rejects one. Others see nothing of it before its commit, so the
  * indexes begin only then, and a large import is over once searches see it.
  */
-async function importStrictly(
+async function importAtOnce(
   run: Import,
   session: ImportSession,
   batches: AsyncIterable<InputRecord[]>,
-  { target }: ImportOptions,
+  { target, strict }: ImportOptions,
 ): Promise<ImportSummary> {
   if (target !== undefined) await announceProject(session.sql, target.id);
   try {
     const summary = await session.transaction(async () => {
       const imported = await run.import(batches);
-      if (imported.rejected > 0) throw new StrictRollback();
+      if (strict && imported.rejected > 0) throw new StrictRollback();
       return imported;
     });
     await run.untilVisible();
@@ -177,8 +179,9 @@ class Import {
         this.#projects.add(parsed.record.project);
       }
     }
-    // Nothing of a strict import is indexed while it runs.
-    if (this.options.strict || this.#projects.size === 0) return;
+    // Nothing of an import in one transaction is indexed while it runs.
+    const { strict, atOnce } = this.options;
+    if (strict || atOnce || this.#projects.size === 0) return;
     await this.#backpressure.pause(this.#projects);
   }
 

@@ -171,6 +171,19 @@ export const CATALOGUE = {
     steps: ["Look up the names in the project.", "Send the request again with another name."],
     related: ["release-not-found"],
   },
+  "quota-exceeded": {
+    status: 409,
+    category: "SUBSCRIPTION",
+    title: "Quota exceeded",
+    detail: "The project may not store that much.",
+    suggestion: "Store less, or ask the operator for a higher quota.",
+    steps: [
+      "Read the detail: it names the quota. Nothing of the request was stored.",
+      "Versions that no environment and no release holds count, too.",
+      "The operator sees and sets quotas with `tessera projects quota`.",
+    ],
+    related: ["payload-too-large"],
+  },
   "idempotency-conflict": {
     status: 409,
     category: "RESOURCE",

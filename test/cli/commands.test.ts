@@ -36,6 +36,7 @@ describe("the command line", () => {
     ["projects"],
     ["projects", "list"],
     ["projects", "delete"],
+    ["projects", "quota"],
     ["releases"],
     ["releases", "create"],
     ["releases", "list"],

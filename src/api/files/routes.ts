@@ -173,7 +173,7 @@ function putOperation(services: WriteServices): Operation {
       ETag: { description: "Names the version, for If-Match of the next change." },
       Location: { description: "The path of a file that was created." },
     },
-    problems: [...WRITE_PROBLEMS],
+    problems: [...WRITE_PROBLEMS, "quota-exceeded"],
     async handle(call) {
       const { file, created } = await putFile(services, call as WriteCall);
       const { pathname } = new URL(call.request.url);

@@ -1,7 +1,6 @@
 import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject, type Membership } from "../../auth/project-access.ts";
-import { OWNER } from "../../auth/roles.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
 import { transaction } from "../../db/transaction.ts";
@@ -9,6 +8,7 @@ import type { BodyIntake } from "../../http/body.ts";
 import { mediaType, requirePlainBody } from "../../http/body.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { mayChange } from "../../http/conditional.ts";
+import { targetOf } from "../../import/records/target.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
@@ -129,11 +129,10 @@ export async function putFile(
   await requireClient(request);
   return await changing(sql, call, async ({ tx, project, set, current }) => {
     requireMatch(request, current);
-    const target = { id: project.id, slug: project.slug, asOwner: project.role === OWNER };
     const version =
       current !== undefined && (await hasContent(tx, current.versionId, content))
         ? current.versionId
-        : await replaceFile(tx, target, set, { path, content, isMarkdown });
+        : await replaceFile(tx, targetOf(project), set, { path, content, isMarkdown });
     const file = summaryOf(await readVersion(tx, version));
     return { file, created: current === undefined };
   });

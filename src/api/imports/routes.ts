@@ -2,7 +2,6 @@ import { actorOf } from "../../audit/actor.ts";
 import type { AuditLog } from "../../audit/audit-log.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
-import { OWNER } from "../../auth/roles.ts";
 import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { mediaType } from "../../http/body.ts";
@@ -10,6 +9,7 @@ import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/i
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { json } from "../../http/respond.ts";
 import type { Encoding } from "../../import/records/source.ts";
+import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
 import { OVERLOADED, Problem } from "../../problem/problem.ts";
@@ -45,6 +45,13 @@ const DESCRIPTION =
   "else. Repeating an import changes nothing. An upload that breaks off changes no environment " +
   "and no release; repeating it completes it. The caller needs the role `owner` or `editor`; " +
   "only owners import the record of the project itself.";
+
+const PROBLEMS = [
+  "validation-failed",
+  "permission-denied",
+  "project-not-found",
+  "quota-exceeded",
+] as const;
 
 interface ImportServices {
   readonly sql: Sql;
@@ -144,15 +151,16 @@ export function importOperations(services: ImportServices): Operation[] {
       response: ImportResult,
       responseExample: EXAMPLE,
       responseHeaders: ignoredFieldsHeader,
-      problems: ["validation-failed", "permission-denied", "project-not-found"],
+      problems: PROBLEMS,
       async handle({ request, requestId, params, query, principal, note }) {
         const caller = principal as Principal;
-        const { id, slug, role } = await findWritableProject(sql, caller, params.project_reference);
+        const project = await findWritableProject(sql, caller, params.project_reference);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
-        const target = { id, slug, asOwner: role === OWNER };
+        const target = targetOf(project);
         const actor = actorOf(caller, requestId);
-        const job = { actor, target, encoding, strict: query.strict === "true", maxBytes };
+        const strict = query.strict === "true";
+        const job = { actor, target, encoding, strict, atOnce: project.limited, maxBytes };
         const report = await importShared(request, caller.userId, job);
         note(() => countsOf(report));
         return answerOf(report);

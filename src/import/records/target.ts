@@ -1,3 +1,5 @@
+import type { Membership } from "../../auth/project-access.ts";
+import { OWNER } from "../../auth/roles.ts";
 import { RecordError } from "./errors.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
 
@@ -7,6 +9,11 @@ export interface ImportTarget {
   readonly slug: string;
   /** True if the import may change the project itself and the roles of its members. */
   readonly asOwner: boolean;
+}
+
+/** The project of a caller as the target of an import. */
+export function targetOf({ id, slug, role }: Membership): ImportTarget {
+  return { id, slug, asOwner: role === OWNER };
 }
 
 /** Kinds that belong to no project. */

@@ -10,6 +10,8 @@ export interface ImportJob {
   readonly encoding: Encoding;
   /** Keep all records or none. */
   readonly strict: boolean;
+  /** One transaction, so that nothing is stored if the project's quota does not allow all of it. */
+  readonly atOnce: boolean;
   /** The most bytes that the input may have, before and after decompression. */
   readonly maxBytes: number;
 }

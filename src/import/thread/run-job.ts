@@ -31,7 +31,7 @@ function lineOf(where: string): number {
  */
 export async function runJob(
   sql: Sql,
-  { actor, target, encoding, strict, maxBytes }: ImportJob,
+  { actor, target, encoding, strict, atOnce, maxBytes }: ImportJob,
   input: AsyncIterable<Uint8Array>,
   requireClient: () => void,
 ): Promise<ImportReport> {
@@ -53,6 +53,7 @@ export async function runJob(
     actor,
     target,
     strict,
+    atOnce,
     bounds: BOUNDS,
     onUnscoped(where) {
       if (unscoped++ === 0) firstUnscoped = where;

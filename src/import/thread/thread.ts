@@ -33,7 +33,7 @@ async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["
   });
   try {
     // A transaction must not wait for a client.
-    const whole = job.strict ? await spooled(input, spoolFolder) : input;
+    const whole = job.strict || job.atOnce ? await spooled(input, spoolFolder) : input;
     return { report: await runJob(sql, job, whole, () => input.requireSender()) };
   } catch (error) {
     return { failure: failureOf(error) };

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { callCommand } from "../../support/processes/command.ts";
+
+const api = await sharedApi();
+const owner = await api.user();
+const { post } = importsOf(api, owner);
+const ENVIRONMENT = { record: "environment", name: "production" };
+const fileOf = (path: string, content = path, chunks = 0) => ({
+  ...{ record: "file", path, environments: ["production"], content },
+  chunks: Array.from({ length: chunks }, (_, i) => ({ content: `chunk ${i}` })),
+});
+
+const quota = async ({ slug }: TestProject, ...options: string[]) => {
+  const args = ["projects", "quota", slug, ...options];
+  return await callCommand(args, { env: { DATABASE_URL: api.databaseUrl } });
+};
+
+async function limited(...options: string[]): Promise<TestProject> {
+  const project = await api.project(owner);
+  await post(project, [ENVIRONMENT]);
+  expect(await quota(project, ...options)).toMatchObject({ status: 0 });
+  return project;
+}
+
+function put({ slug }: TestProject, path: string, body: string): Promise<Answer> {
+  const headers = { "content-type": "text/markdown" };
+  const at = `/projects/${slug}/files/${encodeURIComponent(path)}`;
+  return api.send("PUT", at, { as: owner, body, headers });
+}
+
+async function stored({ id }: TestProject) {
+  const [row] = await api.sql`SELECT * FROM project_usage(${id})`;
+  return [row?.["files"], row?.["bytes"], row?.["chunks"]].map(Number);
+}
+
+const refusal = ({ status, body }: Answer) => [status, body.slug, body.detail];
+
+describe("a quota of a project", () => {
+  test("refuses a file that would exceed it, names it, and stores nothing", async () => {
+    for (const [option, name, fits, exceeds] of [
+      ["--files", "files", ["a.md", "12"], ["b.md", ""]],
+      ["--bytes", "bytes", ["a.md", "ä"], ["a.md", "b"]],
+      ["--chunks", "chunks", ["a.md", "# A\n\ntext\n\n# B\n\ntext"], ["b.md", "c"]],
+    ] as const) {
+      const project = await limited(option, name === "files" ? "1" : "2");
+      expect((await put(project, fits[0], fits[1])).status).toBe(201);
+      const before = await stored(project);
+      const [status, slug, detail] = refusal(await put(project, exceeds[0], exceeds[1]));
+      expect([status, slug]).toEqual([409, "quota-exceeded"]);
+      expect(detail).toMatch(new RegExp(`^The project may store at most \\d ${name}, and would`));
+      expect(await stored(project)).toEqual(before);
+      expect((await put(project, fits[0], fits[1])).status).toBe(200);
+    }
+  });
+
+  test("refuses an import that would exceed it as a whole, whether it is strict or not", async () => {
+    const project = await limited("--files", "2");
+    const lines = ["a.md", "b.md", "c.md"].map((path) => fileOf(path));
+    for (const strict of [false, true]) {
+      const answer = await post(project, lines, { strict });
+      expect(refusal(answer)).toEqual([
+        ...[409, "quota-exceeded"],
+        "The project may store at most 2 files, and would store 3.",
+      ]);
+      expect(await stored(project)).toEqual([0, 0, 0]);
+    }
+    const { status, body } = await post(project, [...lines.slice(0, 2), "nonsense"]);
+    expect([status, body.changed, body.refused]).toEqual([200, 2, 1]);
+    expect(await stored(project)).toEqual([2, 8, 0]);
+  });
+
+  test("holds when many write at the same time", async () => {
+    const project = await limited("--files", "3");
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => put(project, `${i}.md`, "text")),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
+    expect((await stored(project))[0]).toBe(3);
+  });
+
+  test("counts versions that no scope holds, and lets files be removed", async () => {
+    const project = await limited("--bytes", "10");
+    await put(project, "a.md", "12345");
+    await put(project, "a.md", "67890");
+    expect((await put(project, "a.md", "x")).status).toBe(409);
+    expect((await put(project, "a.md", "12345")).status).toBe(200);
+    const at = `/projects/${project.slug}/files/a.md`;
+    expect((await api.send("DELETE", at, { as: owner })).status).toBe(204);
+  });
+
+  test("is printed and ended by the command that sets it, and does not touch what is stored", async () => {
+    const project = await limited("--files", "5", "--chunks", "9");
+    await post(project, [fileOf("a.md", "ä", 2), fileOf("b.md")]);
+    const lines = async (...options: string[]) =>
+      (await quota(project, "--json", ...options)).stdout.trim().split("\n");
+    expect((await lines()).map((line) => JSON.parse(line))).toEqual([
+      { quota: "files", used: 2, allowed: 5 },
+      { quota: "bytes", used: 6, allowed: null },
+      { quota: "chunks", used: 2, allowed: 9 },
+    ]);
+    const [files] = await lines("--files", "1", "--chunks", "none");
+    expect(JSON.parse(files as string)).toEqual({ quota: "files", used: 2, allowed: 1 });
+    expect((await put(project, "b.md", "b.md")).status).toBe(200);
+    expect((await put(project, "c.md", "c")).status).toBe(409);
+    await lines("--files", "none");
+    expect((await put(project, "c.md", "c")).status).toBe(201);
+    expect((await quota(project, "--files", "-1")).status).toBe(2);
+  });
+});
