@@ -101,14 +101,15 @@ export class Admission {
   }
 
   /**
-   * Admits a request whose body has been read, until the returned function is called. Throws `overloaded`.
+   * Admits a request whose body has been read, until the returned function is called. Throws `overloaded`,
+   * or rejects with it.
    */
-  async enter(tenant: string, usesEngine: boolean): Promise<() => void> {
-    if (!usesEngine) {
-      await this.#database.enter(tenant);
-      return () => this.#database.leave(tenant);
+  enter(tenant: string, usesEngine: boolean): (() => void) | Promise<() => void> {
+    if (usesEngine) {
+      if (!this.#engine.take(tenant)) throw OVERLOADED;
+      return () => this.#engine.release(tenant);
     }
-    if (!this.#engine.take(tenant)) throw OVERLOADED;
-    return () => this.#engine.release(tenant);
+    const leave = () => this.#database.leave(tenant);
+    return this.#database.enter(tenant)?.then(() => leave) ?? leave;
   }
 }

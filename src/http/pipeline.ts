@@ -89,16 +89,6 @@ interface Incoming {
   refused?: boolean;
 }
 
-/** Admits a request whose body has been read. */
-async function admit(
-  { sheds = false }: Operation,
-  { admission }: HttpContext,
-  call: Incoming,
-  tenant: string,
-): Promise<void> {
-  call.leave = await admission.enter(tenant, sheds);
-}
-
 /**
  * Processes a request in a fixed order: credential, rate limit, permission, parameters, body, admission,
  * handler.
@@ -137,15 +127,19 @@ async function perform(
     call.detail = detail;
   };
   const common = { request, requestId, basePath, params, query, note };
+  const admit = async (tenant: string) => {
+    const entered = context.admission.enter(tenant, operation.sheds === true);
+    call.leave = entered instanceof Promise ? await entered : entered;
+  };
   const readBody = async (tenant = principal?.userId ?? "") => {
     const bytes = await context.bodies.read(request, context.maxBodyBytes, tenant);
-    await admit(operation, context, call, tenant);
+    await admit(tenant);
     return bytes;
   };
   if (operation.kind === "raw") return await operation.handle({ ...common, principal, readBody });
   let body: unknown;
   if (validators.body === undefined) {
-    await admit(operation, context, call, (principal as Principal).userId);
+    await admit((principal as Principal).userId);
   } else {
     body = validators.body(parseBody(request, await readBody(), operation.bodyOptional));
   }

@@ -172,9 +172,9 @@ export class Scheduler {
     return this.pool.close();
   }
 
-  /** A tenant whose requests wait leaves the time on this thread to the others. */
+  /** When the workers have enough to do, tenants whose requests wait leave this thread to the others. */
   #canRunInline({ scope }: SearchRequest | LookupRequest, cost: number): boolean {
-    if (this.#queue.has(scope.tenant)) return false;
+    if (this.#queue.work >= this.#batchMs && this.#queue.has(scope.tenant)) return false;
     return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
   }
 

@@ -146,11 +146,11 @@ describe("admission", () => {
   test("a tenant whose requests take all places for good keeps nobody else from being admitted", async () => {
     const admission = new Admission(idle);
     const admitted: string[] = [];
-    const enter = (tenant: string) =>
-      admission.enter(tenant, false).then((leave) => {
-        admitted.push(tenant);
-        return leave;
-      });
+    const enter = async (tenant: string) => {
+      const leave = await admission.enter(tenant, false);
+      admitted.push(tenant);
+      return leave;
+    };
     for (let i = 0; i < 200; i++) enter(GREEDY).catch(() => {});
     await turn();
     expect(admitted.length).toBe(DATABASE_PLACES_MAX / 2);
@@ -189,14 +189,15 @@ describe("admission", () => {
       refused++;
     };
     const places = DATABASE_PLACES_MAX / 2;
+    const enter = async (tenant: string) => admission.enter(tenant, false);
     for (let i = 0; i < places + ADMISSION_WAITING_MAX + 10; i++) {
-      admission.enter(GREEDY, false).catch(note);
+      enter(GREEDY).catch(note);
     }
     await turn();
     expect(refused).toBe(10);
     let isRefused = false;
     for (let i = 0; i < places; i++) {
-      admission.enter("polite", false).catch(() => {
+      enter("polite").catch(() => {
         isRefused = true;
       });
     }

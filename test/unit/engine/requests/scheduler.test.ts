@@ -346,6 +346,23 @@ describe("requests on the main thread", () => {
     expect(scheduler.run(lookupOf("lantern"))).not.toBeInstanceOf(Promise);
   });
 
+  test("a tenant whose requests fill the queue leaves the time on the main thread to another", async () => {
+    const workers = new HeldWorkers(1);
+    const scheduler = new Scheduler(workers, INLINE_MS);
+    const measured = scheduler.run(lookupOf("lantern"));
+    await turn();
+    workers.finish();
+    await measured;
+    await turn();
+    // A search is expected to take a millisecond; batches of them wait after those that the worker has.
+    const waiting = Array.from({ length: 100 }, (_, i) => scheduler.run(searchRequest(i)));
+    expect(scheduler.run(lookupOf("lantern"))).toBeInstanceOf(Promise);
+    const lookup = lookupOf("lantern");
+    const modest = { ...lookup, scope: { ...lookup.scope, tenant: "modest" } };
+    expect(scheduler.run(modest)).not.toBeInstanceOf(Promise);
+    for (const reply of waiting) (reply as Promise<Reply>).catch(() => {});
+  });
+
   test("without time on the main thread every lookup runs on a worker", async () => {
     const { scheduler, counter } = measuredScheduler(0, 0);
     for (let i = 0; i < 3; i++) await scheduler.run(lookupOf("lantern"));
