@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queryable } from "../db/client.ts";
-import { chunkMarkdown, chunkText } from "../markdown/index.ts";
-import type { FileVersion } from "./records/file-record.ts";
+import { type MarkdownChunk, markdownChunks, plainChunks } from "../markdown/index.ts";
+import type { FileChunk, FileVersion } from "./records/file-record.ts";
 import { sortedJson } from "./records/sorted-json.ts";
 import type { ImportTarget } from "./records/target.ts";
 import { createLookups } from "./upsert/lookups.ts";
@@ -9,6 +10,9 @@ import { planBatch } from "./upsert/plan-batch.ts";
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
 const CHUNKER = "text-1";
 
+/** About a millisecond of work. */
+const CHUNKS_PER_TURN = 32;
+
 interface TextFile {
   readonly path: string;
   readonly content: string;
@@ -16,16 +20,26 @@ interface TextFile {
 }
 
 /** A file that arrived as text, cut into chunks without embeddings. */
-function textVersion(project: string, { path, content, isMarkdown }: TextFile): FileVersion {
-  const chunks = isMarkdown ? chunkMarkdown(content) : chunkText(content);
+async function textVersion(
+  project: string,
+  { path, content, isMarkdown }: TextFile,
+): Promise<FileVersion> {
   const form = isMarkdown ? "markdown" : "plain";
   const hash = new Bun.CryptoHasher("sha256").update(`${CHUNKER}\n${form}\n`).update(content);
   const versionKey = `text:${hash.digest("hex")}`;
   return {
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
-    chunks: chunks.map((chunk, index) => ({
-      index,
+    chunks: await fileChunks(isMarkdown ? markdownChunks(content) : plainChunks(content)),
+  };
+}
+
+/** The main thread goes on to answer other requests while a large file is cut. */
+async function fileChunks(cut: Iterable<MarkdownChunk>): Promise<FileChunk[]> {
+  const chunks: FileChunk[] = [];
+  for (const chunk of cut) {
+    chunks.push({
+      index: chunks.length,
       content: chunk.content,
       startOffset: chunk.start_offset,
       endOffset: chunk.end_offset,
@@ -33,8 +47,10 @@ function textVersion(project: string, { path, content, isMarkdown }: TextFile): 
       metadata: sortedJson(chunk.metadata),
       dimension: null,
       embedding: null,
-    })),
-  };
+    });
+    if (chunks.length % CHUNKS_PER_TURN === 0) await nextTurn();
+  }
+  return chunks;
 }
 
 /**
@@ -46,7 +62,7 @@ export async function storeTextFile(
   target: ImportTarget,
   file: TextFile,
 ): Promise<{ fileId: string; versionId: string }> {
-  const record = textVersion(target.id, file);
+  const record = await textVersion(target.id, file);
   const lookups = createLookups(target);
   const batch = [{ where: file.path, parsed: { kind: "file", record } } as const];
   const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);

@@ -18,30 +18,33 @@ interface Section extends Span {
  * chunk. Frontmatter is in no chunk; every other non-blank character is in exactly one.
  */
 export function chunkMarkdown(text: string): MarkdownChunk[] {
+  return [...markdownChunks(text)];
+}
+
+/** The same chunk by chunk, for callers who have other things to do. */
+export function markdownChunks(text: string): Generator<MarkdownChunk> {
   const { bodyOffset } = readFrontmatter(text);
-  return chunkSections(text, sectionsOf(text, bodyOffset));
+  return chunksOf(text, sectionsOf(text, bodyOffset));
 }
 
-/** Splits a file that is not Markdown into chunks by paragraph, as a long section of Markdown. */
-export function chunkText(text: string): MarkdownChunk[] {
-  return chunkSections(text, [{ headings: [], start: 0, end: text.length }]);
+/** Splits a file that is not Markdown by paragraph, as a long section of Markdown. */
+export function plainChunks(text: string): Generator<MarkdownChunk> {
+  return chunksOf(text, [{ headings: [], start: 0, end: text.length }]);
 }
 
-function chunkSections(text: string, sections: readonly Section[]): MarkdownChunk[] {
-  const chunks: MarkdownChunk[] = [];
+function* chunksOf(text: string, sections: readonly Section[]): Generator<MarkdownChunk> {
   for (const section of sections) {
     for (const span of splitSection(text, section)) {
       const content = text.slice(span.start, span.end);
-      chunks.push({
+      yield {
         content,
         start_offset: span.start,
         end_offset: span.end,
         token_count: countTokens(content),
         metadata: { headings: section.headings },
-      });
+      };
     }
   }
-  return chunks;
 }
 
 const CJK = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Thai}";

@@ -1,5 +1,5 @@
 /** Reading Markdown: parsing a file, and cutting it into chunks. */
-export { chunkMarkdown, chunkText, countTokens } from "./chunk.ts";
+export { chunkMarkdown, countTokens, markdownChunks, plainChunks } from "./chunk.ts";
 export { readFrontmatter } from "./frontmatter.ts";
 export { HeadingScanner } from "./headings.ts";
 export { fileTitle, isMarkdownPath, parseMarkdown } from "./parse.ts";

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
-import { sharedApi, startApi, type TestApi, type TestProject } from "../../support/api/api.ts";
+import {
+  sharedApi,
+  startApi,
+  startApiProcess,
+  type TestApi,
+  type TestProject,
+} from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
@@ -96,6 +102,31 @@ describe("DELETE /projects/{project_reference}", () => {
     ended = true;
     await searching;
     expect([...statuses].sort()).toEqual([200, 404]);
+  });
+
+  test("a process that dies in the middle leaves it whole, and it can be deleted again", async () => {
+    const project = await filled();
+    const dying = await startApiProcess({ beside: api });
+    const before = await tablesWith(project);
+    const held = Promise.withResolvers<void>();
+    const killed = Promise.withResolvers<void>();
+    const holding = sql.begin(async (tx) => {
+      await tx`SELECT 1 FROM chunks WHERE project_id = ${project.id} FOR UPDATE`;
+      held.resolve();
+      await killed.promise;
+    });
+    await held.promise;
+    const path = `/projects/${project.slug}?confirm=${project.slug}`;
+    const answer = dying.send("DELETE", path, { as: owner }).catch(() => undefined);
+    const waiting = () => sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+      AND query LIKE 'DELETE FROM projects%' AND datname = current_database()`;
+    while ((await waiting()).length === 0) await Bun.sleep(5);
+    dying.server.kill("SIGKILL");
+    expect(await answer).toBeUndefined();
+    killed.resolve();
+    await holding;
+    expect(await tablesWith(project)).toEqual(before);
+    expect((await remove(project)).status).toBe(204);
   });
 
   test("its slug is free again, and a new project has nothing of the old one", async () => {

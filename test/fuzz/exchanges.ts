@@ -73,7 +73,9 @@ function segment(
 ): fc.Arbitrary<string> {
   const { name } = parameter;
   const [collection] = new RegExp(`[^/]+/\\{${name}\\}`).exec(operation.path) ?? [];
-  const existing = target.places[collection ?? ""] ?? target.places[name] ?? [];
+  const { places } = target;
+  const own = places[`${operation.id} ${name}`];
+  const existing = own ?? places[collection ?? ""] ?? places[name] ?? [];
   return fc.oneof(
     {
       weight: 20,

@@ -16,7 +16,10 @@ const SPARE = 40;
 /** A service with something behind every path. */
 export interface Target {
   readonly api: TestApi;
-  /** Values of parameters that exist, by name, or by name and the segment of the path before it. */
+  /**
+   * Values of parameters that exist, by name, by name and the segment of the path before it, or by the
+   * operation and name.
+   */
   readonly places: Readonly<Record<string, readonly string[]>>;
   /** The headers of each kind of caller. */
   readonly callers: Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -66,11 +69,15 @@ export async function startTarget(): Promise<Target> {
   const stranger = await api.user();
   const has = await fill(api, owner);
   const key = await api.key(owner);
+  const ending = await api.project(owner);
   const { id } = has.webhook;
   return {
     api,
     places: {
       project_reference: [has.project.slug, has.project.id],
+      "deleteProject project_reference": [ending.slug],
+      confirm: [ending.slug],
+      file_reference: ["a.md", "b.md", "new.md"],
       environmentName: [has.production.name],
       version: [has.release.name, has.release.id],
       branchId: [has.branch],

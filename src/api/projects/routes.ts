@@ -127,7 +127,10 @@ function deleteOperation(sql: Sql): Operation {
     path: "/projects/{project_reference}",
     tag: "Projects",
     summary: "Delete a project",
-    description: `Deletes the project with everything in it, for good. ${OWNERS}`,
+    description:
+      "Deletes the project with everything in it, for good and in one transaction. One so large that this " +
+      "takes longer than 25 seconds is answered 503 and stays whole; `tessera projects delete` waits. " +
+      OWNERS,
     extension: true,
     permission: "projects.write",
     params: ProjectParams,
