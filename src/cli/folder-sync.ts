@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX, SYNC_REQUESTS_MAX } from "../shared/limits.ts";
+import { CommandError } from "./command-error.ts";
 
 interface SyncTarget {
   readonly folder: string;
@@ -15,7 +16,8 @@ interface SyncTarget {
 /** A file that is to be written. */
 interface Upload {
   readonly path: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** In bytes, when the plan was made. */
+  readonly size: number;
   /** The version that it replaces; undefined for a new file. */
   readonly replaces?: string;
 }
@@ -33,6 +35,9 @@ export interface SyncPlan {
 /** Called for each step: without a fault when it is done. */
 type OnStep = (path: string, fault?: string) => void;
 
+/** A file of the folder that is gone or cannot be opened. */
+class Unreadable extends CommandError {}
+
 const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 /**
@@ -48,8 +53,16 @@ export class FolderSync {
     private readonly target: SyncTarget,
   ) {}
 
+  /** Throws a CommandError if the environment serves a release, which a folder cannot change. */
   async plan(): Promise<SyncPlan> {
     const { project, environment, folder } = this.target;
+    const { environments = [] } = await this.client.getProject(project);
+    const { active_release_id: active } = environments.find((e) => e.name === environment) ?? {};
+    if (active !== undefined) {
+      throw new CommandError(
+        `${environment} serves a release: sync another environment, or activate its working set first`,
+      );
+    }
     const remote = new Map<string, { readonly versionId: string; readonly size: number }>();
     const options = { environment, limit: PAGE_MAX };
     for await (const file of this.client.allFiles(project, options)) {
@@ -62,10 +75,10 @@ export class FolderSync {
     const kept: Upload[] = [];
     for (const path of paths) {
       try {
-        const bytes = new Uint8Array(readFileSync(join(folder, path)));
+        const { size } = statSync(join(folder, path));
         const replaces = remote.get(path)?.versionId;
-        if (replaces === undefined) added.push({ path, bytes });
-        else kept.push({ path, bytes, replaces });
+        if (replaces === undefined) added.push({ path, size });
+        else kept.push({ path, size, replaces });
       } catch (error) {
         unreadable.push({ path, reason: `cannot be read: ${(error as Error).message}` });
       }
@@ -88,8 +101,9 @@ export class FolderSync {
           await work();
           onStep(path);
         } catch (error) {
-          if (!(error instanceof TesseraError) || endsAll(error)) throw error;
-          onStep(path, error.status === 412 ? "was changed by somebody else" : error.message);
+          const fault = faultOf(error);
+          if (fault === undefined) throw error;
+          onStep(path, fault);
         }
       });
     const uploads = [...added, ...changed].map((file) => step(file.path, () => this.#put(file)));
@@ -110,8 +124,8 @@ export class FolderSync {
     const different = await Promise.all(
       files.map((file) =>
         limit(async () => {
-          if (sizeOf(file.path) !== file.bytes.byteLength) return true;
-          return (await this.#hashOfVersion(file)) !== hashOf(file.bytes);
+          if (sizeOf(file.path) !== file.size) return true;
+          return (await this.#hashOfVersion(file)) !== hashOf(this.#read(file.path));
         }),
       ),
     );
@@ -128,8 +142,17 @@ export class FolderSync {
     return hash;
   }
 
-  async #put({ path, bytes, replaces }: Upload): Promise<void> {
+  #read(path: string): Uint8Array<ArrayBuffer> {
+    try {
+      return new Uint8Array(readFileSync(join(this.target.folder, path)));
+    } catch (error) {
+      throw new Unreadable(`${path} cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  async #put({ path, replaces }: Upload): Promise<void> {
     const { project, environment } = this.target;
+    const bytes = this.#read(path);
     const options = { environment, ...(replaces === undefined ? {} : { ifMatch: replaces }) };
     const { version_id: version } = await this.client.putFile(project, path, bytes, options);
     this.#hashes.set(version, hashOf(bytes));
@@ -145,7 +168,12 @@ export class FolderSync {
   }
 }
 
-/** True for errors that every other step would have, too. */
-function endsAll({ status, slug }: TesseraError): boolean {
-  return status === 401 || status === 403 || status >= 500 || slug === "project-not-found";
+/** Why a step failed; undefined for errors that every other step would have, too. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof Unreadable) return error.message;
+  if (!(error instanceof TesseraError)) return undefined;
+  const { status, slug, message } = error;
+  const endsAll = status === 401 || status === 403 || status >= 500 || slug === "project-not-found";
+  if (endsAll) return undefined;
+  return status === 412 ? "was changed by somebody else" : message;
 }

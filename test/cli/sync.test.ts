@@ -111,6 +111,20 @@ describe("tessera sync", () => {
     expect(await contents(project)).toEqual({});
   });
 
+  test("refuses an environment that serves a release, which files cannot change", async () => {
+    const { project, write, sync } = await start([
+      { path: "a.md", content: "a", releases: ["v1"] },
+    ]);
+    const client = new Tessera({ baseUrl: api.url, credential: key });
+    await client.updateEnvironment(project.slug, "production", { active_release: "v1" });
+    write("a.md", "b");
+    const refused = await sync();
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("a release")]);
+    await client.updateEnvironment(project.slug, "production", { active_release: null });
+    expect((await sync()).status).toBe(0);
+    expect(await contents(project)).toEqual({ "a.md": "b" });
+  });
+
   test("says what the service says, and that it does not answer", async () => {
     const { args, write } = await start();
     write("a.md", "a");
