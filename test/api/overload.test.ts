@@ -4,6 +4,7 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { median } from "../../support/statistics.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 const DIMENSION = 1_024;
@@ -158,22 +159,22 @@ async function whileFlooding<T>(
 
 const total = (statuses: Map<number, number>) => [...statuses.values()].reduce((a, b) => a + b, 0);
 
-/** How many answers of a flood came between each of a modest user's requests and its answer. */
+/** How many answers of a flood come between a modest user's request and its answer: the median of some. */
 async function answersBetween(
   service: TestApi,
   modest: Uint8Array,
   statuses: Map<number, number>,
-): Promise<number[]> {
+): Promise<number> {
   const client = new RawClient(new URL(service.url));
   const counts: number[] = [];
-  for (let i = 0; i < 21; i++) {
+  for (let i = 0; i < 11; i++) {
     const before = total(statuses);
     expect((await client.send(modest)).status).toBe(200);
     counts.push(total(statuses) - before);
     await Bun.sleep(10);
   }
   client.close();
-  return counts.sort((a, b) => a - b);
+  return median(counts);
 }
 
 describe("a flood of one caller delays another by a few of its answers, not by all of its connections", () => {
@@ -183,20 +184,23 @@ describe("a flood of one caller delays another by a few of its answers, not by a
 
   test("of the API document without a credential", async () => {
     const { service, polite } = await floodedService();
-    const counts = await whileFlooding(service, get("/docs/json", {}, service), CONNECTED, (seen) =>
-      answersBetween(service, polite.request, seen),
+    const answers = await whileFlooding(
+      service,
+      get("/docs/json", {}, service),
+      CONNECTED,
+      (seen) => answersBetween(service, polite.request, seen),
     );
-    expect(counts[10]).toBeLessThan(CONNECTED / 2);
+    expect(answers).toBeLessThan(CONNECTED / 4);
   });
 
   test("of lists from the database", async () => {
     const { service, greedy, polite } = await floodedService();
     const [, , slug] = greedy.path.split("/");
     const request = get(`/projects/${slug}/chunks?limit=100`, greedy.user.headers, service);
-    const counts = await whileFlooding(service, request, CONNECTED, (seen) =>
+    const answers = await whileFlooding(service, request, CONNECTED, (seen) =>
       answersBetween(service, polite.request, seen),
     );
-    expect(counts[10]).toBeLessThan(CONNECTED / 4);
+    expect(answers).toBeLessThan(CONNECTED / 4);
   });
 
   test("of tools of the Model Context Protocol", async () => {
@@ -211,18 +215,18 @@ describe("a flood of one caller delays another by a few of its answers, not by a
       "Accept: application/json, text/event-stream",
     ]);
     const request = Buffer.from(`${head}Content-Length: ${call.length}\r\n\r\n${call}`);
-    const counts = await whileFlooding(service, request, CONNECTED, (seen) =>
+    const answers = await whileFlooding(service, request, CONNECTED, (seen) =>
       answersBetween(service, polite.request, seen),
     );
-    expect(counts[10]).toBeLessThan(CONNECTED / 4);
+    expect(answers).toBeLessThan(CONNECTED / 4);
   });
 
   test("of searches", async () => {
     const { service, greedy, polite } = await floodedService();
-    const counts = await whileFlooding(service, greedy.request, CONNECTED, (seen) =>
+    const answers = await whileFlooding(service, greedy.request, CONNECTED, (seen) =>
       answersBetween(service, polite.request, seen),
     );
-    expect(counts[10]).toBeLessThan(CONNECTED / 4);
+    expect(answers).toBeLessThan(CONNECTED / 4);
   });
 });
 
@@ -246,10 +250,15 @@ async function pipelined(service: TestApi, request: Uint8Array, count: number): 
 
 test("when the first of two requests that are pipelined is refused, the second is answered, too", async () => {
   const { service, greedy } = await floodedService();
-  const pairs = await whileFlooding(service, greedy.request, CONNECTIONS, () =>
-    Promise.all(Array.from({ length: 30 }, () => pipelined(service, greedy.request, 2))),
-  );
-  const refused = pairs.filter(([first]) => first === 503);
+  const refused: number[][] = [];
+  await whileFlooding(service, greedy.request, CONNECTIONS, async () => {
+    // The queue has room for a moment now and then, and what it takes is not refused.
+    for (const end = Date.now() + 20_000; refused.length < 5 && Date.now() < end; ) {
+      const send = () => pipelined(service, greedy.request, 2);
+      const pairs = await Promise.all(Array.from({ length: 10 }, send));
+      refused.push(...pairs.filter(([first]) => first === 503));
+    }
+  });
   expect(refused.length).toBeGreaterThan(0);
   for (const statuses of refused) expect(statuses).toHaveLength(2);
 });
