@@ -41,9 +41,14 @@ async function databaseAt(version: number): Promise<TestDatabase> {
 const COMMIT_NUMBERS = 12;
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 
-/** A list of allowed values may grow: the definition without the values that the earlier one lacks. */
+/**
+ * A list of allowed values may grow, and is then not checked for the rows that are there: the definition
+ * without the values that the earlier one lacks.
+ */
 function withoutFurtherValues(definition: string, earlier: string): string {
-  return definition.replace(/, '[^']*'::text/g, (value) => (earlier.includes(value) ? value : ""));
+  return definition
+    .replace(/, '[^']*'::text/g, (value) => (earlier.includes(value) ? value : ""))
+    .replace(" NOT VALID", "");
 }
 
 describe("an upgrade", () => {
@@ -88,7 +93,7 @@ describe("an upgrade", () => {
     },
   );
 
-  test("a migration waits for no transaction that changes scopes, and logs what it changes", async () => {
+  test("the numbers of changes wait for no transaction that changes scopes, and what it changes is logged", async () => {
     const { url, sql } = await databaseAt(COMMIT_NUMBERS - 1);
     const project = await addProject(sql, await addUser(sql), "kept");
     const environment = await addEnvironment(sql, project);
@@ -96,7 +101,7 @@ describe("an upgrade", () => {
       const written = await writeVersion(tx as never, project, "a.md", []);
       await attach(tx as never, project, environment.id, [written]);
       const next = openDatabase(url, { connections: 1 });
-      expect(await migrate(next)).not.toEqual([]);
+      await migrateTo(next, COMMIT_NUMBERS - 1, COMMIT_NUMBERS);
       await next.end();
     });
     await sql`DELETE FROM environment_files WHERE project_id = ${project.id}`;
