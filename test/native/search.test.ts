@@ -176,6 +176,56 @@ describe("small indexes", () => {
   });
 });
 
+/** Members of two tight clusters in turn, and queries near the middle between them. */
+function twoClusters(members: number, dimension: number, spread: number, seed: number) {
+  const random = randomNumbers(seed);
+  const direction = () => {
+    const vector = Float32Array.from(
+      { length: dimension },
+      () => random() + random() + random() - 1.5,
+    );
+    const length = Math.hypot(...vector);
+    return vector.map((element) => element / length);
+  };
+  const sum = (a: Float32Array, b: Float32Array, share: number) =>
+    a.map((element, i) => element + share * (b[i] as number));
+  const centres = [direction(), direction()] as const;
+  const vectors = new Float32Array(members * dimension);
+  for (let i = 0; i < members; i++) {
+    vectors.set(sum(centres[i % 2] as Float32Array, direction(), spread), i * dimension);
+  }
+  const middle = sum(...centres, 1);
+  const queries = [0, 0.01, 0.02, 0.04, 0.08, 0.16].map((noise) => sum(middle, direction(), noise));
+  return { vectors, queries };
+}
+
+test("between two tight clusters of a small scope, nearly all of the best are found", () => {
+  const dimension = 768;
+  let [found, wanted] = [0, 0];
+  for (const [members, rounds] of [
+    [200, 12],
+    [2_000, 2],
+  ] as const) {
+    for (let seed = 1; seed <= rounds; seed++) {
+      const { vectors, queries } = twoClusters(members, dimension, 0.03, seed * 7 + members);
+      const project = opened();
+      appendAll(project, dimension, vectors);
+      setScope(project, "two", dimension, upTo(members));
+      for (const query of queries) {
+        for (const limit of [10, 50]) {
+          const exact = testing.exactSearch(project, "two", query, dimension, limit, 0).ordinals;
+          const best = new Set(exact);
+          const { ordinals } = testing.searchRaw(project, "two", query, dimension, limit, 0);
+          found += ordinals.filter((ordinal) => best.has(ordinal)).length;
+          wanted += best.size;
+        }
+      }
+      native.dropProject(project);
+    }
+  }
+  expect(found / wanted).toBeGreaterThanOrEqual(0.99);
+});
+
 describe("an index with a graph", () => {
   const dimension = 768;
   /** Just above the size from which indexes have a graph, to save time; more data is in test/recall. */

@@ -5,16 +5,17 @@
 
 namespace tessera {
 
-/// Standard errors below the `limit`-th best estimate within which a node is kept. Of many estimates the
-/// best are those that err upwards, so this is wider than ERROR_MARGIN; reranking narrows it.
-static constexpr float SCAN_WINDOW = 4.5f;
+/// Nodes within so many standard errors of the best estimate that show that errors are alike.
+static constexpr size_t CROWD_NODES = 10;
+static constexpr float CROWD_ERRORS = 0.35f;
 
 CodeScan::CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
-                   double minScore, std::vector<Candidate>& kept)
+                   double minScore, std::vector<Candidate>& kept, float window)
     : quantized_(quantized),
       query_(query),
       limit_(limit),
-      window_(SCAN_WINDOW * RabitqQuantizer::ERROR_1BIT * query.residualLength),
+      error_(RabitqQuantizer::ERROR_1BIT * query.residualLength),
+      window_(window * error_),
       minEstimate_(static_cast<float>(minScore)),
       kept_(kept) {
   kept_.clear();
@@ -41,12 +42,28 @@ void CodeScan::flush() {
   waiting_ = 0;
 }
 
+float CodeScan::scaleOf(const Candidate& entry) const {
+  return quantized_.quantizer.factors1Bit(quantized_.codes1Bit.row(entry.node)).scale;
+}
+
+bool CodeScan::isCrowded() {
+  flush();
+  float highest = -1e30f;
+  for (const Candidate& entry : kept_) highest = std::max(highest, entry.estimate);
+  size_t near = 0;
+  for (const Candidate& entry : kept_) {
+    // Few are so near that their codes are read.
+    if (entry.estimate + error_ < highest) continue;
+    near += entry.estimate + CROWD_ERRORS * error_ * scaleOf(entry) >= highest;
+  }
+  return near >= CROWD_NODES;
+}
+
 void CodeScan::finish() {
   flush();
-  const float margin =
-      RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
+  const float margin = RabitqQuantizer::ERROR_MARGIN * error_;
   std::erase_if(kept_, [&](Candidate& entry) {
-    const float scale = quantized_.quantizer.factors1Bit(quantized_.codes1Bit.row(entry.node)).scale;
+    const float scale = scaleOf(entry);
     const bool excluded = entry.estimate + window_ * scale < minEstimate_;
     entry.estimate += margin * scale;
     return excluded;

@@ -7,14 +7,21 @@
 
 namespace tessera {
 
+/// Standard errors below the `limit`-th best estimate within which a node is kept. Of many estimates the
+/// best are those that err upwards, so this is wider than ERROR_MARGIN; reranking narrows it.
+inline constexpr float SCAN_WINDOW = 4.5f;
+/// The window of a crowded scan. The codes of a tight cluster are nearly equal, and so are their errors;
+/// those of two clusters on opposite sides of the centre even have opposite signs.
+inline constexpr float CROWDED_SCAN_WINDOW = 6.5f;
+
 /// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and
 /// not below the minimum score. On spread-out data these are few, on crowded data as many as
 /// needed. The estimates of the kept candidates are upper bounds.
 class CodeScan {
  public:
-  /// `kept` receives the candidates.
+  /// `kept` receives the candidates within this window.
   CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
-           double minScore, std::vector<Candidate>& kept);
+           double minScore, std::vector<Candidate>& kept, float window = SCAN_WINDOW);
 
   void add(uint32_t node) {
     const uint8_t* code = quantized_.codes1Bit.row(node);
@@ -23,15 +30,21 @@ class CodeScan {
     codes_[waiting_++] = code;
     if (waiting_ == BATCH) flush();
   }
+  /// True when the best estimates are closer to each other than independent errors leave them. Called
+  /// after the last node and before `finish`.
+  bool isCrowded();
   void finish();
 
  private:
   static constexpr size_t BATCH = 64;
   void flush();
+  float scaleOf(const Candidate& entry) const;
 
   const QuantizedIndex& quantized_;
   const QuantizedQuery& query_;
   const size_t limit_;
+  /// The standard error of an estimate, divided by the scale of its code.
+  const float error_;
   const float window_;
   /// A node is kept when its estimate plus its window reaches this.
   float minEstimate_;

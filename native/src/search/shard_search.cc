@@ -13,6 +13,8 @@ namespace tessera {
 
 /// Members in a shard up to which all full vectors are compared.
 static constexpr uint32_t EXACT_MAX_NODES = 64;
+/// Members in a shard up to which scans have the wide window at once: they keep few candidates anyway.
+static constexpr uint32_t WIDE_SCAN_NODES = 1024;
 /// The cost of an estimate in a walk, in estimates of a scan. A walk jumps about in memory.
 static constexpr double WALK_COST = 3;
 /// A walk for fewer neighbours would depend too much on the errors of single estimates.
@@ -78,12 +80,17 @@ class ShardSearch {
 
   /// Fills `kept` with the candidates of a scan of the members from node `first` on.
   void scanFrom(uint32_t first, const QuantizedIndex& quantized, std::vector<Candidate>& kept) {
-    CodeScan scan(quantized, scratch_.query, query_.limit, best_.minScore(), kept);
-    part_.nodes.forEach(first, [&](uint32_t node) {
-      scan.add(node);
-      work_.estimates++;
-    });
-    scan.finish();
+    const bool isSmall = part_.nodes.count() <= WIDE_SCAN_NODES;
+    for (const float window : {SCAN_WINDOW, CROWDED_SCAN_WINDOW}) {
+      if (isSmall && window < CROWDED_SCAN_WINDOW) continue;
+      CodeScan scan(quantized, scratch_.query, query_.limit, best_.minScore(), kept, window);
+      part_.nodes.forEach(first, [&](uint32_t node) {
+        scan.add(node);
+        work_.estimates++;
+      });
+      if (window < CROWDED_SCAN_WINDOW && scan.isCrowded()) continue;
+      return scan.finish();
+    }
   }
 
   /// Fills the candidates from the graph and a scan of the nodes that are not in it yet. Returns
