@@ -1,8 +1,8 @@
 // Everything at once, for sanitizers: one thread appends, names and drops scopes and commits compactions,
 // one maintains with several builders, others search, write and restore snapshots, and drop projects.
 //
-// Usage: stress SECONDS FOLDER. It fails when an answer is wrong or a snapshot cannot be restored; a
-// sanitizer ends it for everything else.
+// Usage: stress SECONDS FOLDER. It goes on until compactions were committed as well. It fails when there
+// are none, an answer is wrong, or a snapshot cannot be restored; a sanitizer ends it for everything else.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -30,6 +30,11 @@ constexpr uint32_t BATCH = 250;
 /// Batches that are in a scope at a time; older ones are deleted.
 constexpr uint32_t LIVE_BATCHES = 3;
 constexpr uint32_t MOST_VECTORS = STABLE + 120 * BATCH;
+/// Vectors that are appended before the first compaction. Under a sanitizer the graphs that are built
+/// before it take minutes.
+constexpr uint32_t FIRST_VECTORS = STABLE + 40 * BATCH;
+constexpr uint32_t LEAST_COMPACTIONS = 2;
+constexpr std::chrono::minutes PATIENCE{30};
 
 std::atomic<bool> stopping{false};
 std::vector<float> vectors;
@@ -182,9 +187,15 @@ uint32_t keepWriting(const std::shared_ptr<Project>& project, Numbering numberin
   Maintainer maintainer(project);
   uint32_t next = STABLE;
   uint32_t oldest = STABLE;
-  while (std::chrono::steady_clock::now() < until && next + BATCH <= MOST_VECTORS) {
-    numbering.add(next, append(*project, next, BATCH));
-    next += BATCH;
+  const auto goesOn = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return now < until || (maintainer.commits < LEAST_COMPACTIONS && now < until + PATIENCE);
+  };
+  while (goesOn()) {
+    if (next + BATCH <= (maintainer.commits == 0 ? FIRST_VECTORS : MOST_VECTORS)) {
+      numbering.add(next, append(*project, next, BATCH));
+      next += BATCH;
+    }
     if (next - oldest > LIVE_BATCHES * BATCH) {
       numbering.forget(oldest, BATCH);
       oldest += BATCH;
@@ -233,6 +244,7 @@ int main(int count, char** arguments) {
   stopping = true;
   for (std::thread& thread : threads) thread.join();
   Registry::instance().drop("stress");
+  if (commits < LEAST_COMPACTIONS) fail("hardly any compaction was committed");
   std::printf("%u compactions\n", commits);
   return 0;
 }
