@@ -52,27 +52,29 @@ export type RecallQuery = [
   threshold?: number,
 ];
 
-/** Work on threads of its own; JavaScript polls for the result. */
+/** What one step of maintenance did. */
+export interface MaintenanceStep {
+  /** There was something to do, so there may be more. */
+  worked: boolean;
+  /** Nothing is left to do until the index changes. Otherwise there may be more later. */
+  complete: boolean;
+  /** `commitCompaction` has to follow. */
+  compacted: boolean;
+}
+
+/** Work on threads of its own. It goes on if the calling thread is terminated. */
 interface Jobs {
-  /** Returns a job for `finishJob`. */
-  beginSnapshot(projectId: string, directory: string, meta: Uint8Array): number;
-  /** Returns a job for `finishJob`. */
-  beginRestore(projectId: string, directory: string): number;
-  /** Returns a job for `finishJob`. */
+  beginSnapshot(projectId: string, directory: string, meta: Uint8Array): Promise<null>;
+  /** The `meta` of the restored project; null when there was no snapshot. */
+  beginRestore(projectId: string, directory: string): Promise<Uint8Array<ArrayBuffer> | null>;
   beginMaintenance(
     projectId: string,
     dimension: number,
     kept: Uint32Array | null,
     threads: number,
-  ): number;
-  /** Returns a job for `finishJob`; null when the scope is not loaded or the body not simple. */
-  beginRecall(...query: RecallQuery): number | null;
-  /**
-   * Returns undefined while the job runs. After that it returns the result once, or throws the
-   * error: null for a snapshot; the `meta` of a restored project, or null when there was no
-   * snapshot; a MaintenanceStep; a RecallSample.
-   */
-  finishJob(job: number): unknown;
+  ): Promise<MaintenanceStep>;
+  /** Null when the scope is not loaded or the body not simple. */
+  beginRecall(...query: RecallQuery): Promise<RecallSample> | null;
 }
 
 export const jobs = addon as Jobs;

@@ -11,7 +11,7 @@
  * Searches may run in any number of threads while one thread appends, maintains the indexes, sets
  * scopes or writes snapshots.
  */
-import { addon, jobs, type RecallQuery, type RecallSample } from "./addon.ts";
+import { addon, jobs, type MaintenanceStep, type RecallQuery, type RecallSample } from "./addon.ts";
 
 export type { RecallSample } from "./addon.ts";
 
@@ -42,16 +42,6 @@ export interface Compacted {
    * row `i` of the new shard is the i-th of them.
    */
   remaining: Uint32Array;
-}
-
-/** What one step of maintenance did. */
-export interface MaintenanceStep {
-  /** There was something to do, so there may be more. */
-  worked: boolean;
-  /** Nothing is left to do until the index changes. Otherwise there may be more later. */
-  complete: boolean;
-  /** `commitCompaction` has to follow. */
-  compacted: boolean;
 }
 
 /** Members of a scope: `ranges` holds (start, count) pairs of ordinals of one dimension. */
@@ -197,18 +187,6 @@ export const {
   unlockFile,
 } = native;
 
-/** How often a job is polled. */
-const JOB_POLL_MS = 5;
-
-/** Waits for a job. Its kind determines the type of the result. */
-async function resultOf<T>(job: number): Promise<T> {
-  for (;;) {
-    const result = jobs.finishJob(job);
-    if (result !== undefined) return result as T;
-    await Bun.sleep(JOB_POLL_MS);
-  }
-}
-
 /**
  * Writes a project, as it is at one instant soon after the call, to a directory of its own:
  * checksummed, durable, and replacing an older snapshot atomically. `restore` returns `meta`.
@@ -220,7 +198,7 @@ export async function snapshot(
   directory: string,
   meta: Uint8Array,
 ): Promise<void> {
-  await resultOf<null>(jobs.beginSnapshot(projectId, directory, meta));
+  await jobs.beginSnapshot(projectId, directory, meta);
 }
 
 /**
@@ -232,7 +210,7 @@ export async function restore(
   projectId: string,
   directory: string,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  return await resultOf<Uint8Array<ArrayBuffer> | null>(jobs.beginRestore(projectId, directory));
+  return await jobs.beginRestore(projectId, directory);
 }
 
 /**
@@ -249,9 +227,7 @@ export async function maintain(
   kept: Uint32Array | null,
   threads: number,
 ): Promise<MaintenanceStep> {
-  return await resultOf<MaintenanceStep>(
-    jobs.beginMaintenance(projectId, dimension, kept, threads),
-  );
+  return await jobs.beginMaintenance(projectId, dimension, kept, threads);
 }
 
 /**
@@ -259,6 +235,5 @@ export async function maintain(
  * when the scope is not loaded or the body is not simple.
  */
 export async function measureRecall(...query: RecallQuery): Promise<RecallSample | null> {
-  const job = jobs.beginRecall(...query);
-  return job === null ? null : await resultOf<RecallSample>(job);
+  return await jobs.beginRecall(...query);
 }

@@ -3,14 +3,7 @@
  * reference, single kernels, and snapshots that block the calling thread.
  */
 import { addon, jobs } from "./addon.ts";
-import {
-  commitCompaction,
-  type MaintenanceStep,
-  ORDINAL_ROW_BITS,
-  PLANS,
-  type Plan,
-  stats,
-} from "./index.ts";
+import { commitCompaction, ORDINAL_ROW_BITS, PLANS, type Plan, stats } from "./index.ts";
 
 /** A simple search body, with defaults filled in. */
 interface SearchBody {
@@ -83,6 +76,8 @@ interface Testing {
   setGraphNodes(nodes: number): number;
   /** Whether a search of several large shards may use several threads; returns what it was. */
   useHelpers(allowed: boolean): boolean;
+  /** While true, jobs that this thread begins block it and return their results, not promises. */
+  blockOnJobs(blocks: boolean): void;
   /** The sets of kernels that this processor supports, "portable" first and the fastest last. */
   kernelSets(): string[];
   /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */
@@ -124,11 +119,13 @@ export function searchRaw(...query: Parameters<Testing["searchRaw"]>): RawAnswer
 
 const MAINTENANCE_POLL_MS = 50;
 
-function waitFor<Result>(job: number): Result {
-  for (;;) {
-    const result = jobs.finishJob(job);
-    if (result !== undefined) return result as Result;
-    Bun.sleepSync(1);
+/** Waits for a job, which blocks the calling thread. */
+function waitFor<Result>(begin: () => Promise<Result>): Result {
+  testing.blockOnJobs(true);
+  try {
+    return begin() as Result;
+  } finally {
+    testing.blockOnJobs(false);
   }
 }
 
@@ -151,8 +148,7 @@ export function maintainSync(
   kept = everyOrdinal(projectId, dimension),
 ): void {
   for (;;) {
-    const job = jobs.beginMaintenance(projectId, dimension, kept, threads);
-    const step = waitFor<MaintenanceStep>(job);
+    const step = waitFor(() => jobs.beginMaintenance(projectId, dimension, kept, threads));
     if (step.compacted) commitCompaction(projectId);
     if (step.complete) return;
     // A graph that grows by little waits for a moment, in case more is coming.
@@ -162,10 +158,10 @@ export function maintainSync(
 
 /** `snapshot` that blocks the calling thread. */
 export function snapshotSync(projectId: string, directory: string, meta: Uint8Array): void {
-  waitFor(jobs.beginSnapshot(projectId, directory, meta));
+  waitFor(() => jobs.beginSnapshot(projectId, directory, meta));
 }
 
 /** `restore` that blocks the calling thread; throws what that rejects with. */
 export function restoreSync(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null {
-  return waitFor(jobs.beginRestore(projectId, directory));
+  return waitFor(() => jobs.beginRestore(projectId, directory));
 }

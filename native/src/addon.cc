@@ -62,6 +62,7 @@ static Napi::Object testingExports(Napi::Env env) {
   add<searchRaw>(env, exports, "searchRaw");
   add<setGraphNodes>(env, exports, "setGraphNodes");
   add<useHelpers>(env, exports, "useHelpers");
+  add<blockOnJobsCall>(env, exports, "blockOnJobs");
   add<kernelSets>(env, exports, "kernelSets");
   add<useKernels>(env, exports, "useKernels");
   add<runKernel>(env, exports, "runKernel");
@@ -97,7 +98,6 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<stemGroups>(env, exports, "stemGroups");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
-  add<finishJob>(env, exports, "finishJob");
   add<tryLockFile>(env, exports, "tryLockFile");
   add<unlockFileCall>(env, exports, "unlockFile");
   exports.Set("testing", testingExports(env));

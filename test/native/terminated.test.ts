@@ -2,12 +2,22 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 /** Enough that the wrappers of node-addon-api, which end the process, fail this test nearly always. */
-const ROUNDS = 40;
+const LOADER_ROUNDS = 40;
+/** Each terminates several threads that wait for several jobs. */
+const JOB_ROUNDS = 15;
 
-test("terminating threads while they load the addon or call it never ends the process", () => {
+function terminateThreads(kind: "loader" | "jobs", rounds: number): void {
   const script = join(import.meta.dir, "terminated-threads.ts");
-  const result = Bun.spawnSync([process.execPath, script, String(ROUNDS)]);
+  const result = Bun.spawnSync([process.execPath, script, kind, String(rounds)]);
   expect(result.stderr.toString()).toBe("");
   expect(result.exitCode).toBe(0);
-  expect(result.stdout.toString()).toBe(`${4 * ROUNDS}\n`);
+  expect(result.stdout.toString()).toBe(`${4 * rounds}\n`);
+}
+
+test("terminating threads while they load the addon or call it never ends the process", () => {
+  terminateThreads("loader", LOADER_ROUNDS);
+}, 120_000);
+
+test("terminating threads while they wait for jobs of the addon never ends the process", () => {
+  terminateThreads("jobs", JOB_ROUNDS);
 }, 120_000);

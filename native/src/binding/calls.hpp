@@ -31,7 +31,6 @@ Napi::Value stemGroups(const Napi::CallbackInfo& info);
 
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);
-Napi::Value finishJob(const Napi::CallbackInfo& info);
 
 Napi::Value tryLockFile(const Napi::CallbackInfo& info);
 Napi::Value unlockFileCall(const Napi::CallbackInfo& info);

@@ -1,64 +1,90 @@
 #include "binding/jobs.hpp"
 
-#include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
-
-#include "binding/arguments.hpp"
-#include "binding/calls.hpp"
 
 namespace tessera {
 
 namespace {
 
-/// It belongs to no JavaScript thread, because the one that began it may be terminated at any time.
 struct Job {
-  std::atomic<bool> done = false;
+  napi_deferred promise = nullptr;
   std::string error;
   JobResult result;
+
+  void run(const std::function<JobResult()>& work, Priority priority) {
+    setPriority(priority);
+    try {
+      result = work();
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+  }
+
+  [[nodiscard]] Napi::Value valueOrThrow(Napi::Env env) const {
+    if (!error.empty()) throw std::runtime_error(error);
+    return result(env);
+  }
 };
 
-std::mutex jobsMutex;
-uint32_t lastJob = 0;
-std::map<uint32_t, std::shared_ptr<Job>>& jobs() {
-  static auto* map = new std::map<uint32_t, std::shared_ptr<Job>>();
-  return *map;
+/// True while jobs block the thread that begins them.
+thread_local bool isBlocked = false;
+
+void reject(napi_env env, napi_deferred promise, const char* message) {
+  napi_value text = nullptr;
+  napi_value error = nullptr;
+  napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &text);
+  napi_create_error(env, nullptr, text, &error);
+  napi_reject_deferred(env, promise, error);
+}
+
+/// Settles the promise of a job, on the thread that has begun it. There is no environment any more when
+/// that thread is being terminated. Errors of the library's wrappers mean the same.
+void settle(napi_env env, napi_value /*function*/, void* /*context*/, void* data) noexcept {
+  const std::unique_ptr<Job> job(static_cast<Job*>(data));
+  if (env == nullptr) return;
+  try {
+    const Napi::HandleScope scope(env);
+    napi_resolve_deferred(env, job->promise, job->valueOrThrow(env));
+  } catch (const Napi::Error&) {
+  } catch (const std::exception& error) {
+    reject(env, job->promise, error.what());
+  }
+}
+
+Napi::Value runBlocking(Napi::Env env, const std::function<JobResult()>& work, Priority priority) {
+  Job job;
+  // The priority of a thread cannot be raised again.
+  std::thread([&] { job.run(work, priority); }).join();
+  return job.valueOrThrow(env);
 }
 
 }  // namespace
 
 Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work, Priority priority) {
-  const auto job = std::make_shared<Job>();
-  std::lock_guard lock(jobsMutex);
-  std::thread([job, priority, work = std::move(work)] {
-    setPriority(priority);
-    try {
-      job->result = work();
-    } catch (const std::exception& error) {
-      job->error = error.what();
-    }
-    job->done = true;
+  if (isBlocked) return runBlocking(env, work, priority);
+  auto job = std::make_unique<Job>();
+  napi_value promise = nullptr;
+  NAPI_THROW_IF_FAILED(env, napi_create_promise(env, &job->promise, &promise), Napi::Value());
+  napi_threadsafe_function finished = nullptr;
+  const auto name = Napi::String::New(env, "job");
+  NAPI_THROW_IF_FAILED(env,
+                       napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr,
+                                                       nullptr, nullptr, settle, &finished),
+                       Napi::Value());
+  std::thread([finished, priority, work = std::move(work), job = std::move(job)]() mutable {
+    job->run(work, priority);
+    // Once the thread that has begun the job is being terminated, the function must not be used again.
+    const auto status = napi_call_threadsafe_function(finished, job.get(), napi_tsfn_nonblocking);
+    if (status == napi_closing) return;
+    if (status == napi_ok) static_cast<void>(job.release());
+    napi_release_threadsafe_function(finished, napi_tsfn_release);
   }).detach();
-  jobs()[++lastJob] = job;
-  return Napi::Number::New(env, lastJob);
+  return Napi::Value(env, promise);
 }
 
-Napi::Value finishJob(const Napi::CallbackInfo& info) {
-  const uint32_t number = integerArgument(info, 0, "job", 1, 0xffffffff);
-  std::shared_ptr<Job> job;
-  {
-    std::lock_guard lock(jobsMutex);
-    const auto entry = jobs().find(number);
-    if (entry == jobs().end()) throw std::invalid_argument("the job does not exist");
-    if (!entry->second->done) return info.Env().Undefined();
-    job = std::move(entry->second);
-    jobs().erase(entry);
-  }
-  if (!job->error.empty()) throw std::runtime_error(job->error);
-  return job->result(info.Env());
-}
+void blockOnJobs(bool blocks) { isBlocked = blocks; }
 
 }  // namespace tessera

@@ -1,4 +1,4 @@
-// Work on threads of its own, for whose end JavaScript polls.
+// Work on threads of its own, whose result JavaScript awaits.
 #pragma once
 #include <napi.h>
 
@@ -8,11 +8,15 @@
 
 namespace tessera {
 
-/// Makes the JavaScript result of a job, on the thread that asks for it.
+/// Makes the JavaScript result of a job, on the thread that has begun it.
 using JobResult = std::function<Napi::Value(Napi::Env)>;
 
-/// Runs `work` on a new thread and returns the number of the job, for `finishJob`.
+/// Runs `work` on a new thread and returns a promise of its result. If the calling thread is terminated,
+/// the work goes on and the result is dropped.
 Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work,
                      Priority priority = Priority::NORMAL);
+
+/// Makes the jobs of the calling thread block it and return their results, or stops that, for tests.
+void blockOnJobs(bool blocks);
 
 }  // namespace tessera

@@ -9,6 +9,7 @@ Napi::Value exactSearch(const Napi::CallbackInfo& info);
 Napi::Value searchRaw(const Napi::CallbackInfo& info);
 Napi::Value setGraphNodes(const Napi::CallbackInfo& info);
 Napi::Value useHelpers(const Napi::CallbackInfo& info);
+Napi::Value blockOnJobsCall(const Napi::CallbackInfo& info);
 
 Napi::Value kernelSets(const Napi::CallbackInfo& info);
 Napi::Value useKernels(const Napi::CallbackInfo& info);

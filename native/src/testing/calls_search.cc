@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "binding/arguments.hpp"
+#include "binding/jobs.hpp"
 #include "search/search.hpp"
 #include "testing/calls.hpp"
 
@@ -73,6 +74,12 @@ Napi::Value setGraphNodes(const Napi::CallbackInfo& info) {
 Napi::Value useHelpers(const Napi::CallbackInfo& info) {
   if (!info[0].IsBoolean()) throwTypeError(info.Env(), "allowed must be a boolean");
   return Napi::Boolean::New(info.Env(), allowHelpers(info[0].As<Napi::Boolean>().Value()));
+}
+
+Napi::Value blockOnJobsCall(const Napi::CallbackInfo& info) {
+  if (!info[0].IsBoolean()) throwTypeError(info.Env(), "blocks must be a boolean");
+  blockOnJobs(info[0].As<Napi::Boolean>().Value());
+  return info.Env().Undefined();
 }
 
 Napi::Value searchRaw(const Napi::CallbackInfo& info) {
