@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { sharedApi } from "../../support/api/api.ts";
 
 const api = await sharedApi();
@@ -27,6 +28,32 @@ test("the page of the API and all that it loads comes from the service itself, u
     expect(file.headers.get("x-content-type-options"), address).toBe("nosniff");
   }
   expect((await fetch(`${api.url}/docs/json`)).status).toBe(200);
+});
+
+test("the document is sent compressed to who accepts it, and only if it has changed", async () => {
+  const get = (headers: Record<string, string>, path = "/docs/json") =>
+    fetch(`${api.url}${path}`, { headers, decompress: false });
+  const plain = await get({ "accept-encoding": "identity" });
+  const text = await plain.text();
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  const tags = [plain.headers.get("etag") as string];
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+  for (const [coding, decode] of Object.entries(decoders)) {
+    const preferred = await get({ "accept-encoding": `deflate, ${coding}` });
+    expect(preferred.headers.get("content-encoding")).toBe(coding);
+    expect(preferred.headers.get("vary")).toContain("Accept-Encoding");
+    expect(String(decode(await preferred.bytes()))).toBe(text);
+    const tag = preferred.headers.get("etag") as string;
+    tags.push(tag);
+    const again = await get({ "accept-encoding": coding, "if-none-match": tag });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  }
+  const without = await get({ "accept-encoding": "gzip, br;q=0" });
+  expect(without.headers.get("content-encoding")).toBe("gzip");
+  // Different bytes have different tags.
+  expect(new Set(tags).size).toBe(3);
+  const same = { "accept-encoding": "identity", "if-none-match": tags[0] as string };
+  expect((await get(same, "/openapi.json")).status).toBe(304);
 });
 
 test("answers and problems of the API must not be taken for another type", async () => {

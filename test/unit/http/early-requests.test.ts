@@ -48,6 +48,17 @@ describe("while the service starts", () => {
     expect((await answer).status).toBe(503);
   });
 
+  test("a page of an allowed origin can read why it is refused, and no other page", async () => {
+    const page = "https://app.example.com";
+    const refuse = async (origin: string) => {
+      const early = new EarlyRequests(BASE_URL, [page], 10);
+      const { headers } = await early.answer(request("/projects", { origin }));
+      return headers.get("access-control-allow-origin");
+    };
+    expect(await refuse(page)).toBe(page);
+    expect(await refuse("https://other.example.com")).toBeNull();
+  });
+
   test("a refused request keeps the id that its caller gave", async () => {
     const early = new EarlyRequests(BASE_URL, [], 10);
     const answer = await early.answer(request("/projects", { "x-request-id": "mine.1" }));
