@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pRetry from "p-retry";
 import type { Log } from "../observability/log.ts";
-import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
+import {
+  DB_WAIT_REPORT_ATTEMPTS,
+  DB_WAIT_RETRY_MS,
+  MIGRATION_LOCK_TIMEOUT_MS,
+  MIGRATION_RETRY_MS,
+} from "../shared/limits.ts";
 import { type Sql, withoutDeadlines } from "./client.ts";
-import { explainDatabase, isOutage } from "./errors.ts";
+import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
 /** The advisory lock with which concurrent migrations wait for each other. */
@@ -32,12 +37,23 @@ export function shippedMigrations(): Migration[] {
 
 /**
  * Migrates the database to the schema of this version, in one transaction, and returns the names of
- * the applied migrations. Throws when the database has a newer schema.
+ * the applied migrations. A table that others are writing to is asked for again and again, because everybody
+ * else waits behind a lock that is waited for. Throws when the database has a newer schema.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
+  return await pRetry(() => migrateOnce(sql), {
+    retries: Number.POSITIVE_INFINITY,
+    factor: 1,
+    minTimeout: MIGRATION_RETRY_MS,
+    shouldRetry: ({ error }) => isLockTimeout(error),
+  });
+}
+
+async function migrateOnce(sql: Sql): Promise<string[]> {
   const shipped = shippedMigrations();
   return await withoutDeadlines(sql).begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`;
+    await tx.unsafe(`SET LOCAL lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`);
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
     await tx`CREATE TABLE IF NOT EXISTS schema_migrations (
       version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;

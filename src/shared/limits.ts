@@ -104,6 +104,10 @@ export const DB_PATIENCE_MS = 60_000;
 export const DB_OUTAGE_GRACE_MS = 60_000;
 /** Closing a pool waits this long for running queries. */
 export const DB_CLOSE_TIMEOUT_SECONDS = 2;
+/** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
+export const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
+/** So long it lets them pass. */
+export const MIGRATION_RETRY_MS = 1_000;
 /** A starting server waits for a database that does not answer, and logs every tenth attempt. */
 export const DB_WAIT_RETRY_MS = 500;
 export const DB_WAIT_REPORT_ATTEMPTS = 10;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { shippedMigrations } from "../../src/db/migrate.ts";
+import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import {
@@ -39,6 +39,8 @@ async function databaseAt(version: number): Promise<TestDatabase> {
 
 /** The schema in which changes get their numbers at commit. */
 const COMMIT_NUMBERS = 12;
+/** The schema before those that change tables of contents. */
+const BEFORE_CONTENTS = 14;
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 
 /** A list of allowed values may grow: the definition without the values that the earlier one lacks. */
@@ -102,6 +104,27 @@ describe("an upgrade", () => {
     await sql`DELETE FROM environment_files WHERE project_id = ${project.id}`;
     const rows = await sql<{ ref: string }[]>`SELECT ref FROM change_log ORDER BY seq`;
     expect(rows.map(({ ref }) => ref)).toEqual([environment.id, environment.id]);
+  });
+
+  test("a migration that waits for a running import lets everybody else pass, and goes on after it", async () => {
+    const { url, sql } = await databaseAt(BEFORE_CONTENTS);
+    const project = await addProject(sql, await addUser(sql), "kept");
+    const environment = await addEnvironment(sql, project);
+    const next = openDatabase(url, { connections: 1 });
+    const migration = sql.begin(async (tx) => {
+      const written = await writeVersion(tx as never, project, "a.md", []);
+      await attach(tx as never, project, environment.id, [written]);
+      const migrating = migrate(next);
+      const waits = () => sql`SELECT 1 FROM pg_locks WHERE NOT granted`;
+      while ((await waits()).length === 0) await Bun.sleep(5);
+      // Behind the migration, until that steps aside.
+      expect(await sql`SELECT path FROM files`).toHaveLength(0);
+      expect(await sql`SELECT id FROM file_versions`).toHaveLength(0);
+      return { migrating };
+    });
+    expect(await (await migration).migrating).not.toEqual([]);
+    expect(await sql`SELECT title FROM file_versions`).toHaveLength(1);
+    await next.end();
   });
 
   test("a database of a newer version is refused in one line with the remedy", async () => {
