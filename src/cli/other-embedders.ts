@@ -1,8 +1,8 @@
 import type { Queryable } from "../db/client.ts";
+import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
 import { storedPath } from "../import/markdown/formats.ts";
 import { countOtherEmbedders } from "../import/markdown/other-embedders.ts";
-import type { ProjectFrame } from "../import/project-frame.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
@@ -10,7 +10,7 @@ import { notice } from "./output.ts";
 export async function warnOfMixedEmbedders(
   io: Io,
   sql: Queryable,
-  { project, environments, paths }: ProjectFrame & { readonly paths: readonly string[] },
+  { project, environments, paths }: ImportDestination & { readonly paths: readonly string[] },
   embedder: Embedder,
 ): Promise<void> {
   const except = paths.map(storedPath);

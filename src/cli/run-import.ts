@@ -2,12 +2,12 @@ import { stat } from "node:fs/promises";
 import { OPERATOR } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
+import type { ImportDestination } from "../import/destination.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
-import type { ProjectFrame } from "../import/project-frame.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
 import type { ColumnMap } from "../import/tables/column-map.ts";
@@ -105,25 +105,25 @@ async function importFolder(
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;
-  const first = async (sql: Sql, frame: ProjectFrame) => {
+  const first = async (sql: Sql, destination: ImportDestination) => {
     const found = find();
-    if (options.prune) await confirmPrune(io, sql, { ...frame, paths: found.paths }, options);
-    await warnOfMixedEmbedders(io, sql, { ...frame, paths: found.paths }, embedder);
-    return await importFound(io, sql, { ...options, ...frame, ...found, folder, embedder });
+    if (options.prune) await confirmPrune(io, sql, { ...destination, paths: found.paths }, options);
+    await warnOfMixedEmbedders(io, sql, { ...destination, paths: found.paths }, embedder);
+    return await importFound(io, sql, { ...options, ...destination, ...found, folder, embedder });
   };
-  const again = async (sql: Sql, frame: ProjectFrame) => {
+  const again = async (sql: Sql, destination: ImportDestination) => {
     const found = find();
     // Nobody can be asked while the folder is watched.
     const prune =
       options.prune === true &&
-      (await withinPruneMax(io, sql, { ...frame, paths: found.paths }, options));
-    const work = { ...options, ...frame, ...found, folder, embedder, prune };
+      (await withinPruneMax(io, sql, { ...destination, paths: found.paths }, options));
+    const work = { ...options, ...destination, ...found, folder, embedder, prune };
     await importFound(io, sql, work);
   };
-  return await intoProject(io, options, first, async (sql, frame) => {
+  return await intoProject(io, options, first, async (sql, destination) => {
     if (changes === undefined) return;
     notice(io, `watching ${folder}; interrupt to end`);
-    for await (const _ of changes) await untilEmbedded(io, () => again(sql, frame));
+    for await (const _ of changes) await untilEmbedded(io, () => again(sql, destination));
   });
 }
 
@@ -152,11 +152,11 @@ async function importRows(
   const embedder = createEmbedder(io, options);
   const strict = options.strict === true;
   const total = await sizeOfTables(files);
-  return await intoProject(io, options, (sql, frame) =>
+  return await intoProject(io, options, (sql, destination) =>
     reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
       importTable(
         sql,
-        { ...frame, files, columns, embedder, strict },
+        { ...destination, files, columns, embedder, strict },
         {
           onRead: (bytes) => reporter.advance(bytes),
           onReport: (where, reason) => reporter.report(where, reason),
@@ -171,21 +171,21 @@ async function importRows(
 async function intoProject(
   io: Io,
   options: ProjectOptions,
-  work: (sql: Sql, frame: ProjectFrame) => Promise<ImportSummary>,
-  andThen: (sql: Sql, frame: ProjectFrame) => Promise<void> = async () => {},
+  work: (sql: Sql, destination: ImportDestination) => Promise<ImportSummary>,
+  andThen: (sql: Sql, destination: ImportDestination) => Promise<void> = async () => {},
 ): Promise<ImportSummary> {
   const { project, environment = DEFAULT_ENVIRONMENT } = options;
   const all = async (sql: Sql) => {
     const isNew = (await projectBySlug(sql, project)) === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
-    const frame = { project, owner, environments: [environment] };
-    const summary = await work(sql, frame);
+    const destination = { project, owner, environments: [environment] };
+    const summary = await work(sql, destination);
     const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
       io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));
     }
-    await andThen(sql, frame);
+    await andThen(sql, destination);
     return summary;
   };
   return await withDatabase(io, all, options);

@@ -21,7 +21,7 @@ const UNAVAILABLE_CODES = new Set([
   "NEVER_SENT",
 ]);
 /** What a server lacks that answers with class 53, for callers and with its remedy for operators. */
-const LACKING: Readonly<Record<string, { detail: string; remedy: string }>> = {
+const SHORTAGES: Readonly<Record<string, { detail: string; remedy: string }>> = {
   "53100": {
     detail: "The database has no disk space left.",
     remedy: "the disk of the database is full: free some space and repeat the command",
@@ -35,7 +35,7 @@ const LACKING: Readonly<Record<string, { detail: string; remedy: string }>> = {
     remedy: "the database has no connection left: raise its max_connections, or stop other clients",
   },
 };
-const LACKING_OTHER = {
+const OTHER_SHORTAGE = {
   detail: "The database lacks resources.",
   remedy: "the database lacks resources: its own log names them",
 } as const;
@@ -58,15 +58,15 @@ const UNAVAILABLE_MESSAGE =
   "the database does not answer: check that PostgreSQL runs and that DATABASE_URL names it";
 
 /** What the database lacks for this statement, which had no effect; undefined for other errors. */
-function lackOf(error: unknown): { detail: string; remedy: string } | undefined {
+function resourceShortage(error: unknown): { detail: string; remedy: string } | undefined {
   const code = sqlState(error);
   if (code === undefined || !/^53[0-9A-Z]{3}$/.test(code)) return undefined;
-  return LACKING[code] ?? LACKING_OTHER;
+  return SHORTAGES[code] ?? OTHER_SHORTAGE;
 }
 
 /** True when the server answered that it lacks disk space, memory or connections. */
 function isOutOfResources(error: unknown): boolean {
-  return lackOf(error) !== undefined && !isPanic(error);
+  return resourceShortage(error) !== undefined && !isPanic(error);
 }
 
 /** A server that panics ends all connections. Whether a commit took effect is unknown then. */
@@ -82,7 +82,9 @@ export function isOutage(error: unknown): boolean {
 /** The message for a person about a database that does not work; undefined for other errors. */
 export function explainDatabase(error: unknown): string | undefined {
   if (sqlState(error) === QUOTA_EXCEEDED) return (error as Error).message;
-  return lackOf(error)?.remedy ?? (isUnavailable(error) ? UNAVAILABLE_MESSAGE : undefined);
+  return (
+    resourceShortage(error)?.remedy ?? (isUnavailable(error) ? UNAVAILABLE_MESSAGE : undefined)
+  );
 }
 
 /** True when the database could not be reached, did not answer or closed the connection. */
@@ -137,9 +139,9 @@ export function isConflict(error: unknown): boolean {
 
 /** The problem for a database failure; undefined for any other error. */
 export function databaseProblem(error: unknown): Problem | undefined {
-  const lack = isPanic(error) ? undefined : lackOf(error);
-  if (lack !== undefined) {
-    return new Problem("dependency-unavailable", { detail: lack.detail, cause: error });
+  const shortage = isPanic(error) ? undefined : resourceShortage(error);
+  if (shortage !== undefined) {
+    return new Problem("dependency-unavailable", { detail: shortage.detail, cause: error });
   }
   if (isUnavailable(error)) {
     return new Problem("dependency-unavailable", {

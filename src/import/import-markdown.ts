@@ -1,6 +1,7 @@
 import { OPERATOR } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
 import type { Queryable, Sql } from "../db/client.ts";
+import { type ImportDestination, inputRecords, missingRecords } from "./destination.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { type ImportSummary, importRecords } from "./import-records.ts";
 import {
@@ -11,12 +12,11 @@ import {
   readDocuments,
 } from "./markdown/documents.ts";
 import { storedPath } from "./markdown/formats.ts";
-import { inputRecords, missingRecords, type ProjectFrame } from "./project-frame.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import { prunablePaths, pruneEnvironment } from "./upsert/staging.ts";
 
-interface MarkdownImport extends ProjectFrame {
+interface MarkdownImport extends ImportDestination {
   readonly folder: string;
   /** Paths of the files, relative to the folder. */
   readonly paths: readonly string[];

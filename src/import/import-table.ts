@@ -1,16 +1,16 @@
 import { OPERATOR } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { TABLE_ROWS_PER_READ } from "../shared/limits.ts";
+import { type ImportDestination, missingRecords } from "./destination.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { type ImportSummary, importRecords } from "./import-records.ts";
-import { missingRecords, type ProjectFrame } from "./project-frame.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ColumnMap } from "./tables/column-map.ts";
 import { readRows } from "./tables/rows.ts";
 import { chunkOf, embedMissing, fileRecord, type TableFile } from "./tables/table-files.ts";
 
-interface TableImport extends ProjectFrame {
+interface TableImport extends ImportDestination {
   /** Parquet files, or JSON lines. */
   readonly files: readonly string[];
   readonly columns: ColumnMap;

@@ -166,3 +166,29 @@ describe("an import while indexes lag", () => {
     await reported.stop();
   });
 });
+
+test("of imports of the same files at once, each file counts as changed in one of them", async () => {
+  const project = await addProject(sql, await addUser(sql));
+  await addEnvironment(sql, project, "production");
+  const files = Array.from({ length: 400 }, (_, i) =>
+    parseRecord({
+      ...{ record: "file", project: project.slug, path: `${i}.md`, environments: ["production"] },
+      content: `text ${i}`,
+    }),
+  );
+  async function* batches(size: number): AsyncGenerator<InputRecord[]> {
+    for (let at = 0; at < files.length; at += size) {
+      yield files.slice(at, at + size).map((parsed) => ({ where: "", parsed }));
+    }
+  }
+  const reports = await Promise.all(
+    [30, 70].map((size) =>
+      importRecords(sql, batches(size), { actor: OPERATOR, strict: false, onRejected() {} }),
+    ),
+  );
+  const counts = reports.map(({ changedRecords }) => changedRecords);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(files.length);
+  for (const { rejected, records } of reports) {
+    expect([rejected, records]).toEqual([0, files.length]);
+  }
+});

@@ -4,7 +4,7 @@ import { ImportError, RecordError } from "./records/errors.ts";
 import { parseRecord } from "./records/parse.ts";
 
 /** Where files without records of their own are imported. */
-export interface ProjectFrame {
+export interface ImportDestination {
   /** The slug of the project, which is created if it does not exist. */
   readonly project: string;
   /** The environments whose working sets the files are added to. Missing ones are created. */
@@ -16,7 +16,7 @@ export interface ProjectFrame {
 /** The records of the project, its owner and its environments, as far as they do not exist. */
 export async function missingRecords(
   sql: Sql,
-  { project, environments, owner }: ProjectFrame,
+  { project, environments, owner }: ImportDestination,
 ): Promise<InputRecord[]> {
   const [found] = await sql<{ environments: string[] }[]>`
     SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
