@@ -4,11 +4,13 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import {
   AUDIT_DENIALS_MAX,
-  AUDIT_FLUSH_MS,
   AUDIT_PRUNE_INTERVAL_MS,
   AUDIT_RETENTION_DAYS,
 } from "../shared/limits.ts";
 import type { Actor } from "./actor.ts";
+
+/** Equal denials within this time are one row. */
+const AUDIT_FLUSH_MS = 10_000;
 
 /** A request that was refused for lack of a valid credential (401) or of a right (403). */
 interface Denial {

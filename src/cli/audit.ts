@@ -1,12 +1,14 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
-import { AUDIT_LISTED_DEFAULT } from "../shared/limits.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { count, email, pastTime } from "./options.ts";
 import { type Column, jsonOption, printList, shortTime } from "./output.ts";
 import { findUser } from "./users.ts";
+
+/** Entries that `tessera audit` prints by default. */
+const AUDIT_LISTED_DEFAULT = 100;
 
 interface Options {
   readonly project?: string;

@@ -12,9 +12,7 @@ import { readIndexReports, shortId } from "../engine/indexing/changes/index-stat
 import { explain } from "../failure.ts";
 import { createLog } from "../observability/log.ts";
 import {
-  DISK_FREE_SAFE_BYTES,
   INDEX_STATE_FRESH_SECONDS,
-  POSTGRES_VERSION_MIN,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
 } from "../shared/limits.ts";
@@ -23,6 +21,11 @@ import { VERSION } from "../shared/version.ts";
 import { ReportedError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
 import { type Column, jsonOption, printList } from "./output.ts";
+
+/** With less free space, `doctor` warns. */
+const DISK_FREE_SAFE_BYTES = 2_147_483_648;
+/** The oldest supported major version of PostgreSQL. */
+const POSTGRES_VERSION_MIN = 14;
 
 /** What was checked, and what to do if it is not well. */
 interface Finding {

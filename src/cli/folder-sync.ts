@@ -4,8 +4,11 @@ import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
-import { PAGE_MAX, SYNC_REQUESTS_MAX } from "../shared/limits.ts";
+import { PAGE_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
+
+/** A folder is kept in step by this many requests at a time. */
+const SYNC_REQUESTS_MAX = 4;
 
 interface SyncTarget {
   readonly folder: string;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Sql } from "../db/client.ts";
 import { isComplete, readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
-import { INDEX_STATE_FRESH_SECONDS, REBUILD_POLL_MS } from "../shared/limits.ts";
+import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
@@ -9,6 +9,8 @@ import { waitUntilComplete } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { duration } from "./options.ts";
 import { formatTable } from "./table.ts";
+
+const REBUILD_POLL_MS = 250;
 
 interface StatusOptions {
   readonly project?: string;

@@ -1,10 +1,12 @@
 import { SingleBar } from "cli-progress";
 import { readIndexState } from "../api/projects/index-state.ts";
 import type { Sql } from "../db/client.ts";
-import { INDEX_WAIT_POLL_MS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
+
+/** Between two looks of a command that waits until an index is complete. */
+const INDEX_WAIT_POLL_MS = 500;
 
 type State = Awaited<ReturnType<typeof readIndexState>>;
 

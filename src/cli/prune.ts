@@ -2,11 +2,14 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Sql } from "../db/client.ts";
 import { plannedRemovals, type Removals } from "../import/import-markdown.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
-import { REMOVALS_SHOWN_MAX, WATCH_PRUNE_MAX } from "../shared/limits.ts";
+import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Io } from "./io.ts";
 import { notice, withoutControls } from "./output.ts";
+
+/** The share of the files that `--watch --prune` removes at once, 0 to 1. */
+const WATCH_PRUNE_MAX = 0.2;
 
 export interface PruneOptions {
   readonly prune?: boolean;

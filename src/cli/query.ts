@@ -5,7 +5,6 @@ import { searchBody } from "../import/embedders/search-body.ts";
 import {
   EMBED_HASHING_THRESHOLD,
   LOOKUP_LIMIT_MAX,
-  QUERY_KEY_SECONDS,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../shared/limits.ts";
@@ -25,6 +24,9 @@ import { warnOfOtherEmbedder } from "./other-embedders.ts";
 import { type Column, jsonOption, notice } from "./output.ts";
 import { excerpt, type Found, occurrences, printFound } from "./query-output.ts";
 import { serviceAddress } from "./service-address.ts";
+
+/** A command that queries the service without a key makes one that is valid for this long. */
+const QUERY_KEY_SECONDS = 60;
 
 interface QueryOptions {
   readonly project: string;

@@ -1,7 +1,9 @@
 import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
-import { EMAIL_TYPO_DISTANCE } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
+
+/** An unknown address that differs from a known one by at most this many letters is a typo. */
+const EMAIL_TYPO_DISTANCE = 2;
 
 interface User {
   readonly id: string;

@@ -1,9 +1,8 @@
-import {
-  COORDINATION_SWEEP_WRITES,
-  COORDINATION_VALUES_MAX,
-  COORDINATION_VALUES_MAX_BYTES,
-} from "../shared/limits.ts";
+import { COORDINATION_VALUES_MAX, COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
+
+/** Expired entries of the coordinator in memory are removed every so many writes. */
+const COORDINATION_SWEEP_WRITES = 1_000;
 
 interface Held {
   token: symbol;

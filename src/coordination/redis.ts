@@ -5,10 +5,12 @@ import { Problem } from "../problem/problem.ts";
 import {
   REDIS_COMMAND_TIMEOUT_MS,
   REDIS_CONNECT_TIMEOUT_MS,
-  REDIS_PAUSE_MS,
   REDIS_RECONNECT_MS,
 } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
+
+/** After a failure no command is sent for this long, so that a frozen server delays no request. */
+const REDIS_PAUSE_MS = 1_000;
 
 /** Takes the lease and returns nothing, or returns the milliseconds for which it is still held. */
 const ACQUIRE = `

@@ -1,6 +1,10 @@
 import type { Queryable } from "../db/client.ts";
 import { isAnyBefore, isAnyLagging, positionOf } from "../engine/indexing/changes/index-state.ts";
-import { IMPORT_INDEX_CHECK_MS, IMPORT_INDEX_WAIT_MAX_MS } from "../shared/limits.ts";
+
+/** How often an import checks whether the indexes keep up with it. */
+const IMPORT_INDEX_CHECK_MS = 250;
+/** It waits this long for them, and not again when they have not caught up by then. */
+const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 
 /** The longest that an import which was committed as a whole waits until searches see it. */
 const VISIBLE_WAIT_MAX_MS = 60_000;

@@ -184,16 +184,12 @@ export const REFUSALS_WAITING_MAX = 8_192;
 export const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
 // Audit log.
-/** Equal denials within this time are one row. */
-export const AUDIT_FLUSH_MS = 10_000;
 /** Different denials that are noted within this time. */
 export const AUDIT_DENIALS_MAX = 1_000;
 export const AUDIT_RETENTION_DAYS = 400;
 /** Removed files that an entry names. */
 export const AUDIT_PATHS_MAX = 20;
 export const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
-/** Entries that `tessera audit` prints by default. */
-export const AUDIT_LISTED_DEFAULT = 100;
 
 // Logging.
 /** A reason why requests fail for a while is logged at most this often. */
@@ -352,9 +348,6 @@ export const TREE_MAX_MESSAGES = 1_000;
 /** The longest valid address: longer ones in a token are ignored. */
 export const USER_EMAIL_MAX_CHARS = 320;
 
-/** An unknown address that differs from a known one by at most this many letters is a typo. */
-export const EMAIL_TYPO_DISTANCE = 2;
-
 // Projects.
 /** Every slug can be used as a reference. */
 export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
@@ -413,16 +406,12 @@ export const DELIVERY_RACE_RETRIES = 3;
 export const EXPONENT_MAX_CHARS = 15;
 
 // Coordination.
-/** Expired entries of the coordinator in memory are removed every so many writes. */
-export const COORDINATION_SWEEP_WRITES = 1_000;
 /** Values that the coordinator in memory keeps. Beyond either bound the oldest are dropped. */
 export const COORDINATION_VALUES_MAX = 100_000;
 export const COORDINATION_VALUES_MAX_BYTES = 67_108_864;
 export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 export const REDIS_COMMAND_TIMEOUT_MS = 500;
 export const REDIS_RECONNECT_MS = 250;
-/** After a failure no command is sent for this long, so that a frozen server delays no request. */
-export const REDIS_PAUSE_MS = 1_000;
 
 // Lists.
 export const PAGE_DEFAULT = 50;
@@ -438,9 +427,6 @@ export const FILE_TITLE_WINDOW_CHARS = 65_536;
 export const FILE_WRITE_ATTEMPTS = 3;
 /** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
 export const FILE_IMMUTABLE_SECONDS = 31_536_000;
-
-/** A folder is kept in step by this many requests at a time. */
-export const SYNC_REQUESTS_MAX = 4;
 
 // Assistants.
 /** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
@@ -510,42 +496,21 @@ export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
 export const TEXT_MERGE_IDLE_MS = 1_500;
 
 // Embedded PostgreSQL.
-export const EMBEDDED_PASSWORD_BYTES = 24;
 /** Replaying the write-ahead log after a crash may take this long. */
 export const EMBEDDED_START_TIMEOUT_SECONDS = 300;
-/** A fast shutdown writes one checkpoint. */
-export const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
 /** Attempts while another process takes the port or a killed server is still ending. */
 export const EMBEDDED_START_ATTEMPTS = 10;
 export const EMBEDDED_RETRY_MS = 200;
 export const EMBEDDED_POLL_MS = 20;
-/** How often a process checks that the server it uses still runs. */
-export const EMBEDDED_WATCH_INTERVAL_MS = 500;
-/** The pause after a failed restart of the server. */
-export const EMBEDDED_WATCH_RETRY_MS = 10_000;
-/** A start empties a larger server log. */
-export const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
 /** The end of the server log that is searched for the cause of a failure. */
 export const EMBEDDED_LOG_TAIL_CHARS = 4_000;
 export const EMBEDDED_LOCK_RETRY_MS = 25;
-/** A longer wait for another process that starts or stops the server is logged. */
-export const EMBEDDED_LOCK_REPORT_MS = 2_000;
 /** The holder of the lock may be starting a server. */
 export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 
 // Commands.
-/** With less free space, `doctor` warns. */
-export const DISK_FREE_SAFE_BYTES = 2_147_483_648;
-/** The oldest supported major version of PostgreSQL. */
-export const POSTGRES_VERSION_MIN = 14;
-/** A command that queries the service without a key makes one that is valid for this long. */
-export const QUERY_KEY_SECONDS = 60;
 /** Files that a command lists before it removes them. */
 export const REMOVALS_SHOWN_MAX = 5;
-/** Files whose embedder is compared with that of an import or a search. */
-export const EMBEDDER_SAMPLE_FILES = 50;
-/** The share of the files that `--watch --prune` removes at once, 0 to 1. */
-export const WATCH_PRUNE_MAX = 0.2;
 /** A service that has left its address and does not answer within this time does not run. */
 export const SERVICE_ANSWER_MS = 1_000;
 /** File versions that an export reads at a time, with their chunks. */
@@ -559,25 +524,13 @@ export const IMPORTS_MAX = 4;
 export const IMPORT_PACE_BYTES = 65_536;
 /** An import waits for its upload no longer than this, without the time that the import takes. */
 export const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
-/** Bytes of an upload that wait for its thread. */
-export const IMPORT_QUEUED_BYTES = 1_048_576;
 /** A compressed body may expand to this much, and to so many times the bytes that have arrived. */
 export const IMPORT_EXPANSION_FREE_BYTES = 1_048_576;
 export const IMPORT_EXPANSION_MAX = 64;
 /** Lines that an import refuses before it stops. */
 export const IMPORT_REFUSED_MAX = 100_000;
-/** All requests go before the parsing of imports. */
-export const IMPORT_NICENESS = 10;
-/** An import waits this long for a row that another transaction holds. */
-export const IMPORT_LOCK_TIMEOUT_MS = 5_000;
-/** The longest statement puts the files of a large scope in place. */
-export const IMPORT_STATEMENT_TIMEOUT_MS = 300_000;
-/** An import has its whole input before a transaction begins, and only reads it between two statements. */
-export const IMPORT_IDLE_TIMEOUT_MS = 60_000;
 /** Refused lines that the answer lists. */
 export const IMPORT_REPORT_ERRORS_MAX = 100;
-/** A thread that runs imports ends after this time without one, because it keeps the memory of the last. */
-export const IMPORT_THREAD_IDLE_MS = 10_000;
 
 /** Rows of a table that are read, and files that are embedded, at a time. */
 export const TABLE_ROWS_PER_READ = 512;
@@ -592,22 +545,9 @@ export const IMPORT_CHUNK_MAX_CHARS = 1_048_576;
 /** A batch ends after this many bytes of lines or this many rows, whichever comes first. */
 export const IMPORT_BATCH_BYTES = 2_097_152;
 export const IMPORT_BATCH_ROWS = 5_000;
-/** Rows and bytes of parameters per statement. */
-export const IMPORT_STATEMENT_ROWS = 2_000;
 /** Rows of releases that are put in place in one transaction, unless one release has more. */
 export const IMPORT_RELEASE_ROWS = 2_000;
-export const IMPORT_STATEMENT_BYTES = 2_097_152;
 export const IMPORT_READ_BYTES = 262_144;
-/** How often an import checks whether the indexes keep up with it. */
-export const IMPORT_INDEX_CHECK_MS = 250;
-/** It waits this long for them, and not again when they have not caught up by then. */
-export const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
-/** Looked-up rows that an import caches per table. */
-/** File versions per announcement, whose payload PostgreSQL limits to 8,000 bytes. */
-export const ANNOUNCED_VERSIONS_MAX = 200;
-export const IMPORT_LOOKUP_CACHE_ROWS = 100_000;
-/** Validation errors reported per record. */
-export const IMPORT_RECORD_ERRORS_MAX = 3;
 /** Unknown fields that an import reports by name. */
 export const IMPORT_UNKNOWN_FIELDS_MAX = 32;
 export const IMPORT_NAME_MAX_CHARS = 255;
@@ -625,8 +565,6 @@ export const MARKDOWN_FILES_PER_STEP = 64;
 /** HTML pages and AsciiDoc documents that are converted to Markdown. */
 export const CONVERTED_MAX_CHARS = 4_194_304;
 export const HTML_MAX_DEPTH = 128;
-/** A watched folder is imported again when nothing has changed in it for this long. */
-export const WATCH_SETTLE_MS = 300;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
 export const WATCH_RETRY_MAX_MS = 60_000;
@@ -636,13 +574,8 @@ export const EMBED_ATTEMPTS = 6;
 export const EMBED_TIMEOUT_MS = 60_000;
 export const EMBED_RETRY_BASE_MS = 500;
 export const EMBED_RETRY_MAX_MS = 60_000;
-/** How much of an error response is shown. */
-export const EMBED_ERROR_MAX_CHARS = 200;
 
 // Index rebuild by command.
-export const REBUILD_POLL_MS = 250;
-/** Between two looks of a command that waits until an index is complete. */
-export const INDEX_WAIT_POLL_MS = 500;
 /** A server without a report for this long counts as stopped. */
 export const INDEX_STATE_FRESH_SECONDS = 15;
 

@@ -10,12 +10,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { EMBEDDED_PASSWORD_BYTES } from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
 import { runProgram } from "./programs.ts";
+
+const EMBEDDED_PASSWORD_BYTES = 24;
 
 /** The superuser of an embedded cluster. */
 export const DATABASE_USER = "tessera";

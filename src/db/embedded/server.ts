@@ -3,12 +3,10 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import pRetry from "p-retry";
 import {
-  EMBEDDED_LOG_MAX_BYTES,
   EMBEDDED_POLL_MS,
   EMBEDDED_RETRY_MS,
   EMBEDDED_START_ATTEMPTS,
   EMBEDDED_START_TIMEOUT_SECONDS,
-  EMBEDDED_STOP_TIMEOUT_SECONDS,
 } from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
@@ -16,6 +14,11 @@ import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
 import { commandLine } from "./processes.ts";
 import { runProgram } from "./programs.ts";
+
+/** A fast shutdown writes one checkpoint. */
+const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
+/** A start empties a larger server log. */
+const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
 
 /** Settings of the server, by their PostgreSQL names. */
 export type ServerSettings = Readonly<Record<string, string>>;

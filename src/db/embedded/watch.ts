@@ -1,5 +1,9 @@
-import { EMBEDDED_WATCH_INTERVAL_MS, EMBEDDED_WATCH_RETRY_MS } from "../../shared/limits.ts";
 import { isAlive } from "./processes.ts";
+
+/** How often a process checks that the server it uses still runs. */
+const EMBEDDED_WATCH_INTERVAL_MS = 500;
+/** The pause after a failed restart of the server. */
+const EMBEDDED_WATCH_RETRY_MS = 10_000;
 
 /**
  * Watches the server and calls `restart` when it has died, for example because the system ran out

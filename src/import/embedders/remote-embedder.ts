@@ -3,7 +3,6 @@ import {
   EMBED_ATTEMPTS,
   EMBED_BATCH_CHARS,
   EMBED_BATCH_INPUTS,
-  EMBED_ERROR_MAX_CHARS,
   EMBED_RETRY_BASE_MS,
   EMBED_RETRY_MAX_MS,
   EMBED_TIMEOUT_MS,
@@ -11,6 +10,9 @@ import {
 import type { Embedder, Passage } from "./embedder.ts";
 import { EmbeddingError, type EmbeddingSetting } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
+
+/** How much of an error response is shown. */
+const EMBED_ERROR_MAX_CHARS = 200;
 
 interface RemoteOptions {
   /** The URL of `/v1/embeddings`, or of a path above it. */

@@ -1,6 +1,8 @@
 import type { Queryable } from "../../db/client.ts";
-import { EMBEDDER_SAMPLE_FILES } from "../../shared/limits.ts";
 import { versionKeyPrefix } from "./documents.ts";
+
+/** Files whose embedder is compared with that of an import or a search. */
+const EMBEDDER_SAMPLE_FILES = 50;
 
 interface EmbeddedScope {
   /** Its slug or id. */

@@ -1,4 +1,5 @@
-import { WATCH_SETTLE_MS } from "../../shared/limits.ts";
+/** A watched folder is imported again when nothing has changed in it for this long. */
+const WATCH_SETTLE_MS = 300;
 
 /**
  * Yields whenever something below a folder has changed and nothing more has for WATCH_SETTLE_MS. The

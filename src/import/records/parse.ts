@@ -2,11 +2,7 @@ import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
-import {
-  IMPORT_RECORD_ERRORS_MAX,
-  IMPORT_RECORD_MAX_CHARS,
-  JSON_MAX_DEPTH,
-} from "../../shared/limits.ts";
+import { IMPORT_RECORD_MAX_CHARS, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { RecordError } from "./errors.ts";
 import { fileRemoval, fileVersion } from "./file-record.ts";
@@ -14,6 +10,9 @@ import type { ParsedRecord } from "./parsed-record.ts";
 import { RECORD_SCHEMAS, type RecordKind, type RecordOf } from "./schemas.ts";
 import { type ImportTarget, requireTarget, withTarget } from "./target.ts";
 import { type OnUnknownField, omitUnknownFields, similarField } from "./unknown-fields.ts";
+
+/** Validation errors reported per record. */
+const IMPORT_RECORD_ERRORS_MAX = 3;
 
 type RecordSchema = (typeof RECORD_SCHEMAS)[RecordKind];
 

@@ -1,10 +1,6 @@
 import { SupervisedThread } from "../../engine/threads/supervised-thread.ts";
 import { Problem } from "../../problem/problem.ts";
-import {
-  IMPORT_EXPANSION_MAX,
-  IMPORT_QUEUED_BYTES,
-  IMPORT_THREAD_IDLE_MS,
-} from "../../shared/limits.ts";
+import { IMPORT_EXPANSION_MAX } from "../../shared/limits.ts";
 import type {
   ImportFailure,
   ImportInput,
@@ -13,6 +9,11 @@ import type {
   ImportReport,
   ImportThreadOptions,
 } from "./messages.ts";
+
+/** Bytes of an upload that wait for its thread. */
+const IMPORT_QUEUED_BYTES = 1_048_576;
+/** A thread that runs imports ends after this time without one, because it keeps the memory of the last. */
+const IMPORT_THREAD_IDLE_MS = 10_000;
 
 /** The problem or the error that a failed import means to its caller. */
 function errorOf(failure: ImportFailure, maxBytes: number): Error {

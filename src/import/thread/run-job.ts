@@ -1,17 +1,18 @@
 import type { Sql } from "../../db/client.ts";
-import {
-  IGNORED_FIELDS_MAX,
-  IMPORT_IDLE_TIMEOUT_MS,
-  IMPORT_LOCK_TIMEOUT_MS,
-  IMPORT_REPORT_ERRORS_MAX,
-  IMPORT_STATEMENT_TIMEOUT_MS,
-} from "../../shared/limits.ts";
+import { IGNORED_FIELDS_MAX, IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
 import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
 import type { Source } from "../records/source.ts";
 import { unscopedFiles } from "../records/unscoped.ts";
 import type { ImportJob, ImportReport } from "./messages.ts";
 import { expanded, requireSense } from "./upload-guard.ts";
+
+/** An import waits this long for a row that another transaction holds. */
+const IMPORT_LOCK_TIMEOUT_MS = 5_000;
+/** The longest statement puts the files of a large scope in place. */
+const IMPORT_STATEMENT_TIMEOUT_MS = 300_000;
+/** An import has its whole input before a transaction begins, and only reads it between two statements. */
+const IMPORT_IDLE_TIMEOUT_MS = 60_000;
 
 /** Someone waits for the answer, and others for what the import holds. */
 const BOUNDS = {

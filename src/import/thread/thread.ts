@@ -1,6 +1,6 @@
 import { openDatabase } from "../../db/client.ts";
 import { postEvent, runThread, threadOptions } from "../../engine/threads/run-thread.ts";
-import { DB_CLOSE_TIMEOUT_SECONDS, IMPORT_NICENESS } from "../../shared/limits.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { ImportError } from "../records/errors.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
@@ -8,6 +8,9 @@ import { InputLost, PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
 import { spooled } from "./spool.ts";
 import { InputRefused, InputTooLarge } from "./upload-guard.ts";
+
+/** All requests go before the parsing of imports. */
+const IMPORT_NICENESS = 10;
 
 /**
  * The entry point of a thread that runs imports, one after another, whose parsing would otherwise delay all

@@ -1,6 +1,8 @@
 import { NEW_VERSIONS_CHANNEL } from "../../db/channels.ts";
 import type { Queryable } from "../../db/client.ts";
-import { ANNOUNCED_VERSIONS_MAX } from "../../shared/limits.ts";
+
+/** File versions per announcement, whose payload PostgreSQL limits to 8,000 bytes. */
+const ANNOUNCED_VERSIONS_MAX = 200;
 
 /** A file version that a batch has written completely, with its chunks. */
 export interface NewVersion {

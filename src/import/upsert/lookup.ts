@@ -1,6 +1,8 @@
 import type { Queryable } from "../../db/client.ts";
-import { IMPORT_LOOKUP_CACHE_ROWS } from "../../shared/limits.ts";
 import { type IdOrigin, idAside } from "../../shared/uuid.ts";
+
+/** Looked-up rows that an import caches per table. */
+const IMPORT_LOOKUP_CACHE_ROWS = 100_000;
 
 /** What an import knows about a row that is stored, or will be once the batch is written. */
 export interface KnownRow {

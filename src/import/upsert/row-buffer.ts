@@ -1,5 +1,4 @@
 import type { Queryable } from "../../db/client.ts";
-import { IMPORT_STATEMENT_BYTES, IMPORT_STATEMENT_ROWS } from "../../shared/limits.ts";
 import {
   arrayLiteral,
   insertStatement,
@@ -8,6 +7,10 @@ import {
   upsertStatement,
 } from "./statements.ts";
 import { TABLES, type Table } from "./tables.ts";
+
+/** Rows and bytes of parameters per statement. */
+const IMPORT_STATEMENT_ROWS = 2_000;
+const IMPORT_STATEMENT_BYTES = 2_097_152;
 
 interface Row {
   readonly isNew: boolean;
