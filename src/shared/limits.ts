@@ -418,6 +418,24 @@ export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const CURSOR_MAX_CHARS = 13_334;
 
+// Filters.
+/** How deep $and, $or and $not may be nested. */
+export const FILTER_DEPTH_MAX = 8;
+/** Comparisons in a filter. */
+export const FILTER_CONDITIONS_MAX = 64;
+export const FILTER_IN_MAX_VALUES = 1_000;
+export const FILTER_STRING_MAX_CHARS = 1_024;
+/** Filters per project whose results are kept; the tenant with the most of them loses the oldest. */
+export const FILTERS_CACHED_MAX = 64;
+/** A filter is evaluated for so long at a time; then changes are indexed, and other filters follow. */
+export const FILTER_SLICE_MS = 5;
+/** File versions that are evaluated between two looks at the clock. */
+export const FILTER_SLICE_VERSIONS = 64;
+/** Files that a filtered list reads and evaluates at a time. */
+export const FILES_FILTERED_ROWS = 1_000;
+/** A filter of a list in its packed form, in which cursors have it. */
+export const FILES_FILTER_MAX_CHARS = 6_000;
+
 // Files.
 /** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
 export const FILE_PIECE_CHARS = 65_536;

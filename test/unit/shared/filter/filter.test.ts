@@ -1,0 +1,274 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { checkFilter } from "../../../../src/shared/filter/check.ts";
+import { compileFilter } from "../../../../src/shared/filter/compile.ts";
+import { compileGlob } from "../../../../src/shared/filter/glob.ts";
+
+type Json = Record<string, unknown>;
+
+/** Whether a valid filter matches a document. */
+function matches(filter: Json, frontmatter: Json, { path = "a.md", metadata = {} as Json } = {}) {
+  expect(checkFilter(filter)).toEqual([]);
+  return compileFilter(filter).matches({ path, frontmatter, metadata });
+}
+
+const onX = (operand: unknown, x?: unknown) =>
+  matches({ "frontmatter.x": operand }, x === undefined ? {} : { x });
+
+describe("a filter", () => {
+  test("that is empty matches everything", () => {
+    expect(matches({}, {})).toBe(true);
+  });
+
+  test("compares a value as $eq does, of the same type only", () => {
+    expect(onX(5, 5)).toBe(true);
+    expect(onX({ $eq: 5 }, 5)).toBe(true);
+    expect(onX("5", 5)).toBe(false);
+    expect(onX({ $gt: "4" }, 5)).toBe(false);
+    expect(onX({ $lte: 5 }, "5")).toBe(false);
+    expect(onX(true, "true")).toBe(false);
+    expect(onX({ $in: ["5", true] }, 5)).toBe(false);
+  });
+
+  test("orders numbers, and dates as strings", () => {
+    expect(onX({ $gt: 4, $lte: 5 }, 5)).toBe(true);
+    expect(onX({ $lt: 5 }, 5)).toBe(false);
+    expect(onX({ $gte: "2026-01-05" }, "2026-01-05T09:30:00Z")).toBe(true);
+    expect(onX({ $lt: "2026-01-05" }, "2025-12-31")).toBe(true);
+  });
+
+  test("matches an array if one element does, and the negations if none does", () => {
+    const tags = ["java", "agents", 3];
+    expect(onX("java", tags)).toBe(true);
+    expect(onX({ $prefix: "ag" }, tags)).toBe(true);
+    expect(onX({ $ne: "java" }, tags)).toBe(false);
+    expect(onX({ $ne: "rust" }, tags)).toBe(true);
+    expect(onX({ $nin: ["rust", 3] }, tags)).toBe(false);
+    expect(onX({ $nin: ["rust"] }, tags)).toBe(true);
+    expect(onX({ $not: { $gt: 2 } }, tags)).toBe(false);
+    expect(onX({ $not: "java" }, tags)).toBe(false);
+  });
+
+  test("lets each operator of a key find an element of its own", () => {
+    expect(onX({ $gt: 8, $lt: 2 }, [1, 9])).toBe(true);
+    expect(onX({ $gt: 8, $lt: 2 }, [9])).toBe(false);
+  });
+
+  test("finds a missing field by negations and $exists: false only", () => {
+    for (const operand of [{ $ne: 1 }, { $nin: [1] }, { $not: 1 }, { $exists: false }]) {
+      expect(onX(operand)).toBe(true);
+    }
+    for (const operand of [1, { $in: [1] }, { $lt: 9 }, { $gte: "" }, { $exists: true }]) {
+      expect(onX(operand)).toBe(false);
+    }
+    expect(onX({ $glob: "**" })).toBe(false);
+    expect(onX({ $prefix: "" })).toBe(false);
+  });
+
+  test("sees that empty arrays and objects exist", () => {
+    for (const value of [[], {}, { a: 1 }, "", 0, false]) {
+      expect(onX({ $exists: true }, value)).toBe(true);
+      expect(onX({ $exists: false }, value)).toBe(false);
+    }
+    expect(onX({ $ne: 1 }, [])).toBe(true);
+    expect(onX({ $in: [] }, [1])).toBe(false);
+    expect(onX({ $nin: [] }, [1])).toBe(true);
+  });
+
+  test("reads keys with dots into objects, and never inherited ones", () => {
+    expect(matches({ "frontmatter.a.b": 1 }, { a: { b: [1, 2] } })).toBe(true);
+    expect(matches({ "frontmatter.a.b": 1 }, { a: [1] })).toBe(false);
+    expect(onX({ $exists: true })).toBe(false);
+    expect(matches({ "frontmatter.constructor": { $exists: true } }, {})).toBe(false);
+    expect(matches({ "frontmatter.length": { $exists: true } }, {})).toBe(false);
+  });
+
+  test("combines keys, $and, $or and $not", () => {
+    const document = { a: 1, b: 2 };
+    expect(matches({ "frontmatter.a": 1, "frontmatter.b": 3 }, document)).toBe(false);
+    expect(matches({ $or: [{ "frontmatter.a": 9 }, { "frontmatter.b": 2 }] }, document)).toBe(true);
+    expect(matches({ $and: [{ "frontmatter.a": 1 }, { path: "a.md" }] }, document)).toBe(true);
+    expect(matches({ $not: { "frontmatter.a": 1, "frontmatter.b": 3 } }, document)).toBe(true);
+    expect(matches({ $not: {} }, document)).toBe(false);
+  });
+
+  test("knows the metadata of a chunk and the path of its file", () => {
+    const chunk = { path: "docs/a.md", metadata: { headings: ["Install"] } };
+    expect(matches({ "metadata.headings": "Install" }, {}, chunk)).toBe(true);
+    expect(matches({ path: { $glob: "docs/*.md" } }, {}, chunk)).toBe(true);
+    expect(matches({ "frontmatter.headings": "Install" }, {}, chunk)).toBe(false);
+  });
+});
+
+describe("$glob", () => {
+  const table: [pattern: string, matching: string[], others: string[]][] = [
+    ["*.md", ["a.md", ".md"], ["a/b.md", "a.mdx"]],
+    ["**.md", ["a.md", "a/b.md"], ["a.txt"]],
+    ["docs/**", ["docs/", "docs/a", "docs/a/b"], ["docs", "xdocs/a"]],
+    ["docs/**/a.md", ["docs/a.md", "docs/x/a.md", "docs/x/y/a.md"], ["docsa.md", "docs/xa.md"]],
+    ["**/a.md", ["a.md", "x/a.md", "x/y/a.md"], ["xa.md"]],
+    ["**", ["", "a", "a/b"], []],
+    ["?.md", ["a.md", "😀.md"], ["ab.md", "/.md", ".md"]],
+    ["[ab]{c}.md", ["[ab]{c}.md"], ["a.md", "ac.md"]],
+    ["a\\*", ["a\\", "a\\b"], ["a*"]],
+    ["a.b", ["a.b"], ["axb"]],
+    ["*a*b*", ["ab", "xaxbx", "aab"], ["ba", "a/b"]],
+  ];
+  for (const [pattern, matching, others] of table) {
+    test(`${pattern} matches what it should`, () => {
+      const passes = compileGlob(pattern);
+      for (const text of matching) expect([text, passes(text)]).toEqual([text, true]);
+      for (const text of others) expect([text, passes(text)]).toEqual([text, false]);
+    });
+  }
+
+  test("of many stars takes no exponential time", () => {
+    expect(compileGlob(`${"*a".repeat(500)}b`)("a".repeat(1_000))).toBe(false);
+  });
+});
+
+describe("what is wrong with a filter is said by its place", () => {
+  const nested = (depth: number): unknown => (depth === 0 ? {} : { $not: nested(depth - 1) });
+  const and = (depth: number): string => `filter${".$not".repeat(depth)}`;
+  const table: [fault: string, filter: unknown, field: string][] = [
+    ["an unknown operator", { $and: [{}, { path: { $like: "a" } }] }, "filter.$and[1].path.$like"],
+    ["an unknown field", { title: "a" }, "filter.title"],
+    ["frontmatter without a key", { frontmatter: "a" }, "filter.frontmatter"],
+    ["an unknown logical operator", { $nor: [] }, "filter.$nor"],
+    ["an array", [], "filter"],
+    ["a text", "path", "filter"],
+    ["null as a value", { path: null }, "filter.path"],
+    ["an array as a value", { path: ["a"] }, "filter.path"],
+    ["an object as a value", { path: { $eq: {} } }, "filter.path.$eq"],
+    ["no operator", { path: {} }, "filter.path"],
+    ["a number in $prefix", { path: { $prefix: 1 } }, "filter.path.$prefix"],
+    ["a text in $exists", { path: { $exists: "yes" } }, "filter.path.$exists"],
+    ["a value in $in", { path: { $in: "a" } }, "filter.path.$in"],
+    ["an element of $nin", { path: { $nin: ["a", null] } }, "filter.path.$nin[1]"],
+    ["a filter in $or", { $or: {} }, "filter.$or"],
+    ["an infinite number", { path: { $gt: Number.POSITIVE_INFINITY } }, "filter.path.$gt"],
+    ["nine levels", nested(9), and(9)],
+    ["too long a string", { path: { $glob: "a".repeat(1_025) } }, "filter.path.$glob"],
+    ["too many values", { path: { $in: Array(1_001).fill(1) } }, "filter.path.$in"],
+    ["65 comparisons", { $or: Array(65).fill({ path: "a" }) }, "filter.$or[64].path"],
+  ];
+  for (const [fault, filter, field] of table) {
+    test(fault, () => {
+      expect(checkFilter(filter).map((each) => each.field)).toEqual([field]);
+    });
+  }
+
+  test("the limits themselves are allowed", () => {
+    expect(checkFilter(nested(8))).toEqual([]);
+    expect(checkFilter({ path: { $in: Array(1_000).fill("a") } })).toEqual([]);
+    expect(checkFilter({ path: "😀".repeat(1_024) })).toEqual([]);
+    expect(checkFilter({ $or: Array(64).fill({ path: "a" }) })).toEqual([]);
+  });
+});
+
+/** A deliberately plain evaluator: it interprets the filter anew for each document. */
+const plain = {
+  glob(pattern: string, text: string): boolean {
+    const source = pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replace(/(^|\/)\*\*\//g, "$1\u0001")
+      .replace(/\*\*+/g, "\u0002")
+      .replace(/\*/g, "[^/]*")
+      .replace(/\?/g, "[^/]")
+      .replaceAll("\u0001", "(?:.*/)?")
+      .replaceAll("\u0002", ".*");
+    return new RegExp(`^${source}$`, "su").test(text);
+  },
+  one(operator: string, value: unknown, operand: never): boolean {
+    const same = typeof value === typeof operand;
+    const list = operand as unknown[];
+    if (operator === "$eq") return value === operand;
+    if (operator === "$in") return list.includes(value);
+    if (operator === "$gt") return same && (value as number) > operand;
+    if (operator === "$gte") return same && (value as number) >= operand;
+    if (operator === "$lt") return same && (value as number) < operand;
+    if (operator === "$lte") return same && (value as number) <= operand;
+    if (operator === "$prefix") return same && (value as string).startsWith(operand);
+    return same && plain.glob(operand, value as string);
+  },
+  operator(operator: string, value: unknown, operand: unknown): boolean {
+    if (operator === "$not") return !plain.field(value, operand);
+    if (operator === "$ne") return !plain.operator("$eq", value, operand);
+    if (operator === "$nin") return !plain.operator("$in", value, operand);
+    if (operator === "$exists") return (value !== undefined) === operand;
+    const values = value === undefined ? [] : [value].flat();
+    return values.some((each) => plain.one(operator, each, operand as never));
+  },
+  field(value: unknown, operand: unknown): boolean {
+    if (typeof operand !== "object" || operand === null)
+      return plain.operator("$eq", value, operand);
+    return Object.entries(operand).every(([name, each]) => plain.operator(name, value, each));
+  },
+  matches(filter: Json, document: Json): boolean {
+    return Object.entries(filter).every(([key, operand]) => {
+      const list = operand as Json[];
+      if (key === "$and") return list.every((each) => plain.matches(each, document));
+      if (key === "$or") return list.some((each) => plain.matches(each, document));
+      if (key === "$not") return !plain.matches(operand as Json, document);
+      const read = (at: unknown, name: string) => (at as Json | undefined)?.[name];
+      return plain.field(key.split(".").reduce<unknown>(read, document), operand);
+    });
+  },
+};
+
+const scalar = fc.oneof(
+  fc.constantFrom("a", "b", "a/b", "a/b/c", "", "1", "2026-01-05", "😀"),
+  fc.integer({ min: -1, max: 3 }),
+  fc.boolean(),
+);
+const glob = fc
+  .array(fc.constantFrom("a", "b", "c", "/", "*", "**", "**/", "?"), { maxLength: 5 })
+  .map((parts) => parts.join(""));
+const { operators } = fc.letrec<{ operators: Json }>((tie) => ({
+  operators: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.record({ $eq: scalar }),
+    fc.record({ $ne: scalar }),
+    fc.record({ $in: fc.array(scalar, { maxLength: 3 }) }),
+    fc.record({ $nin: fc.array(scalar, { maxLength: 3 }) }),
+    fc.record({ $gt: scalar, $lte: scalar }),
+    fc.record({ $gte: scalar, $lt: scalar }),
+    fc.record({ $exists: fc.boolean() }),
+    fc.record({ $prefix: fc.constantFrom("a", "", "a/") }),
+    fc.record({ $glob: glob }),
+    fc.record({ $not: tie("operators") }),
+  ),
+}));
+const key = fc.constantFrom("path", "frontmatter.a", "frontmatter.b.a", "metadata.a");
+const filters = fc.letrec<{ filter: Json }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.dictionary(key, fc.oneof(scalar, operators), { maxKeys: 3 }),
+    fc.record({ $and: fc.array(tie("filter"), { maxLength: 3 }) }),
+    fc.record({ $or: fc.array(tie("filter"), { maxLength: 3 }) }),
+    fc.record({ $not: tie("filter") }),
+  ),
+})).filter;
+const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.record({ a: scalar }));
+const values = fc.dictionary(fc.constantFrom("a", "b"), value, { maxKeys: 2 });
+
+test("a compiled filter agrees with a plain evaluator on random documents and filters", () => {
+  const path = fc.constantFrom("a", "b", "a/b", "a/b/c", "c/a", "😀");
+  const document = fc.record({ path, frontmatter: values, metadata: values });
+  fc.assert(
+    fc.property(
+      filters,
+      fc.array(document, { minLength: 1, maxLength: 8 }),
+      (filter, documents) => {
+        expect(checkFilter(filter).filter(({ message }) => !message.includes("nested"))).toEqual(
+          [],
+        );
+        const compiled = compileFilter(filter);
+        for (const each of documents) {
+          expect(compiled.matches(each)).toBe(plain.matches(filter, each));
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
