@@ -1,7 +1,7 @@
 import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { FRONTMATTER_MAX_CHARS } from "../shared/limits.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
-import { readPlainYaml } from "./plain-yaml.ts";
+import { plainText, readPlainYaml } from "./plain-yaml.ts";
 
 interface Frontmatter {
   entries: FrontmatterEntry[];
@@ -14,33 +14,57 @@ interface Frontmatter {
 const OPENING_FENCE = /^---[ \t]*(?:\r\n|\n|\r)/;
 const CLOSING_FENCE = /^(?:---|\.\.\.)[ \t]*$/;
 
-/**
- * Reads the YAML block at the top of a Markdown file. Never throws: an invalid block is skipped with
- * a warning. A block without a closing fence is text.
- */
-export function readFrontmatter(text: string): Frontmatter {
+/** The YAML block at the top of a Markdown file. */
+interface Block {
+  /** Without the fences; null when there is none, or it is not closed. */
+  readonly yaml: string | null;
+  readonly bodyOffset: number;
+  readonly warning: string | null;
+}
+
+/** A block without a closing fence is text. */
+function findBlock(text: string): Block {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   const opening = OPENING_FENCE.exec(text.slice(start, start + FENCE_WINDOW));
-  if (opening === null) return { entries: [], bodyOffset: start, warning: null };
+  if (opening === null) return { yaml: null, bodyOffset: start, warning: null };
 
   const yamlStart = start + opening[0].length;
   const closing = findClosingFence(text, yamlStart);
   if (closing === null) {
-    return {
-      entries: [],
-      bodyOffset: start,
-      warning: `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`,
-    };
+    const warning = `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`;
+    return { yaml: null, bodyOffset: start, warning };
   }
-  const bodyOffset = closing.bodyOffset;
+  const { yamlEnd, bodyOffset } = closing;
+  return { yaml: text.slice(yamlStart, yamlEnd), bodyOffset, warning: null };
+}
+
+/**
+ * Reads the YAML block at the top of a Markdown file. Never throws: an invalid block is skipped with
+ * a warning.
+ */
+export function readFrontmatter(text: string): Frontmatter {
+  const { yaml, bodyOffset, warning } = findBlock(text);
+  if (yaml === null) return { entries: [], bodyOffset, warning };
   try {
-    return {
-      entries: parseEntries(text.slice(yamlStart, closing.yamlEnd)),
-      bodyOffset,
-      warning: null,
-    };
+    const entries =
+      readPlainYaml(yaml) ?? yamlParser().parseYaml(yaml, yamlParser().scalarAsWritten);
+    const texts = entries.map(([key, value]) => ({ key, value: plainText(value) }));
+    return { entries: texts, bodyOffset, warning: null };
   } catch (cause) {
     return { entries: [], bodyOffset, warning: warningText(cause) };
+  }
+}
+
+/** The values of the YAML block with their types, by key; empty without a valid block. */
+export function readFrontmatterValues(text: string): Readonly<Record<string, unknown>> {
+  const { yaml } = findBlock(text);
+  if (yaml === null) return {};
+  try {
+    const entries = readPlainYaml(yaml) ?? yamlParser().parseYaml(yaml, yamlParser().typedScalar);
+    return Object.fromEntries(entries);
+  } catch {
+    // What is wrong with it was reported when the file was imported.
+    return {};
   }
 }
 
@@ -70,10 +94,6 @@ function warningText(cause: unknown): string {
   if (cause instanceof FrontmatterError) return `frontmatter ${cause.message}`;
   if (cause instanceof RangeError) return "frontmatter is nested too deeply";
   return "frontmatter is not valid YAML";
-}
-
-function parseEntries(yaml: string): FrontmatterEntry[] {
-  return readPlainYaml(yaml) ?? yamlParser().parseYaml(yaml);
 }
 
 /** Loaded with the first block that needs it, because few do and every thread would load it. */

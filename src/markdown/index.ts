@@ -1,6 +1,6 @@
 /** Reading Markdown: parsing a file, and cutting it into chunks. */
 export { chunkMarkdown, countTokens, markdownChunks, plainChunks } from "./chunk.ts";
-export { readFrontmatter } from "./frontmatter.ts";
+export { readFrontmatter, readFrontmatterValues } from "./frontmatter.ts";
 export { HeadingScanner } from "./headings.ts";
 export { fileTitle, isMarkdownPath, parseMarkdown } from "./parse.ts";
 export type * from "./types.ts";

@@ -1,4 +1,3 @@
-import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
 
 /** A line `key: value` that means in YAML what it looks like. */
@@ -14,25 +13,37 @@ const LIST = /^\[(?:[A-Za-z][\w/-]*(?: [\w/-]+)*(?:, *[A-Za-z][\w/-]*(?: [\w/-]+
 /** Words that are not text in YAML's core schema, except for `true` and `false`. */
 const NOT_TEXT = /^(?:null|Null|NULL|True|TRUE|False|FALSE)$/;
 
-function readValue(text: string): string | null {
-  if (text === "") return "";
-  if (QUOTED.test(text)) return JSON.parse(text) as string;
-  if (LIST.test(text)) return readList(text);
-  return PLAIN.test(text) && !NOT_TEXT.test(text) ? text : null;
+/** A value of YAML. Null stands for an entry without a value. */
+export type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
+
+/** A value as one text: nested ones are compact JSON. */
+export function plainText(value: Plain): string {
+  if (value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function readList(text: string): string | null {
+/** Undefined for a value that is not plain. */
+function readValue(text: string): Plain | undefined {
+  if (text === "") return null;
+  if (QUOTED.test(text)) return JSON.parse(text) as string;
+  if (LIST.test(text)) return readList(text);
+  if (!PLAIN.test(text) || NOT_TEXT.test(text)) return undefined;
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function readList(text: string): string[] | undefined {
   const words = text === "[]" ? [] : text.slice(1, -1).split(/, */);
   const isText = words.every((word) => !NOT_TEXT.test(word) && word !== "true" && word !== "false");
-  return isText ? JSON.stringify(words) : null;
+  return isText ? words : undefined;
 }
 
 /**
  * Reads YAML of the simplest form, in which most frontmatter is written, a dozen times faster than a
  * YAML parser. Null if it has anything else, or a key twice.
  */
-export function readPlainYaml(yaml: string): FrontmatterEntry[] | null {
-  const entries: FrontmatterEntry[] = [];
+export function readPlainYaml(yaml: string): [key: string, value: Plain][] | null {
+  const entries: [string, Plain][] = [];
   const keys = new Set<string>();
   const lines = yaml.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -40,9 +51,10 @@ export function readPlainYaml(yaml: string): FrontmatterEntry[] | null {
     const match = LINE.exec(line.endsWith("\r") ? line.slice(0, -1) : line);
     const key = match?.[1] ?? "null";
     const value = readValue((match?.[2] ?? "").trim());
-    if (value === null || NOT_TEXT.test(key) || OTHER_SPACE.test(match?.[2] ?? "")) return null;
+    if (value === undefined || NOT_TEXT.test(key) || OTHER_SPACE.test(match?.[2] ?? ""))
+      return null;
     keys.add(key);
-    entries.push({ key, value });
+    entries.push([key, value]);
   }
   return keys.size === lines.length && keys.size <= FRONTMATTER_MAX_ENTRIES ? entries : null;
 }

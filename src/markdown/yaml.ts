@@ -9,16 +9,20 @@ import {
   type Node,
   parseDocument,
 } from "yaml";
-import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import {
   FRONTMATTER_MAX_DEPTH,
   FRONTMATTER_MAX_ENTRIES,
   FRONTMATTER_MAX_NODES,
 } from "../shared/limits.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
+import { type Plain, plainText } from "./plain-yaml.ts";
 
-/** Reads a block that is not plain. Throws a FrontmatterError or what the parser throws. */
-export function parseYaml(yaml: string): FrontmatterEntry[] {
+/**
+ * Reads a block that is not plain. Throws a FrontmatterError or what the parser throws.
+ *
+ * @param scalar makes a value of a scalar that is written as `source`
+ */
+export function parseYaml(yaml: string, scalar: ScalarReader): [key: string, value: Plain][] {
   refuseDeepIndicators(yaml);
   const lines = new LineCounter();
   // The core schema has JSON's types only, so dates and the like stay as they were written.
@@ -42,11 +46,8 @@ export function parseYaml(yaml: string): FrontmatterEntry[] {
   if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
     throw new FrontmatterError(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
   }
-  const budget = { nodes: FRONTMATTER_MAX_NODES, anchors: new Map<string, unknown>() };
-  return root.items.map((pair) => ({
-    key: plainText(toPlain(pair.key, budget, 0)),
-    value: plainText(toPlain(pair.value, budget, 0)),
-  }));
+  const budget = { nodes: FRONTMATTER_MAX_NODES, anchors: new Map<string, unknown>(), scalar };
+  return root.items.map((pair) => [keyOf(pair.key, budget, 0), toPlain(pair.value, budget, 0)]);
 }
 
 /**
@@ -72,13 +73,14 @@ function refuseDeepIndicators(yaml: string): void {
 /** Higher than the depth of values, because brackets in quoted text count too. */
 const FRONTMATTER_MAX_FLOW_DEPTH = 4 * FRONTMATTER_MAX_DEPTH;
 
-type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
+type ScalarReader = (value: unknown, source: string | undefined) => Plain;
 
 interface Budget {
   /** Values that may still be converted. A value counts once more for each alias of it. */
   nodes: number;
   /** The nodes that aliases name. A name may be given again. */
   readonly anchors: Map<string, unknown>;
+  readonly scalar: ScalarReader;
 }
 
 /** Converts a node to JSON values. Refuses excessive depth and excessive size. */
@@ -91,20 +93,26 @@ function toPlain(node: unknown, budget: Budget, depth: number): Plain {
     return toPlain(named, budget, depth);
   }
   if (isNode(node) && node.anchor !== undefined) budget.anchors.set(node.anchor, node);
-  if (isScalar(node)) return scalarValue(node.value, node.source);
+  if (isScalar(node)) return budget.scalar(node.value, node.source);
   if (!isCollection(node)) return null;
   if (!isMap(node)) return node.items.map((item) => toPlain(item, budget, depth + 1));
   // With a null prototype, a key such as __proto__ is an ordinary key.
   const map: { [key: string]: Plain } = Object.create(null);
   for (const pair of node.items) {
     if (!isPair(pair)) continue;
-    map[plainText(toPlain(pair.key, budget, depth + 1))] = toPlain(pair.value, budget, depth + 1);
+    map[keyOf(pair.key, budget, depth + 1)] = toPlain(pair.value, budget, depth + 1);
   }
   return map;
 }
 
+/** Keys are texts, as they were written. */
+function keyOf(node: unknown, budget: Budget, depth: number): string {
+  const plain = toPlain(node, budget, depth);
+  return plainText(isScalar(node) ? scalarAsWritten(node.value, node.source) : plain);
+}
+
 /** Numbers stay as they were written, so the version `1.10` does not become 1.1. */
-function scalarValue(value: unknown, source: string | undefined): Plain {
+export function scalarAsWritten(value: unknown, source: string | undefined): Plain {
   if (typeof value === "number") {
     return Number.isFinite(value) && String(value) === source ? value : (source ?? String(value));
   }
@@ -112,7 +120,9 @@ function scalarValue(value: unknown, source: string | undefined): Plain {
   return source ?? String(value);
 }
 
-function plainText(value: Plain): string {
-  if (value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+/** The value of YAML's core schema, in which `1.10` is the number 1.1. */
+export function typedScalar(value: unknown, source: string | undefined): Plain {
+  return typeof value === "number" && Number.isFinite(value)
+    ? value
+    : scalarAsWritten(value, source);
 }
