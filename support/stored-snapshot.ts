@@ -94,6 +94,7 @@ const reader: VersionReader = {
   async *documents(ids) {
     yield DOCUMENTS.filter(({ file_version_id: id }) => ids.includes(id));
   },
+  async *fields() {},
 };
 
 export interface Opened {

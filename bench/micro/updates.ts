@@ -45,6 +45,7 @@ const readerOf = (dimension: number): VersionReader => ({
     }));
   },
   async *documents() {},
+  async *fields() {},
 });
 
 /** An index that holds these versions. */

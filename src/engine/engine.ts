@@ -1,4 +1,5 @@
 import type { LookupRequest, Reply, SearchRequest } from "./requests/request.ts";
+import type { Scope } from "./requests/scope.ts";
 
 interface EngineState {
   /** Why searches may not see all changes yet, in one sentence; null when they do. */
@@ -33,6 +34,11 @@ export interface Engine {
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">>;
   /** Looks up by text. The reply is `answered`. Throws problems, or rejects with them. */
   lookup(request: LookupRequest): Reply<"lookup"> | Promise<Reply<"lookup">>;
+  /**
+   * For each file version 1 if the filter of the derived scope matches one of its chunks, else 0. Rejects
+   * with problems.
+   */
+  matching(scope: Scope, versionIds: readonly string[]): Promise<Uint8Array>;
   state(): EngineState;
   close(): Promise<void>;
 }

@@ -107,6 +107,7 @@ function openEmbedded(parts: Parts): Engine {
   return {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
+    matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const { report, pendingLoads } = indexer;
       return { ...report, pendingLoads, queued: scheduler.queued, recall: recall.recall };
@@ -152,6 +153,7 @@ function openPgvector(
   return {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
+    matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const [texts, vectors] = [indexer.report, replicator.report];
       return {

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
-import { OVERLOADED, Problem } from "../problem/problem.ts";
+import { invalid, OVERLOADED, Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
@@ -73,6 +73,10 @@ export class PgvectorSearch {
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
     const { vector: options, body, scope, exact } = request;
     if (options === undefined) return { status: "needs-full-parse", body };
+    if (scope.filter !== undefined) {
+      const message = "is not supported in searches by vector of the engine pgvector";
+      throw invalid([{ field: "filter", message }]);
+    }
     if (!this.#places.take(scope.tenant)) throw OVERLOADED;
     this.#running++;
     const vector = new Float32Array(body.slice().buffer);

@@ -52,7 +52,8 @@ class BodyParser {
     if (key == "dimension") return once(hasDimension_) && dimensionValue();
     if (key == "limit") return once(hasLimit_) && limitValue();
     if (key == "threshold") return once(hasThreshold_) && thresholdValue();
-    if (!ignore(key)) return false;
+    // Filters are left to the full parser.
+    if (key == "filter" || !ignore(key)) return false;
     at_ = skipJsonValue(at_, end_);
     return at_ != nullptr;
   }

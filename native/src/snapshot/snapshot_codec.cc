@@ -125,7 +125,9 @@ class PageTable {
 
 void SnapshotCodec::putProject(SnapshotWriter& out, Project& project) {
   // The scopes are read first, so that the indexes hold every chunk that they name.
-  const Scopes scopes = project.scopes();
+  Scopes scopes = project.scopes();
+  // A derived scope can be derived again.
+  std::erase_if(scopes, [](const auto& entry) { return entry.first.find('#') != std::string::npos; });
   putIndexes(out, project);
   putScopes(out, scopes);
 }

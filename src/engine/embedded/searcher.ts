@@ -16,7 +16,7 @@ export class Searcher<Request extends SearchRequest | LookupRequest> {
 
   /** Throws problems, or rejects with them. */
   run(request: Request): Reply<Request["kind"]> | Promise<Reply<Request["kind"]>> {
-    this.loader.used(request.scope.projectId);
+    this.loader.used(request.scope);
     if (!this.attach(request)) return this.#runLoaded(request);
     const reply = this.scheduler.run(request);
     if (!(reply instanceof Promise)) return this.#checked(request, reply);

@@ -1,10 +1,11 @@
 import type { Log } from "../../observability/log.ts";
+import { Problem } from "../../problem/problem.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RESTART_DELAY_MS,
   INDEX_STOP_TIMEOUT_MS,
 } from "../../shared/limits.ts";
-import type { Scope } from "../requests/scope.ts";
+import type { Scope, ScopeRef } from "../requests/scope.ts";
 import type { ProjectLoader } from "../requests/when-loaded.ts";
 import { SupervisedThread } from "../threads/supervised-thread.ts";
 import { LoadQueue } from "./load-queue.ts";
@@ -49,7 +50,8 @@ export class Indexer implements ProjectLoader {
   #report: IndexerReport = STARTING;
   /** The native names of the projects that searches may use. */
   readonly #loaded = new Map<string, string>();
-  readonly #used = new Set<string>();
+  /** Projects that were searched, with the derived scopes. */
+  readonly #used = new Map<string, Set<string>>();
   readonly #loads = new LoadQueue();
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -87,15 +89,27 @@ export class Indexer implements ProjectLoader {
     return this.#loaded.has(projectId);
   }
 
-  used(projectId: string): void {
-    this.#used.add(projectId);
+  used({ projectId, id, filter }: Scope): void {
+    const derived = this.#used.get(projectId) ?? new Set();
+    this.#used.set(projectId, derived);
+    if (filter !== undefined) derived.add(id);
   }
 
   ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined> {
-    const { projectId, id, kind } = scope;
-    const begin = (tenant: string) => this.#thread.run({ projectId, scope: { id, kind }, tenant });
+    const { projectId, id, kind, filter } = scope;
+    const ref: ScopeRef = filter === undefined ? { id, kind } : { id, kind, filter };
+    const begin = async (tenant: string) =>
+      (await this.#thread.run({ type: "ensure", projectId, scope: ref, tenant })) === true;
     // Many searches of a scope wait for one request.
     return this.#loads.wait(scope.tenant, `${projectId} ${id}`, begin, timeoutMs);
+  }
+
+  /** For each file version 1 if the filter of the derived scope matches it, else 0. */
+  async matching({ projectId, filter }: Scope, versionIds: readonly string[]): Promise<Uint8Array> {
+    const { json } = filter as NonNullable<Scope["filter"]>;
+    const matched = await this.#thread.run({ type: "match", projectId, filter: json, versionIds });
+    if (matched instanceof Uint8Array) return matched;
+    throw new Problem("dependency-unavailable");
   }
 
   /** Loads that requests wait for. */
@@ -157,7 +171,7 @@ export class Indexer implements ProjectLoader {
   /** Tells the thread which projects were searched, so that it keeps them in memory. */
   #sendUsed(): void {
     if (this.#used.size === 0) return;
-    this.#thread.tell({ type: "used", projectIds: [...this.#used] });
+    this.#thread.tell({ type: "used", searched: new Map(this.#used) });
     this.#used.clear();
   }
 }

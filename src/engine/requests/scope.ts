@@ -1,16 +1,33 @@
 export type ScopeKind = "environment" | "release";
 
-/** Names a scope inside its project. */
-export interface ScopeRef {
-  readonly id: string;
-  readonly kind: ScopeKind;
+/** A part of a scope: what its filter matches. */
+interface ScopeFilter {
+  /** The id of the scope that is filtered. */
+  readonly base: string;
+  /** The filter as canonical JSON text, in which no fault was found. */
+  readonly json: string;
 }
 
-/** What searches and lookups cover: an environment's working set, or a release. */
+/** Names a scope inside its project. */
+export interface ScopeRef {
+  /** That of a derived scope is the id of its base, `#`, and a hash of the filter. */
+  readonly id: string;
+  readonly kind: ScopeKind;
+  /** Present in a derived scope. */
+  readonly filter?: ScopeFilter;
+}
+
+/** What searches and lookups cover: an environment's working set, a release, or a part of one. */
 export interface Scope extends ScopeRef {
   /** The user for whom it was resolved, who pays for what is done with it. */
   readonly tenant: string;
   readonly projectId: string;
   /** True when its contents will never change. */
   readonly frozen: boolean;
+}
+
+/** The scope that holds what a filter matches in another. The filter is canonical JSON text. */
+export function derivedScope(scope: Scope, json: string): Scope {
+  const hash = new Bun.CryptoHasher("sha256").update(json).digest("base64url");
+  return { ...scope, id: `${scope.id}#${hash}`, filter: { base: scope.id, json } };
 }

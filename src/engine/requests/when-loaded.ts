@@ -6,8 +6,8 @@ import type { Scope } from "./scope.ts";
 export interface ProjectLoader {
   /** True when the project's indexes are in memory and up to date. */
   isLoaded(projectId: string): boolean;
-  /** Notes that the project was searched, which keeps it in memory. */
-  used(projectId: string): void;
+  /** Notes that the scope was searched, which keeps its project in memory. */
+  used(scope: Scope): void;
   /**
    * False when there is no such scope, undefined when loading takes longer than `timeoutMs`. Throws
    * `overloaded` when too many loads of the scope's tenant wait.

@@ -1,5 +1,6 @@
 import { timed } from "../../../observability/long-tasks.ts";
 import { INDEX_SLICES_AT_ONCE } from "../../../shared/limits.ts";
+import type { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import type { ProjectSink } from "./project-sink.ts";
 
@@ -11,6 +12,7 @@ export class LoadedIndexes implements ProjectSink {
   constructor(
     private readonly id: string,
     private readonly context: Pick<IndexingContext, "indexes" | "reader" | "bulk">,
+    private readonly derived: Pick<DerivedScopes, "baseChanges">,
   ) {}
 
   exclusively(step: () => Promise<void>): Promise<void> {
@@ -40,12 +42,14 @@ export class LoadedIndexes implements ProjectSink {
   }
 
   setScope(scopeId: string, versions: readonly string[]): void {
+    this.derived.baseChanges(scopeId);
     for (const index of this.context.indexes) {
       timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
     }
   }
 
   dropScope(scopeId: string): void {
+    this.derived.baseChanges(scopeId);
     for (const index of this.context.indexes) index.dropScope(this.id, scopeId);
   }
 }

@@ -1,4 +1,5 @@
 import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../../shared/limits.ts";
+import { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedIndexes } from "./loaded-indexes.ts";
 import { ProjectIndexer } from "./project-indexer.ts";
@@ -10,6 +11,7 @@ export type LoadOutcome = "loaded" | "missing" | "dropped";
 /** A project in memory, or on its way there. */
 export class LoadedProject {
   readonly indexer: ProjectIndexer;
+  readonly derived: DerivedScopes;
   readonly loading: Promise<LoadOutcome>;
   readonly finishLoading: (outcome: LoadOutcome) => void;
   /** When searches could first use it; undefined until then. */
@@ -31,7 +33,8 @@ export class LoadedProject {
     private readonly context: IndexingContext,
   ) {
     this.tenant = id;
-    this.indexer = new ProjectIndexer(id, context, new LoadedIndexes(id, context));
+    this.derived = new DerivedScopes(id, context);
+    this.indexer = new ProjectIndexer(id, context, new LoadedIndexes(id, context, this.derived));
     const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;

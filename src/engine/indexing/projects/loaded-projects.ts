@@ -91,11 +91,13 @@ export class LoadedProjects {
     else this.#prefetching.get(projectId)?.add(versions);
   }
 
-  /** Notes that projects were searched recently. */
-  used(projectIds: readonly string[]): void {
-    for (const id of projectIds) {
+  /** Notes that projects were searched recently, each with the derived scopes that were. */
+  used(searched: ReadonlyMap<string, ReadonlySet<string>>): void {
+    for (const [id, derivedScopes] of searched) {
       const project = this.#projects.get(id);
-      if (project) project.usedAt = performance.now();
+      if (project === undefined) continue;
+      project.usedAt = performance.now();
+      for (const scopeId of derivedScopes) project.derived.used(scopeId);
     }
   }
 
@@ -111,10 +113,15 @@ export class LoadedProjects {
     return await project.loading;
   }
 
-  /** Loads a project and indexes the scope unless all indexes have it; false if either is missing. */
+  /**
+   * Loads a project, indexes the scope unless all indexes have it, and derives the part that its filter
+   * matches. False if project or scope is missing.
+   */
   async ensure(projectId: string, scope: ScopeRef, tenant: string): Promise<boolean> {
-    const hasScope = () => {
-      return this.context.indexes.every((index) => index.hasScope(projectId, scope.id));
+    const { filter } = scope;
+    const base = filter === undefined ? scope : { id: filter.base, kind: scope.kind };
+    const hasBase = () => {
+      return this.context.indexes.every((index) => index.hasScope(projectId, base.id));
     };
     for (;;) {
       const outcome = await this.load(projectId, tenant);
@@ -122,8 +129,12 @@ export class LoadedProjects {
       const project = this.#projects.get(projectId);
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
       if (outcome === "dropped" || project?.ready !== true) continue;
-      if (!hasScope()) await project.indexer.reindex(scope, this.context.anchor().seq);
-      if (hasScope()) return true;
+      if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
+      const isThere =
+        filter === undefined
+          ? hasBase()
+          : await project.derived.ensure({ ...scope, filter }, tenant);
+      if (isThere) return true;
       if (this.#isCurrent(project)) return false;
     }
   }
@@ -264,6 +275,7 @@ export class LoadedProjects {
     if (project === undefined) return this.#dropping.get(projectId) ?? Promise.resolve();
     this.#projects.delete(projectId);
     this.events.evicted(projectId);
+    project.derived.close();
     const dropping = project.indexer.close().then(async () => {
       // A snapshot that is being written still needs the indexes.
       await this.#saving(async () => {});

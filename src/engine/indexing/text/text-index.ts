@@ -8,6 +8,7 @@ import {
 } from "../../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
+  DerivedMembers,
   DocumentRow,
   IndexPart,
   MaintenanceState,
@@ -130,6 +131,17 @@ export class TextIndex implements VersionIndex {
 
   hasScope(projectId: string, scopeId: string): boolean {
     return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
+  }
+
+  derive(projectId: string, scopeId: string, { versionIds }: DerivedMembers): void {
+    const project = this.#project(projectId);
+    project.derive(scopeId, versionIds);
+    this.#publishScope(projectId, project, scopeId);
+  }
+
+  dropDerived(projectId: string, scopeId: string): void {
+    if (this.#projects.get(projectId)?.dropDerived(scopeId) !== true) return;
+    this.publish({ type: "scope-dropped", projectId, scopeId });
   }
 
   maintain(projectId: string): MaintenanceState {

@@ -36,6 +36,8 @@ export interface Merged {
 export class TextProject {
   readonly segments = new Map<string, TextSegment>();
   readonly scopes = new Map<string, ScopeDocuments>();
+  /** Parts of scopes, whose documents those scopes hold. */
+  readonly #derived = new Map<string, ScopeDocuments>();
   /** The document of each known version; null for versions without text. */
   readonly #versions = new Map<string, Address | null>();
   /** When documents were last added. */
@@ -77,6 +79,29 @@ export class TextProject {
 
   /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
   setScope(scopeId: string, versionIds: readonly string[]): void {
+    const scope = new Map<string, Uint32Array>();
+    for (const [{ key, deleted }, documents] of this.#documentsOf(versionIds)) {
+      for (let w = 0; w < deleted.length; w++) {
+        deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
+      }
+      scope.set(key, documents);
+    }
+    this.#replaceScope(scopeId, scope);
+  }
+
+  /** Replaces a part of a scope that holds all of these versions. */
+  derive(scopeId: string, versionIds: readonly string[]): void {
+    const documents = [...this.#documentsOf(versionIds)];
+    this.#derived.set(scopeId, new Map(documents.map(([{ key }, set]) => [key, set])));
+  }
+
+  /** False if there is no such scope. */
+  dropDerived(scopeId: string): boolean {
+    return this.#derived.delete(scopeId);
+  }
+
+  /** The documents of versions by segment. Throws UnknownVersion. */
+  #documentsOf(versionIds: readonly string[]): Map<TextSegment, Uint32Array> {
     const members = new Map<TextSegment, Uint32Array>();
     for (const id of versionIds) {
       const address = this.#versions.get(id);
@@ -90,14 +115,7 @@ export class TextProject {
       }
       addDocument(documents, document);
     }
-    const scope = new Map<string, Uint32Array>();
-    for (const [{ key, deleted }, documents] of members) {
-      for (let w = 0; w < deleted.length; w++) {
-        deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
-      }
-      scope.set(key, documents);
-    }
-    this.#replaceScope(scopeId, scope);
+    return members;
   }
 
   dropScope(scopeId: string): void {
@@ -106,7 +124,7 @@ export class TextProject {
 
   /** The scope in the form that is published to the main thread. */
   members(scopeId: string): SegmentScope[] {
-    const scope = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
+    const scope = this.scopes.get(scopeId) ?? this.#derived.get(scopeId) ?? new Map();
     return [...scope].map(([key, documents]) => ({ key, documents }));
   }
 
@@ -138,10 +156,12 @@ export class TextProject {
     const isEmpty = segment.documentCount === 0;
     if (!isEmpty) this.segments.set(key, added);
     const scopeIds: string[] = [];
-    for (const [scopeId, scope] of this.scopes) {
-      if (!merge.parts.some((part) => scope.has(part.key))) continue;
-      this.scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
-      scopeIds.push(scopeId);
+    for (const scopes of [this.scopes, this.#derived]) {
+      for (const [scopeId, scope] of scopes) {
+        if (!merge.parts.some((part) => scope.has(part.key))) continue;
+        scopes.set(scopeId, mergedScope(scope, merge, numbers, added));
+        scopeIds.push(scopeId);
+      }
     }
     carryDeleted(merge, numbers, added);
     return {

@@ -25,9 +25,11 @@ import { IndexReports } from "../changes/index-state.ts";
 import { listenForVersions } from "../changes/new-versions.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
+import { matchVersions } from "../projects/match-versions.ts";
 import type { ProjectIndexer } from "../projects/project-indexer.ts";
+import { byDimension } from "../versions/by-dimension.ts";
 import { maintainWhile } from "./maintenance.ts";
-import type { IndexerCommand, IndexerOptions, IndexerReport } from "./messages.ts";
+import type { IndexerCommand, IndexerOptions, IndexerProtocol, IndexerReport } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
 import { Recalls } from "./recalls.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
@@ -127,8 +129,18 @@ export class IndexingThread {
     await this.#beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
   }
 
+  run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
+    const { projectId } = task;
+    if (task.type === "ensure") return this.projects.ensure(projectId, task.scope, task.tenant);
+    const { filter, versionIds } = task;
+    return matchVersions(this.context, projectId, filter, versionIds).catch((err: unknown) => {
+      this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");
+      return null;
+    });
+  }
+
   receive(command: IndexerCommand): void {
-    if (command.type === "used") this.projects.used(command.projectIds);
+    if (command.type === "used") this.projects.used(command.searched);
     else if (command.type === "recall") this.#recalls.note(command);
     else this.projects.recalibrate(command.projectId, command.dimension);
   }
@@ -191,7 +203,7 @@ export class IndexingThread {
     const waitingMs = Math.round(announcedMs);
     const isIdle = this.projects.isReady(projectId) && !isBusy;
     const stats = this.context.indexes.flatMap((index) => index.stats(projectId));
-    return stats.map(({ dimension, entries, maintained, bytes, settled }) => ({
+    return byDimension(stats).map(({ dimension, entries, maintained, bytes, settled }) => ({
       ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },
       ...(dimension === 0
         ? { vectors: 0, graphed: 0, documents: entries }

@@ -45,17 +45,27 @@ export interface IndexRecall {
 
 /** Asks for a scope to be loaded and indexed. */
 interface EnsureTask {
+  readonly type: "ensure";
   readonly projectId: string;
   readonly scope: ScopeRef;
   /** The user who asks. */
   readonly tenant: string;
 }
 
+/** Asks which file versions a filter matches. */
+interface MatchTask {
+  readonly type: "match";
+  readonly projectId: string;
+  /** Canonical JSON text. */
+  readonly filter: string;
+  readonly versionIds: readonly string[];
+}
+
 export type IndexerCommand =
   | {
-      /** Lists the projects that were searched since the last such command. */
+      /** Has the projects that were searched since the last such command, and the derived scopes. */
       readonly type: "used";
-      readonly projectIds: readonly string[];
+      readonly searched: ReadonlyMap<string, ReadonlySet<string>>;
     }
   | ({
       /** For `index status`. */
@@ -81,9 +91,12 @@ export type IndexerEvent =
 
 export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
-  readonly task: EnsureTask;
-  /** False when there is no such project or scope. */
-  readonly result: boolean;
+  readonly task: EnsureTask | MatchTask;
+  /**
+   * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
+   * versions cannot be read.
+   */
+  readonly result: boolean | Uint8Array | null;
   readonly command: IndexerCommand;
   readonly event: IndexerEvent;
 }

@@ -6,6 +6,7 @@ import { LogLimiter } from "../../../observability/log-limiter.ts";
 import { INDEX_BULK_READERS, INDEX_RETRY_BASE_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
+import { FieldIndex } from "../fields/field-index.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { SnapshotStore } from "../snapshots/snapshot-store.ts";
 import { TextIndex } from "../text/text-index.ts";
@@ -64,7 +65,8 @@ export async function openContext(
   anchor: () => Anchor,
 ): Promise<{ context: IndexingContext; names: NativeNames }> {
   const names = new NativeNames(options.instance);
-  const indexes = createIndexes(options, names, log, post);
+  const fields = new FieldIndex();
+  const indexes = [...createIndexes(options, names, log, post), fields];
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered(log, "the database's identity", () =>
     changes.databaseId(),
@@ -73,6 +75,8 @@ export async function openContext(
     ...{ log, indexes, changes, databaseId, anchor },
     reader: createVersionReader(sql),
     snapshots: new SnapshotStore(options.snapshotRoot),
+    fields,
+    filterTurns: pLimit(1),
     bulk: pLimit(INDEX_BULK_READERS),
   };
   return { context, names };

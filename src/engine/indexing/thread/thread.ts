@@ -13,7 +13,7 @@ const thread = await IndexingThread.open(
   postEvent<IndexerProtocol>,
 );
 runThread<IndexerProtocol>({
-  run: ({ projectId, scope, tenant }) => thread.projects.ensure(projectId, scope, tenant),
+  run: (task) => thread.run(task),
   receive: (command) => thread.receive(command),
   stop: () => thread.stop(),
 });

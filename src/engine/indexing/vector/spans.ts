@@ -1,6 +1,6 @@
 import { type Compacted, ORDINAL_ROW_BITS } from "../../../../native/index.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
-import { UnknownVersion } from "../versions/version-index.ts";
+import { type ChunkMembers, UnknownVersion } from "../versions/version-index.ts";
 
 /**
  * (dimension, first ordinal, count) triples. Nearly every version has one, or none. None leads from one
@@ -39,12 +39,21 @@ export class VersionSpans {
     this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
   }
 
-  /** (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion. */
-  rangesOf(versionIds: readonly string[]): Map<number, number[]> {
+  /**
+   * (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion.
+   *
+   * @param chunks the versions of which only some chunks are wanted
+   */
+  rangesOf(
+    versionIds: readonly string[],
+    chunks: ReadonlyMap<string, ChunkMembers> = new Map(),
+  ): Map<number, number[]> {
     const pairs = new Map<number, number[]>();
     for (const id of versionIds) {
-      const spans = this.#spans.get(id);
-      if (spans === undefined) throw new UnknownVersion();
+      const known = this.#spans.get(id);
+      if (known === undefined) throw new UnknownVersion();
+      const members = chunks.get(id);
+      const spans = members === undefined ? known : spansOfMembers(known, members);
       for (let i = 0; i < spans.length; i += 3) {
         const dimension = spans[i] as number;
         const list = pairs.get(dimension) ?? [];
@@ -95,6 +104,32 @@ export class VersionSpans {
     }
     return versions;
   }
+}
+
+/** The spans of those chunks of a version that belong to a scope. */
+function spansOfMembers(spans: Spans, { dimensions, members }: ChunkMembers): Spans {
+  const chosen: number[] = [];
+  for (const dimension of new Set(dimensions)) {
+    const wanted = members.filter((_, chunk) => dimensions[chunk] === dimension);
+    const ordinals = ordinalsIn(spans, dimension);
+    // A vector that no search could score has no ordinal, so the others cannot be told apart.
+    if (wanted.length !== ordinals.length) continue;
+    for (const [i, ordinal] of ordinals.entries()) {
+      if (wanted[i] === 1) extendSpans(chosen, dimension, ordinal);
+    }
+  }
+  return Uint32Array.from(chosen);
+}
+
+/** The ordinals of a version's chunks of one dimension, by index. */
+function ordinalsIn(spans: Spans, dimension: number): number[] {
+  const ordinals: number[] = [];
+  for (let i = 0; i < spans.length; i += 3) {
+    if (spans[i] !== dimension) continue;
+    const [first, count] = [spans[i + 1] as number, spans[i + 2] as number];
+    for (let k = 0; k < count; k++) ordinals.push(first + k);
+  }
+  return ordinals;
 }
 
 /**

@@ -6,6 +6,7 @@ import { INDEX_BUILD_SHARE } from "../../../shared/limits.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import type {
   ChunkRow,
+  DerivedMembers,
   EmptyVersionRow,
   IndexPart,
   MaintenanceState,
@@ -93,6 +94,14 @@ export class VectorIndex implements VersionIndex {
 
   hasScope(projectId: string, scopeId: string): boolean {
     return native.hasScope(this.names.of(projectId), scopeId);
+  }
+
+  derive(projectId: string, scopeId: string, members: DerivedMembers): void {
+    this.#project(projectId).derive(scopeId, members);
+  }
+
+  dropDerived(projectId: string, scopeId: string): void {
+    native.dropScope(this.names.of(projectId), scopeId);
   }
 
   maintain(projectId: string): MaintenanceState {

@@ -1,6 +1,7 @@
 import * as native from "../../../../native/index.ts";
 import { timed } from "../../../observability/long-tasks.ts";
 import { INDEX_MAINTENANCE_PAUSE_MS, INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
+import type { DerivedMembers } from "../versions/version-index.ts";
 import type { VersionSpans } from "./spans.ts";
 
 /** The vectors of one project. */
@@ -69,14 +70,22 @@ export class VectorProject {
   }
 
   setScope(scopeId: string, versionIds: readonly string[]): void {
-    const pairs = this.versions.rangesOf(versionIds);
+    this.#setRanges(scopeId, this.versions.rangesOf(versionIds));
+    if (this.#unscoped.size > 0) for (const id of versionIds) this.#unscoped.delete(id);
+    this.#lookForDeletedChunks();
+  }
+
+  /** Sets a part of a scope, which leaves no chunks behind when it is dropped. */
+  derive(scopeId: string, { versionIds, chunks }: DerivedMembers): void {
+    this.#setRanges(scopeId, this.versions.rangesOf(versionIds, chunks));
+  }
+
+  #setRanges(scopeId: string, pairs: ReadonlyMap<number, readonly number[]>): void {
     const ranges = [...pairs].map(([dimension, list]) => ({
       dimension,
       ranges: new Uint32Array(list),
     }));
     native.setScope(this.name, scopeId, ranges);
-    if (this.#unscoped.size > 0) for (const id of versionIds) this.#unscoped.delete(id);
-    this.#lookForDeletedChunks();
   }
 
   dropScope(scopeId: string): void {

@@ -1,10 +1,20 @@
 import type { Sql } from "../../../db/client.ts";
 import {
+  FRONTMATTER_MAX_CHARS,
   IMPORT_LINE_MAX_BYTES,
   INDEX_READ_BATCH_ROWS,
   INDEX_READ_BATCH_TEXT_BYTES,
 } from "../../../shared/limits.ts";
-import type { ChunkRow, DocumentRow, EmptyVersionRow, VersionReader } from "./version-index.ts";
+import type {
+  ChunkRow,
+  DocumentRow,
+  EmptyVersionRow,
+  FieldsRow,
+  VersionReader,
+} from "./version-index.ts";
+
+/** Frontmatter with its fences is never longer. */
+const HEAD_CHARS = FRONTMATTER_MAX_CHARS + 256;
 
 /**
  * Reads file versions through cursors, so that only one batch of rows is in memory at a time. One
@@ -32,6 +42,7 @@ export function createVersionReader(sql: Sql): VersionReader {
       // One at a time, because a batch of them would be more than fits into memory.
       for (const id of long) yield* documentsOf(sql, [id], IMPORT_LINE_MAX_BYTES);
     },
+    fields: (versionIds) => fieldsOf(sql, versionIds),
   };
 }
 
@@ -53,6 +64,26 @@ function documentsOf(sql: Sql, versionIds: readonly string[], maxBytes: number) 
       END AS bytes
       OFFSET 0 -- Computed once.
     ) text
+    WHERE v.id = ANY(${versionIds as string[]}::uuid[])
+    ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS);
+}
+
+/** What filters compare of file versions. */
+function fieldsOf(sql: Sql, versionIds: readonly string[]) {
+  return sql<FieldsRow[]>`
+    SELECT v.id AS file_version_id, f.path,
+      CASE
+        WHEN f.path !~* '[.]mdx?$' THEN NULL
+        WHEN v.content IS NOT NULL THEN left(v.content, ${HEAD_CHARS}::integer)
+        ELSE left((SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
+          FROM chunks c WHERE c.file_version_id = v.id), ${HEAD_CHARS}::integer)
+      END AS head,
+      coalesce(own.dimensions, '{}') AS dimensions, coalesce(own.metadata, '[]') AS metadata
+    FROM file_versions v JOIN files f ON f.id = v.file_id CROSS JOIN LATERAL (
+      SELECT array_agg(coalesce(c.dimension, 0) ORDER BY c.index) AS dimensions,
+        json_agg(c.metadata ORDER BY c.index)::text AS metadata
+      FROM chunks c WHERE c.file_version_id = v.id
+    ) own
     WHERE v.id = ANY(${versionIds as string[]}::uuid[])
     ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS);
 }

@@ -30,6 +30,18 @@ export interface DocumentRow {
   readonly content: string | null;
 }
 
+/** What filters see of a file version, as an index reads it. */
+export interface FieldsRow {
+  readonly file_version_id: string;
+  readonly path: string;
+  /** The begin of a Markdown file with frontmatter; null for other files. */
+  readonly head: string | null;
+  /** For each chunk by index the dimension of its embedding, or 0 without one. */
+  readonly dimensions: readonly number[];
+  /** The metadata of the chunks in the same order, as the JSON text of an array. */
+  readonly metadata: string;
+}
+
 /**
  * Reads file versions in bounded batches. All rows of one version are consecutive. A version that
  * is not stored has no row: its commit may have been lost in a crash after it was announced.
@@ -38,6 +50,22 @@ export interface VersionReader {
   /** Chunks that have an embedding, by version, then index. */
   chunks(versionIds: readonly string[]): AsyncIterable<ReadonlyArray<ChunkRow | EmptyVersionRow>>;
   documents(versionIds: readonly string[]): AsyncIterable<readonly DocumentRow[]>;
+  fields(versionIds: readonly string[]): AsyncIterable<readonly FieldsRow[]>;
+}
+
+/** The chunks of a file version that belong to a scope. */
+export interface ChunkMembers {
+  /** For each chunk by index the dimension of its embedding, or 0 without one. */
+  readonly dimensions: Uint16Array;
+  /** For each chunk 1 if it belongs to the scope, else 0. */
+  readonly members: Uint8Array;
+}
+
+/** What a derived scope holds: a part of the scope that it is derived from. */
+export interface DerivedMembers {
+  readonly versionIds: readonly string[];
+  /** Those of the versions of which only some chunks belong to the scope. */
+  readonly chunks: ReadonlyMap<string, ChunkMembers>;
 }
 
 /** What one part of a project's index holds, for `index status` and metrics. */
@@ -87,6 +115,12 @@ export interface VersionIndex {
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
+  /**
+   * Replaces a derived scope atomically. It must be dropped when the scope that it is derived from
+   * changes, and is in no snapshot. Absent in an index that is not searched.
+   */
+  derive?(projectId: string, scopeId: string, members: DerivedMembers): void;
+  dropDerived?(projectId: string, scopeId: string): void;
   /** Does a slice of background work on the calling thread, or begins some elsewhere. */
   maintain(projectId: string): MaintenanceState;
   /** Lets maintenance measure again how far searches of a dimension have to look. */

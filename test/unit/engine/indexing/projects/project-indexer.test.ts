@@ -20,7 +20,8 @@ function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
       return [];
     },
   };
-  const sink = new LoadedIndexes("project", { indexes: [index] } as never);
+  const derived = { baseChanges: () => {} };
+  const sink = new LoadedIndexes("project", { indexes: [index] } as never, derived);
   const indexer: ProjectIndexer = new ProjectIndexer("project", { changes } as never, sink);
   indexer.open();
   return { indexer, indexed };

@@ -21,6 +21,7 @@ function readerOf(documents: ReadonlyMap<string, DocumentRow>): VersionReader {
     async *documents(ids) {
       yield ids.flatMap((id) => documents.get(id) ?? []);
     },
+    async *fields() {},
   };
 }
 

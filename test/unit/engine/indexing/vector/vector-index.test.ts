@@ -55,6 +55,7 @@ const reader: VersionReader = {
     }
   },
   async *documents() {},
+  async *fields() {},
 };
 
 const settled = async (index: VectorIndex) => {
@@ -169,4 +170,35 @@ test("versions that are on their way into a scope are kept", async () => {
   await settled(index);
   index.setScope(PROJECT, "a", files.map(idOf));
   expectAnswers(new Map([["a", files]]));
+});
+
+test("a derived scope finds the chosen chunks of its versions, and is in no snapshot", async () => {
+  const index = new VectorIndex(PLAIN_NAMES);
+  index.openProject(PROJECT);
+  const files = Array.from({ length: 150 }, (_, i) => i);
+  await replace(index, "a", files);
+  await settled(index);
+  const [whole, some] = [28, 39];
+  const members = Uint8Array.from(chunksOf(some), (_, i) => i % 2);
+  const dimensions = new Uint16Array(members.length).fill(DIMENSION);
+  const chunks = new Map([[idOf(some), { dimensions, members }]]);
+  index.derive(PROJECT, "a#filter", { versionIds: [idOf(whole), idOf(some)], chunks });
+  const wanted = [
+    ...chunksOf(whole).map((_, i) => chunkId(whole, i)),
+    ...chunksOf(some).flatMap((_, i) => (i % 2 === 1 ? [chunkId(some, i)] : [])),
+  ];
+  const query = pool.slice(0, DIMENSION);
+  const { ids } = searchRaw(PROJECT, "a#filter", query, DIMENSION, 100, -1);
+  const found = Array.from({ length: ids.length / 16 }, (_, i) =>
+    Buffer.from(ids.subarray(i * 16, i * 16 + 16)).toString("hex"),
+  );
+  expect(found.sort()).toEqual(wanted.map((id) => id.replaceAll("-", "")).sort());
+  const folder = temporaryFolder("derived-");
+  await index.snapshot(PROJECT, folder);
+  index.dropProject(PROJECT);
+  expect(await index.restore(PROJECT, folder)).toBe(true);
+  expect([index.hasScope(PROJECT, "a"), index.hasScope(PROJECT, "a#filter")]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -1,0 +1,85 @@
+import type {
+  IndexPart,
+  MaintenanceState,
+  VersionIndex,
+  VersionReader,
+} from "../versions/version-index.ts";
+import { FieldProject } from "./field-project.ts";
+import { readFieldSnapshot, writeFieldSnapshot } from "./field-snapshot.ts";
+import { fieldsOf } from "./version-fields.ts";
+
+/** The index of the fields that filters compare. It belongs to the indexing thread. */
+export class FieldIndex implements VersionIndex {
+  readonly name = "fields";
+  readonly #projects = new Map<string, FieldProject>();
+
+  openProject(projectId: string): void {
+    if (!this.#projects.has(projectId)) this.#projects.set(projectId, new FieldProject());
+  }
+
+  dropProject(projectId: string): void {
+    this.#projects.delete(projectId);
+  }
+
+  /** Undefined while the project is not open. */
+  find(projectId: string): FieldProject | undefined {
+    return this.#projects.get(projectId);
+  }
+
+  knows(projectId: string, versionId: string): boolean {
+    return this.find(projectId)?.knows(versionId) ?? false;
+  }
+
+  async add(
+    projectId: string,
+    versionIds: readonly string[],
+    reader: VersionReader,
+  ): Promise<void> {
+    const project = this.#project(projectId);
+    for await (const rows of reader.fields(versionIds)) {
+      for (const row of rows) project.add(fieldsOf(row));
+    }
+  }
+
+  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
+    this.#project(projectId).setScope(scopeId, versionIds);
+  }
+
+  dropScope(projectId: string, scopeId: string): void {
+    this.find(projectId)?.scopes.delete(scopeId);
+  }
+
+  hasScope(projectId: string, scopeId: string): boolean {
+    return this.find(projectId)?.scopes.has(scopeId) ?? false;
+  }
+
+  maintain(): MaintenanceState {
+    return "done";
+  }
+
+  async snapshot(projectId: string, directory: string): Promise<void> {
+    const project = this.#project(projectId);
+    project.forgetUnheld();
+    await writeFieldSnapshot(project, directory);
+  }
+
+  async restore(projectId: string, directory: string): Promise<boolean> {
+    const project = await readFieldSnapshot(directory);
+    if (project === null) return false;
+    this.#projects.set(projectId, project);
+    return true;
+  }
+
+  /** Fields are no entries of their own: those of the texts and the vectors are counted. */
+  stats(projectId: string): readonly IndexPart[] {
+    const bytes = this.find(projectId)?.bytes;
+    if (bytes === undefined) return [];
+    return [{ dimension: 0, entries: 0, maintained: 0, settled: true, bytes }];
+  }
+
+  #project(projectId: string): FieldProject {
+    const project = this.find(projectId);
+    if (project === undefined) throw new Error("the project is not open");
+    return project;
+  }
+}
