@@ -400,6 +400,26 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * @description Restricts what is searched to what matches. The keys are `path`, `frontmatter.<key>` and `metadata.<key>` (of a chunk; a file matches if one of its chunks does), with dots into objects. A key has a value, or operators: `$eq`, `$ne`, `$in`, `$nin`, `$gt`, `$gte`, `$lt`, `$lte`, `$exists`, `$prefix`, `$glob` and `$not`. `$and` and `$or` have arrays of filters, `$not` has one. All keys and operators of an object must match. Values are strings, numbers and booleans; a field with an array matches if an element does. At most 8 levels, 64 comparisons, 1000 values in `$in`, and 1024 characters in a string.
+         * @example {
+         *       "path": {
+         *         "$prefix": "blog/"
+         *       },
+         *       "frontmatter.tags": {
+         *         "$in": [
+         *           "java",
+         *           "agents"
+         *         ]
+         *       },
+         *       "frontmatter.draft": {
+         *         "$ne": true
+         *       }
+         *     }
+         */
+        Filter: {
+            [key: string]: unknown;
+        };
         /** @description A chunk of a file version, as indexed. */
         FoundChunk: {
             /**
@@ -684,6 +704,7 @@ export interface components {
             /** @description `page_info.next` of the previous page. It continues that page's query: parameters sent with it must have the same values. */
             cursor?: string;
             lookup_target?: components["schemas"]["LookupTarget"];
+            filter?: components["schemas"]["Filter"];
             /** @description The maximum number of items per page. Default: 12. */
             limit?: number;
             /** @description The number of disjoint shards that the items are divided into. Default: 1. */
@@ -1012,6 +1033,7 @@ export interface components {
             limit?: number;
             /** @description The minimum score of a result. Default: 0.7. */
             threshold?: number;
+            filter?: components["schemas"]["Filter"];
         };
         /** @description The chunks nearest to the vector. */
         SearchResponse: {

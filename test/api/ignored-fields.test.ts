@@ -25,8 +25,9 @@ describe("X-Ignored-Fields of a vector search", () => {
   test("names unknown fields of the body once each, in their order, and is absent without any", async () => {
     expect(await ignored("")).toBeNull();
     expect(await ignored('"limit":3,"threshold":0.5')).toBeNull();
-    expect(await ignored('"filter":{"a":[1]}')).toBe("filter");
-    expect(await ignored('"top_k":3,"filter":"x","fil":1,"filter":null')).toBe("top_k,filter,fil");
+    expect(await ignored('"filters":{"a":[1]}')).toBe("filters");
+    expect(await ignored('"top_k":3,"where":"x","fil":1,"where":null')).toBe("top_k,where,fil");
+    expect(await ignored('"filter":{}')).toBeNull();
   });
 
   test("names at most ten fields", async () => {

@@ -1,13 +1,18 @@
+import { deflateSync, inflateSync } from "node:zlib";
 import type { Principal } from "../../auth/principal.ts";
 import type { Sql } from "../../db/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
+import { FILES_FILTER_MAX_CHARS, FILES_FILTERED_ROWS } from "../../shared/limits.ts";
+import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
-import { type FileRow, readFiles } from "./queries.ts";
+import { type FileRow, type PathRange, readFiles } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
 import { scopeNameOf } from "./scope-name.ts";
 
@@ -16,6 +21,8 @@ interface Question {
   readonly projectId: string;
   readonly scope: ScopeName;
   readonly prefix: string;
+  /** The filter, packed, as cursors have a bounded length. Absent without one. */
+  readonly filter?: string;
 }
 
 /** A cursor says itself which list it belongs to. */
@@ -27,9 +34,54 @@ export function summaryOf({ begin, title, updated_at, ...row }: FileRow): FileSu
 }
 
 function questionOf(query: FileListQuery): Omit<Question, "projectId"> {
-  // Ignoring a filter would show files that it excludes.
-  if ("filter" in query) throw invalid([{ field: "filter", message: "is not supported" }]);
-  return { scope: scopeNameOf(query), prefix: query.path_prefix ?? "" };
+  const filter = validFilter(readFilterParameter(query.filter));
+  const asked = { scope: scopeNameOf(query), prefix: query.path_prefix ?? "" };
+  return filter === null ? asked : { ...asked, filter: packed(filter) };
+}
+
+function packed(filter: string): string {
+  const text = Buffer.from(deflateSync(filter)).toString("base64");
+  if (text.length <= FILES_FILTER_MAX_CHARS) return text;
+  throw invalid([{ field: "filter", message: "is too long for a list" }]);
+}
+
+function unpacked(text: string | undefined): FilterText {
+  return text === undefined ? null : inflateSync(Buffer.from(text, "base64")).toString();
+}
+
+/** True if the parameters that are sent with a cursor, as far as there are any, name the same list. */
+function isSameList(query: FileListQuery, given: Omit<Question, "projectId">, asked: Question) {
+  const isSamePrefix = query.path_prefix === undefined || given.prefix === asked.prefix;
+  return isSamePrefix && (query.filter === undefined || given.filter === asked.filter);
+}
+
+/**
+ * The first files of a range that a filter matches, or the last ones before a path. The engine evaluates
+ * the versions that the database has now, whether or not they are indexed.
+ */
+async function readMatching(
+  { sql, engine }: ListServices,
+  scope: Scope,
+  range: PathRange,
+  limit: number,
+): Promise<FileRow[]> {
+  const found: FileRow[] = [];
+  for (let rest = range; found.length < limit; ) {
+    const rows = await readFiles(sql, scope, rest, FILES_FILTERED_ROWS);
+    const versionIds = rows.map((row) => row.version_id);
+    const matched = rows.length === 0 ? [] : await engine.matching(scope, versionIds);
+    found.push(...rows.filter((_, i) => matched[i] === 1));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < FILES_FILTERED_ROWS) break;
+    rest = "before" in range ? { ...range, before: last.path } : { ...range, after: last.path };
+  }
+  return found.slice(0, limit);
+}
+
+interface ListServices {
+  readonly sql: Sql;
+  readonly cursors: CursorSigner;
+  readonly engine: Pick<Engine, "matching">;
 }
 
 interface ListCall {
@@ -45,29 +97,37 @@ interface ListCall {
  * scope, and `invalid-cursor`.
  */
 export async function listFiles(
-  sql: Sql,
-  cursors: CursorSigner,
+  services: ListServices,
   { principal, reference: project, query, page }: ListCall,
 ): Promise<FilePage> {
+  const { sql, cursors } = services;
   const given = questionOf(query);
   const continued = page.cursor === undefined ? undefined : questionIn(cursors, page.cursor);
-  const { scope: name, prefix } = continued ?? given;
+  const { scope: name, prefix, filter } = continued ?? given;
   const scope = await currentScope(sql, principal, { project, ...name });
-  const question = { projectId: scope.projectId, scope: name, prefix };
+  const question: Question = { ...(continued ?? given), projectId: scope.projectId };
   if (continued !== undefined) {
     const isSameScope =
       given.scope.kind === "default" ||
       (await currentScope(sql, principal, { project, ...given.scope })).id === scope.id;
-    const isSamePrefix = query.path_prefix === undefined || given.prefix === prefix;
-    if (!isSameScope || !isSamePrefix || continued.projectId !== scope.projectId) {
+    if (
+      !isSameScope ||
+      !isSameList(query, given, question) ||
+      continued.projectId !== scope.projectId
+    ) {
       throw new Problem("invalid-cursor", { detail: "The cursor belongs to another list." });
     }
   }
+  const part = narrowed(scope, unpacked(filter));
+  const read = (range: PathRange, limit: number) =>
+    filter === undefined
+      ? readFiles(sql, scope, range, limit)
+      : readMatching(services, part, range, limit);
   const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, page, {
     binding: BINDING,
     keyOf: ({ path }) => [path, question],
-    after: (key, limit) => readFiles(sql, scope, { prefix, ...(key && { after: key[0] }) }, limit),
-    before: ([path], limit) => readFiles(sql, scope, { prefix, before: path }, limit),
+    after: (key, limit) => read({ prefix, ...(key && { after: key[0] }) }, limit),
+    before: ([path], limit) => read({ prefix, before: path }, limit),
   });
   return { data: rows.map(summaryOf), page_info: pageInfo };
 }

@@ -17,7 +17,9 @@ export interface FileRow {
 }
 
 /** The versions that a scope holds. */
-function versionsIn(sql: Queryable, { kind, id }: Scope) {
+function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope) {
+  // What the filter of a derived scope matches is chosen from all of its base.
+  const id = filter?.base ?? own;
   return kind === "environment"
     ? sql`SELECT file_id, file_version_id FROM environment_files WHERE environment_id = ${id}`
     : sql`SELECT file_id, file_version_id FROM release_files WHERE release_id = ${id}`;
@@ -34,7 +36,7 @@ function filesIn(sql: Queryable, scope: Scope) {
 }
 
 /** The paths of a list: those with a prefix, after or before one. */
-interface PathRange {
+export interface PathRange {
   readonly prefix: string;
   readonly after?: string;
   readonly before?: string;

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import type { Engine } from "../../engine/engine.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
@@ -81,8 +82,10 @@ const FILE_PATH = "/projects/{project_reference}/files/{file_reference}";
 const EDITORS = "The caller needs the role `owner` or `editor`.";
 
 /** Operations on the files of environments and releases. */
-export function fileOperations(services: WriteServices & { cursors: CursorSigner }): Operation[] {
-  const { sql, cursors } = services;
+export function fileOperations(
+  services: WriteServices & { cursors: CursorSigner; engine: Engine },
+): Operation[] {
+  const { sql } = services;
   return [
     operation({
       id: "listFiles",
@@ -101,7 +104,7 @@ export function fileOperations(services: WriteServices & { cursors: CursorSigner
         const { principal, params, query } = call;
         const reference = params.project_reference;
         const page = pageRequestOf(call);
-        return listFiles(sql, cursors, { principal, reference, query, page });
+        return listFiles(services, { principal, reference, query, page });
       },
     }),
     operation({

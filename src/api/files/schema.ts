@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PageQuery } from "../../http/pages.ts";
+import { FilterParameter } from "../../shared/filter/schema.ts";
 import { STORABLE } from "../../shared/formats.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
@@ -42,6 +43,7 @@ export const FileListQuery = Type.Object({
       examples: ["docs/"],
     }),
   ),
+  filter: Type.Optional(FilterParameter),
   ...PageQuery.properties,
 });
 export type FileListQuery = Static<typeof FileListQuery>;

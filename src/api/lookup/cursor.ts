@@ -19,6 +19,8 @@ const LookupQuestion = Type.Object({
   target: orNull(LookupTarget),
   /** Null: browse. */
   query: orNull(Type.String()),
+  /** The checked filter as canonical JSON text. Absent without one. */
+  filter: Type.Optional(Type.String()),
   limit: Type.Integer({ minimum: 1, maximum: LOOKUP_LIMIT_MAX }),
   shardIndex: Type.Integer({ minimum: 0, maximum: LOOKUP_SHARDS_MAX - 1 }),
   shardCount: Type.Integer({ minimum: 1, maximum: LOOKUP_SHARDS_MAX }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Filter } from "../../shared/filter/schema.ts";
 import {
   CURSOR_MAX_CHARS,
   LOOKUP_LIMIT_MAX,
@@ -52,6 +53,7 @@ export const LookupBody = Type.Object(
       }),
     ),
     lookup_target: Type.Optional(LookupTarget),
+    filter: Type.Optional(Filter),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,

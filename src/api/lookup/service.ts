@@ -7,6 +7,7 @@ import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
+import { type FilterText, narrowed, readFilter, validFilter } from "../scopes/filter.ts";
 import { ScopeNotFound, type ScopeReference, type ScopeResolver } from "../scopes/resolver.ts";
 import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
 import type { LookupBody, LookupTarget } from "./schema.ts";
@@ -44,14 +45,20 @@ function checkShard(shardIndex: number, shardCount: number): void {
   throw invalid([{ field: "shard_index", message: "must be less than shard_count" }]);
 }
 
+function filterOf(body: LookupBody): FilterText {
+  return validFilter(readFilter(body.filter));
+}
+
 function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
   const shardIndex = body.shard_index ?? 0;
   const shardCount = body.shard_count ?? 1;
   checkShard(shardIndex, shardCount);
+  const filter = filterOf(body);
   return {
     projectId,
     target: body.lookup_target ?? null,
     query: queryOf(body),
+    ...(filter === null ? {} : { filter }),
     limit: body.limit ?? LOOKUP_LIMIT_MAX,
     shardIndex,
     shardCount,
@@ -65,6 +72,7 @@ const otherQuery = () =>
 function checkSame(question: LookupQuestion, body: LookupBody): void {
   const same =
     (body.query === undefined || queryOf(body) === question.query) &&
+    (body.filter === undefined || filterOf(body) === (question.filter ?? null)) &&
     (body.limit === undefined || body.limit === question.limit) &&
     (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
     (body.shard_count === undefined || body.shard_count === question.shardCount);
@@ -148,10 +156,10 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { cursors } = services;
   const { state, scope } = await begin(services, call);
   const { question, progress } = state;
-  const { query, limit, shardIndex, shardCount } = question;
+  const { query, filter, limit, shardIndex, shardCount } = question;
   const next = cursors.newCursor();
   const request: LookupRequest = {
-    ...{ kind: "lookup", scope, selfPath: call.selfPath, query },
+    ...{ kind: "lookup", scope: narrowed(scope, filter ?? null), selfPath: call.selfPath, query },
     ...{ limit, shardIndex, shardCount, progress, next },
   };
   const run = () => answer(services, request);

@@ -10,12 +10,14 @@ import {
   SEARCH_THRESHOLD_DEFAULT,
 } from "../../shared/limits.ts";
 import { vectorFault } from "../../shared/vector.ts";
+import { type FilterText, readFilter, readFilterParameter } from "../scopes/filter.ts";
 import { SearchOptions } from "./schema.ts";
 
 /** A search whose values have all been checked. */
 interface CheckedSearch {
   readonly vector: Float32Array<ArrayBuffer>;
   readonly options: VectorOptions;
+  readonly filter: FilterText;
   /** Names of unknown fields, as a header shows them. */
   readonly ignored: string;
 }
@@ -94,17 +96,19 @@ function decodeVector(
 
 function checked(
   options: SearchOptions | FieldError[],
+  filter: FilterText | FieldError[],
   decode: (dimension: number | undefined) => Float32Array<ArrayBuffer> | FieldError[],
 ): CheckedSearch {
   const known = Array.isArray(options) ? undefined : options;
   const vector = decode(known?.dimension);
   const vectorErrors = Array.isArray(vector) ? vector : [];
-  if (Array.isArray(vector) || known === undefined) {
-    throw invalid([...vectorErrors, ...(Array.isArray(options) ? options : [])]);
+  if (Array.isArray(vector) || known === undefined || Array.isArray(filter)) {
+    const filterErrors = Array.isArray(filter) ? filter : [];
+    throw invalid([...vectorErrors, ...(Array.isArray(options) ? options : []), ...filterErrors]);
   }
   const limit = Math.floor(known.limit ?? SEARCH_LIMIT_DEFAULT);
   const threshold = known.threshold ?? SEARCH_THRESHOLD_DEFAULT;
-  return { vector, options: { dimension: known.dimension, limit, threshold }, ignored: "" };
+  return { vector, options: { dimension: known.dimension, limit, threshold }, filter, ignored: "" };
 }
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -118,9 +122,11 @@ export function parseSearch(bytes: Uint8Array): CheckedSearch {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid([{ field: "body", message: "must be an object" }]);
   }
-  const vector = (value as Record<string, unknown>)["vector"];
+  const { vector, filter, ...others } = value as Record<string, unknown>;
   const unknown = Object.keys(value).filter((name) => !KNOWN_FIELDS.has(name));
-  const search = checked(optionsOf(value), (dimension) => decodeVector(vector, dimension));
+  const search = checked(optionsOf(others), readFilter(filter), (dimension) => {
+    return decodeVector(vector, dimension);
+  });
   return { ...search, ignored: ignoredFields(unknown) };
 }
 
@@ -139,7 +145,7 @@ export function parseOctets(
     const text = query[name];
     if (text !== undefined) options[name] = numeric(text);
   }
-  return checked(optionsOf(options), (dimension) => {
+  return checked(optionsOf(options), readFilterParameter(query["filter"]), (dimension) => {
     if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
       return checkVector(floatsOfBytes(bytes), dimension);
     }

@@ -12,6 +12,7 @@ import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { Problem } from "../../problem/problem.ts";
+import { narrowed } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
@@ -61,11 +62,12 @@ async function answer(
     if (reply.status === "needs-full-parse") unparsed = reply.body;
   }
   const startedAt = performance.now();
-  const { vector, options, ignored } =
+  const { vector, options, filter, ignored } =
     unparsed === undefined ? parseOctets(request.body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
   const body = new Uint8Array(vector.buffer);
-  const reply = await engine.search({ ...request, body, vector: options });
+  const scope = narrowed(request.scope, filter);
+  const reply = await engine.search({ ...request, scope, body, vector: options });
   if (reply.status !== "answered") throw new Error("the engine did not accept a checked vector");
   const { work } = reply;
   return { ...reply, work: { ...work, ignored, parseMs: parseMs + work.parseMs } };

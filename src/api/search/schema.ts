@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Chunk } from "../../shared/chunk.ts";
+import { Filter, FilterParameter } from "../../shared/filter/schema.ts";
 import {
   DIMENSIONS,
   SEARCH_LIMIT_DEFAULT,
@@ -47,6 +48,7 @@ export const SearchOptions = Type.Object({
   dimension: Dimension,
   limit: Type.Optional(Limit),
   threshold: Type.Optional(Threshold),
+  filter: Type.Optional(Filter),
 });
 export type SearchOptions = Static<typeof SearchOptions>;
 
@@ -124,6 +126,13 @@ export const SearchQueryParameters = Type.Object({
       ...documentedOnly(Threshold),
       description: "With a binary body: the minimum score.",
       examples: [0.7],
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Any({
+      ...documentedOnly(FilterParameter),
+      description: "With a binary body: a filter as JSON. See the schema `Filter`.",
+      "x-tessera-extension": true,
     }),
   ),
 });

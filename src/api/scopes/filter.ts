@@ -1,0 +1,39 @@
+import { derivedScope, type Scope } from "../../engine/requests/scope.ts";
+import { type FieldError, invalid } from "../../problem/problem.ts";
+import { canonicalJson } from "../../shared/canonical-json.ts";
+import { checkFilter } from "../../shared/filter/check.ts";
+
+/** A checked filter as canonical JSON text; null matches everything. */
+export type FilterText = string | null;
+
+/** The filter, or what is wrong with it. Absent and null match everything. */
+export function readFilter(value: unknown): FilterText | FieldError[] {
+  if (value === undefined || value === null) return null;
+  const faults = checkFilter(value);
+  if (faults.length > 0) return [...faults];
+  const text = canonicalJson(JSON.stringify(value));
+  return text === "{}" ? null : text;
+}
+
+/** The filter of a query parameter, or what is wrong with it. */
+export function readFilterParameter(text: string | undefined): FilterText | FieldError[] {
+  if (text === undefined) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [{ field: "filter", message: "is not valid JSON" }];
+  }
+  return value === null ? [{ field: "filter", message: "must be an object" }] : readFilter(value);
+}
+
+/** Throws what is wrong with a filter. */
+export function validFilter(filter: FilterText | FieldError[]): FilterText {
+  if (Array.isArray(filter)) throw invalid(filter);
+  return filter;
+}
+
+/** The part of a scope that a filter matches. */
+export function narrowed(scope: Scope, filter: FilterText): Scope {
+  return filter === null ? scope : derivedScope(scope, filter);
+}
