@@ -194,12 +194,10 @@ describe.if(isEmbedded)("a search by vector with a filter", () => {
   });
 });
 
-describe.if(!isEmbedded)("a search by vector in the engine pgvector", () => {
-  test("refuses a filter instead of ignoring it", async () => {
-    const { status, body } = await search({ path: "a" });
-    expect(status).toBe(400);
-    expect(body.errors[0].field).toBe("filter");
-  });
+test("a filter of a search by vector is applied or refused, never ignored", async () => {
+  const { status, body } = await search({ path: "docs/odd/0007.md" });
+  if (isEmbedded) expect(body.data).toHaveLength(CHUNKS_PER_FILE);
+  else expect([status, body.errors[0].field]).toEqual([400, "filter"]);
 });
 
 describe("a lookup with a filter", () => {

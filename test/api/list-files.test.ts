@@ -139,7 +139,7 @@ describe("GET /projects/{project_reference}/files", () => {
       ["limit=101", "limit"],
       ["environment=production&release=v1", "release"],
       ["path_prefix=%00", "path_prefix"],
-      ["filter=%7B%7D", "filter"],
+      ["filter=%7B", "filter"],
     ] as const) {
       const answer = await api.get(`${path}?${query}`, member);
       expect(answer.status, query).toBe(400);
