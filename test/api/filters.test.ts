@@ -119,80 +119,81 @@ const selectivities: [
   ],
 ];
 
-describe.if(isEmbedded)("a search by vector with a filter", () => {
-  for (const [percent, filter, passes] of selectivities) {
-    test(`finds the best of the ${percent}% that match ${JSON.stringify(filter)}, and is never short`, async () => {
-      const expected = truth(passes);
-      for (const path of Object.values(places)) {
-        const { status, body, headers } = await search(filter, { limit: 10 }, path);
-        expect(status).toBe(200);
-        expect(keysOf(body)).toEqual(expected.slice(0, 10).map(({ key }) => key));
-        for (const [i, { score }] of body.data.entries()) {
-          expect(score).toBeCloseTo(expected[i]?.score as number, 5);
+if (isEmbedded)
+  describe("a search by vector with a filter", () => {
+    for (const [percent, filter, passes] of selectivities) {
+      test(`finds the best of the ${percent}% that match ${JSON.stringify(filter)}, and is never short`, async () => {
+        const expected = truth(passes);
+        for (const path of Object.values(places)) {
+          const { status, body, headers } = await search(filter, { limit: 10 }, path);
+          expect(status).toBe(200);
+          expect(keysOf(body)).toEqual(expected.slice(0, 10).map(({ key }) => key));
+          for (const [i, { score }] of body.data.entries()) {
+            expect(score).toBeCloseTo(expected[i]?.score as number, 5);
+          }
+          expect(headers.get("x-ignored-fields")).toBeNull();
         }
-        expect(headers.get("x-ignored-fields")).toBeNull();
-      }
-    });
-  }
-
-  test("counts the matches within the filter", async () => {
-    const { body, headers } = await search(
-      { "frontmatter.topic": "odd" },
-      {},
-      `${places.environment}?count=exact`,
-    );
-    expect(headers.get("x-total-matches")).toBe("exact");
-    expect(body.total_matches).toBe(truth(({ topic }) => topic === "odd").length);
-  });
-
-  test("takes the filter of a binary body from the query", async () => {
-    const filter = encodeURIComponent(JSON.stringify({ "frontmatter.number": 7 }));
-    const query = `dimension=${DIMENSION}&limit=5&threshold=0&filter=${filter}`;
-    const body = new Uint8Array(centre.slice().buffer);
-    const headers = { "content-type": "application/octet-stream" };
-    const answer = await api.send("POST", `${places.environment}?${query}`, {
-      as: member,
-      body,
-      headers,
-    });
-    expect(keysOf(answer.body).sort()).toEqual(["docs/odd/0007.md 0", "docs/odd/0007.md 1"]);
-    const wrong = await api.send(
-      "POST",
-      `${places.environment}?dimension=${DIMENSION}&filter=%7B`,
-      { as: member, body, headers },
-    );
-    expect(wrong.body.errors).toEqual([{ field: "filter", message: "is not valid JSON" }]);
-  });
-
-  test("answers releases with other entity tags for other filters", async () => {
-    const tagOf = async (filter: unknown) =>
-      (await search(filter, {}, places.release)).headers.get("etag");
-    const [odd, even] = [
-      await tagOf({ "frontmatter.topic": "odd" }),
-      await tagOf({ "frontmatter.topic": "even" }),
-    ];
-    expect(odd).not.toBe(even);
-    expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
-  });
-
-  test("answers ever new filters although only the last are kept", async () => {
-    for (let number = 0; number < FILTERS_CACHED_MAX + 10; number++) {
-      const { body } = await search({ "frontmatter.number": number });
-      expect(body.data).toHaveLength(CHUNKS_PER_FILE);
+      });
     }
-    const { body } = await search({ "frontmatter.number": 0 });
-    expect(keysOf(body).sort()).toEqual(["docs/even/0000.md 0", "docs/even/0000.md 1"]);
-  });
 
-  test("names the fault of a filter beside those of other fields", async () => {
-    const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
-    expect(status).toBe(400);
-    expect(body.errors.map(({ field }: Json) => field)).toEqual([
-      "limit",
-      "filter.$and[1].path.$like",
-    ]);
+    test("counts the matches within the filter", async () => {
+      const { body, headers } = await search(
+        { "frontmatter.topic": "odd" },
+        {},
+        `${places.environment}?count=exact`,
+      );
+      expect(headers.get("x-total-matches")).toBe("exact");
+      expect(body.total_matches).toBe(truth(({ topic }) => topic === "odd").length);
+    });
+
+    test("takes the filter of a binary body from the query", async () => {
+      const filter = encodeURIComponent(JSON.stringify({ "frontmatter.number": 7 }));
+      const query = `dimension=${DIMENSION}&limit=5&threshold=0&filter=${filter}`;
+      const body = new Uint8Array(centre.slice().buffer);
+      const headers = { "content-type": "application/octet-stream" };
+      const answer = await api.send("POST", `${places.environment}?${query}`, {
+        as: member,
+        body,
+        headers,
+      });
+      expect(keysOf(answer.body).sort()).toEqual(["docs/odd/0007.md 0", "docs/odd/0007.md 1"]);
+      const wrong = await api.send(
+        "POST",
+        `${places.environment}?dimension=${DIMENSION}&filter=%7B`,
+        { as: member, body, headers },
+      );
+      expect(wrong.body.errors).toEqual([{ field: "filter", message: "is not valid JSON" }]);
+    });
+
+    test("answers releases with other entity tags for other filters", async () => {
+      const tagOf = async (filter: unknown) =>
+        (await search(filter, {}, places.release)).headers.get("etag");
+      const [odd, even] = [
+        await tagOf({ "frontmatter.topic": "odd" }),
+        await tagOf({ "frontmatter.topic": "even" }),
+      ];
+      expect(odd).not.toBe(even);
+      expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
+    });
+
+    test("answers ever new filters although only the last are kept", async () => {
+      for (let number = 0; number < FILTERS_CACHED_MAX + 10; number++) {
+        const { body } = await search({ "frontmatter.number": number });
+        expect(body.data).toHaveLength(CHUNKS_PER_FILE);
+      }
+      const { body } = await search({ "frontmatter.number": 0 });
+      expect(keysOf(body).sort()).toEqual(["docs/even/0000.md 0", "docs/even/0000.md 1"]);
+    });
+
+    test("names the fault of a filter beside those of other fields", async () => {
+      const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
+      expect(status).toBe(400);
+      expect(body.errors.map(({ field }: Json) => field)).toEqual([
+        "limit",
+        "filter.$and[1].path.$like",
+      ]);
+    });
   });
-});
 
 test("a filter of a search by vector is applied or refused, never ignored", async () => {
   const { status, body } = await search({ path: "docs/odd/0007.md" });

@@ -26,6 +26,11 @@ export interface Scope extends ScopeRef {
   readonly frozen: boolean;
 }
 
+/** The scope that a derived scope is a part of; another scope itself. */
+export function baseOf({ id, kind, filter }: ScopeRef): ScopeRef {
+  return { id: filter?.base ?? id, kind };
+}
+
 /** The scope that holds what a filter matches in another. The filter is canonical JSON text. */
 export function derivedScope(scope: Scope, json: string): Scope {
   const hash = new Bun.CryptoHasher("sha256").update(json).digest("base64url");

@@ -7,7 +7,7 @@ import {
 } from "../limits.ts";
 
 /** What is wrong with a filter, and where: `filter.$and[1].path.$glob`. */
-export interface FilterFault {
+interface FilterFault {
   readonly field: string;
   readonly message: string;
 }

@@ -2,7 +2,7 @@ import { isObject } from "./check.ts";
 import { compileGlob } from "./glob.ts";
 
 /** What a filter sees of a chunk, or of a file without chunks. */
-export interface Fields {
+interface Fields {
   readonly path: string;
   readonly frontmatter: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;

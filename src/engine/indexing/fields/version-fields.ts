@@ -41,7 +41,7 @@ export function bytesOf({ path, frontmatter, dimensions, metadata }: VersionFiel
 const VERSION_BYTES = 256;
 
 /** Whether all chunks of a version match a filter, or none, or which. A file without chunks is one. */
-export type Matched = "all" | "none" | Uint8Array;
+type Matched = "all" | "none" | Uint8Array;
 
 function parsed(json: string): Readonly<Record<string, unknown>> {
   return json === "" ? NO_VALUES : (JSON.parse(json) as Record<string, unknown>);

@@ -10,7 +10,7 @@ import { FilterResults } from "../fields/filter-results.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** A scope with the filter from which it is derived. */
-export type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;
+type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;
 
 interface DerivedScope {
   readonly scope: FilteredScope;
@@ -36,11 +36,16 @@ export class DerivedScopes {
     private readonly context: IndexingContext,
   ) {}
 
-  /** Derives a scope; resolves when searches can use it. False if its base is not indexed. */
-  async ensure(scope: FilteredScope, tenant: string): Promise<boolean> {
-    const derived = this.#derived.get(scope.id) ?? this.#create(scope, tenant);
+  /**
+   * Derives a scope, unless it is one that is not derived; resolves when searches can use it. False if its
+   * base is not indexed.
+   */
+  async ensure(scope: ScopeRef, tenant: string): Promise<boolean> {
+    const { id, kind, filter } = scope;
+    if (filter === undefined) return true;
+    const derived = this.#derived.get(id) ?? this.#create({ id, kind, filter }, tenant);
     if (derived === undefined) return false;
-    this.used(scope.id);
+    this.used(id);
     derived.running ??= this.#derive(derived).finally(() => {
       derived.running = undefined;
     });

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
-import type { ScopeRef } from "../../requests/scope.ts";
+import { baseOf, type ScopeRef } from "../../requests/scope.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import { byIdleTime } from "./idle-time.ts";
@@ -118,8 +118,7 @@ export class LoadedProjects {
    * matches. False if project or scope is missing.
    */
   async ensure(projectId: string, scope: ScopeRef, tenant: string): Promise<boolean> {
-    const { filter } = scope;
-    const base = filter === undefined ? scope : { id: filter.base, kind: scope.kind };
+    const base = baseOf(scope);
     const hasBase = () => {
       return this.context.indexes.every((index) => index.hasScope(projectId, base.id));
     };
@@ -130,11 +129,7 @@ export class LoadedProjects {
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
       if (outcome === "dropped" || project?.ready !== true) continue;
       if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
-      const isThere =
-        filter === undefined
-          ? hasBase()
-          : await project.derived.ensure({ ...scope, filter }, tenant);
-      if (isThere) return true;
+      if (hasBase() && (await project.derived.ensure(scope, tenant))) return true;
       if (this.#isCurrent(project)) return false;
     }
   }
