@@ -1,5 +1,5 @@
 import { NoAnswer } from "./no-answer.ts";
-import { neverSent, type OutageGuard } from "./outage-guard.ts";
+import { neverRanError, type OutageGuard } from "./outage-guard.ts";
 
 /** The parts of the driver's query that it sets and calls while it runs. */
 export interface DriverQuery {
@@ -35,7 +35,7 @@ export function guardQuery(
 ): void {
   const send = query.handler;
   query.handler = (same) => {
-    if (guard.isDown) return query.reject(neverSent());
+    if (guard.isDown) return query.reject(neverRanError());
     if (query.cursorRows === undefined) watchQuery(guard, query, deadlineOf(query));
     return send(same);
   };
@@ -69,7 +69,7 @@ function failureOf(query: DriverQuery): NoAnswer {
   if (query.state !== null) return new NoAnswer("NO_ANSWER");
   query.strings = HARMLESS;
   query.args = [];
-  return neverSent();
+  return neverRanError();
 }
 
 /**

@@ -7,7 +7,7 @@ import {
 import { withEachQuery } from "./each-query.ts";
 import { type DriverQuery, guardQuery } from "./guarded-query.ts";
 import { NoAnswer } from "./no-answer.ts";
-import { neverSent, type OutageGuard } from "./outage-guard.ts";
+import { neverRanError, type OutageGuard } from "./outage-guard.ts";
 
 type Base = postgres.Sql<Record<string, never>>;
 
@@ -112,14 +112,14 @@ function guardWork<T>(
   deadlineMs: number,
   start: (check: () => void) => Promise<T>,
 ): Promise<T> {
-  if (guard.isDown) return Promise.reject(neverSent());
+  if (guard.isDown) return Promise.reject(neverRanError());
   return new Promise((resolve, reject) => {
     let isStarted = false;
     let failure: NoAnswer | undefined;
     const over = guard.watch({
       deadlineMs,
       fail() {
-        failure = isStarted ? new NoAnswer("NO_ANSWER") : neverSent();
+        failure = isStarted ? new NoAnswer("NO_ANSWER") : neverRanError();
         reject(failure);
       },
     });

@@ -182,6 +182,6 @@ export class OutageGuard {
 }
 
 /** The error of a statement that is not sent during an outage. */
-export function neverSent(): NoAnswer {
+export function neverRanError(): NoAnswer {
   return new NoAnswer("NEVER_SENT");
 }

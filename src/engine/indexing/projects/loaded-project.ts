@@ -67,7 +67,7 @@ export class LoadedProject {
   }
 
   /** False for a while after a failed snapshot, such as on a full disk. */
-  maySave(now: number): boolean {
+  canSave(now: number): boolean {
     return now >= this.#restsUntil;
   }
 

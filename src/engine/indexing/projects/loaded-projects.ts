@@ -193,7 +193,7 @@ export class LoadedProjects {
     const now = performance.now();
     for (const project of this.#projects.values()) {
       const { unsavedChanges } = project.indexer;
-      if (!project.ready || unsavedChanges === 0 || !project.maySave(now)) continue;
+      if (!project.ready || unsavedChanges === 0 || !project.canSave(now)) continue;
       if (!due(unsavedChanges, project.dirtyMs(now))) continue;
       await this.#save(project);
       return true;
@@ -231,7 +231,7 @@ export class LoadedProjects {
     });
     if (longest === undefined) return false;
     const { project } = longest;
-    if (project.indexer.unsavedChanges > 0 && project.maySave(performance.now())) {
+    if (project.indexer.unsavedChanges > 0 && project.canSave(performance.now())) {
       await this.#save(project);
     }
     await this.#drop(project.id);
