@@ -16,6 +16,7 @@ import { narrowed } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
 import { parseOctets, parseSearch } from "./body.ts";
+import { cutFilter } from "./filter-member.ts";
 import { searchHeaders, setSearchHeaders } from "./headers.ts";
 import { describeSearch, recordSearch } from "./record.ts";
 import {
@@ -56,10 +57,15 @@ async function answer(
 ): Promise<Reply<"search"> & { readonly status: "answered" }> {
   let unparsed: Uint8Array | undefined;
   if (type !== OCTETS_TYPE) {
-    const quick = engine.search(request);
+    const member = cutFilter(request.body);
+    const scope = narrowed(request.scope, member?.filter ?? null);
+    const quick = engine.search({ ...request, scope });
     const reply = quick instanceof Promise ? await quick : quick;
     if (reply.status === "answered") return reply;
-    if (reply.status === "needs-full-parse") unparsed = reply.body;
+    if (reply.status === "needs-full-parse") {
+      unparsed = reply.body;
+      member?.restore(unparsed);
+    }
   }
   const startedAt = performance.now();
   const { vector, options, filter, ignored } =
