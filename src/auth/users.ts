@@ -1,7 +1,9 @@
 import type { Queryable } from "../db/client.ts";
-import { USER_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
+
+/** The longest valid address: longer ones in a token are ignored. */
+const USER_EMAIL_MAX_CHARS = 320;
 
 function storable(claim: string | null): string | null {
   return claim?.replaceAll("\0", "") ?? null;

@@ -8,9 +8,6 @@ import {
   INDEX_SHARD_VECTORS_DEFAULT,
   INDEX_SHARD_VECTORS_MAX,
   INDEX_SHARD_VECTORS_MIN,
-  JWT_SECRET_SAFE_BYTES,
-  PORT_MAX,
-  RATE_LIMIT_REQUESTS_MAX,
   RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
   RATE_LIMIT_WINDOW_MAX_SECONDS,
   SEARCH_INLINE_DEFAULT_MS,
@@ -31,6 +28,11 @@ import {
   SEARCH_ENGINES,
 } from "./schema.ts";
 import { readTracing } from "./tracing.ts";
+
+/** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
+const JWT_SECRET_SAFE_BYTES = 32;
+const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
+const PORT_MAX = 65_535;
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {

@@ -1,11 +1,9 @@
 import postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
 import {
-  DB_CONNECT_TIMEOUT_SECONDS,
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   DB_PATIENCE_MS,
   DB_PATIENT_SUSPECT_MS,
-  DB_POOL_CONNECTIONS,
   DB_RECONNECT_MS,
   DB_STATEMENT_TIMEOUT_MS,
   DB_SUSPECT_MS,
@@ -18,6 +16,9 @@ import {
   REQUEST_DEADLINES,
 } from "./outage/guarded-sql.ts";
 import { OutageGuard } from "./outage/outage-guard.ts";
+
+const DB_POOL_CONNECTIONS = 16;
+const DB_CONNECT_TIMEOUT_SECONDS = 5;
 
 export { asWrite, withoutDeadlines } from "./outage/guarded-sql.ts";
 

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pRetry from "p-retry";
 import type { Log } from "../observability/log.ts";
-import {
-  DB_WAIT_REPORT_ATTEMPTS,
-  DB_WAIT_RETRY_MS,
-  MIGRATION_LOCK_TIMEOUT_MS,
-  MIGRATION_RETRY_MS,
-} from "../shared/limits.ts";
+import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
 import { type Sql, withoutDeadlines } from "./client.ts";
 import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
+
+/** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
+const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
+/** So long it lets them pass. */
+const MIGRATION_RETRY_MS = 1_000;
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
 /** The advisory lock with which concurrent migrations wait for each other. */

@@ -1,8 +1,10 @@
 import type postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
-import { TRACE_STATEMENT_MAX_CHARS } from "../shared/limits.ts";
 import { withEachQuery } from "./outage/each-query.ts";
 import type { DriverQuery } from "./outage/guarded-query.ts";
+
+/** Spans name statements up to this length. */
+const TRACE_STATEMENT_MAX_CHARS = 500;
 
 type Base = postgres.Sql<Record<string, never>>;
 

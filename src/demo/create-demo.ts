@@ -7,8 +7,11 @@ import { searchBody } from "../import/embedders/search-body.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
-import { DEMO_KEY_DAYS, EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
+import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
+
+/** The API key of the demo project expires after this time. */
+const DEMO_KEY_DAYS = 30;
 
 const MS_PER_DAY = 86_400_000;
 const USER = "demo@localhost";

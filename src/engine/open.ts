@@ -4,7 +4,6 @@ import { openDatabase, type Sql } from "../db/client.ts";
 import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { VECTOR_DB_CONNECTIONS } from "../shared/limits.ts";
 import { RecallMonitor } from "./embedded/recall-monitor.ts";
 import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
@@ -17,6 +16,9 @@ import type { LookupRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
+
+/** Connections of a node's searches to the engine's database. */
+const VECTOR_DB_CONNECTIONS = 12;
 
 interface OpenedEngine {
   readonly engine: Engine;

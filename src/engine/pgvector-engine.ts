@@ -6,8 +6,6 @@ import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
   VECTOR_APPLIED_POLL_MS,
-  VECTOR_EXACT_AT_ONCE,
-  VECTOR_SEARCHES_MAX,
 } from "../shared/limits.ts";
 import { FairPlaces } from "../shared/tenant-shares.ts";
 import type { ChangeLog } from "./indexing/changes/change-log.ts";
@@ -17,6 +15,11 @@ import { countMatches, type FoundChunk, findChunks } from "./pgvector/found-chun
 import { candidatesFor, planFor, type VectorPlan } from "./pgvector/search-statement.ts";
 import type { Reply, SearchRequest, SearchWork, VectorOptions } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
+
+/** Searches that may be under way; tenants share these places. */
+const VECTOR_SEARCHES_MAX = 256;
+/** Searches with effort=exact that run at once on a node. */
+const VECTOR_EXACT_AT_ONCE = 2;
 
 /** A worker of Citus lost its connection, or a table was dropped while its project was rebuilt. */
 const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);

@@ -1,5 +1,4 @@
 import type { Queryable } from "../db/client.ts";
-import { EXPORT_VERSIONS_PER_READ } from "../shared/limits.ts";
 import { omitNulls } from "../shared/omit-nulls.ts";
 import {
   type ProjectFilter,
@@ -20,6 +19,9 @@ import {
   readWebhooks,
   type VersionRow,
 } from "./queries.ts";
+
+/** File versions that an export reads at a time, with their chunks. */
+const EXPORT_VERSIONS_PER_READ = 16;
 
 interface ExportOptions {
   /** The id of the only project to export; null for the whole database. */

@@ -4,9 +4,11 @@ import {
   ADMISSION_STARTS_MAX,
   ADMISSION_WAITING_MAX,
   DATABASE_PLACES_MAX,
-  SEARCH_PLACES_MAX,
 } from "../shared/limits.ts";
 import { FairPlaces } from "../shared/tenant-shares.ts";
+
+/** Searches and lookups that may be under way; tenants share these places. */
+const SEARCH_PLACES_MAX = 4_096;
 
 /** Knows which requests an engine would refuse. */
 interface EngineLoad {

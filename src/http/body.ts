@@ -1,11 +1,9 @@
 import { invalid, Problem } from "../problem/problem.ts";
-import {
-  BODIES_MAX_BYTES,
-  BODY_MIN_BYTES,
-  BODY_READ_TIMEOUT_MS,
-  BODY_SWEEP_MS,
-} from "../shared/limits.ts";
+import { BODIES_MAX_BYTES, BODY_MIN_BYTES, BODY_READ_TIMEOUT_MS } from "../shared/limits.ts";
 import { TenantShares } from "../shared/tenant-shares.ts";
+
+/** How often it is checked whether bodies still arrive. */
+const BODY_SWEEP_MS = 250;
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {

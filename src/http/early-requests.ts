@@ -1,15 +1,14 @@
 import pTimeout from "p-timeout";
 import { Problem, problemBody } from "../problem/problem.ts";
-import {
-  STARTING_REQUESTS_MAX,
-  STARTING_RETRY_AFTER_SECONDS,
-  STARTING_WAIT_MS,
-} from "../shared/limits.ts";
+import { STARTING_REQUESTS_MAX, STARTING_WAIT_MS } from "../shared/limits.ts";
 import { FairPlaces } from "../shared/tenant-shares.ts";
 import { withCors } from "./cors.ts";
 import type { Handler } from "./request.ts";
 import { requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
+
+/** For clients that are refused until then. */
+const STARTING_RETRY_AFTER_SECONDS = 1;
 
 const STARTING: Problem = new Problem("dependency-unavailable", {
   detail: "The service is starting.",

@@ -1,7 +1,6 @@
 import pTimeout from "p-timeout";
 import {
   BODY_TRANSPORT_MAX_BYTES,
-  DRAIN_CLOSE_MS,
   DRAIN_GRACE_MS,
   DRAIN_POLL_MS,
   DRAIN_QUIET_MS,
@@ -9,6 +8,9 @@ import {
 } from "../shared/limits.ts";
 import { EarlyRequests } from "./early-requests.ts";
 import type { Handler } from "./request.ts";
+
+/** Time for connections to close after the last answer, before they are cut. */
+const DRAIN_CLOSE_MS = 100;
 
 export interface Listener {
   readonly port: number;

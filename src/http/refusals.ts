@@ -1,7 +1,12 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import { REFUSAL_PAUSE_MS, REFUSAL_TICK_MS, REFUSALS_WAITING_MAX } from "../shared/limits.ts";
+import { REFUSALS_WAITING_MAX } from "../shared/limits.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
+
+/** Clients that retry at once are refused after a pause, which slows them down. */
+const REFUSAL_PAUSE_MS = 1_000;
+/** How often the refusals are sent that are due. */
+const REFUSAL_TICK_MS = 20;
 
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
 const PLACEHOLDER = "request-id";

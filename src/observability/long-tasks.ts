@@ -1,4 +1,5 @@
-import { LONG_TASK_MS } from "../shared/limits.ts";
+/** Longer tasks of the indexing thread are logged at the level `debug`. */
+const LONG_TASK_MS = 25;
 
 /** The longest run of each task since the last report, in milliseconds. */
 const longest = new Map<string, number>();

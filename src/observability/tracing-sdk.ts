@@ -15,8 +15,10 @@ import {
 } from "@opentelemetry/sdk-trace";
 import pTimeout from "p-timeout";
 import type { TracingConfig } from "../config/schema.ts";
-import { TRACES_CLOSE_TIMEOUT_MS } from "../shared/limits.ts";
 import { VERSION } from "../shared/version.ts";
+
+/** At shutdown, for exporting the last spans. */
+const TRACES_CLOSE_TIMEOUT_MS = 500;
 
 const NAME = "tessera";
 

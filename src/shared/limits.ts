@@ -13,8 +13,6 @@ export const BODIES_MAX_BYTES = 67_108_864;
 export const BODY_MIN_BYTES = 16_384;
 /** A body must have arrived within this time. */
 export const BODY_READ_TIMEOUT_MS = 10_000;
-/** How often this is checked. */
-export const BODY_SWEEP_MS = 250;
 /** How long browsers remember what a page may send. */
 export const CORS_MAX_AGE_SECONDS = 600;
 export const IDLE_TIMEOUT_SECONDS = 30;
@@ -49,8 +47,6 @@ export const AUTH_CACHE_MAX_ENTRIES = 50_000;
 /** The promise to callers: a revoked key or a lost membership stops working within this time. */
 export const REVOCATION_BOUND_MS = 1_000;
 export const JWT_CACHE_TTL_MS = 30_000;
-/** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
-export const JWT_SECRET_SAFE_BYTES = 32;
 /** How far ahead an issuer's clock may be: tokens are accepted this long before their nbf. */
 export const JWT_CLOCK_SKEW_SECONDS = 5;
 export const JWKS_COOLDOWN_MS = 5_000;
@@ -59,11 +55,8 @@ export const JWKS_TIMEOUT_MS = 3_000;
 /** The last use of a key is recorded at most this often. */
 export const KEY_LAST_USED_INTERVAL_MS = 60_000;
 export const KEY_LAST_USED_FLUSH_MS = 1_000;
-/** The API key of the demo project expires after this time. */
-export const DEMO_KEY_DAYS = 30;
 
 // Limits of requests per credential.
-export const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
 export const RATE_LIMIT_WINDOW_DEFAULT_SECONDS = 60;
 export const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
 /** How often processes tell one another what they have counted. */
@@ -72,8 +65,6 @@ export const RATE_LIMIT_SYNC_MS = 100;
 export const RATE_LIMIT_CALLERS_MAX = 50_000;
 
 // PostgreSQL.
-export const DB_POOL_CONNECTIONS = 16;
-export const DB_CONNECT_TIMEOUT_SECONDS = 5;
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 export const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
 export const DB_RECONNECT_MS = 200;
@@ -84,16 +75,10 @@ export const DB_RECONNECT_MS = 200;
 export const DB_READ_DEADLINE_MS = 2_000;
 export const DB_WRITE_DEADLINE_MS = 11_000;
 export const DB_TRANSACTION_DEADLINE_MS = 28_000;
-/** The unit in which deadlines are checked. */
-export const DB_GUARD_TICK_MS = 50;
 /** When a statement waits this long and nothing arrives from the server, the server is probed. */
 export const DB_SUSPECT_MS = 500;
 /** A probe without an answer within this time begins an outage. */
 export const DB_PROBE_TIMEOUT_MS = 1_500;
-/** The pause between probes; the first one that is answered ends the outage. */
-export const DB_PROBE_INTERVAL_MS = 300;
-/** A statement that does not end within this time of its cancellation has lost its connection. */
-export const DB_CANCEL_TIMEOUT_MS = 1_000;
 /** Commands have time: they are probed later, and bear an outage of this length. */
 export const DB_PATIENT_SUSPECT_MS = 10_000;
 export const DB_PATIENCE_MS = 60_000;
@@ -104,10 +89,6 @@ export const DB_PATIENCE_MS = 60_000;
 export const DB_OUTAGE_GRACE_MS = 60_000;
 /** Closing a pool waits this long for running queries. */
 export const DB_CLOSE_TIMEOUT_SECONDS = 2;
-/** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
-export const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
-/** So long it lets them pass. */
-export const MIGRATION_RETRY_MS = 1_000;
 /** A starting server waits for a database that does not answer, and logs every tenth attempt. */
 export const DB_WAIT_RETRY_MS = 500;
 export const DB_WAIT_REPORT_ATTEMPTS = 10;
@@ -128,30 +109,18 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** Unknown fields of a search body that the answer names, and the longest of these names. */
 export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;
-/** Searches and lookups that may be under way; tenants share these places. */
-export const SEARCH_PLACES_MAX = 4_096;
 /** Those that may start in one turn of the event loop; one tenant alone has half of them. */
 export const ADMISSION_STARTS_MAX = 32;
 /** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
 export const DATABASE_PLACES_MAX = 24;
 /** Requests of each kind that may wait for a place. */
 export const ADMISSION_WAITING_MAX = 1_024;
-/** Searches wait for a worker for about this long, and further ones are answered with 503. */
-export const SEARCH_QUEUE_MS = 25;
-/** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */
-export const SEARCH_QUEUE_MIN = 128;
-/** A search that has waited longer is answered with 503 if its tenant has more than its share. */
-export const SEARCH_WAIT_MAX_MS = 250;
-/** The work that a tenant may hand to the workers before it is the next tenant's turn. */
-export const SEARCH_QUANTUM_MS = 1;
 /** A worker gets so many searches at a time, and no more than take so long. */
 export const SEARCH_BATCH_MAX = 64;
 export const SEARCH_BATCH_MIN_MS = 4;
 export const SEARCH_BATCH_MAX_MS = 8;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
-/** While other searches wait, one exact search starts at most this often. */
-export const SEARCH_EXACT_INTERVAL_MS = 1_000;
 /**
  * Searches and lookups may together use this much of one turn of the main thread's event loop; the rest
  * go to workers. `bench/search/inline.ts` measures what it does to other requests.
@@ -161,12 +130,6 @@ export const SEARCH_INLINE_MAX_MS = 100;
 /** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
 export const RECALL_INTERVAL_MS = 100;
 export const RECALL_WINDOW_SAMPLES = 512;
-/** Remembered per project and dimension. */
-export const RECALL_INDEX_SAMPLES = 256;
-/** Projects and dimensions whose recall is remembered. */
-export const RECALL_INDEXES_MAX = 1_024;
-/** The share of one core's time that measuring may take. */
-export const RECALL_TIME_SHARE = 0.02;
 /** How often a sample checks whether it can be measured without delaying a search. */
 export const RECALL_IDLE_POLL_MS = 50;
 /** An index whose recall is below the target in so many samples is calibrated again. */
@@ -175,10 +138,6 @@ export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
-/** Clients that retry at once are refused after a pause, which slows them down. */
-export const REFUSAL_PAUSE_MS = 1_000;
-/** How often the refusals are sent that are due. */
-export const REFUSAL_TICK_MS = 20;
 /** Beyond this many waiting refusals, all are sent at once. */
 export const REFUSALS_WAITING_MAX = 8_192;
 export const REFUSAL_LOG_INTERVAL_MS = 1_000;
@@ -200,18 +159,8 @@ export const SLOW_LOG_INTERVAL_MS = 100;
 export const SLOW_REQUEST_MAX_MS = 3_600_000;
 
 // Tracing.
-/** At shutdown, for exporting the last spans. */
-export const TRACES_CLOSE_TIMEOUT_MS = 500;
-/** Spans name statements up to this length. */
-export const TRACE_STATEMENT_MAX_CHARS = 500;
 
 // Vector search in PostgreSQL, by the engine pgvector.
-/** Connections of a node's searches to the engine's database. */
-export const VECTOR_DB_CONNECTIONS = 12;
-/** Searches that may be under way; tenants share these places. */
-export const VECTOR_SEARCHES_MAX = 256;
-/** Searches with effort=exact that run at once on a node. */
-export const VECTOR_EXACT_AT_ONCE = 2;
 /** The nearest codes that are compared in full precision: per wanted hit, and at least. */
 export const VECTOR_CANDIDATES_PER_HIT = 20;
 export const VECTOR_CANDIDATES_MIN = 400;
@@ -223,34 +172,20 @@ export const VECTOR_DISTANCE_ERROR = 4e-6;
 export const VECTOR_RESCORE_MAX = 1_000;
 /** Scopes with a smaller share of their table are searched without the graph. */
 export const VECTOR_GRAPH_MIN_SHARE = 0.1;
-/** The CPU time of a step in the graph, relative to comparing one more code of a scan. */
-export const VECTOR_GRAPH_STEP_COST = 4;
-/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
-export const VECTOR_GRAPH_EF = 400;
 /** `hnsw.max_scan_tuples`: candidates for the largest limit in the smallest scope, twice. */
 export const VECTOR_GRAPH_SCAN_TUPLES = 40_000;
 /** Tables with fewer rows have no codes, and with fewer still no graph. */
 export const VECTOR_CODED_MIN_ROWS = 2_000;
 export const VECTOR_GRAPH_MIN_ROWS = 10_000;
-/** Vectors whose mean is the centre of a table's codes. */
-export const VECTOR_CENTRE_SAMPLE = 2_000;
-/** Rows that are given codes by one statement. */
-export const VECTOR_CODE_BATCH = 500;
-/** Centres in the memory of a node, of up to 16 KiB each. */
-export const VECTOR_CENTRES_CACHED = 1_024;
 /** How often a search looks whether changes of its scope were applied. */
 export const VECTOR_APPLIED_POLL_MS = 25;
 export const VECTOR_REPLICATOR_CONNECTIONS = 6;
-/** Projects that the leader writes at once. */
-export const VECTOR_REPLICATOR_PROJECTS = 4;
 /** How often the leader saves its position, and a node looks whether it leads. */
 export const VECTOR_REPLICATOR_SAVE_MS = 50;
 export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
 export const VECTOR_CLEAN_INTERVAL_MS = 60_000;
 export const VECTOR_PLACEMENTS_MAX = 256;
-/** Values of the distribution column among which placements in shards of their own are found. */
-export const VECTOR_SHARDS_PROBED = 8_192;
 
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;
@@ -259,43 +194,19 @@ export const CHANGE_BATCH_MAX = 1_000;
 export const CHANGE_LOG_RETENTION_DAYS = 7;
 export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
 export const INDEX_DB_CONNECTIONS = 6;
-/** Chunks with their embeddings per query. */
-export const INDEX_READ_BATCH_ROWS = 64;
-/** A longer text of a file is read alone. */
-export const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
 /** File versions that are added before another scope of the project may be indexed. */
 export const INDEX_SLICE_MIN_VERSIONS = 32;
 export const INDEX_SLICE_VERSIONS = 1_024;
-/** Slices of a scope that are added at the same time: one is read while another is indexed. */
-export const INDEX_SLICES_AT_ONCE = 2;
 /** Time budget for adding them. */
 export const INDEX_SLICE_MS = 400;
-/** More new file versions than this are read in bulk. */
-export const INDEX_BULK_VERSIONS = 256;
 /** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
 export const INDEX_ANNOUNCED_MAX = 200_000;
-/** Projects that may read more than a slice at a time; small changes use the other connections. */
-export const INDEX_BULK_READERS = 2;
-/** How soon maintenance is looked for again. */
-export const INDEX_MAINTENANCE_POLL_MS = 50;
-/** Pause of an index whose maintenance has nothing to do for the moment. */
-export const INDEX_MAINTENANCE_PAUSE_MS = 500;
-/** The share of the processor's cores that build graphs; at least one does. */
-export const INDEX_BUILD_SHARE = 0.5;
 /** Vectors that no scope names are kept this long after the last ones came: a scope may be on its way. */
 export const INDEX_UNSCOPED_KEEP_MS = 600_000;
 /** File versions of a snapshot that are encoded or decoded at a time. */
 export const INDEX_META_SLICE_VERSIONS = 4_096;
-/** While changes are indexed, maintenance on their thread pauses for this many times its running time. */
-export const INDEX_MAINTENANCE_REST = 3;
-/** Longer tasks of the indexing thread are logged at the level `debug`. */
-export const LONG_TASK_MS = 25;
-/** How often the thread checks whether its timers run in time. */
-export const LONG_TASK_PROBE_MS = 5;
 /** Loads of projects that requests wait for, at once; tenants take turns. */
 export const INDEX_LOADS_AT_ONCE = 4;
-/** A load that takes longer no longer delays the next one, and goes on beside it. */
-export const INDEX_LOAD_TURN_MS = 1_000;
 /** Loads of a tenant that run, with those that go on beside others. */
 export const INDEX_TENANT_LOADS_MAX = 8;
 /** When this many loads of a tenant wait to begin, further ones are answered with 503. */
@@ -321,10 +232,6 @@ export const INDEX_SHARD_VECTORS_MIN = 4_096;
 export const INDEX_SHARD_VECTORS_MAX = 4_194_304;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
-/** The time since its last use counts at least by this share, so every project is idle after a minute. */
-export const INDEX_IDLE_SHARE_MIN = 1 / 12;
-/** Above this multiple of the memory that indexes may use, projects in use are unloaded, too. */
-export const INDEX_MEMORY_EXCESS_MAX = 1.25;
 /** A project stays this long after it was loaded, so that the search which waits for it gets through. */
 export const INDEX_LOADED_MIN_MS = 1_000;
 /** Processes that can share one DATA_DIR. */
@@ -345,8 +252,6 @@ export const INDEX_STOP_TIMEOUT_MS = 4_000;
 export const TREE_MAX_MESSAGES = 1_000;
 
 // Users.
-/** The longest valid address: longer ones in a token are ignored. */
-export const USER_EMAIL_MAX_CHARS = 320;
 
 // Projects.
 /** Every slug can be used as a reference. */
@@ -359,7 +264,6 @@ export const PROJECT_MEMBERS_MAX = 1_000;
 export const PROJECT_COPY_TIMEOUT_MS = 25_000;
 
 // Branches.
-export const BRANCH_REQUIRED_APPROVALS_DEFAULT = 1;
 
 // Billing.
 /** An upgrade is answered within this time, even when the payment provider does not answer. */
@@ -376,13 +280,9 @@ export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
 /** A request that opens a session keeps others from opening it for at most this long. */
 export const BILLING_CLAIM_MS = 15_000;
 export const BILLING_CLAIM_POLL_MS = 100;
-/** The provider's default, for responses without an expiry. */
-export const BILLING_SESSION_LIFE_SECONDS = 86_400;
 /** Earlier sessions of an account that are checked for a customer. */
 export const BILLING_EARLIER_SESSIONS_MAX = 3;
 export const BILLING_ANSWER_MAX_BYTES = 1_048_576;
-/** The provider rejects longer URLs. */
-export const BILLING_URL_MAX_CHARS = 5_000;
 /** JSON numbers are exact up to this value. The provider has limits of its own. */
 export const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 export const BILLING_ERROR_MAX_CHARS = 400;
@@ -400,8 +300,6 @@ export const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 /** How long an answer waits for the lock of a concurrent one; deliveries set the same in SQL. */
 export const LOCK_TIMEOUT_MS = 5_000;
-/** Retries of a delivery when a concurrent one with the same key commits between two statements. */
-export const DELIVERY_RACE_RETRIES = 3;
 /** JSON numbers with longer exponents are compared as text. */
 export const EXPONENT_MAX_CHARS = 15;
 
@@ -427,24 +325,10 @@ export const FILTER_IN_MAX_VALUES = 1_000;
 export const FILTER_STRING_MAX_CHARS = 1_024;
 /** Filters per project whose results are kept; the tenant with the most of them loses the oldest. */
 export const FILTERS_CACHED_MAX = 64;
-/** A filter is evaluated for so long at a time; then changes are indexed, and other filters follow. */
-export const FILTER_SLICE_MS = 5;
 /** File versions that are evaluated between two looks at the clock. */
 export const FILTER_SLICE_VERSIONS = 64;
-/** Files that a filtered list reads and evaluates at a time. */
-export const FILES_FILTERED_ROWS = 1_000;
-/** A filter of a list in its packed form, in which cursors have it. */
-export const FILES_FILTER_MAX_CHARS = 6_000;
 
 // Files.
-/** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
-export const FILE_PIECE_CHARS = 65_536;
-/** Where the title of a file is looked for in a list, if it was not stored with the file. */
-export const FILE_TITLE_WINDOW_CHARS = 65_536;
-/** Writing a file is repeated this often when another client has stored the same one at the same time. */
-export const FILE_WRITE_ATTEMPTS = 3;
-/** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
-export const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
 // Assistants.
 /** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
@@ -471,8 +355,6 @@ export const EMBED_HASHING_THRESHOLD = 0.2;
 // Knowledge text: index and lookup.
 /** Longer words are cut: they are mostly encoded data. */
 export const WORD_MAX_CHARS = 64;
-/** Shorter words match exactly only. */
-export const FUZZY_MIN_CHARS = 4;
 /** Words per document that the second pass of a ranking examines, and that snippets show. */
 export const RERANK_MAX_WORDS = 16_384;
 
@@ -486,23 +368,9 @@ export const LOOKUP_LIMIT_MAX = 12;
 export const LOOKUP_QUERY_MAX_CHARS = 500;
 export const LOOKUP_SHARDS_MAX = 8;
 export const LOOKUP_CURSOR_TTL_SECONDS = 900;
-/** Random bytes in a cursor, which names the state that the service keeps for it. */
-export const LOOKUP_CURSOR_BYTES = 18;
-/** Markdown text per new segment. */
-export const TEXT_BUILD_CHARS = 1_048_576;
 /** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
 export const TEXT_BUILD_INLINE_CHARS = 32_768;
 export const TEXT_BUILD_THREADS_MAX = 3;
-/** Threads that build segments yield a little to those that answer requests. */
-export const TEXT_BUILD_NICENESS = 1;
-/** Smaller merges run on the indexing thread itself. */
-export const TEXT_MERGE_INLINE_BYTES = 262_144;
-/** Merges yield to everything else: documents can be found before they are merged. */
-export const TEXT_MERGE_NICENESS = 10;
-/** Pause of a project after a merge of its segments has failed. */
-export const TEXT_MERGE_RETRY_MS = 5_000;
-/** A thread that builds or merges segments ends after this time without work. */
-export const TEXT_THREAD_IDLE_MS = 20_000;
 /** The largest segment that a merge may build: merging needs its memory twice. */
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 /**
@@ -531,8 +399,6 @@ export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 export const REMOVALS_SHOWN_MAX = 5;
 /** A service that has left its address and does not answer within this time does not run. */
 export const SERVICE_ANSWER_MS = 1_000;
-/** File versions that an export reads at a time, with their chunks. */
-export const EXPORT_VERSIONS_PER_READ = 16;
 
 // Import over HTTP.
 export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
@@ -540,8 +406,6 @@ export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
 export const IMPORTS_MAX = 4;
 /** So much of an upload must arrive within BODY_READ_TIMEOUT_MS. */
 export const IMPORT_PACE_BYTES = 65_536;
-/** An import waits for its upload no longer than this, without the time that the import takes. */
-export const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
 /** A compressed body may expand to this much, and to so many times the bytes that have arrived. */
 export const IMPORT_EXPANSION_FREE_BYTES = 1_048_576;
 export const IMPORT_EXPANSION_MAX = 64;
@@ -598,8 +462,6 @@ export const EMBED_RETRY_MAX_MS = 60_000;
 export const INDEX_STATE_FRESH_SECONDS = 15;
 
 // Listening and shutdown.
-export const PORT_MAX = 65_535;
-export const STARTING_RETRY_AFTER_SECONDS = 1;
 /** Requests wait so long for a service that is starting, and at most so many. */
 export const STARTING_WAIT_MS = 5_000;
 export const STARTING_REQUESTS_MAX = 1_024;
@@ -614,8 +476,6 @@ export const DRAIN_GRACE_MS = 200;
 /** Without a new request within this time, all of them have been read. */
 export const DRAIN_QUIET_MS = 20;
 export const DRAIN_POLL_MS = 5;
-/** Time for connections to close after the last answer, before they are cut. */
-export const DRAIN_CLOSE_MS = 100;
 
 type Relation = readonly [holds: boolean, meaning: string];
 

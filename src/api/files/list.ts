@@ -8,13 +8,17 @@ import { type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { FILES_FILTER_MAX_CHARS, FILES_FILTERED_ROWS } from "../../shared/limits.ts";
 import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { type FileRow, type PathRange, readFiles } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
 import { scopeNameOf } from "./scope-name.ts";
+
+/** Files that a filtered list reads and evaluates at a time. */
+const FILES_FILTERED_ROWS = 1_000;
+/** A filter of a list in its packed form, in which cursors have it. */
+const FILES_FILTER_MAX_CHARS = 6_000;
 
 /** What a list shows, which its cursors carry. */
 interface Question {

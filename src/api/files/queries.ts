@@ -1,6 +1,8 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
+
+/** Where the title of a file is looked for in a list, if it was not stored with the file. */
+const FILE_TITLE_WINDOW_CHARS = 65_536;
 
 /** A file and its version in a scope. */
 export interface FileRow {

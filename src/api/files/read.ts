@@ -12,12 +12,16 @@ import {
 } from "../../markdown/index.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
-import { FILE_IMMUTABLE_SECONDS, FILE_PIECE_CHARS } from "../../shared/limits.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { summaryOf } from "./list.ts";
 import { readContent, readFile } from "./queries.ts";
 import type { File, FileHeading, FileScopeQuery } from "./schema.ts";
 import { scopeNameOf } from "./scope-name.ts";
+
+/** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
+const FILE_PIECE_CHARS = 65_536;
+/** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
+const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
 const IMMUTABLE = `private, max-age=${FILE_IMMUTABLE_SECONDS}, immutable`;
 

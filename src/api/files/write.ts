@@ -12,12 +12,15 @@ import { targetOf } from "../../import/records/target.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
-import { FILE_WRITE_ATTEMPTS, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
+import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTag } from "./read.ts";
 import type { FileSummary } from "./schema.ts";
 import { hasContent, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
+
+/** Writing a file is repeated this often when another client has stored the same one at the same time. */
+const FILE_WRITE_ATTEMPTS = 3;
 
 export const MARKDOWN_TYPE = "text/markdown";
 export const PLAIN_TYPE = "text/plain";

@@ -1,10 +1,9 @@
 import pTimeout from "p-timeout";
 import { Problem } from "../../problem/problem.ts";
-import {
-  BODY_READ_TIMEOUT_MS,
-  IMPORT_PACE_BYTES,
-  IMPORT_UPLOAD_TIMEOUT_MS,
-} from "../../shared/limits.ts";
+import { BODY_READ_TIMEOUT_MS, IMPORT_PACE_BYTES } from "../../shared/limits.ts";
+
+/** An import waits for its upload no longer than this, without the time that the import takes. */
+const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
 
 /** The rest of the body is not read, so the connection cannot be used again. */
 const CLOSE = { connection: "close" };

@@ -3,12 +3,14 @@ import type { Coordinator } from "../../coordination/coordinator.ts";
 import { Problem } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
 import {
-  LOOKUP_CURSOR_BYTES,
   LOOKUP_CURSOR_TTL_SECONDS,
   LOOKUP_LIMIT_MAX,
   LOOKUP_SHARDS_MAX,
 } from "../../shared/limits.ts";
 import { LookupTarget } from "./schema.ts";
+
+/** Random bytes in a cursor, which names the state that the service keeps for it. */
+const LOOKUP_CURSOR_BYTES = 18;
 
 const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
   Type.Union([schema, Type.Null()]);

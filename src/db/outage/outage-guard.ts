@@ -1,12 +1,14 @@
-import {
-  DB_CANCEL_TIMEOUT_MS,
-  DB_GUARD_TICK_MS,
-  DB_PROBE_INTERVAL_MS,
-  DB_PROBE_TIMEOUT_MS,
-} from "../../shared/limits.ts";
+import { DB_PROBE_TIMEOUT_MS } from "../../shared/limits.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { PoolSockets } from "./pool-sockets.ts";
 import { type Probe, startProbe } from "./probe.ts";
+
+/** The unit in which deadlines are checked. */
+const DB_GUARD_TICK_MS = 50;
+/** The pause between probes; the first one that is answered ends the outage. */
+const DB_PROBE_INTERVAL_MS = 300;
+/** A statement that does not end within this time of its cancellation has lost its connection. */
+const DB_CANCEL_TIMEOUT_MS = 1_000;
 
 /** A query, or a transaction as a whole, for which a caller waits. */
 interface Waiting {

@@ -1,17 +1,21 @@
 import type { RecallSample } from "../../../native/index.ts";
 import {
   RECALL_IDLE_POLL_MS,
-  RECALL_INDEX_SAMPLES,
-  RECALL_INDEXES_MAX,
   RECALL_INTERVAL_MS,
   RECALL_RECALIBRATE_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-  RECALL_TIME_SHARE,
   RECALL_WINDOW_SAMPLES,
 } from "../../shared/limits.ts";
 import type { SearchRequest } from "../requests/request.ts";
 import { RecallWindow } from "./recall-window.ts";
+
+/** Remembered per project and dimension. */
+const RECALL_INDEX_SAMPLES = 256;
+/** Projects and dimensions whose recall is remembered. */
+const RECALL_INDEXES_MAX = 1_024;
+/** The share of one core's time that measuring may take. */
+const RECALL_TIME_SHARE = 0.02;
 
 /** What the monitor measures with, and whom it reports to. */
 interface RecallSources {

@@ -1,6 +1,9 @@
 import type { Queryable } from "../../db/client.ts";
-import { DIMENSIONS, VECTOR_CENTRES_CACHED } from "../../shared/limits.ts";
+import { DIMENSIONS } from "../../shared/limits.ts";
 import { SCHEMA } from "./tables.ts";
+
+/** Centres in the memory of a node, of up to 16 KiB each. */
+const VECTOR_CENTRES_CACHED = 1_024;
 
 /** What a search of a scope has to know. */
 export interface ScopeContents {

@@ -5,10 +5,12 @@ import type { Log } from "../../observability/log.ts";
 import {
   DB_WAIT_REPORT_ATTEMPTS,
   DB_WAIT_RETRY_MS,
-  VECTOR_GRAPH_EF,
   VECTOR_GRAPH_SCAN_TUPLES,
 } from "../../shared/limits.ts";
 import { SCHEMA } from "./tables.ts";
+
+/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
+const VECTOR_GRAPH_EF = 400;
 
 /** The layout of the schema. A higher one in the database belongs to a newer version of the service. */
 const LAYOUT = 1;

@@ -3,11 +3,13 @@ import {
   VECTOR_CANDIDATES_PER_HIT,
   VECTOR_DISTANCE_ERROR,
   VECTOR_GRAPH_MIN_SHARE,
-  VECTOR_GRAPH_STEP_COST,
   VECTOR_RESCORE_MAX,
 } from "../../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import type { ProjectTables } from "./tables.ts";
+
+/** The CPU time of a step in the graph, relative to comparing one more code of a scan. */
+const VECTOR_GRAPH_STEP_COST = 4;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";

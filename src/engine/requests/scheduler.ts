@@ -4,16 +4,22 @@ import {
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MAX_MS,
   SEARCH_BATCH_MIN_MS,
-  SEARCH_EXACT_INTERVAL_MS,
   SEARCH_EXACT_QUEUE_MAX,
-  SEARCH_QUANTUM_MS,
-  SEARCH_QUEUE_MIN,
-  SEARCH_QUEUE_MS,
-  SEARCH_WAIT_MAX_MS,
 } from "../../shared/limits.ts";
 import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
 import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
+
+/** Searches wait for a worker for about this long, and further ones are answered with 503. */
+const SEARCH_QUEUE_MS = 25;
+/** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */
+const SEARCH_QUEUE_MIN = 128;
+/** A search that has waited longer is answered with 503 if its tenant has more than its share. */
+const SEARCH_WAIT_MAX_MS = 250;
+/** The work that a tenant may hand to the workers before it is the next tenant's turn. */
+const SEARCH_QUANTUM_MS = 1;
+/** While other searches wait, one exact search starts at most this often. */
+const SEARCH_EXACT_INTERVAL_MS = 1_000;
 
 interface Waiting {
   readonly request: SearchRequest | LookupRequest;

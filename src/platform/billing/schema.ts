@@ -1,6 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { BILLING_QUANTITY_MAX, BILLING_URL_MAX_CHARS } from "../../shared/limits.ts";
+import { BILLING_QUANTITY_MAX } from "../../shared/limits.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
+
+/** The provider rejects longer URLs. */
+const BILLING_URL_MAX_CHARS = 5_000;
 
 const addOn = (name: string) =>
   Type.Optional(

@@ -1,5 +1,7 @@
 import type Stripe from "stripe";
-import { BILLING_SESSION_LIFE_SECONDS } from "../../shared/limits.ts";
+
+/** The provider's default, for responses without an expiry. */
+const BILLING_SESSION_LIFE_SECONDS = 86_400;
 
 /** A checkout session, reduced to the fields that this service uses. */
 export interface Session {

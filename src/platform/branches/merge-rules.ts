@@ -1,5 +1,6 @@
-import { BRANCH_REQUIRED_APPROVALS_DEFAULT } from "../../shared/limits.ts";
 import type { Approval, Blocker, StatusCheck } from "./schema.ts";
+
+const BRANCH_REQUIRED_APPROVALS_DEFAULT = 1;
 
 interface Protection {
   readonly requiredApprovals: number;

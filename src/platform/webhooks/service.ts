@@ -7,9 +7,11 @@ import { settle } from "../../idempotency/settle.ts";
 import { withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
 import type { FailpointTrigger } from "../../shared/failpoints.ts";
-import { DELIVERY_RACE_RETRIES } from "../../shared/limits.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, readEvent, storeDelivery } from "./queries.ts";
+
+/** Retries of a delivery when a concurrent one with the same key commits between two statements. */
+const DELIVERY_RACE_RETRIES = 3;
 
 export const OPERATION = "deliverWebhook";
 

@@ -1,13 +1,12 @@
 import { timed } from "../../../observability/long-tasks.ts";
 import { compileFilter } from "../../../shared/filter/compile.ts";
-import {
-  FILTER_SLICE_MS,
-  FILTER_SLICE_VERSIONS,
-  FILTERS_CACHED_MAX,
-} from "../../../shared/limits.ts";
+import { FILTER_SLICE_VERSIONS, FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+
+/** A filter is evaluated for so long at a time; then changes are indexed, and other filters follow. */
+const FILTER_SLICE_MS = 5;
 
 /** A scope with the filter from which it is derived. */
 type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;

@@ -1,4 +1,5 @@
-import { INDEX_IDLE_SHARE_MIN } from "../../../shared/limits.ts";
+/** The time since its last use counts at least by this share, so every project is idle after a minute. */
+const INDEX_IDLE_SHARE_MIN = 1 / 12;
 
 /** A project in memory, as far as its eviction depends on it. */
 interface Occupant {

@@ -1,8 +1,10 @@
 import { timed } from "../../../observability/long-tasks.ts";
-import { INDEX_SLICES_AT_ONCE } from "../../../shared/limits.ts";
 import type { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import type { ProjectSink } from "./project-sink.ts";
+
+/** Slices of a scope that are added at the same time: one is read while another is indexed. */
+const INDEX_SLICES_AT_ONCE = 2;
 
 /** The indexes of one project in memory. Only `add` lets other work run in between. */
 export class LoadedIndexes implements ProjectSink {

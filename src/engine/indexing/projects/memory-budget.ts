@@ -1,8 +1,7 @@
-import {
-  INDEX_IDLE_MS,
-  INDEX_LOADED_MIN_MS,
-  INDEX_MEMORY_EXCESS_MAX,
-} from "../../../shared/limits.ts";
+import { INDEX_IDLE_MS, INDEX_LOADED_MIN_MS } from "../../../shared/limits.ts";
+
+/** Above this multiple of the memory that indexes may use, projects in use are unloaded, too. */
+const INDEX_MEMORY_EXCESS_MAX = 1.25;
 
 interface Evictable {
   /** Native memory of all projects, in bytes. */

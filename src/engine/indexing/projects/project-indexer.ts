@@ -1,10 +1,5 @@
 import { Lanes } from "../../../shared/lanes.ts";
-import {
-  INDEX_BULK_VERSIONS,
-  INDEX_RETRY_BASE_MS,
-  INDEX_RETRY_MAX_MS,
-  INDEX_SLICE_MS,
-} from "../../../shared/limits.ts";
+import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS, INDEX_SLICE_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
@@ -13,6 +8,9 @@ import type { IndexingContext } from "./indexing-context.ts";
 import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
 import { IndexingEnded, type ProjectSink } from "./project-sink.ts";
 import { SliceSize } from "./slice-size.ts";
+
+/** More new file versions than this are read in bulk. */
+const INDEX_BULK_VERSIONS = 256;
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 

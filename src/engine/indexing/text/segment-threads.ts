@@ -1,7 +1,9 @@
-import { TEXT_THREAD_IDLE_MS } from "../../../shared/limits.ts";
 import type { MergedSegment } from "../../text/index.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type { SegmentProtocol, SegmentTask } from "./segment-task.ts";
+
+/** A thread that builds or merges segments ends after this time without work. */
+const TEXT_THREAD_IDLE_MS = 20_000;
 
 type SegmentThread = SupervisedThread<SegmentProtocol>;
 

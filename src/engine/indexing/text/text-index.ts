@@ -1,11 +1,6 @@
 import { availableParallelism } from "node:os";
 import { timed } from "../../../observability/long-tasks.ts";
-import {
-  TEXT_BUILD_CHARS,
-  TEXT_BUILD_INLINE_CHARS,
-  TEXT_BUILD_NICENESS,
-  TEXT_BUILD_THREADS_MAX,
-} from "../../../shared/limits.ts";
+import { TEXT_BUILD_INLINE_CHARS, TEXT_BUILD_THREADS_MAX } from "../../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
   DerivedMembers,
@@ -22,6 +17,11 @@ import { TextMaintenance } from "./text-maintenance.ts";
 import { type Merged, TextProject } from "./text-project.ts";
 import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
+
+/** Markdown text per new segment. */
+const TEXT_BUILD_CHARS = 1_048_576;
+/** Threads that build segments yield a little to those that answer requests. */
+const TEXT_BUILD_NICENESS = 1;
 
 const KNOWLEDGE_PATH = /\.mdx?$/i;
 

@@ -1,14 +1,16 @@
 import { timed } from "../../../observability/long-tasks.ts";
-import {
-  TEXT_MERGE_INLINE_BYTES,
-  TEXT_MERGE_NICENESS,
-  TEXT_MERGE_RETRY_MS,
-} from "../../../shared/limits.ts";
 import type { MergedSegment } from "../../text/index.ts";
 import { runSegmentTask, type SegmentTask } from "./segment-task.ts";
 import { SegmentThreads } from "./segment-threads.ts";
 import type { TextMerge } from "./text-merge.ts";
 import type { Merged, TextProject } from "./text-project.ts";
+
+/** Smaller merges run on the indexing thread itself. */
+const TEXT_MERGE_INLINE_BYTES = 262_144;
+/** Merges yield to everything else: documents can be found before they are merged. */
+const TEXT_MERGE_NICENESS = 10;
+/** Pause of a project after a merge of its segments has failed. */
+const TEXT_MERGE_RETRY_MS = 5_000;
 
 interface Running {
   readonly merge: TextMerge;

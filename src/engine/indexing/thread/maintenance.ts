@@ -1,5 +1,9 @@
-import { INDEX_MAINTENANCE_POLL_MS, INDEX_MAINTENANCE_REST } from "../../../shared/limits.ts";
 import type { LoadedProjects } from "../projects/loaded-projects.ts";
+
+/** How soon maintenance is looked for again. */
+const INDEX_MAINTENANCE_POLL_MS = 50;
+/** While changes are indexed, maintenance on their thread pauses for this many times its running time. */
+const INDEX_MAINTENANCE_REST = 3;
 
 /**
  * Runs the indexes' maintenance in slices, for as long as the thread lives. While changes are being

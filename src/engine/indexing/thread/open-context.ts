@@ -3,7 +3,7 @@ import * as native from "../../../../native/index.ts";
 import type { Sql } from "../../../db/client.ts";
 import type { Log } from "../../../observability/log.ts";
 import { LogLimiter } from "../../../observability/log-limiter.ts";
-import { INDEX_BULK_READERS, INDEX_RETRY_BASE_MS } from "../../../shared/limits.ts";
+import { INDEX_RETRY_BASE_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
 import { FieldIndex } from "../fields/field-index.ts";
@@ -15,6 +15,9 @@ import { createVersionReader } from "../versions/reader.ts";
 import type { VersionIndex } from "../versions/version-index.ts";
 import type { IndexerEvent, IndexerOptions } from "./messages.ts";
 import { NativeNames } from "./native-names.ts";
+
+/** Projects that may read more than a slice at a time; small changes use the other connections. */
+const INDEX_BULK_READERS = 2;
 
 export type Post = (event: IndexerEvent) => void;
 

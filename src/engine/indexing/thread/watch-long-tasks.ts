@@ -1,6 +1,9 @@
 import type { Log } from "../../../observability/log.ts";
 import { recordTask, takeLongTasks } from "../../../observability/long-tasks.ts";
-import { INDEX_REPORT_INTERVAL_MS, LONG_TASK_PROBE_MS } from "../../../shared/limits.ts";
+import { INDEX_REPORT_INTERVAL_MS } from "../../../shared/limits.ts";
+
+/** How often the thread checks whether its timers run in time. */
+const LONG_TASK_PROBE_MS = 5;
 
 /** Logs what blocked this thread, in milliseconds; `all` is the time in which no timer could run. */
 export function watchLongTasks(log: Log): void {

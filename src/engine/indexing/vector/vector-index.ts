@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import * as native from "../../../../native/index.ts";
 import { timed } from "../../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../../shared/disk-formats.ts";
-import { INDEX_BUILD_SHARE } from "../../../shared/limits.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import type {
   ChunkRow,
@@ -16,6 +15,9 @@ import type {
 import { appendBatch } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
 import { VectorProject } from "./vector-project.ts";
+
+/** The share of the processor's cores that build graphs; at least one does. */
+const INDEX_BUILD_SHARE = 0.5;
 
 const FORMAT = DISK_FORMATS.vectorVersions;
 

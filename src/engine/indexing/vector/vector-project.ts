@@ -1,8 +1,11 @@
 import * as native from "../../../../native/index.ts";
 import { timed } from "../../../observability/long-tasks.ts";
-import { INDEX_MAINTENANCE_PAUSE_MS, INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
+import { INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
 import type { DerivedMembers } from "../versions/version-index.ts";
 import type { VersionSpans } from "./spans.ts";
+
+/** Pause of an index whose maintenance has nothing to do for the moment. */
+const INDEX_MAINTENANCE_PAUSE_MS = 500;
 
 /** The vectors of one project. */
 export class VectorProject {

@@ -1,10 +1,5 @@
 import type { Sql } from "../../../db/client.ts";
-import {
-  FRONTMATTER_MAX_CHARS,
-  IMPORT_LINE_MAX_BYTES,
-  INDEX_READ_BATCH_ROWS,
-  INDEX_READ_BATCH_TEXT_BYTES,
-} from "../../../shared/limits.ts";
+import { FRONTMATTER_MAX_CHARS, IMPORT_LINE_MAX_BYTES } from "../../../shared/limits.ts";
 import type {
   ChunkRow,
   DocumentRow,
@@ -12,6 +7,11 @@ import type {
   FieldsRow,
   VersionReader,
 } from "./version-index.ts";
+
+/** Chunks with their embeddings per query. */
+const INDEX_READ_BATCH_ROWS = 64;
+/** A longer text of a file is read alone. */
+const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
 
 /** Frontmatter with its fences is never longer. */
 const HEAD_CHARS = FRONTMATTER_MAX_CHARS + 256;

@@ -2,8 +2,6 @@ import type { Sql } from "../../../db/client.ts";
 import type { Log } from "../../../observability/log.ts";
 import {
   INDEX_UNSCOPED_KEEP_MS,
-  VECTOR_CENTRE_SAMPLE,
-  VECTOR_CODE_BATCH,
   VECTOR_CODED_MIN_ROWS,
   VECTOR_GRAPH_MIN_ROWS,
 } from "../../../shared/limits.ts";
@@ -11,6 +9,11 @@ import { centreOf, codeOf, vectorOfBytes } from "../codes.ts";
 import { OPEN_END, SCHEMA } from "../tables.ts";
 import type { ReplicatedProjects } from "./replicated-projects.ts";
 import type { ProjectStore } from "./store.ts";
+
+/** Vectors whose mean is the centre of a table's codes. */
+const VECTOR_CENTRE_SAMPLE = 2_000;
+/** Rows that are given codes by one statement. */
+const VECTOR_CODE_BATCH = 500;
 
 interface TableRow {
   readonly project_id: string;

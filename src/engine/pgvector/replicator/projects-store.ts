@@ -1,7 +1,10 @@
 import type { Sql, Transaction } from "../../../db/client.ts";
-import { DIMENSIONS, VECTOR_SHARDS_PROBED } from "../../../shared/limits.ts";
+import { DIMENSIONS } from "../../../shared/limits.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
 import { distribute, fence, ProjectStore } from "./store.ts";
+
+/** Values of the distribution column among which placements in shards of their own are found. */
+const VECTOR_SHARDS_PROBED = 8_192;
 
 /** How the tables of new projects are created. */
 interface Layout {

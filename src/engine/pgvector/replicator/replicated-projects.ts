@@ -4,7 +4,6 @@ import type { Log } from "../../../observability/log.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
-  VECTOR_REPLICATOR_PROJECTS,
   VECTOR_REPLICATOR_SAVE_MS,
 } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
@@ -16,6 +15,9 @@ import { SCHEMA } from "../tables.ts";
 import { dropProject, openProject } from "./projects-store.ts";
 import { ReplicatedProject, type ReplicationContext } from "./replicated-project.ts";
 import { fence, whileLeading } from "./store.ts";
+
+/** Projects that the leader writes at once. */
+const VECTOR_REPLICATOR_PROJECTS = 4;
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 

@@ -1,7 +1,9 @@
-import { FUZZY_MIN_CHARS } from "../../../shared/limits.ts";
 import { functionWords } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { parseQuery } from "./parse.ts";
+
+/** Shorter words match exactly only. */
+const FUZZY_MIN_CHARS = 4;
 
 /** The words of a query as native code reads them; see `lookUpText`. */
 interface AnalysedQuery {
