@@ -353,7 +353,8 @@ describe("requests on the main thread", () => {
 
   test("a tenant whose requests fill the queue leaves the time on the main thread to another", async () => {
     const workers = new HeldWorkers(1);
-    const scheduler = new Scheduler(workers, INLINE_MS);
+    // However long the machine interrupts the lookup that is measured.
+    const scheduler = new Scheduler(workers, 10_000);
     const measured = scheduler.run(lookupOf("lantern"));
     await turn();
     workers.finish();
