@@ -325,8 +325,6 @@ export const FILTER_IN_MAX_VALUES = 1_000;
 export const FILTER_STRING_MAX_CHARS = 1_024;
 /** Filters per project whose results are kept; the tenant with the most of them loses the oldest. */
 export const FILTERS_CACHED_MAX = 64;
-/** File versions that are evaluated between two looks at the clock. */
-export const FILTER_SLICE_VERSIONS = 64;
 
 // Files.
 

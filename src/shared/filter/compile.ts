@@ -18,7 +18,7 @@ export interface CompiledFilter {
   readonly matches: Matches;
 }
 
-/** The value of a field; undefined if it is missing. A null is no value. */
+/** The value of a field; undefined if it is missing. A null counts as missing. */
 function reader(key: string): (fields: Fields) => unknown {
   if (key === "path") return ({ path }) => path;
   const [root, ...names] = key.split(".") as ["frontmatter" | "metadata", ...string[]];
@@ -81,22 +81,40 @@ function testOf(operand: unknown): Test {
   return (value) => tests.every((test) => test(value));
 }
 
+const ALWAYS: Matches = () => true;
+const NEVER: Matches = () => false;
+
+/*
+ * A filter may have any number of empty filters, which are no comparisons. What they decide is decided
+ * here, so that a chunk is compared at most as often as a filter has comparisons.
+ */
+
+function all(parts: readonly Matches[]): Matches {
+  const open = parts.filter((part) => part !== ALWAYS);
+  if (open.length === 0 || open.includes(NEVER)) return open.length === 0 ? ALWAYS : NEVER;
+  return (fields) => open.every((matches) => matches(fields));
+}
+
+function any(parts: readonly Matches[]): Matches {
+  const open = parts.filter((part) => part !== NEVER);
+  if (open.length === 0 || open.includes(ALWAYS)) return open.length === 0 ? NEVER : ALWAYS;
+  return (fields) => open.some((matches) => matches(fields));
+}
+
+function none(part: Matches): Matches {
+  if (part === ALWAYS || part === NEVER) return part === ALWAYS ? NEVER : ALWAYS;
+  return (fields) => !part(fields);
+}
+
 function matcherOf(filter: Record<string, unknown>): Matches {
   const parts = Object.entries(filter).map(([key, operand]): Matches => {
-    if (key === "$not") {
-      const inner = matcherOf(operand as Record<string, unknown>);
-      return (fields) => !inner(fields);
-    }
-    if (key === "$and" || key === "$or") {
-      const inner = (operand as Record<string, unknown>[]).map(matcherOf);
-      return key === "$and"
-        ? (fields) => inner.every((matches) => matches(fields))
-        : (fields) => inner.some((matches) => matches(fields));
-    }
+    if (key === "$not") return none(matcherOf(operand as Record<string, unknown>));
+    if (key === "$and") return all((operand as Record<string, unknown>[]).map(matcherOf));
+    if (key === "$or") return any((operand as Record<string, unknown>[]).map(matcherOf));
     const [read, test] = [reader(key), testOf(operand)];
     return (fields) => test(read(fields));
   });
-  return (fields) => parts.every((matches) => matches(fields));
+  return all(parts);
 }
 
 /** True if the filter names a field of this kind. */

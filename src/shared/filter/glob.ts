@@ -34,15 +34,13 @@ function tokensOf(pattern: string): Token[] {
   return tokens;
 }
 
-/** Adds a state, and those that are reached from it without a code point. */
+/** Adds a state, and those that are reached from it without a code point, unless they were added before. */
 function enter(states: Uint8Array, tokens: readonly Token[], from: number): void {
-  let state = from;
-  for (;;) {
+  for (let state = from; states[state] !== 1; state++) {
     states[state] = 1;
     const kind = tokens[state]?.kind;
     if (kind === "optional") enter(states, tokens, state + 2);
     else if (kind !== "star" && kind !== "globstar") return;
-    state++;
   }
 }
 

@@ -1,12 +1,10 @@
 import { timed } from "../../../observability/long-tasks.ts";
 import { compileFilter } from "../../../shared/filter/compile.ts";
-import { FILTER_SLICE_VERSIONS, FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
+import { FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
+import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
-
-/** A filter is evaluated for so long at a time; then changes are indexed, and other filters follow. */
-const FILTER_SLICE_MS = 5;
 
 /** A scope with the filter from which it is derived. */
 type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;
@@ -103,14 +101,15 @@ export class DerivedScopes {
 
   /** Evaluates until the base has not changed meanwhile. */
   async #derive({ scope, results }: DerivedScope): Promise<boolean> {
-    const { fields } = this.context;
+    const { fields, filterTurns } = this.context;
     const { base } = scope.filter;
     while (!this.#closed) {
       const versions = fields.find(this.projectId)?.scopes.get(base);
       if (versions === undefined) return false;
       const members = timed("list a derived scope", () => results.membersIn(versions));
-      if (members === undefined) await this.#inSlices(results.evaluate(versions));
-      else {
+      if (members === undefined) {
+        await evaluateInTurns(filterTurns, results.evaluate(versions), () => !this.#closed);
+      } else {
         timed("derive a scope", () => {
           for (const index of this.context.indexes)
             index.derive?.(this.projectId, scope.id, members);
@@ -119,20 +118,5 @@ export class DerivedScopes {
       }
     }
     return false;
-  }
-
-  /** Runs an evaluation. All evaluations of this thread take turns, so none delays others for long. */
-  async #inSlices(evaluation: Generator<void>): Promise<void> {
-    for (let done = false; !done && !this.#closed; ) {
-      await this.context.filterTurns(async () => {
-        const end = performance.now() + FILTER_SLICE_MS;
-        while (!done && performance.now() < end) {
-          for (let i = 0; i < FILTER_SLICE_VERSIONS && !done; i++) {
-            done = evaluation.next().done === true;
-          }
-        }
-        await Bun.sleep(0);
-      });
-    }
   }
 }

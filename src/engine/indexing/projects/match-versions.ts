@@ -1,6 +1,6 @@
 import { compileFilter } from "../../../shared/filter/compile.ts";
-import { FILTER_SLICE_VERSIONS } from "../../../shared/limits.ts";
 import { evaluate, fieldsOf, type VersionFields } from "../fields/version-fields.ts";
+import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** For each file version 1 if one of its chunks matches a filter, else 0. */
@@ -25,13 +25,13 @@ export async function matchVersions(
     }
   }
   const matched = new Uint8Array(versionIds.length);
-  for (let at = 0; at < versionIds.length; at += FILTER_SLICE_VERSIONS) {
-    await filterTurns(() => {
-      for (const [i, id] of versionIds.slice(at, at + FILTER_SLICE_VERSIONS).entries()) {
-        const version = known.get(id);
-        if (version !== undefined && evaluate(filter, version) !== "none") matched[at + i] = 1;
-      }
-    });
+  function* evaluation(): Generator<void> {
+    for (const [i, id] of versionIds.entries()) {
+      yield;
+      const version = known.get(id);
+      if (version !== undefined && evaluate(filter, version) !== "none") matched[i] = 1;
+    }
   }
+  await evaluateInTurns(filterTurns, evaluation());
   return matched;
 }

@@ -20,6 +20,17 @@ describe("a filter", () => {
     expect(matches({}, {})).toBe(true);
   });
 
+  test("costs a chunk nothing for the empty filters in it, however many there are", () => {
+    const empty: Json[] = Array.from({ length: 1_000 }, () => ({}));
+    const everything = compileFilter({}).matches;
+    const nothing = compileFilter({ $or: [] }).matches;
+    expect(compileFilter({ $and: empty }).matches).toBe(everything);
+    expect(compileFilter({ $or: empty }).matches).toBe(everything);
+    expect(compileFilter({ $and: [...empty, { $not: {} }, { path: "a" }] }).matches).toBe(nothing);
+    expect(matches({ $and: [...empty, { path: "a.md" }] }, {})).toBe(true);
+    expect(matches({ $and: [...empty, { path: "b.md" }] }, {})).toBe(false);
+  });
+
   test("compares a value as $eq does, of the same type only", () => {
     expect(onX(5, 5)).toBe(true);
     expect(onX({ $eq: 5 }, 5)).toBe(true);
@@ -124,6 +135,7 @@ describe("$glob", () => {
 
   test("of many stars takes no exponential time", () => {
     expect(compileGlob(`${"*a".repeat(500)}b`)("a".repeat(1_000))).toBe(false);
+    expect(compileGlob(`${"**/".repeat(340)}x*y`)("a/".repeat(2_000))).toBe(false);
   });
 });
 
