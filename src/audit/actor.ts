@@ -1,5 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
-import type { Queryable } from "../db/client.ts";
+import type { Queryable, Sql, Transaction } from "../db/client.ts";
+import { transaction } from "../db/transaction.ts";
 
 /** Who makes a change, for the audit log. */
 export interface Actor {
@@ -24,4 +25,16 @@ export function actorOf({ userId, keyId }: Principal, requestId: string): Actor 
  */
 export async function actAs(sql: Queryable, actor: Actor, lasting = false): Promise<void> {
   await sql`SELECT set_config('tessera.actor', ${JSON.stringify(actor)}, ${!lasting})`;
+}
+
+/** Runs `work` as `transaction` does. Its changes are attributed to an actor. */
+export async function transactionAs<T>(
+  sql: Sql,
+  actor: Actor,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return await transaction(sql, async (tx) => {
+    await actAs(tx, actor);
+    return await work(tx);
+  });
 }

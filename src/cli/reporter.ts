@@ -78,7 +78,7 @@ export class Reporter {
     this.#unscoped++;
   }
 
-  /** Reports what is no fault of a single record. */
+  /** Reports a problem that no single record causes. */
   warn(): void {
     if (this.#firstUnscoped === undefined) return;
     const first = withoutControls(this.#firstUnscoped);

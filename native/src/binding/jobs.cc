@@ -40,8 +40,8 @@ void reject(napi_env env, napi_deferred promise, const char* message) {
   napi_reject_deferred(env, promise, error);
 }
 
-/// Settles the promise of a job, on the thread that has begun it. There is no environment any more when
-/// that thread is being terminated. Errors of the library's wrappers mean the same.
+/// Settles the promise of a job, on the thread that has begun it. The environment is null when that
+/// thread is being terminated. Errors of the library's wrappers mean the same.
 void settle(napi_env env, napi_value /*function*/, void* /*context*/, void* data) noexcept {
   const std::unique_ptr<Job> job(static_cast<Job*>(data));
   if (env == nullptr) return;

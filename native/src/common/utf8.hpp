@@ -9,7 +9,7 @@ namespace tessera {
 /// Replaces `out` with the text. Bytes that are not UTF-8 become U+FFFD.
 void decodeUtf8(std::span<const uint8_t> bytes, std::u16string& out);
 
-/// Appends a code point, which is no surrogate.
+/// Appends a code point that is not a surrogate.
 void appendUtf8(std::string& out, uint32_t codePoint);
 
 }  // namespace tessera

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { actAs, OPERATOR } from "../../audit/actor.ts";
+import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { findOrCreateUser } from "../../auth/users.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
-import { transaction } from "../../db/transaction.ts";
 import { insertApiKey } from "./queries.ts";
 
 interface KeyRequest {
@@ -32,8 +31,7 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
   const { email, name, projectId = null, scopes = [], expiresAt = null } = request;
   const key = generateKey();
   const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
-  return await transaction(sql, async (tx) => {
-    await actAs(tx, OPERATOR);
+  return await transactionAs(sql, OPERATOR, async (tx) => {
     const user = await findOrCreateUser(tx, email);
     const id = randomUUID();
     await insertApiKey(tx, {

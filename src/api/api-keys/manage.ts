@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { actAs, OPERATOR } from "../../audit/actor.ts";
+import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
-import { transaction } from "../../db/transaction.ts";
 
 /** An API key as operators see it. */
 export interface ListedKey {
@@ -45,8 +44,7 @@ export async function listKeys(sql: Queryable, selection: KeySelection): Promise
 
 /** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
 export async function revokeKey(sql: Sql, id: string): Promise<void> {
-  await transaction(sql, async (tx) => {
-    await actAs(tx, OPERATOR);
+  await transactionAs(sql, OPERATOR, async (tx) => {
     await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now()
       WHERE id = ${id} AND revoked_at IS NULL`;
   });
@@ -59,8 +57,7 @@ export async function revokeKey(sql: Sql, id: string): Promise<void> {
 export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Promise<string> {
   const key = generateKey();
   const { keyPrefix, hash } = parseKey(key) as ParsedKey;
-  await transaction(sql, async (tx) => {
-    await actAs(tx, OPERATOR);
+  await transactionAs(sql, OPERATOR, async (tx) => {
     await tx`
       INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
       SELECT ${randomUUID()}, user_id, project_id, name, ${keyPrefix}, ${hash}, scopes, expires_at

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { actAs, actorOf } from "../../audit/actor.ts";
+import { actAs, actorOf, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { holds, type Principal } from "../../auth/principal.ts";
 import { findProject } from "../../auth/project-access.ts";
@@ -163,8 +163,7 @@ export async function deleteApiKey(
   requestId: string,
   id: string,
 ): Promise<void> {
-  const found = await transaction(sql, async (tx) => {
-    await actAs(tx, actorOf(principal, requestId));
+  const found = await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     return await revokeApiKey(tx, principal, id);
   });
   if (!found) throw new Problem("api-key-not-found");

@@ -1,9 +1,8 @@
-import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
+import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject, type Membership } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
-import { transaction } from "../../db/transaction.ts";
 import type { BodyIntake } from "../../http/body.ts";
 import { mediaType, requirePlainBody } from "../../http/body.ts";
 import { requireClient } from "../../http/client-presence.ts";
@@ -94,11 +93,10 @@ async function changing<T>(
   { principal, requestId, params, query }: WriteCall,
   work: (change: Change) => Promise<T>,
 ): Promise<T> {
-  const actor: Actor = actorOf(principal, requestId);
+  const actor = actorOf(principal, requestId);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transaction(sql, async (tx) => {
-        await actAs(tx, actor);
+      return await transactionAs(sql, actor, async (tx) => {
         const project = await findWritableProject(tx, principal, params.project_reference);
         const set = await findWorkingSet(tx, project.id, query.environment);
         const current = await lockFile(tx, set, params.file_reference);

@@ -1,9 +1,8 @@
-import { actAs, actorOf } from "../../audit/actor.ts";
+import { actorOf, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
-import { transaction } from "../../db/transaction.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
@@ -25,8 +24,7 @@ export async function updateProject(
 ): Promise<Project> {
   const { name = null, description = null }: Partial<Record<keyof ProjectChange, string | null>> =
     change;
-  return await transaction(sql, async (tx) => {
-    await actAs(tx, actorOf(principal, requestId));
+  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     const { id } = await findOwnedProject(tx, principal, reference);
     const { count } = await tx`
       UPDATE projects SET name = coalesce(${name}, name),
@@ -50,8 +48,7 @@ export async function deleteOwnedProject(
   { principal, requestId, reference }: ChangeCall,
   confirmed: string,
 ): Promise<void> {
-  await transaction(sql, async (tx) => {
-    await actAs(tx, actorOf(principal, requestId));
+  await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     const { id, slug } = await findOwnedProject(tx, principal, reference);
     if (confirmed !== slug) {
       throw invalid([{ field: "confirm", message: "must be the slug of the project" }]);

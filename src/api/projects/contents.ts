@@ -1,7 +1,7 @@
+import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
-import { asOperator } from "./manage.ts";
 
 export interface ListedRelease {
   readonly name: string;
@@ -88,7 +88,7 @@ export async function removeFiles(
   environment: string,
   paths: readonly string[],
 ): Promise<number> {
-  return await asOperator(sql, async (tx) => {
+  return await transactionAs(sql, OPERATOR, async (tx) => {
     const result = await tx`
     DELETE FROM environment_files w USING files f, environments e
     WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
@@ -110,7 +110,7 @@ export async function purgeFiles(
   projectId: string,
   paths: readonly string[],
 ): Promise<number> {
-  return await asOperator(sql, async (tx) => {
+  return await transactionAs(sql, OPERATOR, async (tx) => {
     const result = await tx`
       DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
     if (result.count > 0) {

@@ -1,6 +1,5 @@
-import { actAs, OPERATOR } from "../../audit/actor.ts";
-import type { Queryable, Sql, Transaction } from "../../db/client.ts";
-import { transaction } from "../../db/transaction.ts";
+import { OPERATOR, transactionAs } from "../../audit/actor.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
 
 /** A project as operators see it. */
 export interface ListedProject {
@@ -35,7 +34,7 @@ export async function removeProject(sql: Queryable, id: string): Promise<void> {
 
 /** Deletes a project for an operator. */
 export async function deleteProject(sql: Sql, id: string): Promise<void> {
-  await asOperator(sql, (tx) => removeProject(tx, id));
+  await transactionAs(sql, OPERATOR, (tx) => removeProject(tx, id));
 }
 
 export interface Member {
@@ -61,7 +60,7 @@ export async function putMember(
   userId: string,
   role: string,
 ): Promise<boolean> {
-  return await asOperator(sql, async (tx) => {
+  return await transactionAs(sql, OPERATOR, async (tx) => {
     const result = await tx`
       INSERT INTO memberships AS m (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
       ON CONFLICT (user_id, project_id) DO UPDATE SET role = excluded.role
@@ -72,17 +71,9 @@ export async function putMember(
 
 /** Removes a member. Returns false if the user is none. */
 export async function removeMember(sql: Sql, projectId: string, userId: string): Promise<boolean> {
-  return await asOperator(sql, async (tx) => {
+  return await transactionAs(sql, OPERATOR, async (tx) => {
     const result = await tx`
       DELETE FROM memberships WHERE project_id = ${projectId} AND user_id = ${userId}`;
     return result.count > 0;
-  });
-}
-
-/** Runs a transaction whose changes the audit log attributes to the operator. */
-export async function asOperator<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return await transaction(sql, async (tx) => {
-    await actAs(tx, OPERATOR);
-    return await work(tx);
   });
 }

@@ -1,6 +1,6 @@
+import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
-import { asOperator } from "./manage.ts";
 
 /** What a quota can limit. */
 export const QUOTAS = ["files", "bytes", "chunks"] as const;
@@ -29,7 +29,7 @@ export async function setQuotas(
   projectId: string,
   limits: Readonly<Partial<Record<Quota, number | null>>>,
 ): Promise<void> {
-  await asOperator(sql, async (tx) => {
+  await transactionAs(sql, OPERATOR, async (tx) => {
     for (const quota of QUOTAS) {
       const limit = limits[quota];
       if (limit === undefined) continue;

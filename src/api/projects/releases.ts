@@ -1,11 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
+import { actorOf, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
-import { transaction } from "../../db/transaction.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -51,9 +50,7 @@ async function changing<T>(
   { principal, requestId, reference }: Caller,
   work: (tx: Transaction, projectId: string) => Promise<T>,
 ): Promise<T> {
-  const actor: Actor = actorOf(principal, requestId);
-  return await transaction(sql, async (tx) => {
-    await actAs(tx, actor);
+  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     const { id } = await findWritableProject(tx, principal, reference);
     return await work(tx, id);
   });
