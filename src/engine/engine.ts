@@ -1,4 +1,4 @@
-import type { LookupRequest, Reply, SearchRequest } from "./requests/request.ts";
+import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
 
 interface EngineState {
@@ -34,6 +34,11 @@ export interface Engine {
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">>;
   /** Looks up by text. The reply is `answered`. Throws problems, or rejects with them. */
   lookup(request: LookupRequest): Reply<"lookup"> | Promise<Reply<"lookup">>;
+  /**
+   * Finds the best chunks by vector and text. The reply is `answered`. Throws problems, or rejects with
+   * them. See `RetrieveRequest` for what is asked and answered.
+   */
+  retrieve(request: RetrieveRequest): Promise<Reply<"retrieve">>;
   /**
    * For each file version 1 if the filter of the derived scope matches one of its chunks, else 0. Rejects
    * with problems.

@@ -15,6 +15,7 @@ import { PgvectorSearch } from "./pgvector-engine.ts";
 import type { LookupRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
+import { retrieve } from "./retrieval/compose.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
 
 /** Connections of a node's searches to the engine's database. */
@@ -37,11 +38,13 @@ interface Parts {
   readonly indexer: Indexer;
   readonly scheduler: Scheduler;
   readonly lookups: Searcher<LookupRequest>;
+  /** The platform's database. */
+  readonly platform: Sql;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics): Parts {
+function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Metrics): Parts {
   const { dataDir, logLevel, indexMemoryBytes: memoryBudget } = config;
   const vectors = config.searchEngine === "embedded";
   const preload = config.indexPreload;
@@ -55,7 +58,7 @@ function openParts(config: Config, { url }: Platform, log: Log, metrics: Metrics
     metrics.poolWait.observe(kind, ms / 1_000);
   });
   const lookups = openLookups(indexer, scheduler);
-  return { indexer, scheduler, lookups, log, metrics };
+  return { indexer, scheduler, lookups, platform: sql, log, metrics };
 }
 
 function openLookups(indexer: Indexer, scheduler: Scheduler): Searcher<LookupRequest> {
@@ -94,7 +97,7 @@ function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallM
 
 /** The engine inside this process: native memory, an indexing thread and workers. */
 function openEmbedded(parts: Parts): Engine {
-  const { indexer, scheduler, lookups } = parts;
+  const { indexer, scheduler, lookups, platform } = parts;
   const recall = openRecallMonitor(parts);
   const searches = new Searcher<SearchRequest>(scheduler, indexer, (request) => {
     const project = indexer.nativeName(request.scope.projectId);
@@ -106,9 +109,13 @@ function openEmbedded(parts: Parts): Engine {
     recall.offer(request);
     return true;
   });
-  return {
+  const own: Pick<Engine, "search" | "lookup"> = {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
+  };
+  return {
+    ...own,
+    retrieve: (request) => retrieve(own, platform, request),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const { report, pendingLoads } = indexer;
@@ -146,15 +153,19 @@ async function openVectorDatabase(
 
 /** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */
 function openPgvector(
-  { indexer, scheduler, lookups }: Parts,
+  { indexer, scheduler, lookups, platform }: Parts,
   sql: Sql,
   changes: ChangeLog,
   replicator: Replicator,
 ): Engine {
   const searches = new PgvectorSearch(sql, changes);
-  return {
+  const own: Pick<Engine, "search" | "lookup"> = {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
+  };
+  return {
+    ...own,
+    retrieve: (request) => retrieve(own, platform, request),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const [texts, vectors] = [indexer.report, replicator.report];

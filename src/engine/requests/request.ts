@@ -3,8 +3,8 @@ import type { Shard, SharedView } from "../text/index.ts";
 import type { Scope } from "./scope.ts";
 
 /**
- * What a search and a lookup ask of the engine, and what it replies. The operations make a request, the
- * engine adds what it reads, and the same object goes to a worker.
+ * What searches, lookups and retrievals ask of the engine, and what it replies. The operations make a
+ * request, the engine adds what it reads, and the same object goes to a worker.
  */
 
 export interface VectorOptions {
@@ -48,6 +48,33 @@ export interface LookupRequest extends Shard {
   view?: SharedView;
 }
 
+/**
+ * One page of the best chunks by vector, by text or by both. The caller has checked everything: `semantic`
+ * has a vector, `keyword` a query, `hybrid` both.
+ *
+ * The reply's body has the form of a search's. A hit is `chunk`, `score`, `match_type` and `scores`; `file`
+ * (`id`, `path`, `version_id`) where `chunk` is null; and `highlight`, `title` and `heading` with a query.
+ * `total_matches` is exact in `keyword`; in the other modes there may be more.
+ */
+export interface RetrieveRequest {
+  readonly kind: "retrieve";
+  readonly scope: Scope;
+  /** The request's path, for `page_info.self`. */
+  readonly selfPath: string;
+  readonly mode: "semantic" | "keyword" | "hybrid";
+  /** Without white space around it. In `semantic` it is only highlighted. */
+  readonly query: string | null;
+  /** Finite numbers, not all of them zero, in one of `DIMENSIONS`. */
+  readonly vector: Float32Array<ArrayBuffer> | null;
+  readonly limit: number;
+  /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
+  readonly threshold: number;
+  /** What earlier pages returned: `progress` of the last of them, or "". */
+  readonly progress: string;
+  /** The cursor of the next page in case there is one, for `page_info.next`. */
+  readonly next: string;
+}
+
 /** Times are in milliseconds. */
 interface Work {
   /** How long the request waited for a worker; 0 where it ran at once. */
@@ -87,9 +114,20 @@ export interface LookupWork extends Work {
   readonly progress: string;
 }
 
+/** How a retrieval was carried out. */
+interface RetrieveWork extends Work {
+  /** Hits of all pages; there may be more, except by keyword. */
+  readonly total: number;
+  /** True when another page follows. */
+  readonly more: boolean;
+  /** What the next page has to know; "" when there is none. */
+  readonly progress: string;
+}
+
 interface WorkOf {
   readonly search: SearchWork;
   readonly lookup: LookupWork;
+  readonly retrieve: RetrieveWork;
 }
 
 /**

@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { loadConfig } from "../../../../src/config/load.ts";
+import { openEngine } from "../../../../src/engine/open.ts";
+import type { RetrieveRequest } from "../../../../src/engine/requests/request.ts";
+import type { Scope } from "../../../../src/engine/requests/scope.ts";
+import { createLog } from "../../../../src/observability/log.ts";
+import { createMetrics } from "../../../../src/observability/metrics.ts";
+import { addEnvironment, addProject, addUser } from "../../../../support/accounts.ts";
+import { publishTexts } from "../../../../support/api/knowledge.ts";
+import type { Json } from "../../../../support/api/openapi.ts";
+import {
+  attach,
+  nearVector,
+  randomVector,
+  writeVersion,
+} from "../../../../support/api/versions.ts";
+import { onCleanup } from "../../../../support/cleanup.ts";
+import { dataFolder } from "../../../../support/processes/embedded.ts";
+import { createTestDatabase } from "../../../../support/processes/postgres.ts";
+
+const DIMENSION = 768;
+
+const { sql, url } = await createTestDatabase();
+const config = loadConfig({ DATABASE_URL: url, DATA_DIR: dataFolder(), SEARCH_WORKERS: "1" });
+const { signal } = new AbortController();
+const opened = await openEngine(config, { url, sql }, createLog("silent"), createMetrics(), signal);
+const { engine } = opened;
+onCleanup(() => engine.close());
+
+const user = await addUser(sql);
+const project = await addProject(sql, user);
+const environment = await addEnvironment(sql, project);
+const centre = randomVector(DIMENSION, 1);
+
+/** A file of passages, each with a vector at a distance from the centre. */
+async function write(
+  path: string,
+  passages: ReadonlyArray<readonly [text: string, noise: number]>,
+) {
+  const chunks = passages.map(([content, noise], i) => {
+    const vector = nearVector(centre, noise, path.length * 100 + i);
+    return { id: crypto.randomUUID(), content, vector };
+  });
+  const version = await writeVersion(sql, project, path, chunks);
+  await attach(sql, project, environment.id, [version]);
+  return version;
+}
+
+const boats = await write("boats.md", [
+  ["# Boats\n\nA hull floats on water.", 3],
+  ["## Sails\n\nThe spinnaker is hoisted downwind.", 3],
+]);
+const near = await write("near.md", [["# Near\n\nNothing of the question.", 0.1]]);
+const both = await write("both.md", [["# Both\n\nA spinnaker again.", 0.2]]);
+const unchunked = "# Without chunks\n\nOne more spinnaker.";
+await publishTexts(sql, project, environment, { "unchunked.md": unchunked });
+
+const scope: Scope = {
+  ...{ tenant: user, projectId: project.id, id: environment.id },
+  ...{ kind: "environment", frozen: false },
+};
+
+async function retrieve(options: Partial<RetrieveRequest>): Promise<Json> {
+  const reply = await engine.retrieve({
+    ...{ kind: "retrieve", scope, selfPath: "/self", mode: "hybrid", query: "spinnaker" },
+    ...{ vector: centre, limit: 10, threshold: 0, progress: "", next: "the-cursor", ...options },
+  });
+  if (reply.status !== "answered") throw new Error(reply.status);
+  return { ...JSON.parse(new TextDecoder().decode(reply.json)), work: reply.work };
+}
+
+const keyOf = ({ chunk, file }: Json): string => chunk?.id ?? file.path;
+
+const seen = async () => (await retrieve({ mode: "keyword", vector: null })).data.length;
+while ((await seen()) < 3) await Bun.sleep(10);
+
+test("a retrieval finds chunks by their vectors, by the text of their files, and by both", async () => {
+  const { data, page_info, total_matches } = await retrieve({});
+  expect(data.map(keyOf).toSorted()).toEqual(
+    [both.chunks[0], near.chunks[0], boats.chunks[0], boats.chunks[1]]
+      .map((chunk) => chunk?.id as string)
+      .concat("unchunked.md")
+      .toSorted(),
+  );
+  expect(keyOf(data[0])).toBe(both.chunks[0]?.id as string);
+  expect(data[0].match_type).toBe("hybrid");
+  expect(page_info).toEqual({ self: "/self", first: null, next: null, prev: null });
+  expect(total_matches).toBeGreaterThanOrEqual(4);
+});
+
+test("the keyword hit of a file is its chunk with the best passage, or the file if it has none", async () => {
+  const { data, total_matches } = await retrieve({ mode: "keyword", vector: null });
+  expect(data.map(keyOf).toSorted()).toEqual(
+    [both.chunks[0]?.id, boats.chunks[1]?.id, "unchunked.md"].toSorted() as string[],
+  );
+  expect(total_matches).toBe(3);
+  const file = data.find(({ chunk }: Json) => chunk === null);
+  expect(file.file).toMatchObject({ path: "unchunked.md" });
+  expect(file.title).toBe("Without chunks");
+  expect(file.scores.semantic).toBeNull();
+  expect(file.scores.keyword).toBeGreaterThan(0);
+});
+
+test("a retrieval by vector scores by the cosine and keeps to the threshold", async () => {
+  const { data } = await retrieve({ mode: "semantic", query: null, threshold: 0.9 });
+  expect(data.map(keyOf)).toEqual([near.chunks[0]?.id, both.chunks[0]?.id]);
+  for (const { score, scores, match_type } of data) {
+    expect(scores).toEqual({ semantic: score, keyword: null });
+    expect(match_type).toBe("semantic");
+  }
+});
+
+test("pages of a retrieval hold every hit once", async () => {
+  const all = (await retrieve({})).data.map(keyOf);
+  const paged: string[] = [];
+  for (let progress = "", more = true; more; ) {
+    const { data, work, page_info } = await retrieve({ limit: 2, progress });
+    paged.push(...data.map(keyOf));
+    ({ progress, more } = work);
+    expect(page_info.next).toBe(more ? "the-cursor" : null);
+  }
+  expect(paged).toEqual(all);
+});
