@@ -18,6 +18,6 @@ export const DISK_FORMATS = {
   textManifest: 1,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 2,
-  /** `fields/fields.ndjson`: what filters compare of each file version, and the scopes. */
-  versionFields: 1,
+  /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
+  versionFields: 2,
 } as const;

@@ -8,129 +8,183 @@ interface Fields {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-type Matches = (fields: Fields) => boolean;
-type Test = (value: unknown) => boolean;
+/** A value that can be compared. */
+export type Scalar = string | number | boolean;
+/** Tests one value; of an array each element. */
+type Passes = (value: Scalar) => boolean;
+
+/** What a field has to be. */
+export interface Comparison {
+  readonly kind: "some";
+  /** `path`, `frontmatter` or `metadata`. */
+  readonly root: string;
+  /** The dotted path into the object of the root; empty for `path`. */
+  readonly path: string;
+  /** True for a value that is enough. Undefined where it is enough that the field exists. */
+  readonly passes?: Passes;
+  /** The only values that pass, if they are known. */
+  readonly equals?: ReadonlySet<unknown>;
+  /** How much longer `passes` takes than a simple comparison. */
+  readonly cost: number;
+}
+
+/** What a filter demands: `all` or one of its parts (`any`), the contrary of one, or something of a field. */
+export type Condition =
+  | { readonly kind: "all" | "any"; readonly parts: readonly Condition[] }
+  | { readonly kind: "not"; readonly part: Condition }
+  | Comparison;
 
 export interface CompiledFilter {
+  readonly condition: Condition;
   /** False when all chunks of a file version match, or none. */
   readonly usesMetadata: boolean;
-  readonly usesFrontmatter: boolean;
-  readonly matches: Matches;
+  matches(fields: Fields): boolean;
+}
+
+export function isScalar(value: unknown): value is Scalar {
+  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
 }
 
 /** The value of a field; undefined if it is missing. A null counts as missing. */
-function reader(key: string): (fields: Fields) => unknown {
-  if (key === "path") return ({ path }) => path;
-  const [root, ...names] = key.split(".") as ["frontmatter" | "metadata", ...string[]];
-  return (fields) => {
-    let value: unknown = fields[root];
-    for (const name of names) {
-      if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-      value = value[name];
-    }
-    return value ?? undefined;
-  };
+function fieldValue({ root, path }: Comparison, fields: Fields): unknown {
+  if (root === "path") return fields.path;
+  let value: unknown = fields[root as keyof Fields];
+  for (const name of path.split(".")) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value ?? undefined;
 }
 
-/** True for a value that passes, or an array with an element that does. */
-const some = (passes: Test): Test => {
-  return (value) => (Array.isArray(value) ? value.some(passes) : passes(value));
-};
-
-const not = (passes: Test): Test => {
-  return (value) => !passes(value);
-};
-
-type Scalar = string | number | boolean;
-
-/** Compares values of one type only. */
-function ordered(operand: Scalar, compare: (value: Scalar) => boolean): Test {
-  return some((value) => typeof value === typeof operand && compare(value as Scalar));
+/** Whether a field passes: its value, or an element of its array. */
+function isMet(comparison: Comparison, fields: Fields): boolean {
+  const value = fieldValue(comparison, fields);
+  const { passes } = comparison;
+  if (passes === undefined) return value !== undefined;
+  return [value].flat().some((each) => isScalar(each) && passes(each));
 }
 
-const isIn = (values: readonly unknown[]): Test => {
-  const set = new Set(values);
-  return some((value) => set.has(value));
-};
-
-const onText = (passes: (text: string) => boolean): Test => {
-  return some((value) => typeof value === "string" && passes(value));
-};
-
-const OPERATORS: Readonly<Record<string, (operand: never) => Test>> = {
-  $eq: (operand: Scalar) => some((value) => value === operand),
-  $ne: (operand: Scalar) => not(some((value) => value === operand)),
-  $in: isIn,
-  $nin: (operand: readonly unknown[]) => not(isIn(operand)),
-  $gt: (operand: Scalar) => ordered(operand, (value) => value > operand),
-  $gte: (operand: Scalar) => ordered(operand, (value) => value >= operand),
-  $lt: (operand: Scalar) => ordered(operand, (value) => value < operand),
-  $lte: (operand: Scalar) => ordered(operand, (value) => value <= operand),
-  $exists: (operand: boolean) => (value) => (value !== undefined) === operand,
-  $prefix: (operand: string) => onText((text) => text.startsWith(operand)),
-  $glob: (operand: string) => onText(compileGlob(operand)),
-  $not: (operand: unknown) => not(testOf(operand)),
-};
-
-/** All operators of a field; each finds an element of its own. */
-function testOf(operand: unknown): Test {
-  const operators = isObject(operand) ? operand : { $eq: operand };
-  const tests = Object.entries(operators).map(([name, value]) =>
-    (OPERATORS[name] as (operand: unknown) => Test)(value),
-  );
-  return (value) => tests.every((test) => test(value));
+function holds(condition: Condition, fields: Fields): boolean {
+  switch (condition.kind) {
+    case "all":
+      return condition.parts.every((part) => holds(part, fields));
+    case "any":
+      return condition.parts.some((part) => holds(part, fields));
+    case "not":
+      return !holds(condition.part, fields);
+    case "some":
+      return isMet(condition, fields);
+  }
 }
-
-const ALWAYS: Matches = () => true;
-const NEVER: Matches = () => false;
 
 /*
  * A filter may have any number of empty filters, which are no comparisons. What they decide is decided
  * here, so that a chunk is compared at most as often as a filter has comparisons.
  */
+const ALWAYS: Condition = { kind: "all", parts: [] };
+const NEVER: Condition = { kind: "any", parts: [] };
 
-function all(parts: readonly Matches[]): Matches {
+function all(parts: readonly Condition[]): Condition {
   const open = parts.filter((part) => part !== ALWAYS);
   if (open.length === 0 || open.includes(NEVER)) return open.length === 0 ? ALWAYS : NEVER;
-  return (fields) => open.every((matches) => matches(fields));
+  return open.length === 1 ? (open[0] as Condition) : { kind: "all", parts: open };
 }
 
-function any(parts: readonly Matches[]): Matches {
+function any(parts: readonly Condition[]): Condition {
   const open = parts.filter((part) => part !== NEVER);
   if (open.length === 0 || open.includes(ALWAYS)) return open.length === 0 ? NEVER : ALWAYS;
-  return (fields) => open.some((matches) => matches(fields));
+  return open.length === 1 ? (open[0] as Condition) : { kind: "any", parts: open };
 }
 
-function none(part: Matches): Matches {
+function not(part: Condition): Condition {
   if (part === ALWAYS || part === NEVER) return part === ALWAYS ? NEVER : ALWAYS;
-  return (fields) => !part(fields);
+  return { kind: "not", part };
 }
 
-function matcherOf(filter: Record<string, unknown>): Matches {
-  const parts = Object.entries(filter).map(([key, operand]): Matches => {
-    if (key === "$not") return none(matcherOf(operand as Record<string, unknown>));
-    if (key === "$and") return all((operand as Record<string, unknown>[]).map(matcherOf));
-    if (key === "$or") return any((operand as Record<string, unknown>[]).map(matcherOf));
-    const [read, test] = [reader(key), testOf(operand)];
-    return (fields) => test(read(fields));
+/** A pattern is compared character by character. */
+const GLOB_COST = 64;
+
+type Field = Pick<Comparison, "root" | "path">;
+
+const some = (field: Field, passes: Passes, more: Partial<Comparison> = {}): Comparison => ({
+  ...{ kind: "some", ...field, passes, cost: 1 },
+  ...more,
+});
+
+const isIn = (field: Field, values: readonly unknown[]): Comparison => {
+  const equals: ReadonlySet<unknown> = new Set(values);
+  return some(field, (value) => equals.has(value), { equals });
+};
+
+/** Compares values of one type only. */
+const ordered = (
+  field: Field,
+  operand: Scalar,
+  compare: (value: Scalar) => boolean,
+): Comparison => {
+  const type = typeof operand;
+  return some(field, (value) => typeof value === type && compare(value));
+};
+
+const onText = (field: Field, passes: (text: string) => boolean, cost = 1): Comparison =>
+  some(field, (value) => typeof value === "string" && passes(value), { cost });
+
+const OPERATORS: Readonly<Record<string, (field: Field, operand: never) => Condition>> = {
+  $eq: (field, operand: Scalar) => isIn(field, [operand]),
+  $ne: (field, operand: Scalar) => not(isIn(field, [operand])),
+  $in: isIn,
+  $nin: (field, operand: readonly unknown[]) => not(isIn(field, operand)),
+  $gt: (field, operand: Scalar) => ordered(field, operand, (value) => value > operand),
+  $gte: (field, operand: Scalar) => ordered(field, operand, (value) => value >= operand),
+  $lt: (field, operand: Scalar) => ordered(field, operand, (value) => value < operand),
+  $lte: (field, operand: Scalar) => ordered(field, operand, (value) => value <= operand),
+  $exists: (field, operand: boolean) => {
+    const exists: Comparison = { kind: "some", ...field, cost: 1 };
+    return operand ? exists : not(exists);
+  },
+  $prefix: (field, operand: string) => onText(field, (text) => text.startsWith(operand)),
+  $glob: (field, operand: string) => onText(field, compileGlob(operand), GLOB_COST),
+  $not: (field, operand: unknown) => not(conditionOf(field, operand)),
+};
+
+/** All operators of a field; each finds an element of its own. */
+function conditionOf(field: Field, operand: unknown): Condition {
+  const operators = isObject(operand) ? operand : { $eq: operand };
+  return all(
+    Object.entries(operators).map(([name, value]) =>
+      (OPERATORS[name] as (field: Field, operand: unknown) => Condition)(field, value),
+    ),
+  );
+}
+
+function fieldOf(key: string): Field {
+  const dot = key.indexOf(".");
+  return dot < 0 ? { root: key, path: "" } : { root: key.slice(0, dot), path: key.slice(dot + 1) };
+}
+
+function compiled(filter: Record<string, unknown>): Condition {
+  const parts = Object.entries(filter).map(([key, operand]): Condition => {
+    if (key === "$not") return not(compiled(operand as Record<string, unknown>));
+    if (key === "$and") return all((operand as Record<string, unknown>[]).map(compiled));
+    if (key === "$or") return any((operand as Record<string, unknown>[]).map(compiled));
+    return conditionOf(fieldOf(key), operand);
   });
   return all(parts);
 }
 
-/** True if the filter names a field of this kind. */
-function uses(filter: Record<string, unknown>, root: string): boolean {
-  return Object.entries(filter).some(([key, operand]) => {
-    if (key === "$not") return uses(operand as Record<string, unknown>, root);
-    if (key !== "$and" && key !== "$or") return key.startsWith(root);
-    return (operand as Record<string, unknown>[]).some((each) => uses(each, root));
-  });
+/** True if a condition names a field of this kind. */
+function uses(condition: Condition, root: string): boolean {
+  if (condition.kind === "some") return condition.root === root;
+  const parts = condition.kind === "not" ? [condition.part] : condition.parts;
+  return parts.some((part) => uses(part, root));
 }
 
 /** Prepares a filter in which `checkFilter` has found no fault. */
 export function compileFilter(filter: Record<string, unknown>): CompiledFilter {
+  const condition = compiled(filter);
   return {
-    usesMetadata: uses(filter, "metadata."),
-    usesFrontmatter: uses(filter, "frontmatter."),
-    matches: matcherOf(filter),
+    condition,
+    usesMetadata: uses(condition, "metadata"),
+    matches: (fields) => holds(condition, fields),
   };
 }

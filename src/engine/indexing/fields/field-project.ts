@@ -1,4 +1,5 @@
 import { INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
+import { Numbers } from "../../../shared/numbers.ts";
 import {
   addDocument,
   countDocuments,
@@ -6,46 +7,110 @@ import {
   hasDocument,
   nextDocument,
 } from "../../text/index.ts";
-import { UnknownVersion } from "../versions/version-index.ts";
-import { bytesOf, type VersionFields } from "./version-fields.ts";
+import {
+  type NumberedVersions,
+  type NumberSet,
+  UnknownVersion,
+} from "../versions/version-index.ts";
+import { Column } from "./column.ts";
+import { FieldColumns } from "./field-columns.ts";
+import type { VersionFields } from "./version-fields.ts";
 
-/** The numbers of versions, as a bitmap. */
-export type NumberSet = Uint32Array;
+/** The id of a version with its entry in a map, and its place in a list. */
+const VERSION_BYTES = 128;
 
-/** The fields of one project's file versions, which are numbered, and its scopes over them. */
-export class FieldProject {
-  #versions: VersionFields[] = [];
+/** The columns of one project. Rows of `path` and `frontmatter` are versions, of `metadata` chunks. */
+interface ProjectColumns {
+  readonly path: Column;
+  readonly frontmatter: FieldColumns;
+  readonly metadata: FieldColumns;
+}
+
+const emptyColumns = (): ProjectColumns => ({
+  path: new Column(),
+  frontmatter: new FieldColumns(),
+  metadata: new FieldColumns(),
+});
+
+/**
+ * The fields of one project's file versions, which are numbered, and its scopes over them. The chunks of all
+ * versions are numbered, too, in the same order. A version without chunks has one such number as well.
+ */
+export class FieldProject implements NumberedVersions {
+  #ids: string[] = [];
   #numbers = new Map<string, number>();
+  /** The number of the first chunk of each version, and at the end that of the next version. */
+  #chunks = new Numbers(Uint32Array.of(0));
+  /** The dimension of each chunk's embedding, or 0 without one. */
+  #dimensions = new Numbers();
+  #columns = emptyColumns();
   readonly scopes = new Map<string, NumberSet>();
   #addedAt = 0;
-  /** Memory of the fields. */
-  bytes = 0;
-  /** Another value whenever versions get other numbers. */
   numbering = 0;
 
   get count(): number {
-    return this.#versions.length;
+    return this.#ids.length;
+  }
+
+  /** Memory of the fields. */
+  get bytes(): number {
+    const { path, frontmatter, metadata } = this.#columns;
+    const lists = this.#chunks.bytes + this.#dimensions.bytes + this.count * VERSION_BYTES;
+    return lists + path.bytes + frontmatter.bytes + metadata.bytes;
+  }
+
+  get columns(): ProjectColumns {
+    return this.#columns;
   }
 
   knows(versionId: string): boolean {
     return this.#numbers.has(versionId);
   }
 
-  add(version: VersionFields): void {
-    if (this.#numbers.has(version.id)) return;
-    this.#numbers.set(version.id, this.#versions.length);
-    this.#versions.push(version);
-    this.bytes += bytesOf(version);
+  numberOf(versionId: string): number | undefined {
+    return this.#numbers.get(versionId);
+  }
+
+  idOf(number: number): string {
+    return this.#ids[number] as string;
+  }
+
+  get firstChunks(): Uint32Array {
+    return this.#chunks.values;
+  }
+
+  get dimensions(): Uint32Array {
+    return this.#dimensions.values;
+  }
+
+  firstChunk(number: number): number {
+    return this.#chunks.at(number);
+  }
+
+  /** The dimensions of a version's chunks. */
+  dimensionsOf(number: number): number[] {
+    const [first, end] = [this.firstChunk(number), this.firstChunk(number + 1)];
+    return [...this.#dimensions.values.subarray(first, end)];
+  }
+
+  add({ id, path, frontmatter, dimensions, metadata }: VersionFields): void {
+    if (this.#numbers.has(id)) return;
+    const { count } = this;
+    const first = this.#chunks.at(count);
+    this.#columns.path.add(count, path);
+    this.#columns.frontmatter.add(count, frontmatter);
+    for (const [i, values] of metadata.entries()) this.#columns.metadata.add(first + i, values);
+    this.append(id, dimensions);
     this.#addedAt = performance.now();
   }
 
-  version(number: number): VersionFields {
-    return this.#versions[number] as VersionFields;
-  }
-
-  find(versionId: string): VersionFields | undefined {
-    const number = this.#numbers.get(versionId);
-    return number === undefined ? undefined : this.#versions[number];
+  /** Adds a version whose values are in the columns already. */
+  append(id: string, dimensions: ArrayLike<number>): void {
+    this.#numbers.set(id, this.#ids.length);
+    this.#ids.push(id);
+    const chunks = Math.max(1, dimensions.length);
+    for (let i = 0; i < chunks; i++) this.#dimensions.push(dimensions[i] ?? 0);
+    this.#chunks.push(this.#dimensions.length);
   }
 
   /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
@@ -57,13 +122,6 @@ export class FieldProject {
       addDocument(scope, number);
     }
     this.scopes.set(scopeId, scope);
-  }
-
-  /** The numbers of a scope's versions, ascending. */
-  *numbersIn(scope: NumberSet): Generator<number> {
-    const { count } = this;
-    let number = nextDocument(scope, 0, count);
-    for (; number < count; number = nextDocument(scope, number + 1, count)) yield number;
   }
 
   /** Forgets the versions that no scope holds, if they are many and no scope may be on its way. */
@@ -81,17 +139,44 @@ export class FieldProject {
 
   /** Keeps these versions only, under other numbers. */
   #keep(held: NumberSet): void {
-    const [before, scopes] = [this.#versions, [...this.scopes]];
-    const idsOf = (scope: NumberSet) =>
-      before.filter((_, i) => hasDocument(scope, i)).map((v) => v.id);
-    const members = scopes.map(([scopeId, scope]) => [scopeId, idsOf(scope)] as const);
-    this.#versions = [];
+    const [ids, chunks, dimensions, columns] = [
+      this.#ids,
+      this.#chunks.values,
+      this.#dimensions.values,
+      this.#columns,
+    ];
+    const members = [...this.scopes].map(([scopeId, scope]) => {
+      return [scopeId, ids.filter((_, i) => hasDocument(scope, i))] as const;
+    });
+    this.#ids = [];
     this.#numbers = new Map();
-    this.bytes = 0;
+    this.#chunks = new Numbers(Uint32Array.of(0));
+    this.#dimensions = new Numbers();
     this.numbering++;
-    for (const [number, version] of before.entries()) {
-      if (hasDocument(held, number)) this.add(version);
+    /** The new numbers of versions and chunks; those that are gone have none. */
+    const [versionNumbers, chunkNumbers] = [
+      new Int32Array(ids.length),
+      new Int32Array(dimensions.length),
+    ];
+    versionNumbers.fill(-1);
+    chunkNumbers.fill(-1);
+    for (
+      let number = nextDocument(held, 0, ids.length);
+      number < ids.length;
+      number = nextDocument(held, number + 1, ids.length)
+    ) {
+      const [first, end] = [chunks[number] as number, chunks[number + 1] as number];
+      versionNumbers[number] = this.count;
+      for (let chunk = first; chunk < end; chunk++) {
+        chunkNumbers[chunk] = this.#dimensions.length + chunk - first;
+      }
+      this.append(ids[number] as string, dimensions.subarray(first, end));
     }
+    this.#columns = {
+      path: columns.path.renumbered(versionNumbers),
+      frontmatter: columns.frontmatter.renumbered(versionNumbers),
+      metadata: columns.metadata.renumbered(chunkNumbers),
+    };
     for (const [scopeId, versionIds] of members) this.setScope(scopeId, versionIds);
   }
 }

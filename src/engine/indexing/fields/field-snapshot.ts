@@ -4,21 +4,34 @@ import { join } from "node:path";
 import { DISK_FORMATS } from "../../../shared/disk-formats.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../snapshots/write-durably.ts";
+import type { Column } from "./column.ts";
+import type { FieldColumns } from "./field-columns.ts";
 import { FieldProject } from "./field-project.ts";
-import type { VersionFields } from "./version-fields.ts";
 
 const FORMAT = DISK_FORMATS.versionFields;
 const FILE = "fields.ndjson";
 
-/** The first line; the others are one per version, in the order of their numbers. */
+/** The first line. The others are slices of the versions, then of each column. */
 interface Head {
   readonly format: number;
-  /** The checksum of the lines of the versions. */
+  /** The checksum of the other lines. */
   readonly crc: number;
   readonly scopes: ReadonlyArray<[id: string, bits: string]>;
 }
 
-type Line = [id: string, path: string, frontmatter: string, dimensions: number[], metadata: string];
+type Line =
+  | { readonly ids: readonly string[]; readonly dimensions: readonly (readonly number[])[] }
+  /** A slice of a column's new values, and of its entries with the codes of values. */
+  | {
+      readonly root: Root;
+      /** Absent for the values beyond the bounds of columns. */
+      readonly path?: string;
+      readonly values: readonly unknown[];
+      readonly rows: string;
+      readonly codes: string;
+    };
+
+type Root = "path" | "frontmatter" | "metadata";
 
 function encoded(words: Uint32Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
@@ -28,23 +41,66 @@ function decoded(text: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
 }
 
-function lineOf({ id, path, frontmatter, dimensions, metadata }: VersionFields): string {
-  const line: Line = [id, path, frontmatter, [...dimensions], metadata];
-  return `${JSON.stringify(line)}\n`;
+/** A column with the number of its entries when the snapshot was begun: it only grows. */
+interface SavedColumn {
+  readonly root: Root;
+  readonly path?: string;
+  readonly column: Column;
+  readonly entries: number;
+}
+
+function columnsOf({ columns }: FieldProject): SavedColumn[] {
+  const saved = (root: Root, column: Column, path?: string): SavedColumn => ({
+    ...{ root, column, entries: column.rows.length },
+    ...(path === undefined ? {} : { path }),
+  });
+  const inRoot = (root: "frontmatter" | "metadata") => [
+    ...[...columns[root].columns].map(([path, column]) => saved(root, column, path)),
+    saved(root, columns[root].rest),
+  ];
+  return [saved("path", columns.path), ...inRoot("frontmatter"), ...inRoot("metadata")];
+}
+
+function* versionLines(project: FieldProject, count: number): Generator<Line> {
+  for (let at = 0; at < count; at += INDEX_META_SLICE_VERSIONS) {
+    const numbers = Array.from(
+      { length: Math.min(INDEX_META_SLICE_VERSIONS, count - at) },
+      (_, i) => at + i,
+    );
+    const ids = numbers.map((number) => project.idOf(number));
+    yield { ids, dimensions: numbers.map((number) => project.dimensionsOf(number)) };
+  }
+}
+
+function* columnLines({ root, path, column, entries }: SavedColumn): Generator<Line> {
+  let written = 1;
+  for (let at = 0; at < entries; at += INDEX_META_SLICE_VERSIONS) {
+    const end = Math.min(entries, at + INDEX_META_SLICE_VERSIONS);
+    const codes = column.codes.values.subarray(at, end);
+    // Codes are given in the order in which entries need them.
+    const last = Math.max(written, 1 + codes.reduce((a, b) => Math.max(a, b)));
+    const values = column.values.slice(written, last);
+    written = last;
+    const rows = encoded(column.rows.values.subarray(at, end));
+    yield { root, ...(path === undefined ? {} : { path }), values, rows, codes: encoded(codes) };
+  }
+}
+
+function* linesOf(project: FieldProject): Generator<Line> {
+  const { count } = project;
+  const columns = columnsOf(project);
+  yield* versionLines(project, count);
+  for (const column of columns) yield* columnLines(column);
 }
 
 /** Writes a project's fields durably. Lets other work run in between. */
 export async function writeFieldSnapshot(project: FieldProject, directory: string): Promise<void> {
   // Taken first: every version that a scope names is among those that follow, which only grow.
-  const { count } = project;
   const scopes = [...project.scopes].map(([id, bits]): [string, string] => [id, encoded(bits)]);
   const pieces: Buffer[] = [];
   let crc = 0;
-  for (let at = 0; at < count; at += INDEX_META_SLICE_VERSIONS) {
-    const end = Math.min(count, at + INDEX_META_SLICE_VERSIONS);
-    let text = "";
-    for (let number = at; number < end; number++) text += lineOf(project.version(number));
-    const piece = Buffer.from(text);
+  for (const line of linesOf(project)) {
+    const piece = Buffer.from(`${JSON.stringify(line)}\n`);
     crc = Bun.hash.crc32(piece, crc);
     pieces.push(piece);
     await Bun.sleep(0);
@@ -53,6 +109,20 @@ export async function writeFieldSnapshot(project: FieldProject, directory: strin
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces]);
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeDurably(join(directory, FILE), bytes);
+}
+
+function read(project: FieldProject, line: Line): void {
+  if ("ids" in line) {
+    for (const [i, id] of line.ids.entries()) project.append(id, line.dimensions[i] ?? []);
+    return;
+  }
+  const { root, path, values, rows, codes } = line;
+  const column = root === "path" ? project.columns.path : columnOf(project.columns[root], path);
+  column.restore(values as never, decoded(rows), decoded(codes));
+}
+
+function columnOf(fields: FieldColumns, path: string | undefined): Column {
+  return path === undefined ? fields.rest : fields.open(path);
 }
 
 /** Reads a project's fields; null when there is no snapshot. Throws when it is damaged. */
@@ -67,12 +137,9 @@ export async function readFieldSnapshot(directory: string): Promise<FieldProject
   const project = new FieldProject();
   for (let at = start; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
-    const line = JSON.parse(bytes.toString("utf8", at, end)) as Line;
-    const [id, filePath, frontmatter, dimensions, metadata] = line;
-    const values = { frontmatter, dimensions: Uint16Array.from(dimensions), metadata };
-    project.add({ id, path: filePath, ...values });
+    read(project, JSON.parse(bytes.toString("utf8", at, end)) as Line);
     at = end + 1;
-    if (project.count % INDEX_META_SLICE_VERSIONS === 0) await Bun.sleep(0);
+    await Bun.sleep(0);
   }
   for (const [id, bits] of scopes) project.scopes.set(id, decoded(bits));
   return project;

@@ -1,7 +1,59 @@
-import { compileFilter } from "../../../shared/filter/compile.ts";
-import { evaluate, fieldsOf, type VersionFields } from "../fields/version-fields.ts";
+import { type CompiledFilter, compileFilter } from "../../../shared/filter/compile.ts";
+import { addDocument, emptyDocumentSet } from "../../text/index.ts";
+import type { FieldProject } from "../fields/field-project.ts";
+import { FilterResults } from "../fields/filter-results.ts";
+import { fieldsOf, matchesFields } from "../fields/version-fields.ts";
+import type { VersionReader } from "../versions/version-index.ts";
 import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+
+type Turns = IndexingContext["filterTurns"];
+
+/** Whether each of these file versions matches, of those that are indexed. */
+async function matchIndexed(
+  project: FieldProject,
+  filter: CompiledFilter,
+  versionIds: readonly string[],
+  turns: Turns,
+): Promise<Map<string, boolean>> {
+  const results = new FilterResults(project, filter);
+  for (;;) {
+    const set = emptyDocumentSet(project.count);
+    const known = new Map<string, boolean>();
+    for (const id of versionIds) {
+      const number = project.numberOf(id);
+      if (number === undefined) continue;
+      addDocument(set, number);
+      known.set(id, false);
+    }
+    const members = results.membersIn(set);
+    if (members === undefined) await evaluateInTurns(turns, results.evaluate(set));
+    else {
+      for (const number of members.numbers) known.set(project.idOf(number), true);
+      return known;
+    }
+  }
+}
+
+/** The ids of those file versions that match. Reads them from the database. */
+async function matchStored(
+  reader: VersionReader,
+  filter: CompiledFilter,
+  versionIds: readonly string[],
+  turns: Turns,
+): Promise<Set<string>> {
+  const matching = new Set<string>();
+  for await (const rows of reader.fields(versionIds)) {
+    function* evaluation(): Generator<void> {
+      for (const row of rows) {
+        yield;
+        if (matchesFields(filter, fieldsOf(row))) matching.add(row.file_version_id);
+      }
+    }
+    await evaluateInTurns(turns, evaluation());
+  }
+  return matching;
+}
 
 /** For each file version 1 if one of its chunks matches a filter, else 0. */
 export async function matchVersions(
@@ -11,27 +63,16 @@ export async function matchVersions(
   versionIds: readonly string[],
 ): Promise<Uint8Array> {
   const filter = compileFilter(JSON.parse(json) as Record<string, unknown>);
-  const known = new Map<string, VersionFields>();
   const project = fields.find(projectId);
-  for (const id of versionIds) {
-    const version = project?.find(id);
-    if (version !== undefined) known.set(id, version);
-  }
+  const known =
+    project === undefined
+      ? new Map<string, boolean>()
+      : await matchIndexed(project, filter, versionIds, filterTurns);
   // The scope may have been given versions that are not indexed yet.
   const unknown = versionIds.filter((id) => !known.has(id));
-  if (unknown.length > 0) {
-    for await (const rows of reader.fields(unknown)) {
-      for (const row of rows) known.set(row.file_version_id, fieldsOf(row));
-    }
-  }
-  const matched = new Uint8Array(versionIds.length);
-  function* evaluation(): Generator<void> {
-    for (const [i, id] of versionIds.entries()) {
-      yield;
-      const version = known.get(id);
-      if (version !== undefined && evaluate(filter, version) !== "none") matched[i] = 1;
-    }
-  }
-  await evaluateInTurns(filterTurns, evaluation());
-  return matched;
+  const stored =
+    unknown.length === 0
+      ? new Set<string>()
+      : await matchStored(reader, filter, unknown, filterTurns);
+  return Uint8Array.from(versionIds, (id) => (known.get(id) === true || stored.has(id) ? 1 : 0));
 }

@@ -133,9 +133,9 @@ export class TextIndex implements VersionIndex {
     return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
   }
 
-  derive(projectId: string, scopeId: string, { versionIds }: DerivedMembers): void {
+  derive(projectId: string, scopeId: string, members: DerivedMembers): void {
     const project = this.#project(projectId);
-    project.derive(scopeId, versionIds);
+    project.derive(scopeId, members);
     this.#publishScope(projectId, project, scopeId);
   }
 

@@ -12,7 +12,7 @@ import {
   type SegmentReader,
   type SegmentScope,
 } from "../../text/index.ts";
-import { UnknownVersion } from "../versions/version-index.ts";
+import { type DerivedMembers, UnknownVersion } from "../versions/version-index.ts";
 import { beginMerge, carryDeleted, isOutdated, mergedScope, type TextMerge } from "./text-merge.ts";
 import { segmentsOfLikeSize } from "./text-merge-policy.ts";
 import {
@@ -40,6 +40,9 @@ export class TextProject {
   readonly #derived = new Map<string, ScopeDocuments>();
   /** The document of each known version; null for versions without text. */
   readonly #versions = new Map<string, Address | null>();
+  /** The same by the numbers that the fields index has for versions, as far as they were asked for. */
+  readonly #numbered: (Address | null | undefined)[] = [];
+  #numbering = -1;
   /** When documents were last added. */
   #grownAt = Number.NEGATIVE_INFINITY;
 
@@ -80,7 +83,8 @@ export class TextProject {
   /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
   setScope(scopeId: string, versionIds: readonly string[]): void {
     const scope = new Map<string, Uint32Array>();
-    for (const [{ key, deleted }, documents] of this.#documentsOf(versionIds)) {
+    const addresses = versionIds.map((id) => this.#versions.get(id));
+    for (const [{ key, deleted }, documents] of this.#documentsOf(addresses)) {
       for (let w = 0; w < deleted.length; w++) {
         deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
       }
@@ -90,9 +94,26 @@ export class TextProject {
   }
 
   /** Replaces a part of a scope that holds all of these versions. */
-  derive(scopeId: string, versionIds: readonly string[]): void {
-    const documents = [...this.#documentsOf(versionIds)];
+  derive(scopeId: string, members: DerivedMembers): void {
+    const documents = [...this.#documentsOf(this.#addressesOf(members))];
     this.#derived.set(scopeId, new Map(documents.map(([{ key }, set]) => [key, set])));
+  }
+
+  /** The addresses of versions. Those that are known by their number need not be found by their id. */
+  #addressesOf({ versions, numbers }: DerivedMembers): (Address | null | undefined)[] {
+    if (this.#numbering !== versions.numbering) this.#numbered.length = 0;
+    this.#numbering = versions.numbering;
+    const addresses = new Array<Address | null | undefined>(numbers.length);
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      let address = this.#numbered[number];
+      if (address === undefined) {
+        address = this.#versions.get(versions.idOf(number));
+        this.#numbered[number] = address;
+      }
+      addresses[i] = address;
+    }
+    return addresses;
   }
 
   /** False if there is no such scope. */
@@ -100,17 +121,18 @@ export class TextProject {
     return this.#derived.delete(scopeId);
   }
 
-  /** The documents of versions by segment. Throws UnknownVersion. */
-  #documentsOf(versionIds: readonly string[]): Map<TextSegment, Uint32Array> {
+  /** The documents by segment. Throws UnknownVersion. */
+  #documentsOf(addresses: readonly (Address | null | undefined)[]): Map<TextSegment, Uint32Array> {
     const members = new Map<TextSegment, Uint32Array>();
-    for (const id of versionIds) {
-      const address = this.#versions.get(id);
+    let current: TextSegment | undefined;
+    let documents: Uint32Array = new Uint32Array(0);
+    for (const address of addresses) {
       if (address === undefined) throw new UnknownVersion();
       if (address === null) continue;
       const { entry, document } = address;
-      let documents = members.get(entry);
-      if (documents === undefined) {
-        documents = sharedDocumentSet(entry.segment.documentCount);
+      if (entry !== current) {
+        current = entry;
+        documents = members.get(entry) ?? sharedDocumentSet(entry.segment.documentCount);
         members.set(entry, documents);
       }
       addDocument(documents, document);
@@ -177,6 +199,7 @@ export class TextProject {
       const number = numbers[document] as number;
       if (number < 0) {
         this.#versions.delete(segment.id(document));
+        this.#numbered.length = 0;
         continue;
       }
       address.entry = to;

@@ -1,6 +1,9 @@
-import { type Compacted, ORDINAL_ROW_BITS } from "../../../../native/index.ts";
+import type { Compacted } from "../../../../native/index.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
-import { type ChunkMembers, UnknownVersion } from "../versions/version-index.ts";
+import { hasDocument } from "../../text/index.ts";
+import { type DerivedMembers, UnknownVersion } from "../versions/version-index.ts";
+import { NOT_NUMBERED, NumberedSpans } from "./numbered-spans.ts";
+import { RangeList, SHARD_ORDINALS } from "./range-list.ts";
 
 /**
  * (dimension, first ordinal, count) triples. Nearly every version has one, or none. None leads from one
@@ -12,8 +15,6 @@ const NO_SPANS: Spans = new Uint32Array(0);
 
 /** Copies an id: a substring would keep the long string it was cut from in memory. */
 const copied = (id: string): string => Buffer.from(id).toString();
-
-const SHARD_ORDINALS = 2 ** ORDINAL_ROW_BITS;
 
 /** Adds one chunk to the spans of a version. */
 export function extendSpans(spans: number[], dimension: number, ordinal: number): void {
@@ -30,6 +31,7 @@ export function extendSpans(spans: number[], dimension: number, ordinal: number)
 /** The vectors of a project's file versions. */
 export class VersionSpans {
   readonly #spans = new Map<string, Spans>();
+  readonly #numbered = new NumberedSpans();
 
   has(versionId: string): boolean {
     return this.#spans.has(versionId);
@@ -39,34 +41,54 @@ export class VersionSpans {
     this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
   }
 
-  /**
-   * (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion.
-   *
-   * @param chunks the versions of which only some chunks are wanted
-   */
-  rangesOf(
-    versionIds: readonly string[],
-    chunks: ReadonlyMap<string, ChunkMembers> = new Map(),
-  ): Map<number, number[]> {
-    const pairs = new Map<number, number[]>();
-    for (const id of versionIds) {
-      const known = this.#spans.get(id);
-      if (known === undefined) throw new UnknownVersion();
-      const members = chunks.get(id);
-      const spans = members === undefined ? known : spansOfMembers(known, members);
-      for (let i = 0; i < spans.length; i += 3) {
-        const dimension = spans[i] as number;
-        const list = pairs.get(dimension) ?? [];
-        if (list.length === 0) pairs.set(dimension, list);
-        appendRange(list, spans[i + 1] as number, spans[i + 2] as number);
+  /** (start, count) pairs of the versions' vectors, by dimension. Throws UnknownVersion. */
+  rangesOf(versionIds: readonly string[]): Ranges {
+    const ranges: Ranges = new Map();
+    for (const id of versionIds) addSpans(ranges, this.#known(id));
+    return ranges;
+  }
+
+  /** The same for a part of a scope. Throws UnknownVersion. */
+  rangesOfPart({ versions, numbers, chunks }: DerivedMembers): Ranges {
+    const ranges: Ranges = new Map();
+    const { firstChunks, dimensions } = versions;
+    const ordinals = this.#numbered.ordinalsOf(versions, numbers, (id) => this.#known(id));
+    let dimension = 0;
+    let list = new RangeList();
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      const ordinal = ordinals[i] as number;
+      const first = firstChunks[number] as number;
+      const end = firstChunks[number + 1] as number;
+      if (ordinal === NOT_NUMBERED) {
+        const spans = this.#known(versions.idOf(number));
+        addSpans(ranges, chunks === null ? spans : spansOfMembers(spans, versions, number, chunks));
+        continue;
+      }
+      if (dimensions[first] !== dimension) {
+        dimension = dimensions[first] as number;
+        list = rangesIn(ranges, dimension);
+      }
+      if (chunks === null) list.add(ordinal, end - first);
+      else {
+        for (let chunk = first; chunk < end; chunk++) {
+          if (hasDocument(chunks, chunk)) list.add(ordinal + chunk - first, 1);
+        }
       }
     }
-    return pairs;
+    return ranges;
+  }
+
+  #known(versionId: string): Spans {
+    const spans = this.#spans.get(versionId);
+    if (spans === undefined) throw new UnknownVersion();
+    return spans;
   }
 
   /** Renumbers the chunks of a shard that was compacted, and forgets the versions that are gone. */
   renumber({ dimension, shard, remaining }: Compacted): void {
     const newRow = renumbering(remaining);
+    this.#numbered.clear();
     for (const [id, spans] of this.#spans) {
       for (let i = 0; i < spans.length; i += 3) {
         const ordinal = spans[i + 1] as number;
@@ -106,16 +128,41 @@ export class VersionSpans {
   }
 }
 
+/** Ranges of ordinals by dimension. */
+type Ranges = Map<number, RangeList>;
+
+function rangesIn(ranges: Ranges, dimension: number): RangeList {
+  const known = ranges.get(dimension) ?? new RangeList();
+  ranges.set(dimension, known);
+  return known;
+}
+
+function addSpans(ranges: Ranges, spans: Spans): void {
+  for (let i = 0; i < spans.length; i += 3) {
+    rangesIn(ranges, spans[i] as number).add(spans[i + 1] as number, spans[i + 2] as number);
+  }
+}
+
 /** The spans of those chunks of a version that belong to a scope. */
-function spansOfMembers(spans: Spans, { dimensions, members }: ChunkMembers): Spans {
+function spansOfMembers(
+  spans: Spans,
+  versions: DerivedMembers["versions"],
+  number: number,
+  members: Uint32Array,
+): Spans {
   const chosen: number[] = [];
-  for (const dimension of new Set(dimensions)) {
-    const wanted = members.filter((_, chunk) => dimensions[chunk] === dimension);
+  const chunks = new Map<number, number[]>();
+  const end = versions.firstChunks[number + 1] as number;
+  for (let chunk = versions.firstChunks[number] as number; chunk < end; chunk++) {
+    const dimension = versions.dimensions[chunk] as number;
+    chunks.set(dimension, [...(chunks.get(dimension) ?? []), chunk]);
+  }
+  for (const [dimension, own] of chunks) {
     const ordinals = ordinalsIn(spans, dimension);
     // A vector that no search could score has no ordinal, so the others cannot be told apart.
-    if (wanted.length !== ordinals.length) continue;
+    if (own.length !== ordinals.length) continue;
     for (const [i, ordinal] of ordinals.entries()) {
-      if (wanted[i] === 1) extendSpans(chosen, dimension, ordinal);
+      if (hasDocument(members, own[i] as number)) extendSpans(chosen, dimension, ordinal);
     }
   }
   return Uint32Array.from(chosen);
@@ -161,15 +208,4 @@ function lastAtMost(sorted: Uint32Array, value: number): number {
     else high = middle;
   }
   return low - 1;
-}
-
-/** Versions that were added together are usually in a scope together, so their ranges are joined. */
-function appendRange(list: number[], start: number, count: number): void {
-  const last = list.length - 2;
-  const joins = last >= 0 && (list[last] as number) + (list[last + 1] as number) === start;
-  if (joins && start % SHARD_ORDINALS !== 0) {
-    (list[last + 1] as number) += count;
-  } else {
-    list.push(start, count);
-  }
 }

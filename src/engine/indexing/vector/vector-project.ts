@@ -2,6 +2,7 @@ import * as native from "../../../../native/index.ts";
 import { timed } from "../../../observability/long-tasks.ts";
 import { INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
 import type { DerivedMembers } from "../versions/version-index.ts";
+import type { RangeList } from "./range-list.ts";
 import type { VersionSpans } from "./spans.ts";
 
 /** Pause of an index whose maintenance has nothing to do for the moment. */
@@ -79,15 +80,12 @@ export class VectorProject {
   }
 
   /** Sets a part of a scope, which leaves no chunks behind when it is dropped. */
-  derive(scopeId: string, { versionIds, chunks }: DerivedMembers): void {
-    this.#setRanges(scopeId, this.versions.rangesOf(versionIds, chunks));
+  derive(scopeId: string, members: DerivedMembers): void {
+    this.#setRanges(scopeId, this.versions.rangesOfPart(members));
   }
 
-  #setRanges(scopeId: string, pairs: ReadonlyMap<number, readonly number[]>): void {
-    const ranges = [...pairs].map(([dimension, list]) => ({
-      dimension,
-      ranges: new Uint32Array(list),
-    }));
+  #setRanges(scopeId: string, lists: ReadonlyMap<number, RangeList>): void {
+    const ranges = [...lists].map(([dimension, list]) => ({ dimension, ranges: list.pairs }));
     native.setScope(this.name, scopeId, ranges);
   }
 
@@ -162,7 +160,8 @@ export class VectorProject {
   /** The ordinals of versions that a scope may be about to name. */
   #unscopedOrdinals(dimension: number): Uint32Array {
     if (performance.now() - this.#addedAt > INDEX_UNSCOPED_KEEP_MS) this.#unscoped.clear();
-    return new Uint32Array(this.versions.rangesOf([...this.#unscoped]).get(dimension) ?? []);
+    const ranges = this.versions.rangesOf([...this.#unscoped]).get(dimension);
+    return ranges?.pairs ?? new Uint32Array(0);
   }
 
   /** Waits for a moment when nothing relies on the numbering of a shard, and replaces it. */

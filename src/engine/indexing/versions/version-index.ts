@@ -53,19 +53,28 @@ export interface VersionReader {
   fields(versionIds: readonly string[]): AsyncIterable<readonly FieldsRow[]>;
 }
 
-/** The chunks of a file version that belong to a scope. */
-export interface ChunkMembers {
-  /** For each chunk by index the dimension of its embedding, or 0 without one. */
-  readonly dimensions: Uint16Array;
-  /** For each chunk 1 if it belongs to the scope, else 0. */
-  readonly members: Uint8Array;
+/** Numbers of file versions or chunks, as a bitmap. */
+export type NumberSet = Uint32Array;
+
+/** The file versions of a project with numbers from 0, and their chunks in the same order. */
+export interface NumberedVersions {
+  /** Another value whenever versions get other numbers. */
+  readonly numbering: number;
+  readonly count: number;
+  idOf(number: number): string;
+  /** For each version the number of its first chunk, and at the end that of the next version. */
+  readonly firstChunks: Uint32Array;
+  /** For each chunk the dimension of its embedding, or 0 without one. */
+  readonly dimensions: Uint32Array;
 }
 
 /** What a derived scope holds: a part of the scope that it is derived from. */
 export interface DerivedMembers {
-  readonly versionIds: readonly string[];
-  /** Those of the versions of which only some chunks belong to the scope. */
-  readonly chunks: ReadonlyMap<string, ChunkMembers>;
+  readonly versions: NumberedVersions;
+  /** The versions of which at least one chunk belongs to the scope, ascending. */
+  readonly numbers: Uint32Array;
+  /** The chunks that belong to the scope; null for all of those versions. */
+  readonly chunks: NumberSet | null;
 }
 
 /** What one part of a project's index holds, for `index status` and metrics. */

@@ -8,6 +8,7 @@ import type {
   EmptyVersionRow,
   VersionReader,
 } from "../../../../../src/engine/indexing/versions/version-index.ts";
+import { addDocument, emptyDocumentSet } from "../../../../../src/engine/text/index.ts";
 import { temporaryFolder } from "../../../../../support/folders.ts";
 import { PLAIN_NAMES } from "../../../../../support/plain-names.ts";
 import { makeVectors } from "../../../../../support/vectors.ts";
@@ -179,10 +180,16 @@ test("a derived scope finds the chosen chunks of its versions, and is in no snap
   await replace(index, "a", files);
   await settled(index);
   const [whole, some] = [28, 39];
-  const members = Uint8Array.from(chunksOf(some), (_, i) => i % 2);
-  const dimensions = new Uint16Array(members.length).fill(DIMENSION);
-  const chunks = new Map([[idOf(some), { dimensions, members }]]);
-  index.derive(PROJECT, "a#filter", { versionIds: [idOf(whole), idOf(some)], chunks });
+  const counts = [whole, some].map((file) => chunksOf(file).length) as [number, number];
+  const versions = {
+    ...{ numbering: 0, count: 2, idOf: (number: number) => idOf([whole, some][number] as number) },
+    firstChunks: Uint32Array.of(0, counts[0], counts[0] + counts[1]),
+    dimensions: new Uint32Array(counts[0] + counts[1]).fill(DIMENSION),
+  };
+  const chunks = emptyDocumentSet(counts[0] + counts[1]);
+  for (let i = 0; i < counts[0]; i++) addDocument(chunks, i);
+  for (let i = 1; i < counts[1]; i += 2) addDocument(chunks, counts[0] + i);
+  index.derive(PROJECT, "a#filter", { versions, numbers: Uint32Array.of(0, 1), chunks });
   const wanted = [
     ...chunksOf(whole).map((_, i) => chunkId(whole, i)),
     ...chunksOf(some).flatMap((_, i) => (i % 2 === 1 ? [chunkId(some, i)] : [])),

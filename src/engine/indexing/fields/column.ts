@@ -1,0 +1,74 @@
+import type { Scalar } from "../../../shared/filter/compile.ts";
+import { Numbers } from "../../../shared/numbers.ts";
+import { CodeTable } from "./code-table.ts";
+
+/** The code of a field that exists without a value to compare: an object, or an empty array. */
+const EXISTS = 0;
+
+/** A string of the heap with its place in the list of values, without its characters. */
+const VALUE_BYTES = 56;
+/** The objects of a column. */
+const COLUMN_BYTES = 512;
+
+/** Copies a text: a substring would keep the long text it was cut from in memory. */
+const copied = (value: Scalar): Scalar =>
+  typeof value === "string" ? Buffer.from(value).toString() : value;
+
+/**
+ * The values of one field. Each distinct value has a code; an entry says that a row has the value of a code.
+ * Entries are in the order of their rows. A row whose field is an array has an entry for each element.
+ */
+export class Column {
+  readonly rows = new Numbers();
+  readonly codes = new Numbers();
+  /** The value of each code. */
+  readonly values: (Scalar | undefined)[] = [undefined];
+  readonly #codes = new CodeTable(this.values);
+  #valueBytes = 0;
+
+  /** Memory, in bytes; most strings have one byte per character. */
+  get bytes(): number {
+    const lists = this.rows.bytes + this.codes.bytes + this.#codes.bytes;
+    return COLUMN_BYTES + lists + this.#valueBytes;
+  }
+
+  /** Adds an entry. No row may be below that of the last entry. Without a value the field merely exists. */
+  add(row: number, value?: Scalar): void {
+    this.rows.push(row);
+    this.codes.push(value === undefined ? EXISTS : (this.codeOf(value) ?? this.#addValue(value)));
+  }
+
+  /** The code of a value; undefined if no entry has it. */
+  codeOf(value: Scalar): number | undefined {
+    return this.#codes.find(value);
+  }
+
+  /** Gives the next code to a value that has none. */
+  #addValue(value: Scalar): number {
+    const code = this.values.length;
+    const own = copied(value);
+    this.values.push(own);
+    this.#codes.add(code);
+    this.#valueBytes += VALUE_BYTES + (typeof own === "string" ? own.length : 0);
+    return code;
+  }
+
+  /** Adds the next values, and the entries with their codes. */
+  restore(values: readonly Scalar[], rows: Uint32Array, codes: Uint32Array): void {
+    for (const value of values) this.#addValue(value);
+    for (const [i, row] of rows.entries()) {
+      this.rows.push(row);
+      this.codes.push(codes[i] as number);
+    }
+  }
+
+  /** The entries of the rows that have a new number, which is not negative, under those numbers. */
+  renumbered(numbers: Int32Array): Column {
+    const column = new Column();
+    for (let i = 0; i < this.rows.length; i++) {
+      const row = numbers[this.rows.at(i)] as number;
+      if (row >= 0) column.add(row, this.values[this.codes.at(i)]);
+    }
+    return column;
+  }
+}

@@ -1,0 +1,49 @@
+const FIRST_CAPACITY = 8;
+
+/** A growing list of numbers from 0 to 2^32 - 1. */
+export class Numbers {
+  #values: Uint32Array;
+  #length: number;
+
+  constructor(values = new Uint32Array(0)) {
+    this.#values = values;
+    this.#length = values.length;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): number {
+    return this.#values.byteLength;
+  }
+
+  /** What has been pushed so far, not copied. */
+  get values(): Uint32Array {
+    return this.#values.subarray(0, this.#length);
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      const grown = new Uint32Array(Math.max(FIRST_CAPACITY, this.#length * 2));
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[this.#length++] = value;
+  }
+
+  at(position: number): number {
+    return this.#values[position] as number;
+  }
+}
+
+/** The position of the first of the ascending numbers that is not below `value`. */
+export function lowerBound(ascending: Uint32Array, value: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { FieldProject } from "../../../../../src/engine/indexing/fields/field-project.ts";
+import { FilterResults } from "../../../../../src/engine/indexing/fields/filter-results.ts";
+import {
+  addDocument,
+  emptyDocumentSet,
+  hasDocument,
+} from "../../../../../src/engine/text/index.ts";
+import { checkFilter } from "../../../../../src/shared/filter/check.ts";
+import { compileFilter } from "../../../../../src/shared/filter/compile.ts";
+import { filters, matchesPlainly, values } from "../../../../../support/filters.ts";
+
+type Json = Record<string, unknown>;
+
+interface TestVersion {
+  readonly path: string;
+  readonly frontmatter: Json;
+  readonly metadata: readonly Json[];
+}
+
+function add(project: FieldProject, versions: readonly TestVersion[]): void {
+  for (const { path, frontmatter, metadata } of versions) {
+    const dimensions = metadata.map(() => 768);
+    project.add({ id: `v${project.count}`, path, frontmatter, dimensions, metadata });
+  }
+}
+
+const setOf = (numbers: readonly number[], count: number) => {
+  const set = emptyDocumentSet(count);
+  for (const number of numbers) addDocument(set, number);
+  return set;
+};
+
+/** What the columns say: for each matching version the chunks that match. */
+function found(results: FilterResults, project: FieldProject, scope: Uint32Array): Json {
+  for (const _ of results.evaluate(scope));
+  const members = results.membersIn(scope);
+  if (members === undefined) throw new Error("versions of the scope were not evaluated");
+  const entries = [...members.numbers].map((number) => {
+    const [first, end] = [project.firstChunk(number), project.firstChunk(number + 1)];
+    const chunks = Array.from({ length: end - first }, (_, i) => i);
+    const isMember = (i: number) =>
+      members.chunks === null || hasDocument(members.chunks, first + i);
+    return [number, chunks.filter(isMember)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The same by the plain evaluator. A version without chunks counts as one. */
+function plainly(filter: Json, versions: readonly TestVersion[], numbers: readonly number[]): Json {
+  const entries = numbers.flatMap((number) => {
+    const { path, frontmatter, metadata } = versions[number] as TestVersion;
+    const chunks = (metadata.length === 0 ? [{}] : metadata).flatMap((each, i) =>
+      matchesPlainly(filter, { path, frontmatter, metadata: each }) ? [i] : [],
+    );
+    return chunks.length === 0 ? [] : [[number, chunks] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+const expectSame = (filter: Json, versions: readonly TestVersion[]) => {
+  const project = new FieldProject();
+  add(project, versions);
+  const numbers = versions.map((_, i) => i);
+  const results = new FilterResults(project, compileFilter(filter));
+  expect(found(results, project, setOf(numbers, project.count))).toEqual(
+    plainly(filter, versions, numbers),
+  );
+};
+
+const version = fc.record({
+  path: fc.constantFrom("a", "b", "a/b", "a/b/c", "c/a", "😀"),
+  frontmatter: values,
+  metadata: fc.array(values, { maxLength: 3 }),
+});
+
+test("columns agree with a plain evaluator on random versions, filters and scopes that grow", () => {
+  fc.assert(
+    fc.property(
+      filters.filter((filter) => checkFilter(filter).length === 0),
+      fc.array(version, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.tuple(version, fc.boolean()), { maxLength: 6 }),
+      (filter, before, after) => {
+        const project = new FieldProject();
+        const results = new FilterResults(project, compileFilter(filter));
+        add(project, before);
+        const some = before.flatMap((_, i) => (i % 3 === 0 ? [] : [i]));
+        const expectFound = (versions: readonly TestVersion[], numbers: readonly number[]) =>
+          expect(found(results, project, setOf(numbers, project.count))).toEqual(
+            plainly(filter, versions, numbers),
+          );
+        expectFound(before, some);
+        const all = [...before, ...after.map(([each]) => each)];
+        add(project, all.slice(before.length));
+        expectFound(
+          all,
+          all.flatMap((_, i) => (after[i - before.length]?.[1] === false ? [] : [i])),
+        );
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+const fileOf = (frontmatter: Json, metadata: readonly Json[] = []): TestVersion => ({
+  ...{ path: "a.md", frontmatter, metadata },
+});
+
+test("files with more fields and values than columns take are filtered like others", () => {
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`k${i}`, i]));
+  const list = { list: Array.from({ length: 1_000 }, (_, i) => `e${i}`), k2: [] };
+  const versions = [fileOf(many), fileOf(list), fileOf({ k2999: 1, k1: 1 }), fileOf({})];
+  for (const filter of [
+    { "frontmatter.k1": 1 },
+    { "frontmatter.k2999": { $gt: 0 } },
+    { "frontmatter.k2999": { $exists: false } },
+    { "frontmatter.k2": { $exists: true } },
+    { "frontmatter.list": "e0" },
+    { "frontmatter.list": "e999" },
+    { "frontmatter.list": { $not: { $prefix: "e99" } } },
+    { "frontmatter.missing": { $ne: 1 } },
+  ]) {
+    expectSame(filter, versions);
+  }
+});
+
+test("a filter of metadata finds single chunks of versions in several blocks", () => {
+  const versions = Array.from({ length: 5_000 }, (_, i) =>
+    fileOf(
+      { n: i },
+      Array.from({ length: i % 4 }, (__, part) => ({ part, odd: i % 2 === 1 })),
+    ),
+  );
+  expectSame({ "metadata.part": 1, "frontmatter.n": { $gte: 4_000 } }, versions);
+  expectSame(
+    { "metadata.odd": { $ne: true }, $not: { "metadata.part": { $in: [0, 2] } } },
+    versions,
+  );
+});
+
+test("fields that are never repeated take memory in proportion to their text", () => {
+  const project = new FieldProject();
+  const fields = (from: number) =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`key-${from + i}`, i]));
+  let chars = 0;
+  for (let file = 0; file < 200; file++) {
+    const frontmatter = fields(file * 1_000);
+    chars += JSON.stringify(frontmatter).length;
+    add(project, [fileOf(frontmatter)]);
+  }
+  expect(project.bytes).toBeLessThan(2 * chars + 2_000_000);
+});
