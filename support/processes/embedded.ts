@@ -2,11 +2,11 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
-import { abandonedFolders, temporaryFolder } from "../folders.ts";
+import { abandonedFolders, memoryFolder } from "../folders.ts";
 
 /** A new DATA_DIR. A PostgreSQL that a killed server leaves running in it is stopped at the end. */
 export function dataFolder(): string {
-  const folder = temporaryFolder("data");
+  const folder = memoryFolder("data");
   onCleanup(() => stopEmbeddedServer(folder));
   return folder;
 }

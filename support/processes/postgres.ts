@@ -3,7 +3,7 @@ import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
 import { onCleanup } from "../cleanup.ts";
-import { temporaryFolder } from "../folders.ts";
+import { memoryFolder } from "../folders.ts";
 import { removeAbandonedFolders } from "./embedded.ts";
 
 /** Variable in which the test runner passes the URL of one PostgreSQL to all its processes. */
@@ -36,7 +36,7 @@ export type TestDatabase = {
 /** Starts a PostgreSQL for tests in a temporary folder and returns its URL. */
 export async function startPostgres(): Promise<string> {
   await removeAbandonedFolders();
-  const folder = temporaryFolder("postgres");
+  const folder = memoryFolder("postgres");
   const server = await openEmbeddedDatabase({ dataDir: folder, log: () => {}, settings: SETTINGS });
   onCleanup(() => server.close());
   return server.url;

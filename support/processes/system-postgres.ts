@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
-import { temporaryFolder } from "../folders.ts";
+import { memoryFolder } from "../folders.ts";
 import { freePort } from "./ports.ts";
 
 const DEBIAN = "/usr/lib/postgresql";
@@ -45,7 +45,7 @@ async function run(command: readonly string[]): Promise<void> {
 /** Starts the PostgreSQL that is installed on this machine in a temporary folder. */
 export async function startSystemPostgres(): Promise<SystemPostgres> {
   const bin = installedPostgres();
-  const folder = temporaryFolder("system-postgres");
+  const folder = memoryFolder("system-postgres");
   chmodSync(folder, 0o777);
   const cluster = join(folder, "cluster");
   const tool = (name: string) => [...AS_POSTGRES, join(bin, name)];

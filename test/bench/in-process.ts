@@ -5,7 +5,7 @@ import type { BenchContext } from "../../support/bench/context.ts";
 import { BenchServer } from "../../support/bench/server.ts";
 import { Output, secondsSince } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { temporaryFolder } from "../../support/folders.ts";
+import { memoryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
@@ -14,7 +14,7 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 function startServer(env: Readonly<Record<string, string>>): Promise<BenchServer> {
   const defaults = { PORT: "0", HOST: "127.0.0.1", DEMO: "off", SEARCH_WORKERS: "1" };
   return BenchServer.start(async () => {
-    const dataDir = env["DATA_DIR"] ?? temporaryFolder("bench-server");
+    const dataDir = env["DATA_DIR"] ?? memoryFolder("bench-server");
     const config = loadConfig({ ...defaults, DATA_DIR: dataDir, ...env, LOG_LEVEL: "fatal" });
     const { url, stop } = await serve(config);
     const end = onCleanup(stop);
@@ -22,7 +22,7 @@ function startServer(env: Readonly<Record<string, string>>): Promise<BenchServer
   });
 }
 
-async function openBenchDatabase(dataDir = temporaryFolder("bench")) {
+async function openBenchDatabase(dataDir = memoryFolder("bench")) {
   const { sql, url } = await createTestDatabase();
   return { dataDir, url, sql, env: { DATABASE_URL: url, DATA_DIR: dataDir } };
 }
