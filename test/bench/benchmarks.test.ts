@@ -253,7 +253,7 @@ describe("vector search", () => {
 
   test("searches on the main thread are compared by what they do to other requests", async () => {
     const figures = await measure(inline, {
-      ...{ chunks: 200, dimension: 768, bounds: "0,1", seconds: 0.2, rounds: 1 },
+      ...{ chunks: 200, dimension: 768, bounds: "0,1", seconds: 0.1, rounds: 1 },
     });
     expect(figures.map(({ bound }) => bound)).toEqual(["0", "1"]);
     expect(figures[0]?.ratio).toBe(1);
@@ -264,9 +264,9 @@ describe("vector search", () => {
   });
 
   test("answers, refusals and failures of an overload are counted apart, per user", async () => {
-    const options = { chunks: 200, dimension: 768, seconds: 0.15, clients: 50 };
+    const options = { chunks: 200, dimension: 768, seconds: 0.1, clients: 20, shares: "0.8,5" };
     const { goodputs, fairness } = await measure(overload, options);
-    expect(goodputs).toHaveLength(5);
+    expect(goodputs).toHaveLength(3);
     for (const { name, capacity, result } of goodputs) {
       expect(capacity, name).toBeGreaterThan(0);
       expect(result.answered, name).toBeGreaterThan(0);
