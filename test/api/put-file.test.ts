@@ -182,6 +182,21 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     }
   });
 
+  test("a path that cannot be decoded is refused by name, to write and to remove", async () => {
+    for (const segment of ["%", "a%ff", "%c3%28"]) {
+      for (const method of ["PUT", "DELETE"]) {
+        const path = `/projects/${project.slug}/files/${segment}`;
+        const headers = { "content-type": "text/plain" };
+        const sent = { as: editor, headers, ...(method === "PUT" && { body: "a" }) };
+        const answer = await api.send(method, path, sent);
+        expect([answer.status, answer.body.errors[0].field], segment).toEqual([
+          400,
+          "file_reference",
+        ]);
+      }
+    }
+  });
+
   test("a member without the role is answered 403, and nothing changes", async () => {
     const reader = await api.user();
     await api.join(reader, project, "member");

@@ -69,7 +69,7 @@ test("import --watch goes on after embedding has failed, and says so in a line p
   endpoint.next.push(refuse, refuse);
   writeFileSync(join(folder, "b.md"), "# B");
   await until((contents) => "b.md" in contents);
-  const lines = (await interrupt()).split("\n").filter((line) => line.includes("402"));
+  const lines = (await interrupt()).split("\n").filter((line) => line.includes("answered 402"));
   expect(lines.map((line) => line.replace(/\d+ s$/, "N s"))).toEqual(
     Array(2).fill("tessera: the embedding endpoint answered 402 (no credit); trying again in N s"),
   );

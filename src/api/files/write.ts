@@ -39,11 +39,13 @@ export interface WriteCall {
 }
 
 function requirePath(path: string): void {
-  const fault = !isStorable(path)
-    ? "must be text without NUL characters"
-    : Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES
-      ? `must have at most ${IMPORT_PATH_MAX_BYTES} bytes`
-      : undefined;
+  // A segment that cannot be decoded arrives empty.
+  const fault =
+    !path || !isStorable(path)
+      ? "must be percent-encoded text in UTF-8, not empty and without NUL characters"
+      : Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES
+        ? `must have at most ${IMPORT_PATH_MAX_BYTES} bytes`
+        : undefined;
   if (fault !== undefined) throw invalid([{ field: "file_reference", message: fault }]);
 }
 
