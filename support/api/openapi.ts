@@ -135,7 +135,9 @@ export class Contract {
     if (type === undefined || response.content[type] === undefined) {
       return [`content type ${type} is not documented`];
     }
-    const schema = pointer(...place, "content", type, "schema");
+    // Compiled once for all operations with the same answer, such as problems.
+    const named = response.content[type].schema.$ref;
+    const schema = named ?? pointer(...place, "content", type, "schema");
     const json = /[/+]json$/.test(type) ? exchange.text : JSON.stringify(exchange.text);
     return this.#valid(this.#answers, schema, json, "body");
   }

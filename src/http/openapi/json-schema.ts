@@ -8,7 +8,14 @@ function withoutOwnKeywords(name: string, value: unknown): unknown {
   return name === "errorMessage" && typeof value === "string" ? undefined : value;
 }
 
-/** A TypeBox schema without its symbols: plain JSON Schema 2020-12, as in OpenAPI 3.1. */
+const plain = new WeakMap<TSchema, Json>();
+
+/**
+ * A TypeBox schema without its symbols: plain JSON Schema 2020-12, as in OpenAPI 3.1. The same schema has the
+ * same result, because that of problems occurs in every operation.
+ */
 export function plainSchema(schema: TSchema): Json {
-  return JSON.parse(JSON.stringify(schema, withoutOwnKeywords)) as Json;
+  const known = plain.get(schema) ?? JSON.parse(JSON.stringify(schema, withoutOwnKeywords));
+  plain.set(schema, known);
+  return known;
 }

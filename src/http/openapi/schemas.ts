@@ -3,14 +3,24 @@ import type { Json } from "./json-schema.ts";
 /** Keywords whose values are data, which may look like schemas. */
 const DATA = new Set(["example", "examples", "default", "const", "enum"]);
 
-/** The components made so far, by name. */
-type Components = Map<string, Json>;
+interface Components {
+  /** The components made so far, by name. */
+  readonly byName: Map<string, Json>;
+  /** What has replaced objects that occur in many places. */
+  readonly replaced: Map<Json, unknown>;
+}
 
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
 
 function moved(value: unknown, components: Components): unknown {
   if (Array.isArray(value)) return value.map((item) => moved(item, components));
   if (!isJson(value)) return value;
+  const known = components.replaced.get(value) ?? movedObject(value, components);
+  components.replaced.set(value, known);
+  return known;
+}
+
+function movedObject(value: Json, components: Components): unknown {
   const copy: Json = {};
   for (const [name, member] of Object.entries(value)) {
     // The names below `properties` are those of fields, whatever they look like.
@@ -40,11 +50,11 @@ function movedProperties(properties: Json, components: Components): Json {
 }
 
 function reference(name: string, schema: Json, components: Components): Json {
-  const known = components.get(name);
+  const known = components.byName.get(name);
   if (known !== undefined && !Bun.deepEquals(known, schema)) {
     throw new Error(`two schemas of the API have the title ${name}`);
   }
-  components.set(name, schema);
+  components.byName.set(name, schema);
   return { $ref: `#/components/schemas/${name}` };
 }
 
@@ -53,8 +63,8 @@ function reference(name: string, schema: Json, components: Components): Json {
  * named where it is declared. Throws if two different schemas have the same title.
  */
 export function withNamedSchemas(value: Json): { value: Json; schemas: Json } {
-  const components: Components = new Map();
+  const components: Components = { byName: new Map(), replaced: new Map() };
   const replaced = moved(value, components) as Json;
-  const sorted = [...components].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...components.byName].sort(([a], [b]) => (a < b ? -1 : 1));
   return { value: replaced, schemas: Object.fromEntries(sorted) };
 }

@@ -1,8 +1,14 @@
 import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { entityTag, isCurrent } from "../conditional.ts";
 
-const CODERS = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
+/** The best quality, 11, makes the document of the API a tenth smaller and takes eight times as long. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+const CODERS = {
+  br: (bytes: Uint8Array) => promisify(brotliCompress)(bytes, BROTLI),
+  gzip: promisify(gzip),
+} as const;
 type Coding = keyof typeof CODERS;
 
 /** The first of the codings that the caller accepts; undefined for none. */
