@@ -48,11 +48,10 @@ export async function run({ chunks, dimension, releases, settle }: Options, cont
     SELECT (${idOf(8, 0).slice(0, -12)} || lpad(to_hex(n), 12, '0'))::uuid, ${PROJECT_ID}, 'many-' || n
     FROM generate_series(1, ${releases}::int) n`;
   await sql`
-    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-    SELECT r.project_id, r.id, v.file_id, v.id
-    FROM releases r JOIN file_versions v ON v.project_id = r.project_id
-    WHERE r.name LIKE 'many-%'
-      AND (hashtextextended(r.id::text || v.id::text, 0) & 1023) < ${Math.round(SHARED * 1024)}`;
+    SELECT fill_release(r.id, ARRAY(
+      SELECT v.id FROM file_versions v WHERE v.project_id = r.project_id
+        AND (hashtextextended(r.id::text || v.id::text, 0) & 1023) < ${Math.round(SHARED * 1024)}))
+    FROM releases r WHERE r.name LIKE 'many-%'`;
   const writeSeconds = secondsSince(startedAt);
   const many = await measure(context, env, settle);
   const { out } = context;

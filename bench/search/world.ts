@@ -91,12 +91,7 @@ export async function writeRelease(
   files: readonly number[],
 ): Promise<void> {
   await sql`INSERT INTO releases (id, project_id, name) VALUES (${id}, ${PROJECT_ID}, ${name})`;
-  await sql`
-    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-    SELECT ${PROJECT_ID}, ${id}, u.file, u.version
-    FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files.map(versionId)}::uuid[])
-      AS u (file, version)`;
-  await sql`UPDATE releases SET frozen_at = now() WHERE id = ${id}`;
+  await sql`SELECT fill_release(${id}, ${files.map(versionId)}::uuid[])`;
 }
 
 /** Writes the world to PostgreSQL, unless an earlier run has. Returns the seconds it took, or 0. */

@@ -199,6 +199,7 @@ async function countVectors(sql: Sql, projectId: string): Promise<number> {
     SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
       AND file_version_id IN (
         SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
-        UNION SELECT file_version_id FROM release_files WHERE project_id = ${projectId})`;
+        UNION SELECT file_version_id FROM release_rows WHERE project_id = ${projectId}
+        UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
   return Number(row?.count ?? 0);
 }

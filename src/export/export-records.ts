@@ -19,6 +19,7 @@ import {
   readWebhooks,
   type VersionRow,
 } from "./queries.ts";
+import { ReleaseNames } from "./release-names.ts";
 
 /** File versions that an export reads at a time, with their chunks. */
 const EXPORT_VERSIONS_PER_READ = 16;
@@ -69,6 +70,7 @@ function* records(record: string, rows: readonly Row[]): Generator<object> {
 }
 
 async function* fileRecords(sql: Queryable, project: string): AsyncGenerator<object> {
+  const releases = await ReleaseNames.read(sql, project);
   let last: VersionRow | undefined;
   for (;;) {
     const versions = await readVersions(sql, project, last, EXPORT_VERSIONS_PER_READ);
@@ -76,7 +78,8 @@ async function* fileRecords(sql: Queryable, project: string): AsyncGenerator<obj
     const chunks = Map.groupBy(await readChunks(sql, ids), (chunk) => chunk["file_version_id"]);
     for (const version of versions) {
       const of = (chunks.get(version.version_id) ?? []).map(chunkField);
-      yield { record: "file", ...omitNulls(version), chunks: of };
+      const names = [...version.releases, ...releases.of(version.version_id)].sort();
+      yield { record: "file", ...omitNulls(version), releases: names, chunks: of };
     }
     if (versions.length < EXPORT_VERSIONS_PER_READ) return;
     last = versions.at(-1);

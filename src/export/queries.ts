@@ -60,9 +60,10 @@ export async function readReleases(sql: Queryable, project: string): Promise<Row
     FROM releases WHERE project_id = ${project} ORDER BY created_at, name`;
 }
 
-/** A file version with its scopes. */
+/** A file version with its environments, and the releases that have it as a row. */
 export interface VersionRow extends Row {
   readonly version_id: string;
+  readonly releases: string[];
 }
 
 /** The file versions of a project after the position, oldest first for each file. */
@@ -80,8 +81,8 @@ export async function readVersions(
     SELECT f.id, v.project_id AS project, f.path, v.id AS version_id, v.version_key, v.content,
       ARRAY (SELECT e.name FROM environment_files w JOIN environments e ON e.id = w.environment_id
         WHERE w.file_version_id = v.id ORDER BY 1) AS environments,
-      ARRAY (SELECT r.name FROM release_files w JOIN releases r ON r.id = w.release_id
-        WHERE w.file_version_id = v.id ORDER BY 1) AS releases
+      ARRAY (SELECT r.name FROM release_rows w JOIN releases r ON r.id = w.release_id
+        WHERE w.file_version_id = v.id) AS releases
     FROM file_versions v JOIN files f ON f.id = v.file_id
     WHERE f.project_id = ${project} ${position}
     ORDER BY f.path, v.created_at, v.id LIMIT ${limit}`;

@@ -18,22 +18,30 @@ export interface FileRow {
   readonly updated_at: Date;
 }
 
-/** The versions that a scope holds. */
-function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope) {
+/** Joins the files `f` with their versions `v` that a scope holds. A few files are found one by one. */
+function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: boolean) {
   // What the filter of a derived scope matches is chosen from all of its base.
   const id = filter?.base ?? own;
-  return kind === "environment"
-    ? sql`SELECT file_id, file_version_id FROM environment_files WHERE environment_id = ${id}`
-    : sql`SELECT file_id, file_version_id FROM release_files WHERE release_id = ${id}`;
+  if (kind === "environment") {
+    return sql`JOIN environment_files s ON s.environment_id = ${id} AND s.file_id = f.id
+      JOIN file_versions v ON v.id = s.file_version_id`;
+  }
+  const contents = sql`(SELECT contents_id FROM releases WHERE id = ${id})`;
+  const rows = sql`SELECT file_version_id FROM release_rows WHERE release_id = ${id}`;
+  // IS TRUE keeps the planner from reading the files in another order than that of their paths.
+  return many
+    ? sql`JOIN file_versions v ON v.file_id = f.id
+        AND (v.id IN (SELECT contents_versions(${contents}) UNION ALL ${rows})) IS TRUE`
+    : sql`JOIN file_versions v ON v.file_id = f.id
+        AND (contents_hold(${contents}, v.id) OR v.id IN (${rows}))`;
 }
 
-function filesIn(sql: Queryable, scope: Scope) {
+function filesIn(sql: Queryable, scope: Scope, { many }: { readonly many: boolean }) {
   return sql`
     SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
       coalesce(octet_length(v.content), 0) AS size,
       CASE WHEN v.title IS NULL THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer) END AS begin
-    FROM files f JOIN (${versionsIn(sql, scope)}) s ON s.file_id = f.id
-    JOIN file_versions v ON v.id = s.file_version_id
+    FROM files f ${versionsIn(sql, scope, many)}
     WHERE f.project_id = ${scope.projectId}`;
 }
 
@@ -66,7 +74,7 @@ export async function readFiles(
 ): Promise<FileRow[]> {
   const end = endOfPrefix(prefix);
   return await sql<FileRow[]>`
-    ${filesIn(sql, scope)}
+    ${filesIn(sql, scope, { many: true })}
       ${prefix === "" ? sql`` : sql`AND f.path >= ${prefix}`}
       ${end === null ? sql`` : sql`AND f.path < ${end}`}
       ${after === undefined ? sql`` : sql`AND f.path > ${after}`}
@@ -81,7 +89,7 @@ export async function readFile(
   { id, path }: { readonly id: string | null; readonly path: string },
 ): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    ${filesIn(sql, scope)} AND (f.id = ${id} OR f.path = ${path})
+    ${filesIn(sql, scope, { many: false })} AND (f.id = ${id} OR f.path = ${path})
     ORDER BY (f.id = ${id}) DESC NULLS LAST LIMIT 1`;
   return row;
 }

@@ -17,7 +17,8 @@ export interface ListedRelease {
 export async function listReleases(sql: Queryable, projectId: string): Promise<ListedRelease[]> {
   return await sql<ListedRelease[]>`
     SELECT r.name, r.id, r.frozen_at,
-      (SELECT count(*) FROM release_files f WHERE f.release_id = r.id)::integer AS files,
+      coalesce((SELECT c.files FROM release_contents c WHERE c.id = r.contents_id),
+        (SELECT count(*) FROM release_rows f WHERE f.release_id = r.id))::integer AS files,
       ARRAY (SELECT e.name FROM environments e WHERE e.active_release_id = r.id ORDER BY 1)
         AS environments
     FROM releases r WHERE r.project_id = ${projectId} ORDER BY r.created_at, r.name`;
@@ -69,9 +70,11 @@ export async function listFiles(
         ORDER BY v.created_at DESC, v.id LIMIT 1), 0) AS chunks,
       ARRAY (SELECT e.name FROM environment_files w JOIN environments e ON e.id = w.environment_id
         WHERE w.file_id = f.id AND w.project_id = f.project_id ORDER BY 1) AS environments,
-      (SELECT count(*) FROM release_files r
-        WHERE r.file_id = f.id AND r.project_id = f.project_id)::integer AS releases
-    FROM files f WHERE f.project_id = ${projectId}
+      coalesce(r.releases, 0) AS releases
+    FROM files f LEFT JOIN (
+      SELECT file_id, count(*)::integer AS releases FROM release_files
+      WHERE project_id = ${projectId} GROUP BY file_id) r ON r.file_id = f.id
+    WHERE f.project_id = ${projectId}
       AND (${environment}::text IS NULL OR EXISTS (
         SELECT FROM environment_files w JOIN environments e ON e.id = w.environment_id
         WHERE e.project_id = f.project_id AND e.name = ${environment} AND w.file_id = f.id))
@@ -111,6 +114,9 @@ export async function purgeFiles(
   paths: readonly string[],
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
+    // All versions at once, because each statement that deletes some reads the contents of all releases.
+    await tx`DELETE FROM file_versions v USING files f WHERE f.project_id = ${projectId}
+      AND f.path = ANY (${[...paths]}) AND v.file_id = f.id`;
     const result = await tx`
       DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
     if (result.count > 0) {

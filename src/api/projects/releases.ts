@@ -67,12 +67,15 @@ async function insertRelease(
     INSERT INTO releases (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
     RETURNING id, name, export_status, build_status, deploy_status`;
   const { id } = release as ReleaseSummary;
-  const { count: files } = await tx`
-    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-    SELECT project_id, ${id}, file_id, file_version_id FROM environment_files
-    WHERE environment_id = ${from}`;
-  await tx`UPDATE releases SET frozen_at = now() WHERE id = ${id}`;
-  await noteChange(tx, "release.created", projectId, { release: name, environment, files });
+  await tx`SELECT fill_release(${id}, ARRAY(
+    SELECT file_version_id FROM environment_files WHERE environment_id = ${from}))`;
+  const [held] = await tx<{ files: number }[]>`
+    SELECT c.files FROM releases r JOIN release_contents c ON c.id = r.contents_id WHERE r.id = ${id}`;
+  await noteChange(tx, "release.created", projectId, {
+    release: name,
+    environment,
+    files: held?.files ?? 0,
+  });
   return release as ReleaseSummary;
 }
 

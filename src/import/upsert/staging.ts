@@ -101,17 +101,20 @@ export async function groupReleases(
 /** Adds the staged files to releases and freezes them. Returns how many rows changed. */
 export async function applyReleases(sql: Queryable, ids: readonly string[]): Promise<number> {
   const filled = await sql`
+    SELECT fill_release(r.id, ARRAY(
+      SELECT file_version_id FROM import_scopes WHERE scope_id = r.id AND is_release))
+    FROM unnest(${ids as string[]}::uuid[]) AS r (id)
+    WHERE EXISTS (SELECT FROM import_scopes WHERE scope_id = r.id AND is_release)`;
+  const applied = await sql`
     WITH applied AS (
-      INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-      SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
+      SELECT scope_id, file_id FROM import_scopes
       WHERE scope_id = ANY(${ids as string[]}) AND is_release
-      ON CONFLICT DO NOTHING RETURNING release_id AS scope_id, file_id
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
   const frozen = await sql`
     UPDATE releases SET frozen_at = now()
     WHERE id = ANY(${ids as string[]}) AND frozen_at IS NULL`;
-  return filled.count + frozen.count;
+  return filled.count + applied.count + frozen.count;
 }
 
 /** The ids of the environments that files are staged for. */

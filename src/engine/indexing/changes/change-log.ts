@@ -111,9 +111,10 @@ export class ChangeLog {
           FROM environments s LEFT JOIN environment_files f ON f.environment_id = s.id
           WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`
       : sql<{ versions: string | null }[]>`
-          SELECT string_agg(f.file_version_id::text, ' ') AS versions
-          FROM releases s LEFT JOIN release_files f ON f.release_id = s.id
-          WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`);
+          SELECT (SELECT string_agg(version::text, ' ') FROM (
+            SELECT contents_versions(s.contents_id) UNION ALL
+            SELECT file_version_id FROM release_rows WHERE release_id = s.id) v (version)) AS versions
+          FROM releases s WHERE s.id = ${scope.id} AND s.project_id = ${projectId}`);
     if (row === undefined) return null;
     const { versions } = row;
     return versions === null ? [] : timed("split versions", () => versions.split(" "));
