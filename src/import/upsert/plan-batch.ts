@@ -5,7 +5,7 @@ import type { ParsedRecord } from "../records/parsed-record.ts";
 import type { ImportTarget } from "../records/target.ts";
 import { LookupPending } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
-import type { BatchPlan } from "./plan.ts";
+import type { BatchPlan, Fingerprints } from "./plan.ts";
 import {
   planBranch,
   planBranchApproval,
@@ -51,6 +51,7 @@ export interface PlannedBatch {
 interface PlanContext {
   readonly lookups: Lookups;
   readonly target: ImportTarget | undefined;
+  readonly embedders: Fingerprints;
   /** The number of the batch's first record within the import. */
   readonly firstRecord: number;
 }
@@ -77,12 +78,13 @@ export async function planBatch(
 }
 
 function planOnce(
-  { lookups, target, firstRecord }: PlanContext,
+  { lookups, target, embedders, firstRecord }: PlanContext,
   batch: readonly InputRecord[],
 ): PlannedBatch {
   const plan: BatchPlan = {
     lookups,
     target,
+    embedders,
     rows: new RowBuffer(firstRecord),
     releases: new Set(),
     activeReleases: [],

@@ -1,9 +1,10 @@
 import type { Queryable } from "../../db/client.ts";
-import { fileTitle } from "../../markdown/index.ts";
+import { fileTitle, isMarkdownPath } from "../../markdown/index.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
+import { cutChunks } from "../records/cut.ts";
 import { RecordError } from "../records/errors.ts";
-import type { FileRemoval, FileVersion } from "../records/file-record.ts";
+import type { FileChunk, FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
@@ -71,6 +72,8 @@ export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void 
 export function planFile(record: FileVersion, plan: BatchPlan): void {
   const { lookups, rows } = plan;
   const project = projectId(plan, record.project);
+  const embedder = lookups.projects.byId(project)?.extra ?? null;
+  requireEmbedder(record, embedder, plan);
   const inProject = (key: string) => ({ parent: project, key });
   lookups.environments.require(...record.environments.map(inProject));
   lookups.releases.require(
@@ -91,7 +94,7 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
     rows.put("files", file.id, true, { id: file.id, project_id: project, path: record.path });
   }
   const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
-  if (version.isNew) addVersion(record, owner, plan);
+  if (version.isNew) addVersion(record, owner, embedder, plan);
   if (version.isNew && environments.length + releases.length > 0) {
     plan.newVersions.push({ projectId: project, id: version.id });
   }
@@ -229,12 +232,41 @@ function isFrozen(release: KnownRow): boolean {
   return release.extra === "frozen";
 }
 
+/** Throws unless the embeddings are comparable with those of the project. */
+function requireEmbedder(record: FileVersion, own: string | null, { embedders }: BatchPlan): void {
+  if (own === null) return;
+  const other = record.chunks.find(
+    ({ dimension }) => dimension !== null && !own.endsWith(`:${dimension}`),
+  );
+  const given = record.embedder;
+  const named = given !== undefined && Object.hasOwn(embedders, given) ? embedders[given] : given;
+  const isOther = named !== undefined && named !== own;
+  if (!isOther && other === undefined) return;
+  if (record.chunks.every(({ dimension }) => dimension === null)) return;
+  const by = named ?? `another one, of ${other?.dimension} dimensions`;
+  throw new RecordError(`embedder: that of the project is ${own}, and the embeddings are by ${by}`);
+}
+
+const cutRecords = new WeakMap<FileVersion, readonly FileChunk[]>();
+
+/** The chunks of a file; those of a text that nobody has cut, if an embedder is to embed them. */
+function chunksOf(record: FileVersion, embedder: string | null): readonly FileChunk[] {
+  const { chunks, content, path } = record;
+  if (chunks.length > 0 || content === null || embedder === null) return chunks;
+  // A batch is planned several times.
+  const cut = cutRecords.get(record) ?? [...cutChunks(content, isMarkdownPath(path))];
+  cutRecords.set(record, cut);
+  return cut;
+}
+
 function addVersion(
   record: FileVersion,
   owner: { project_id: string; file_id: string; file_version_id: string },
+  embedder: string | null,
   { rows }: BatchPlan,
 ): void {
   const version = owner.file_version_id;
+  const chunks = chunksOf(record, embedder);
   rows.put("file_versions", version, true, {
     id: version,
     project_id: owner.project_id,
@@ -242,9 +274,15 @@ function addVersion(
     version_key: record.versionKey,
     content: record.content,
     title: fileTitle(record.path, record.content),
-    chunk_count: String(record.chunks.length),
+    chunk_count: String(chunks.length),
   });
-  for (const chunk of record.chunks) {
+  const isText = record.chunks.length === 0 && /\S/.test(record.content ?? "");
+  if (isText || chunks.some((chunk) => chunk.embedding === null)) {
+    // The database keeps it only if the project has an embedder, whatever is known of that here.
+    const waiting = { file_version_id: version, project_id: owner.project_id };
+    rows.put("embedding_queue", version, true, waiting);
+  }
+  for (const chunk of chunks) {
     const id = derivedId("chunk", version, String(chunk.index));
     rows.put("chunks", id, true, {
       id,
@@ -257,6 +295,7 @@ function addVersion(
       token_count: String(chunk.tokenCount),
       metadata: chunk.metadata,
       dimension: chunk.dimension === null ? null : String(chunk.dimension),
+      embedder: chunk.embedding === null ? null : embedder,
       embedding: chunk.embedding,
     });
   }

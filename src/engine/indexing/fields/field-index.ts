@@ -41,6 +41,10 @@ export class FieldIndex implements VersionIndex {
     }
   }
 
+  readAgain(projectId: string, versionIds: readonly string[]): void {
+    for (const id of versionIds) this.find(projectId)?.readAgain(id);
+  }
+
   setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
     this.#project(projectId).setScope(scopeId, versionIds);
   }

@@ -72,6 +72,11 @@ export class LoadedProjects {
     this.#projects.get(projectId)?.indexer.mark(scope, seq);
   }
 
+  /** Reads a file version again, whose scopes are marked next. */
+  readAgain(projectId: string, versionId: string, seq: number): void {
+    this.#projects.get(projectId)?.indexer.readAgain(versionId, seq);
+  }
+
   /** Loads a project in the background, so that its first search does not wait for that. */
   prefetch(projectId: string, mayLoad: () => boolean): void {
     if (this.#projects.has(projectId) || this.#prefetching.has(projectId)) return;

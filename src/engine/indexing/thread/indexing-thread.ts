@@ -48,7 +48,8 @@ function applyTo(
   else if (kind === "rebuild") {
     failpoint("indexing.rebuild");
     void projects.rebuild(projectId);
-  } else {
+  } else if (kind === "embedded") projects.readAgain(projectId, ref, seq);
+  else {
     projects.mark(projectId, { id: ref, kind }, seq);
     projects.prefetch(projectId, () => mayPreload(projectId));
   }
