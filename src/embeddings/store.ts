@@ -20,7 +20,7 @@ interface ChunkText {
 }
 
 /** A chunk as its embedder sees it: below the title of its file and its own headings. */
-export function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
+function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
   const name = title ?? path.slice(path.lastIndexOf("/") + 1);
   const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
   return { id, passage: { content, headings: given[0] === name ? given : [name, ...given] } };

@@ -2,7 +2,6 @@ import { type Actor, actAs } from "../audit/actor.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
-import { fingerprintsOf, projectEmbedders } from "./embedders/project-embedders.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
@@ -11,8 +10,8 @@ import { explainFrozen, rejectionReason } from "./rejection.ts";
 import { ImportSession, type TimeBounds } from "./session.ts";
 import { announceProject, announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
-import type { ActiveRelease, Fingerprints } from "./upsert/plan.ts";
-import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
+import type { ActiveRelease } from "./upsert/plan.ts";
+import { type PlanContext, type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
 import {
   applyActiveRelease,
   applyEnvironment,
@@ -25,13 +24,11 @@ import {
   stagedEnvironments,
 } from "./upsert/staging.ts";
 
-interface ImportOptions {
+interface ImportOptions extends Pick<PlanContext, "embedders"> {
   /** Who imports, for the audit log. */
   readonly actor: Actor;
   /** The only project that the records may belong to; `readBatches` needs it too. */
   readonly target?: ImportTarget;
-  /** The fingerprints of the embedders that records may name; only the built-in one by default. */
-  readonly embedders?: Fingerprints;
   /** Import nothing if a single record is rejected. */
   readonly strict: boolean;
   /** Import in one transaction; a strict import is one in any case. */
@@ -62,11 +59,8 @@ export interface ImportSummary {
   readonly changedRecords: number;
 }
 
-const BUILT_IN = fingerprintsOf(projectEmbedders([]));
-
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
-
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
@@ -219,7 +213,7 @@ class Import {
   /** Writes a batch whose first record has this number within the import. */
   async #write(batch: InputRecord[], firstRecord: number): Promise<WrittenBatch> {
     const { sql } = this.session;
-    const { target, embedders = BUILT_IN } = this.options;
+    const { target, embedders } = this.options;
     const context = { lookups: this.#lookups, target, embedders, firstRecord };
     const { plan, rejected } = await planBatch(sql, context, batch);
     const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);

@@ -55,7 +55,7 @@ export async function storeTextFile(
   const record = await textVersion(target.id, file);
   const lookups = createLookups(target);
   const batch = [{ where: file.path, parsed: { kind: "file", record } } as const];
-  const { plan } = await planBatch(sql, { lookups, target, embedders: {}, firstRecord: 0 }, batch);
+  const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);
   const fileId = lookups.files.byKey(target.id, file.path)?.id ?? "";
   const versionId = lookups.versions.byKey(fileId, record.versionKey)?.id ?? "";
   await plan.rows.write(sql);

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import { fingerprintsOf, projectEmbedders } from "../embedders/project-embedders.ts";
 import type { InputRecord } from "../records/batches.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ParsedRecord } from "../records/parsed-record.ts";
@@ -18,6 +19,8 @@ import {
 import { planEnvironment, planFile, planRelease, planRemoval } from "./plan-content.ts";
 import { planApiKey, planProject, planUser } from "./plan-identity.ts";
 import { RowBuffer } from "./row-buffer.ts";
+
+const BUILT_IN = fingerprintsOf(projectEmbedders([]));
 
 type Planner<K extends ParsedRecord["kind"]> = (
   record: Extract<ParsedRecord, { kind: K }>["record"],
@@ -48,10 +51,11 @@ export interface PlannedBatch {
   readonly rejected: ReadonlyMap<InputRecord, string>;
 }
 
-interface PlanContext {
+export interface PlanContext {
   readonly lookups: Lookups;
   readonly target: ImportTarget | undefined;
-  readonly embedders: Fingerprints;
+  /** The fingerprints of the embedders that records may name; only the built-in one by default. */
+  readonly embedders?: Fingerprints | undefined;
   /** The number of the batch's first record within the import. */
   readonly firstRecord: number;
 }
@@ -78,7 +82,7 @@ export async function planBatch(
 }
 
 function planOnce(
-  { lookups, target, embedders, firstRecord }: PlanContext,
+  { lookups, target, embedders = BUILT_IN, firstRecord }: PlanContext,
   batch: readonly InputRecord[],
 ): PlannedBatch {
   const plan: BatchPlan = {

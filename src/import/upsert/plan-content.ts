@@ -1,14 +1,14 @@
 import type { Queryable } from "../../db/client.ts";
-import { fileTitle, isMarkdownPath } from "../../markdown/index.ts";
+import { fileTitle } from "../../markdown/index.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
-import { cutChunks } from "../records/cut.ts";
 import { RecordError } from "../records/errors.ts";
-import type { FileChunk, FileRemoval, FileVersion } from "../records/file-record.ts";
+import type { FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
+import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
 import { arrayLiteral } from "./statements.ts";
@@ -232,33 +232,6 @@ function isFrozen(release: KnownRow): boolean {
   return release.extra === "frozen";
 }
 
-/** Throws unless the embeddings are comparable with those of the project. */
-function requireEmbedder(record: FileVersion, own: string | null, { embedders }: BatchPlan): void {
-  if (own === null) return;
-  const other = record.chunks.find(
-    ({ dimension }) => dimension !== null && !own.endsWith(`:${dimension}`),
-  );
-  const given = record.embedder;
-  const named = given !== undefined && Object.hasOwn(embedders, given) ? embedders[given] : given;
-  const isOther = named !== undefined && named !== own;
-  if (!isOther && other === undefined) return;
-  if (record.chunks.every(({ dimension }) => dimension === null)) return;
-  const by = named ?? `another one, of ${other?.dimension} dimensions`;
-  throw new RecordError(`embedder: that of the project is ${own}, and the embeddings are by ${by}`);
-}
-
-const cutRecords = new WeakMap<FileVersion, readonly FileChunk[]>();
-
-/** The chunks of a file; those of a text that nobody has cut, if an embedder is to embed them. */
-function chunksOf(record: FileVersion, embedder: string | null): readonly FileChunk[] {
-  const { chunks, content, path } = record;
-  if (chunks.length > 0 || content === null || embedder === null) return chunks;
-  // A batch is planned several times.
-  const cut = cutRecords.get(record) ?? [...cutChunks(content, isMarkdownPath(path))];
-  cutRecords.set(record, cut);
-  return cut;
-}
-
 function addVersion(
   record: FileVersion,
   owner: { project_id: string; file_id: string; file_version_id: string },
@@ -266,7 +239,7 @@ function addVersion(
   { rows }: BatchPlan,
 ): void {
   const version = owner.file_version_id;
-  const chunks = chunksOf(record, embedder);
+  const chunks = chunksToStore(record, embedder);
   rows.put("file_versions", version, true, {
     id: version,
     project_id: owner.project_id,
@@ -276,8 +249,7 @@ function addVersion(
     title: fileTitle(record.path, record.content),
     chunk_count: String(chunks.length),
   });
-  const isText = record.chunks.length === 0 && /\S/.test(record.content ?? "");
-  if (isText || chunks.some((chunk) => chunk.embedding === null)) {
+  if (isToBeEmbedded(record, chunks)) {
     // The database keeps it only if the project has an embedder, whatever is known of that here.
     const waiting = { file_version_id: version, project_id: owner.project_id };
     rows.put("embedding_queue", version, true, waiting);
