@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { type AuditEntry, readAuditLog } from "../audit/entries.ts";
 import type { Sql } from "../db/client.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
@@ -20,7 +19,18 @@ interface Options {
   readonly json?: boolean;
 }
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+interface Entry {
+  readonly at: Date;
+  readonly action: string;
+  readonly via: string | null;
+  readonly user: string | null;
+  readonly key_prefix: string | null;
+  readonly project: string | null;
+  readonly request_id: string | null;
+  readonly details: Record<string, unknown>;
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
   ["time", ({ at }) => shortTime(at)],
   ["action", ({ action }) => action],
   ["by", ({ via, user, key_prefix: key }) => [user ?? via ?? "-", key].filter(Boolean).join(" ")],
@@ -55,11 +65,21 @@ Examples:
     });
 }
 
-async function readEntries(sql: Sql, options: Options): Promise<AuditEntry[]> {
-  const { project, user, ...selection } = options;
-  const projectId = project && (await findProject(sql, project)).id;
-  const userId = user && (await findUser(sql, user)).id;
-  return await readAuditLog(sql, { ...selection, projectId, userId });
+async function readEntries(sql: Sql, options: Options): Promise<Entry[]> {
+  const { action = null, since = null, limit } = options;
+  const project = options.project === undefined ? null : await findProject(sql, options.project);
+  const user = options.user === undefined ? null : await findUser(sql, options.user);
+  const rows = await sql<Entry[]>`
+    SELECT a.at, a.action, a.via, coalesce(u.email, a.user_id::text) AS user, k.key_prefix,
+      coalesce(p.slug, a.project_id::text) AS project, a.request_id, a.details
+    FROM audit_log a LEFT JOIN users u ON u.id = a.user_id
+    LEFT JOIN api_keys k ON k.id = a.key_id LEFT JOIN projects p ON p.id = a.project_id
+    WHERE (${project?.id ?? null}::uuid IS NULL OR a.project_id = ${project?.id ?? null})
+      AND (${user?.id ?? null}::uuid IS NULL OR a.user_id = ${user?.id ?? null})
+      AND (${action}::text IS NULL OR a.action = ${action})
+      AND (${since}::timestamptz IS NULL OR a.at > ${since})
+    ORDER BY a.id DESC LIMIT ${limit}`;
+  return rows.toReversed();
 }
 
 function detailsText(details: Record<string, unknown>): string {

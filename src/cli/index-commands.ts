@@ -1,7 +1,5 @@
 import { Command } from "commander";
-import { listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { ChangeLog } from "../engine/indexing/changes/change-log.ts";
 import { isComplete, readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
@@ -79,9 +77,10 @@ Examples:
 }
 
 async function statusText(sql: Sql, projectId: string | undefined): Promise<string> {
-  const head = await new ChangeLog(sql).head();
+  const [head] = await sql<{ seq: string; at: Date | null }[]>`
+    SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
   const rows = await readIndexReports(sql, projectId);
-  const since = head ? `, ${head.at.toISOString()}` : "";
+  const since = head?.at ? `, ${head.at.toISOString()}` : "";
   const change = `change log: at ${head?.seq ?? 0}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
   const header =
@@ -106,14 +105,17 @@ async function statusText(sql: Sql, projectId: string | undefined): Promise<stri
 }
 
 async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promise<void> {
-  const projects = slug === undefined ? await listAllProjects(sql) : [await findProject(sql, slug)];
+  const projects =
+    slug === undefined
+      ? await sql<Project[]>`SELECT id, slug FROM projects ORDER BY slug`
+      : [await findProject(sql, slug)];
   if (projects.length === 0) {
     io.stdout.write("there are no projects, so there is nothing to rebuild\n");
     return;
   }
   for (const project of projects) {
     const nodes = new Set((await progressOf(sql, project.id)).keys());
-    const seq = await new ChangeLog(sql).requestRebuild(project.id);
+    const seq = await requestRebuild(sql, project.id);
     if (nodes.size === 0) {
       io.stdout.write(
         `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
@@ -125,6 +127,15 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
       `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
     );
   }
+}
+
+/** Appends the request to the change log and returns its sequence number. */
+async function requestRebuild(sql: Sql, projectId: string): Promise<number> {
+  await sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
+  // It has its number once it is committed.
+  const [row] = await sql<{ seq: string }[]>`
+    SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND kind = 'rebuild'`;
+  return Number(row?.seq ?? 0);
 }
 
 /** How far the running servers have come with a project, by server. */

@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { projectNamed } from "../api/projects/manage.ts";
 import { OPERATOR } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
@@ -16,6 +15,7 @@ import { sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { createEmbedder, type EmbedderOptions } from "./embedder-options.ts";
+import { projectBySlug } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
@@ -176,12 +176,12 @@ async function intoProject(
 ): Promise<ImportSummary> {
   const { project, environment = DEFAULT_ENVIRONMENT } = options;
   const all = async (sql: Sql) => {
-    const isNew = (await projectNamed(sql, project)) === undefined;
+    const isNew = (await projectBySlug(sql, project)) === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
     const destination = { project, owner, environments: [environment] };
     const summary = await work(sql, destination);
-    const created = isNew ? await projectNamed(sql, project) : undefined;
+    const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
       io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));
     }

@@ -92,10 +92,3 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const decorate = (pool: Sql) => (observer === undefined ? pool : observePool(pool, observer));
   return guardPool(sql as unknown as Sql, guard, deadlines, decorate);
 }
-
-/** The version of PostgreSQL, such as `15.4`. */
-export async function serverVersion(sql: Queryable): Promise<string> {
-  const [server] = await sql<{ version: string }[]>`
-    SELECT current_setting('server_version') AS version`;
-  return server?.version ?? "";
-}

@@ -75,16 +75,6 @@ async function migrateOnce(sql: Sql): Promise<string[]> {
   });
 }
 
-/** The schema's version; undefined when nothing has ever migrated the database. */
-export async function appliedVersion(sql: Sql): Promise<number | undefined> {
-  const [table] = await sql<{ exists: boolean }[]>`
-    SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
-  if (table?.exists !== true) return undefined;
-  const [row] = await sql<{ version: number }[]>`
-    SELECT coalesce(max(version), 0)::integer AS version FROM schema_migrations`;
-  return row?.version;
-}
-
 /**
  * Migrates, and waits while the database does not answer, since the two may start in any order. An
  * abort of `signal` ends the wait with the last error. Every other error is thrown at once.

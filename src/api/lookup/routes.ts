@@ -8,8 +8,7 @@ import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
-import { StoredCursors } from "../scopes/stored-cursors.ts";
-import { LookupState } from "./question.ts";
+import { LookupCursors } from "./cursor.ts";
 import { LookupBody, LookupPage } from "./schema.ts";
 import { lookUp } from "./service.ts";
 
@@ -47,7 +46,7 @@ export function knowledgeOperations(services: {
   readonly engine: Engine;
   readonly metrics: Metrics;
 }): Operation[] {
-  const cursors = new StoredCursors(services.coordinator, "lookup", LookupState);
+  const cursors = new LookupCursors(services.coordinator);
   return [
     operation({
       id: "lookUpKnowledge",

@@ -14,16 +14,6 @@ export interface ListedProject {
   readonly created_at: Date;
 }
 
-/** A project by its slug or id, for operators. */
-export async function projectNamed(
-  sql: Queryable,
-  reference: string,
-): Promise<{ id: string; slug: string } | undefined> {
-  const [project] = await sql<{ id: string; slug: string }[]>`
-    SELECT id, slug FROM projects WHERE slug = ${reference} OR id::text = lower(${reference})`;
-  return project;
-}
-
 /** All projects in order of slug. */
 export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> {
   return await sql<ListedProject[]>`

@@ -8,7 +8,7 @@ import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
-import { createProject, getProject, listProjects, type ProjectServices } from "./service.ts";
+import { createProject, getProject, listProjects } from "./service.ts";
 
 const EXAMPLE: Project = {
   id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
@@ -33,7 +33,6 @@ const EXAMPLE: Project = {
   config: {},
   provider: null,
   layout: null,
-  embedder: "hashing",
   users: [
     {
       id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
@@ -56,12 +55,10 @@ const PAGE_EXAMPLE: ProjectPage = {
 };
 
 /** Operations on projects, and on their releases and environments. */
-export function projectOperations(
-  services: ProjectServices & { cursors: CursorSigner },
-): Operation[] {
+export function projectOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
   const { sql, cursors } = services;
   return [
-    createOperation(services),
+    createOperation(sql),
     operation({
       id: "listProjects",
       method: "GET",
@@ -93,7 +90,7 @@ export function projectOperations(
       problems: ["project-not-found"],
       handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
     }),
-    updateOperation(services),
+    updateOperation(sql),
     deleteOperation(sql),
     ...releaseOperations(services),
     indexStateOperation(sql),
@@ -102,16 +99,14 @@ export function projectOperations(
 
 const OWNERS = "The caller needs the role `owner`.";
 
-function updateOperation(services: ProjectServices): Operation {
+function updateOperation(sql: Sql): Operation {
   return operation({
     id: "updateProject",
     method: "PATCH",
     path: "/projects/{project_reference}",
     tag: "Projects",
     summary: "Change a project",
-    description:
-      "The embedder can be changed while the project has no chunks. Files that it has as texts are cut and " +
-      `embedded then. For all others the operator has \`tessera embeddings rebuild\`. ${OWNERS}`,
+    description: OWNERS,
     extension: true,
     permission: "projects.write",
     params: ProjectParams,
@@ -119,9 +114,9 @@ function updateOperation(services: ProjectServices): Operation {
     bodyExample: { name: "Handbook" },
     response: Project,
     responseExample: EXAMPLE,
-    problems: ["permission-denied", "project-not-found", "embedder-mismatch"],
+    problems: ["permission-denied", "project-not-found"],
     handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
-      updateProject(services, { principal, requestId, reference }, body),
+      updateProject(sql, { principal, requestId, reference }, body),
   });
 }
 
@@ -147,7 +142,7 @@ function deleteOperation(sql: Sql): Operation {
   });
 }
 
-function createOperation(services: ProjectServices): Operation {
+function createOperation(sql: Sql): Operation {
   return operation({
     id: "createProject",
     method: "POST",
@@ -166,9 +161,9 @@ function createOperation(services: ProjectServices): Operation {
     response: Project,
     responseExample: EXAMPLE,
     responseHeaders: { Location: { description: "The path of the project." } },
-    problems: ["permission-denied", "project-not-found", "project-slug-taken", "embedder-mismatch"],
+    problems: ["permission-denied", "project-not-found", "project-slug-taken"],
     async handle({ principal, requestId, basePath, body }) {
-      const project = await createProject(services, principal, requestId, body);
+      const project = await createProject(sql, principal, requestId, body);
       return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
     },
   });

@@ -81,8 +81,7 @@ function checkVector(
   return [{ field: "vector", message: "must not be all zeros" }];
 }
 
-/** The vector of a JSON body, or what is wrong with it. */
-export function decodeVector(
+function decodeVector(
   value: unknown,
   dimension: number | undefined,
 ): Float32Array<ArrayBuffer> | FieldError[] {

@@ -69,8 +69,7 @@ export const TABLES: readonly Table[] = [
      prompt_count integer 0
      provider text
      layout text
-     published_at timestamptz
-     embedder text`,
+     published_at timestamptz`,
     { onChange: "updated_at = now()" },
   ),
   table(
@@ -142,18 +141,11 @@ export const TABLES: readonly Table[] = [
          end_offset integer
          token_count integer
          metadata jsonb
-         dimension integer
-         embedder text`,
+         dimension integer`,
       ),
       { name: "embedding", type: "bytea", read: "decode(u.embedding, 'base64')" },
     ],
   },
-  table(
-    "embedding_queue",
-    `file_version_id uuid
-     project_id uuid`,
-    { mode: "insert-only" },
-  ),
   table(
     "import_scopes",
     `scope_id uuid

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts";
-import { embeddingsUrl } from "../../../src/import/embedders/endpoint.ts";
-import { remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
+import { embeddingsUrl, remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
 import {
   EMBED_ATTEMPTS,
   EMBED_BATCH_CHARS,
@@ -11,7 +10,7 @@ import {
   type EmbeddingEndpoint,
   startEmbeddingEndpoint,
   vectorOf,
-} from "../../../support/embedding-endpoint.ts";
+} from "../../cli/embedding-endpoint.ts";
 
 let endpoint: EmbeddingEndpoint;
 beforeEach(() => {

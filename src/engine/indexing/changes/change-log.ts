@@ -7,9 +7,8 @@ import type { ScopeKind, ScopeRef } from "../../requests/scope.ts";
 export interface Change {
   readonly seq: number;
   readonly projectId: string;
-  /** `embedded`: the chunks of a file version have got embeddings. */
-  readonly kind: ScopeKind | "project" | "rebuild" | "embedded";
-  /** The id of the scope, project or file version. */
+  readonly kind: ScopeKind | "project" | "rebuild";
+  /** The id of the scope or project. */
   readonly ref: string;
   /** When it was written, as PostgreSQL prints it. */
   readonly at: string;
@@ -126,22 +125,6 @@ export class ChangeLog {
     const rows = await this.sql<{ project_id: string }[]>`
       SELECT project_id FROM change_log GROUP BY project_id ORDER BY max(seq) DESC`;
     return rows.map((row) => row.project_id);
-  }
-
-  /** The newest entry; null for the empty log. */
-  async head(): Promise<{ seq: number; at: Date } | null> {
-    const [head] = await this.sql<{ seq: number; at: Date }[]>`
-      SELECT seq::float8 AS seq, at FROM change_log ORDER BY seq DESC LIMIT 1`;
-    return head ?? null;
-  }
-
-  /** Asks all servers to rebuild the indexes of a project. Returns the number of the entry. */
-  async requestRebuild(projectId: string): Promise<number> {
-    await this.sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
-    // It has its number once it is committed.
-    const [row] = await this.sql<{ seq: string }[]>`
-      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND kind = 'rebuild'`;
-    return Number(row?.seq ?? 0);
   }
 
   /** Deletes old entries. The newest one stays, so that anchors of an idle log remain valid. */

@@ -1,11 +1,13 @@
 import type {
   IndexPart,
   MaintenanceState,
+  Members,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
 import { FieldProject } from "./field-project.ts";
 import { readFieldSnapshot, writeFieldSnapshot } from "./field-snapshot.ts";
+import { numbersIn, setOf } from "./number-set.ts";
 import { fieldsOf } from "./version-fields.ts";
 
 /** The index of the fields that filters compare. It belongs to the indexing thread. */
@@ -41,12 +43,23 @@ export class FieldIndex implements VersionIndex {
     }
   }
 
-  readAgain(projectId: string, versionIds: readonly string[]): void {
-    for (const id of versionIds) this.find(projectId)?.readAgain(id);
+  /** The numbers of versions; undefined if one is not known, or the project is not open. */
+  numbered(projectId: string, versionIds: readonly string[]): Members | undefined {
+    const versions = this.find(projectId);
+    const set = versions?.numbersOf(versionIds);
+    if (versions === undefined || set === undefined) return undefined;
+    return { versions, numbers: numbersIn(set), chunks: null };
   }
 
-  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
-    this.#project(projectId).setScope(scopeId, versionIds);
+  setScope(
+    projectId: string,
+    scopeId: string,
+    versionIds: readonly string[],
+    members?: Members,
+  ): void {
+    const project = this.#project(projectId);
+    if (members === undefined) project.setScope(scopeId, versionIds);
+    else project.scopes.set(scopeId, setOf(members.numbers, project.count));
   }
 
   dropScope(projectId: string, scopeId: string): void {

@@ -19,6 +19,9 @@ import type { VersionFields } from "./version-fields.ts";
 /** The id of a version with its entry in a map, and its place in a list. */
 const VERSION_BYTES = 128;
 
+/** No two projects share a numbering, because other indexes remember versions by their numbers. */
+let lastNumbering = 0;
+
 /** The columns of one project. Rows of `path` and `frontmatter` are versions, of `metadata` chunks. */
 interface ProjectColumns {
   readonly path: Column;
@@ -44,11 +47,9 @@ export class FieldProject implements NumberedVersions {
   /** The dimension of each chunk's embedding, or 0 without one. */
   #dimensions = new Numbers();
   #columns = emptyColumns();
-  /** Versions that are to be added again, which gives them other numbers. */
-  readonly #outdated = new Set<string>();
   readonly scopes = new Map<string, NumberSet>();
   #addedAt = 0;
-  numbering = 0;
+  numbering = ++lastNumbering;
 
   get count(): number {
     return this.#ids.length;
@@ -66,17 +67,7 @@ export class FieldProject implements NumberedVersions {
   }
 
   knows(versionId: string): boolean {
-    return this.#numbers.has(versionId) && !this.#outdated.has(versionId);
-  }
-
-  /** Versions that are to be added again. */
-  outdated(): string[] {
-    return [...this.#outdated];
-  }
-
-  /** Until it is added again, the version counts as missing and keeps its fields. */
-  readAgain(versionId: string): void {
-    if (this.#numbers.has(versionId)) this.#outdated.add(versionId);
+    return this.#numbers.has(versionId);
   }
 
   numberOf(versionId: string): number | undefined {
@@ -106,7 +97,7 @@ export class FieldProject implements NumberedVersions {
   }
 
   add({ id, path, frontmatter, dimensions, metadata }: VersionFields): void {
-    if (this.knows(id)) return;
+    if (this.#numbers.has(id)) return;
     const { count } = this;
     const first = this.#chunks.at(count);
     this.#columns.path.add(count, path);
@@ -116,9 +107,8 @@ export class FieldProject implements NumberedVersions {
     this.#addedAt = performance.now();
   }
 
-  /** Adds a version whose values are in the columns already, instead of what is known of it. */
+  /** Adds a version whose values are in the columns already. */
   append(id: string, dimensions: ArrayLike<number>): void {
-    this.#outdated.delete(id);
     this.#numbers.set(id, this.#ids.length);
     this.#ids.push(id);
     const chunks = Math.max(1, dimensions.length);
@@ -126,14 +116,21 @@ export class FieldProject implements NumberedVersions {
     this.#chunks.push(this.#dimensions.length);
   }
 
-  /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
-  setScope(scopeId: string, versionIds: readonly string[]): void {
-    const scope = emptyDocumentSet(this.count);
+  /** The numbers of versions; undefined if one is not known. */
+  numbersOf(versionIds: readonly string[]): NumberSet | undefined {
+    const set = emptyDocumentSet(this.count);
     for (const id of versionIds) {
       const number = this.#numbers.get(id);
-      if (number === undefined) throw new UnknownVersion();
-      addDocument(scope, number);
+      if (number === undefined) return undefined;
+      addDocument(set, number);
     }
+    return set;
+  }
+
+  /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
+  setScope(scopeId: string, versionIds: readonly string[]): void {
+    const scope = this.numbersOf(versionIds);
+    if (scope === undefined) throw new UnknownVersion();
     this.scopes.set(scopeId, scope);
   }
 
@@ -161,12 +158,11 @@ export class FieldProject implements NumberedVersions {
     const members = [...this.scopes].map(([scopeId, scope]) => {
       return [scopeId, ids.filter((_, i) => hasDocument(scope, i))] as const;
     });
-    const [numbers, outdated] = [this.#numbers, new Set(this.#outdated)];
     this.#ids = [];
     this.#numbers = new Map();
     this.#chunks = new Numbers(Uint32Array.of(0));
     this.#dimensions = new Numbers();
-    this.numbering++;
+    this.numbering = ++lastNumbering;
     /** The new numbers of versions and chunks; those that are gone have none. */
     const [versionNumbers, chunkNumbers] = [
       new Int32Array(ids.length),
@@ -184,9 +180,7 @@ export class FieldProject implements NumberedVersions {
       for (let chunk = first; chunk < end; chunk++) {
         chunkNumbers[chunk] = this.#dimensions.length + chunk - first;
       }
-      const id = ids[number] as string;
-      this.append(id, dimensions.subarray(first, end));
-      if (outdated.has(id) || numbers.get(id) !== number) this.readAgain(id);
+      this.append(ids[number] as string, dimensions.subarray(first, end));
     }
     this.#columns = {
       path: columns.path.renumbered(versionNumbers),

@@ -1,12 +1,17 @@
 import type { CompiledFilter } from "../../../shared/filter/compile.ts";
-import { Numbers } from "../../../shared/numbers.ts";
-import { addDocument, hasDocument } from "../../text/index.ts";
-import type { DerivedMembers, NumberSet } from "../versions/version-index.ts";
+import { addDocument, nextDocument } from "../../text/index.ts";
+import type { Members, NumberSet } from "../versions/version-index.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { FieldProject } from "./field-project.ts";
+import { combined, numbersIn } from "./number-set.ts";
 
 /** File versions that are evaluated together. */
 const BLOCK_VERSIONS = 4_096;
+
+/** Adds the numbers from `base` for which a mask has 1. */
+function addMask(set: NumberSet, base: number, mask: Uint8Array): void {
+  for (let i = mask.indexOf(1); i >= 0; i = mask.indexOf(1, i + 1)) addDocument(set, base + i);
+}
 
 /** A set with room for more numbers. */
 function withRoom(set: NumberSet, count: number): NumberSet {
@@ -40,65 +45,62 @@ export class FilterResults {
     const { project } = this;
     const { condition, usesMetadata } = this.filter;
     const evaluation = new Evaluation(project, condition, usesMetadata);
+    const open = combined(scope, this.#known, "without");
     const end = Math.min(project.count, scope.length * 32);
     for (let first = 0; first < end; first += BLOCK_VERSIONS) {
       const last = Math.min(end, first + BLOCK_VERSIONS);
-      const wanted = this.#wanted(scope, first, last);
+      const wanted = this.#wanted(open, first, last);
       if (wanted === null) continue;
       const found = yield* evaluation.matches(first, last, wanted);
       // Versions may have got other numbers while others had their turn.
       if (this.#numbering !== project.numbering) return;
-      const base = usesMetadata ? project.firstChunk(first) : first;
-      for (let i = 0; i < found.length; i++)
-        if (found[i] === 1) addDocument(this.#matched, base + i);
+      addMask(this.#matched, usesMetadata ? project.firstChunk(first) : first, found);
       for (let word = first >>> 5; word < (last + 31) >>> 5; word++) {
-        this.#known[word] = (this.#known[word] as number) | (scope[word] as number);
+        this.#known[word] = (this.#known[word] as number) | (open[word] as number);
       }
     }
   }
 
   /** The matches in a scope whose versions have all been evaluated; undefined if one has not. */
-  membersIn(scope: NumberSet): DerivedMembers | undefined {
+  membersIn(scope: NumberSet): Members | undefined {
     const { project } = this;
     if (this.#numbering !== project.numbering) return undefined;
-    for (const [word, bits] of scope.entries()) {
-      if ((bits & ~(this.#known[word] ?? 0)) !== 0) return undefined;
+    if (combined(scope, this.#known, "without").some((bits) => bits !== 0)) return undefined;
+    const matched = this.#matched;
+    if (!this.filter.usesMetadata) {
+      return {
+        versions: project,
+        numbers: numbersIn(combined(scope, matched, "and")),
+        chunks: null,
+      };
     }
-    const byChunk = this.filter.usesMetadata;
-    const numbers = new Numbers();
-    for (const [word, bits] of scope.entries()) {
-      let left = byChunk ? bits : bits & (this.#matched[word] ?? 0);
-      for (; left !== 0; left &= left - 1) {
-        const number = word * 32 + (31 - Math.clz32(left & -left));
-        if (!byChunk || this.#hasMatch(number)) numbers.push(number);
-      }
-    }
-    const chunks = byChunk ? this.#matched : null;
-    return { versions: project, numbers: numbers.values, chunks };
-  }
-
-  #hasMatch(number: number): boolean {
-    const end = this.project.firstChunk(number + 1);
-    for (let chunk = this.project.firstChunk(number); chunk < end; chunk++) {
-      if (hasDocument(this.#matched, chunk)) return true;
-    }
-    return false;
+    const { firstChunks } = project;
+    const numbers = numbersIn(scope).filter((number) => {
+      const end = firstChunks[number + 1] as number;
+      return nextDocument(matched, firstChunks[number] as number, end) < end;
+    });
+    return { versions: project, numbers, chunks: matched };
   }
 
   /** 1 for each version of a block, or each of its chunks, that is to be evaluated; null without any. */
-  #wanted(scope: NumberSet, first: number, end: number): Uint8Array | null {
-    const { project } = this;
-    const byChunk = this.filter.usesMetadata;
-    const base = byChunk ? project.firstChunk(first) : first;
-    const wanted = new Uint8Array(byChunk ? project.firstChunk(end) - base : end - first);
-    let isNeeded = false;
-    for (let number = first; number < end; number++) {
-      if (!hasDocument(scope, number) || hasDocument(this.#known, number)) continue;
-      isNeeded = true;
-      if (!byChunk) wanted[number - base] = 1;
-      else wanted.fill(1, project.firstChunk(number) - base, project.firstChunk(number + 1) - base);
+  #wanted(open: NumberSet, first: number, end: number): Uint8Array | null {
+    const words = open.subarray(first >>> 5, (end + 31) >>> 5);
+    if (words.every((bits) => bits === 0)) return null;
+    const numbers = numbersIn(words);
+    if (!this.filter.usesMetadata) {
+      const wanted = new Uint8Array(end - first);
+      if (numbers.length === wanted.length) return wanted.fill(1);
+      for (const number of numbers) wanted[number] = 1;
+      return wanted;
     }
-    return isNeeded ? wanted : null;
+    const { firstChunks } = this.project;
+    const base = firstChunks[first] as number;
+    const wanted = new Uint8Array((firstChunks[end] as number) - base);
+    for (const number of numbers) {
+      const chunk = firstChunks[first + number] as number;
+      wanted.fill(1, chunk - base, (firstChunks[first + number + 1] as number) - base);
+    }
+    return wanted;
   }
 
   #makeRoom(): void {

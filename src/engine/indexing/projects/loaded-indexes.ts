@@ -13,7 +13,7 @@ export class LoadedIndexes implements ProjectSink {
 
   constructor(
     private readonly id: string,
-    private readonly context: Pick<IndexingContext, "indexes" | "reader" | "bulk">,
+    private readonly context: Pick<IndexingContext, "indexes" | "fields" | "reader" | "bulk">,
     private readonly derived: Pick<DerivedScopes, "baseChanges">,
   ) {}
 
@@ -43,14 +43,12 @@ export class LoadedIndexes implements ProjectSink {
     if (failure !== undefined) throw failure.reason;
   }
 
-  readAgain(versions: readonly string[]): void {
-    for (const index of this.context.indexes) index.readAgain?.(this.id, versions);
-  }
-
   setScope(scopeId: string, versions: readonly string[]): void {
     this.derived.baseChanges(scopeId);
-    for (const index of this.context.indexes) {
-      timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions));
+    const { indexes, fields } = this.context;
+    const members = timed("number versions", () => fields.numbered(this.id, versions));
+    for (const index of indexes) {
+      timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions, members));
     }
   }
 

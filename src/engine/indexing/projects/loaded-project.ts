@@ -46,10 +46,7 @@ export class LoadedProject {
     const { seq } = anchor();
     if (this.#restored === undefined) {
       this.#restored = await restoreProject(this.id, this.context);
-      for (const index of indexes) {
-        index.openProject(this.id);
-        index.readAgain?.(this.id, this.#restored.embedded);
-      }
+      for (const index of indexes) index.openProject(this.id);
       this.indexer.open();
     }
     const all = await changes.scopesOf(this.id);

@@ -3,10 +3,10 @@ import { timed } from "../../../observability/long-tasks.ts";
 import { TEXT_BUILD_INLINE_CHARS, TEXT_BUILD_THREADS_MAX } from "../../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
-  DerivedMembers,
   DocumentRow,
   IndexPart,
   MaintenanceState,
+  Members,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
@@ -118,9 +118,14 @@ export class TextIndex implements VersionIndex {
     this.#addSegment(projectId, project, buffer);
   }
 
-  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
+  setScope(
+    projectId: string,
+    scopeId: string,
+    versionIds: readonly string[],
+    members?: Members,
+  ): void {
     const project = this.#project(projectId);
-    project.setScope(scopeId, versionIds);
+    project.setScope(scopeId, versionIds, members);
     this.#publishScope(projectId, project, scopeId);
   }
 
@@ -133,7 +138,7 @@ export class TextIndex implements VersionIndex {
     return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
   }
 
-  derive(projectId: string, scopeId: string, members: DerivedMembers): void {
+  derive(projectId: string, scopeId: string, members: Members): void {
     const project = this.#project(projectId);
     project.derive(scopeId, members);
     this.#publishScope(projectId, project, scopeId);

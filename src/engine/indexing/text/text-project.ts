@@ -12,7 +12,7 @@ import {
   type SegmentReader,
   type SegmentScope,
 } from "../../text/index.ts";
-import { type DerivedMembers, UnknownVersion } from "../versions/version-index.ts";
+import { type Members, UnknownVersion } from "../versions/version-index.ts";
 import { beginMerge, carryDeleted, isOutdated, mergedScope, type TextMerge } from "./text-merge.ts";
 import { segmentsOfLikeSize } from "./text-merge-policy.ts";
 import {
@@ -81,9 +81,12 @@ export class TextProject {
   }
 
   /** Replaces the contents of a scope. Throws UnknownVersion and then changes nothing. */
-  setScope(scopeId: string, versionIds: readonly string[]): void {
+  setScope(scopeId: string, versionIds: readonly string[], members?: Members): void {
     const scope = new Map<string, Uint32Array>();
-    const addresses = versionIds.map((id) => this.#versions.get(id));
+    const addresses =
+      members === undefined
+        ? versionIds.map((id) => this.#versions.get(id))
+        : this.#addressesOf(members);
     for (const [{ key, deleted }, documents] of this.#documentsOf(addresses)) {
       for (let w = 0; w < deleted.length; w++) {
         deleted[w] = (deleted[w] as number) & ~(documents[w] as number);
@@ -94,13 +97,13 @@ export class TextProject {
   }
 
   /** Replaces a part of a scope that holds all of these versions. */
-  derive(scopeId: string, members: DerivedMembers): void {
+  derive(scopeId: string, members: Members): void {
     const documents = [...this.#documentsOf(this.#addressesOf(members))];
     this.#derived.set(scopeId, new Map(documents.map(([{ key }, set]) => [key, set])));
   }
 
   /** The addresses of versions. Those that are known by their number need not be found by their id. */
-  #addressesOf({ versions, numbers }: DerivedMembers): (Address | null | undefined)[] {
+  #addressesOf({ versions, numbers }: Members): (Address | null | undefined)[] {
     if (this.#numbering !== versions.numbering) this.#numbered.length = 0;
     this.#numbering = versions.numbering;
     const addresses = new Array<Address | null | undefined>(numbers.length);

@@ -48,9 +48,8 @@ function applyTo(
   else if (kind === "rebuild") {
     failpoint("indexing.rebuild");
     void projects.rebuild(projectId);
-  } else if (kind === "embedded") projects.indexer(projectId)?.readAgain(ref, seq);
-  else {
-    projects.indexer(projectId)?.mark({ id: ref, kind }, seq);
+  } else {
+    projects.mark(projectId, { id: ref, kind }, seq);
     projects.prefetch(projectId, () => mayPreload(projectId));
   }
 }

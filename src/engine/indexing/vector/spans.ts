@@ -1,7 +1,7 @@
 import type { Compacted } from "../../../../native/index.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
 import { hasDocument } from "../../text/index.ts";
-import { type DerivedMembers, UnknownVersion } from "../versions/version-index.ts";
+import { type Members, UnknownVersion } from "../versions/version-index.ts";
 import { NOT_NUMBERED, NumberedSpans } from "./numbered-spans.ts";
 import { RangeList, SHARD_ORDINALS } from "./range-list.ts";
 
@@ -32,20 +32,12 @@ export function extendSpans(spans: number[], dimension: number, ordinal: number)
 export class VersionSpans {
   readonly #spans = new Map<string, Spans>();
   readonly #numbered = new NumberedSpans();
-  /** Versions that are to be added again. */
-  readonly #outdated = new Set<string>();
 
   has(versionId: string): boolean {
-    return this.#spans.has(versionId) && !this.#outdated.has(versionId);
-  }
-
-  /** Until it is set again, the version counts as missing and keeps its vectors. */
-  readAgain(versionId: string): void {
-    if (this.#spans.has(versionId)) this.#outdated.add(copied(versionId));
+    return this.#spans.has(versionId);
   }
 
   set(versionId: string, spans: readonly number[]): void {
-    if (this.#outdated.delete(versionId)) this.#numbered.clear();
     this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
   }
 
@@ -56,8 +48,8 @@ export class VersionSpans {
     return ranges;
   }
 
-  /** The same for a part of a scope. Throws UnknownVersion. */
-  rangesOfPart({ versions, numbers, chunks }: DerivedMembers): Ranges {
+  /** The same for versions with numbers. Throws UnknownVersion. */
+  rangesOfMembers({ versions, numbers, chunks }: Members): Ranges {
     const ranges: Ranges = new Map();
     const { firstChunks, dimensions } = versions;
     const ordinals = this.#numbered.ordinalsOf(versions, numbers, (id) => this.#known(id));
@@ -116,7 +108,6 @@ export class VersionSpans {
     const lines: string[] = [];
     const slice: string[] = [];
     for (const [id, spans] of this.#spans) {
-      if (this.#outdated.has(id)) continue;
       slice.push(`${id} ${spans.join(" ")}`);
       if (slice.length < INDEX_META_SLICE_VERSIONS) continue;
       lines.push(slice.splice(0).join("\n"));
@@ -155,7 +146,7 @@ function addSpans(ranges: Ranges, spans: Spans): void {
 /** The spans of those chunks of a version that belong to a scope. */
 function spansOfMembers(
   spans: Spans,
-  versions: DerivedMembers["versions"],
+  versions: Members["versions"],
   number: number,
   members: Uint32Array,
 ): Spans {

@@ -5,10 +5,10 @@ import { DISK_FORMATS } from "../../../shared/disk-formats.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import type {
   ChunkRow,
-  DerivedMembers,
   EmptyVersionRow,
   IndexPart,
   MaintenanceState,
+  Members,
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
@@ -86,12 +86,13 @@ export class VectorIndex implements VersionIndex {
     });
   }
 
-  readAgain(projectId: string, versionIds: readonly string[]): void {
-    for (const id of versionIds) this.#projects.get(projectId)?.versions.readAgain(id);
-  }
-
-  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void {
-    this.#project(projectId).setScope(scopeId, versionIds);
+  setScope(
+    projectId: string,
+    scopeId: string,
+    versionIds: readonly string[],
+    members?: Members,
+  ): void {
+    this.#project(projectId).setScope(scopeId, versionIds, members);
   }
 
   dropScope(projectId: string, scopeId: string): void {
@@ -102,7 +103,7 @@ export class VectorIndex implements VersionIndex {
     return native.hasScope(this.names.of(projectId), scopeId);
   }
 
-  derive(projectId: string, scopeId: string, members: DerivedMembers): void {
+  derive(projectId: string, scopeId: string, members: Members): void {
     this.#project(projectId).derive(scopeId, members);
   }
 

@@ -1,7 +1,7 @@
 import * as native from "../../../../native/index.ts";
 import { timed } from "../../../observability/long-tasks.ts";
 import { INDEX_UNSCOPED_KEEP_MS } from "../../../shared/limits.ts";
-import type { DerivedMembers } from "../versions/version-index.ts";
+import type { Members } from "../versions/version-index.ts";
 import type { RangeList } from "./range-list.ts";
 import type { VersionSpans } from "./spans.ts";
 
@@ -73,15 +73,18 @@ export class VectorProject {
     }
   }
 
-  setScope(scopeId: string, versionIds: readonly string[]): void {
-    this.#setRanges(scopeId, this.versions.rangesOf(versionIds));
+  setScope(scopeId: string, versionIds: readonly string[], members?: Members): void {
+    const { versions } = this;
+    const isNumbered = members !== undefined;
+    const ranges = isNumbered ? versions.rangesOfMembers(members) : versions.rangesOf(versionIds);
+    this.#setRanges(scopeId, ranges);
     if (this.#unscoped.size > 0) for (const id of versionIds) this.#unscoped.delete(id);
     this.#lookForDeletedChunks();
   }
 
   /** Sets a part of a scope, which leaves no chunks behind when it is dropped. */
-  derive(scopeId: string, members: DerivedMembers): void {
-    this.#setRanges(scopeId, this.versions.rangesOfPart(members));
+  derive(scopeId: string, members: Members): void {
+    this.#setRanges(scopeId, this.versions.rangesOfMembers(members));
   }
 
   #setRanges(scopeId: string, lists: ReadonlyMap<number, RangeList>): void {

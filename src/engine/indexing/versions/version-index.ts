@@ -68,8 +68,8 @@ export interface NumberedVersions {
   readonly dimensions: Uint32Array;
 }
 
-/** What a derived scope holds: a part of the scope that it is derived from. */
-export interface DerivedMembers {
+/** What a scope holds, by the numbers that the index of fields gives. */
+export interface Members {
   readonly versions: NumberedVersions;
   /** The versions of which at least one chunk belongs to the scope, ascending. */
   readonly numbers: Uint32Array;
@@ -121,19 +121,23 @@ export interface VersionIndex {
    */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
   /**
-   * Makes versions unknown whose chunks have got embeddings. Scopes keep what they hold of them until the
-   * versions are added again. Absent in an index that embeddings do not concern.
+   * Replaces a scope atomically. Throws UnknownVersion and then changes nothing.
+   *
+   * @param members the same versions by their numbers, which are found faster than by their ids
    */
-  readAgain?(projectId: string, versionIds: readonly string[]): void;
-  /** Replaces a scope atomically. Throws UnknownVersion and then changes nothing. */
-  setScope(projectId: string, scopeId: string, versionIds: readonly string[]): void;
+  setScope(
+    projectId: string,
+    scopeId: string,
+    versionIds: readonly string[],
+    members?: Members,
+  ): void;
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
   /**
    * Replaces a derived scope atomically. It must be dropped when the scope that it is derived from
    * changes, and is in no snapshot. Absent in an index that is not searched.
    */
-  derive?(projectId: string, scopeId: string, members: DerivedMembers): void;
+  derive?(projectId: string, scopeId: string, members: Members): void;
   dropDerived?(projectId: string, scopeId: string): void;
   /** Does a slice of background work on the calling thread, or begins some elsewhere. */
   maintain(projectId: string): MaintenanceState;

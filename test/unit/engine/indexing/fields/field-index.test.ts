@@ -5,8 +5,8 @@ import pLimit from "p-limit";
 import { FieldIndex } from "../../../../../src/engine/indexing/fields/field-index.ts";
 import { DerivedScopes } from "../../../../../src/engine/indexing/projects/derived-scopes.ts";
 import type {
-  DerivedMembers,
   FieldsRow,
+  Members,
   VersionReader,
 } from "../../../../../src/engine/indexing/versions/version-index.ts";
 import { hasDocument } from "../../../../../src/engine/text/index.ts";
@@ -43,7 +43,7 @@ async function filled(ids: readonly string[] = IDS): Promise<FieldIndex> {
 }
 
 /** The ids of the versions in a derived scope, with the indexes of their chunks. */
-function membersOf({ versions, numbers, chunks }: DerivedMembers): Record<string, number[]> {
+function membersOf({ versions, numbers, chunks }: Members): Record<string, number[]> {
   const entries = [...numbers].map((number) => {
     const [first, end] = [versions.firstChunks[number], versions.firstChunks[number + 1]];
     const own = Array.from({ length: (end as number) - (first as number) }, (_, i) => i);
@@ -57,8 +57,7 @@ function membersOf({ versions, numbers, chunks }: DerivedMembers): Record<string
 function deriving(fields: FieldIndex) {
   const derived = new Map<string, Record<string, number[]>>();
   const searched = {
-    derive: (_: string, id: string, members: DerivedMembers) =>
-      void derived.set(id, membersOf(members)),
+    derive: (_: string, id: string, members: Members) => void derived.set(id, membersOf(members)),
     dropDerived: (_: string, id: string) => void derived.delete(id),
   };
   const context = { fields, indexes: [fields, searched], filterTurns: pLimit(1) };

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import pLimit from "p-limit";
+import { FieldIndex } from "../../../../../src/engine/indexing/fields/field-index.ts";
 import type { IndexingContext } from "../../../../../src/engine/indexing/projects/indexing-context.ts";
 import { LoadedProjects } from "../../../../../src/engine/indexing/projects/loaded-projects.ts";
 import { SnapshotStore } from "../../../../../src/engine/indexing/snapshots/snapshot-store.ts";
@@ -33,6 +34,7 @@ test("when memory is short, the projects of the tenant who holds the most of it 
   const context = {
     log: createLog("silent"),
     indexes: [indexOfEqualProjects()],
+    fields: new FieldIndex(),
     changes: { scopesOf: async () => [scope], versionsOf: async () => [] },
     reader: {},
     snapshots: new SnapshotStore(temporaryFolder("shared-memory")),

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { FieldIndex } from "../../../../../src/engine/indexing/fields/field-index.ts";
 import { LoadedIndexes } from "../../../../../src/engine/indexing/projects/loaded-indexes.ts";
 import { ProjectIndexer } from "../../../../../src/engine/indexing/projects/project-indexer.ts";
 import type { ScopeRef } from "../../../../../src/engine/requests/scope.ts";
@@ -21,7 +22,11 @@ function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
     },
   };
   const derived = { baseChanges: () => {} };
-  const sink = new LoadedIndexes("project", { indexes: [index] } as never, derived);
+  const sink = new LoadedIndexes(
+    "project",
+    { indexes: [index], fields: new FieldIndex() } as never,
+    derived,
+  );
   const indexer: ProjectIndexer = new ProjectIndexer("project", { changes } as never, sink);
   indexer.open();
   return { indexer, indexed };
