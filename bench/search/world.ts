@@ -17,7 +17,7 @@ export interface World {
 export const SHARES = [1, 0.5, 0.1, 0.02, 0.005] as const;
 export const CHUNKS_PER_FILE = 10;
 
-const SLUG = "bench";
+export const SLUG = "bench";
 const BATCH_CHUNKS = 500;
 const TEXT_CHARS = 500;
 
@@ -47,13 +47,15 @@ export function makeWorld(chunks: number, queryCount: number, dimension: number)
   return { projectId: PROJECT_ID, dimension, chunks, vectors, queries, apiKey: generateKey() };
 }
 
-async function writeOwner(sql: Sql, apiKey: string): Promise<void> {
+/** Writes the project, its owner and the owner's API key. */
+export async function writeOwner(sql: Sql, apiKey: string): Promise<void> {
   const userId = idOf(2, 0);
   await sql`INSERT INTO users (id, email) VALUES (${userId}, 'bench@example.com')
     ON CONFLICT DO NOTHING`;
   await sql`INSERT INTO projects (id, slug, name) VALUES (${PROJECT_ID}, ${SLUG}, 'Bench')
     ON CONFLICT DO NOTHING`;
-  await sql`INSERT INTO memberships (project_id, user_id) VALUES (${PROJECT_ID}, ${userId})
+  await sql`INSERT INTO memberships (project_id, user_id, role)
+    VALUES (${PROJECT_ID}, ${userId}, 'owner')
     ON CONFLICT DO NOTHING`;
   const prefix = parseKey(apiKey)?.keyPrefix as string;
   await sql`INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash)

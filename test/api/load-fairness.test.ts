@@ -8,8 +8,7 @@ import { addEnvironment } from "../../support/accounts.ts";
 import {
   type Answer,
   type Caller,
-  startApi,
-  type TestApi,
+  startApiProcess,
   type TestProject,
 } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
@@ -25,10 +24,11 @@ const query = {
   threshold: 0,
 };
 
-let api: TestApi;
+type Service = Awaited<ReturnType<typeof startApiProcess>>;
+let api: Service;
 
 beforeAll(async () => {
-  api = await startApi({ env: { INDEX_PRELOAD: "none" } });
+  api = await startApiProcess({ env: { INDEX_PRELOAD: "none" } });
 });
 afterAll(() => api.stop());
 

@@ -16,6 +16,7 @@ import * as overload from "../../bench/overload/run.ts";
 import * as peers from "../../bench/peers/run.ts";
 import * as recall from "../../bench/recall/run.ts";
 import * as rest from "../../bench/rest/run.ts";
+import * as filters from "../../bench/search/filters.ts";
 import * as releases from "../../bench/search/releases.ts";
 import * as search from "../../bench/search/run.ts";
 import * as visibility from "../../bench/search/visibility.ts";
@@ -47,6 +48,7 @@ const BENCHMARKS = {
   "peers/run": peers,
   "recall/run": recall,
   "rest/run": rest,
+  "search/filters": filters,
   "search/releases": releases,
   "search/run": search,
   "search/visibility": visibility,
@@ -214,6 +216,20 @@ describe("the native search core", () => {
 
 describe("vector search", () => {
   const SMALL = { chunks: 400, dimension: 768, queries: 10 };
+
+  test("with filters is as over releases with the same members, and changes are filtered", async () => {
+    const options = { chunks: 200, queries: 4, requests: 10, rounds: 1, cold: 3, changes: 2 };
+    const { scopes, changes } = await measure(filters, options);
+    expect(scopes).toHaveLength(12);
+    for (const { release, filter, cpu } of scopes) {
+      for (const { recall, short } of [release, filter]) {
+        expectRecall(recall, 0.98);
+        expect(short).toBe(0);
+      }
+      expect(Object.values(cpu).every((value) => value >= 0)).toBe(true);
+    }
+    expect(changes).toHaveLength(2);
+  });
 
   test("over HTTP, recall is that of brute force in every scope, also after a restart", async () => {
     const figures = await measure(search, { ...SMALL, requests: 40, rounds: 1 });

@@ -84,7 +84,6 @@ const newProject = (templateId: string | null) => ({
   name: "n",
   description: null,
   templateId,
-  embedder: null,
 });
 const delivery = () => ({
   definitionId: "hook8",
