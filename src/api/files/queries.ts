@@ -33,7 +33,8 @@ function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: bool
     ? sql`JOIN file_versions v ON v.file_id = f.id
         AND (v.id IN (SELECT contents_versions(${contents}) UNION ALL ${rows})) IS TRUE`
     : sql`JOIN file_versions v ON v.file_id = f.id
-        AND (contents_hold(${contents}, v.id) OR v.id IN (${rows}))`;
+        AND (v.id IN (${rows}) OR v.id IN (SELECT contents_among(${contents},
+          ARRAY(SELECT id FROM file_versions WHERE file_id = f.id))))`;
 }
 
 function filesIn(sql: Queryable, scope: Scope, { many }: { readonly many: boolean }) {

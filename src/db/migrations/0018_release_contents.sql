@@ -7,8 +7,8 @@ CREATE TABLE release_contents (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   -- Null for contents that are stored in full.
   base_id bigint,
-  -- The file versions that these contents or their base hold, but not both. So contents are the versions that
-  -- occur an odd number of times on the way to those in full.
+  -- The file versions that these contents or their base hold, but not both, in order. So contents are the
+  -- versions that occur an odd number of times on the way to those in full.
   versions uuid[] NOT NULL,
   files integer NOT NULL,
   -- How many rows the way has, and how many versions they name.
@@ -40,15 +40,19 @@ BEGIN
   SELECT version FROM way, unnest(way.versions) AS version GROUP BY version HAVING count(*) % 2 = 1;
 END $$;
 
--- Whether contents hold a file version. For a few versions this costs less than reading all of them.
-CREATE FUNCTION contents_hold(contents bigint, version uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+-- Which of a few versions the contents hold: cheaper than all of their versions, because it searches the arrays.
+-- The concatenation reads each of them once, and not once per version.
+CREATE FUNCTION contents_among(contents bigint, candidates uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
 BEGIN
-  RETURN (WITH RECURSIVE way AS (
-    SELECT c.base_id, c.versions FROM release_contents c WHERE c.id = contents
+  RETURN QUERY WITH RECURSIVE way AS (
+    SELECT c.base_id, c.versions || '{}' AS versions FROM release_contents c WHERE c.id = contents
     UNION ALL
-    SELECT c.base_id, c.versions FROM way JOIN release_contents c ON c.id = way.base_id
+    SELECT c.base_id, c.versions || '{}' FROM way JOIN release_contents c ON c.id = way.base_id
   )
-  SELECT count(*) % 2 = 1 FROM way WHERE version = ANY (way.versions));
+  SELECT version FROM way, unnest(candidates) AS version
+  WHERE way.versions[width_bucket(version, way.versions)] = version
+  GROUP BY version HAVING count(*) % 2 = 1;
 END $$;
 
 -- Stores contents and returns their id. Those that equal the project's last are not stored again. A version
@@ -63,24 +67,26 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(7307, hashtext(project::text));
   SELECT * INTO base FROM release_contents WHERE project_id = project ORDER BY id DESC LIMIT 1;
-  WITH RECURSIVE way AS (
-    SELECT base.base_id, base.versions
-    UNION ALL
-    SELECT c.base_id, c.versions FROM way JOIN release_contents c ON c.id = way.base_id
-  ), named AS (
-    SELECT unnest(wanted) AS version, true AS wants
-    UNION ALL SELECT unnest(way.versions), false FROM way
-  ), differing AS (
-    SELECT version, bool_or(wants) AS wants FROM named GROUP BY version HAVING count(*) % 2 = 1
-  )
-  SELECT coalesce(array_agg(d.version ORDER BY d.version), '{}'), count(*) FILTER (WHERE d.wants),
-      count(*) FILTER (WHERE NOT d.wants)
-    INTO difference, added, gone
-    FROM differing d
-    WHERE NOT d.wants
-      OR EXISTS (SELECT FROM file_versions v WHERE v.id = d.version AND v.project_id = project);
-  IF base.id IS NOT NULL AND cardinality(difference) = 0 THEN
-    RETURN base.id;
+  IF base.id IS NOT NULL THEN
+    WITH RECURSIVE way AS (
+      SELECT base.base_id, base.versions
+      UNION ALL
+      SELECT c.base_id, c.versions FROM way JOIN release_contents c ON c.id = way.base_id
+    ), named AS (
+      SELECT unnest(wanted) AS version, true AS wants
+      UNION ALL SELECT unnest(way.versions), false FROM way
+    ), differing AS (
+      SELECT version, bool_or(wants) AS wants FROM named GROUP BY version HAVING count(*) % 2 = 1
+    )
+    SELECT coalesce(array_agg(d.version ORDER BY d.version), '{}'), count(*) FILTER (WHERE d.wants),
+        count(*) FILTER (WHERE NOT d.wants)
+      INTO difference, added, gone
+      FROM differing d
+      WHERE NOT d.wants
+        OR EXISTS (SELECT FROM file_versions v WHERE v.id = d.version AND v.project_id = project);
+    IF cardinality(difference) = 0 THEN
+      RETURN base.id;
+    END IF;
   END IF;
   -- A way has at most 64 steps and names twice as many versions as there are files.
   IF base.steps < 64 AND base.named + cardinality(difference) <= 2 * (base.files + added - gone) THEN
