@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
 import { withEachQuery } from "./outage/each-query.ts";
-import type { DriverQuery } from "./outage/guarded-query.ts";
+import { aroundQuery, type DriverQuery } from "./outage/guarded-query.ts";
 
 /** Spans name statements up to this length. */
 const TRACE_STATEMENT_MAX_CHARS = 500;
@@ -22,27 +22,11 @@ function textOf({ strings }: DriverQuery): string {
   return strings.join("?").replace(/\s+/g, " ").trim().slice(0, TRACE_STATEMENT_MAX_CHARS);
 }
 
-/** Observes a query from the moment that it is handed to the driver, which calls the handler once. */
-function observeQuery(query: DriverQuery, observer: CallObserver): void {
-  const send = query.handler;
-  query.handler = (same) => {
-    const end = observer.start(operationOf(query), () => textOf(query));
-    const { resolve, reject } = query;
-    query.resolve = (value) => {
-      end();
-      resolve(value);
-    };
-    query.reject = (error) => {
-      end(error);
-      reject(error);
-    };
-    return send(same);
-  };
-}
-
 /** The same pool, transaction or connection with all its statements observed. */
 function observeStatements<T extends Base>(base: T, observer: CallObserver): T {
-  return withEachQuery(base, (query) => observeQuery(query, observer));
+  return withEachQuery(base, (query) =>
+    aroundQuery(query, () => observer.start(operationOf(query), () => textOf(query))),
+  );
 }
 
 /**

@@ -27,24 +27,47 @@ export function isQuery(made: unknown): made is DriverQuery {
   return typeof made === "object" && made !== null && "handler" in made && "reject" in made;
 }
 
+/**
+ * Calls `start` when the query is handed to the driver, and what it returns when the query is answered. An
+ * error that it returns instead is the answer, and the query is not sent.
+ */
+export function aroundQuery(
+  query: DriverQuery,
+  start: () => ((error?: unknown) => void) | Error,
+): void {
+  const send = query.handler;
+  query.handler = (same) => {
+    const end = start();
+    const { resolve, reject } = query;
+    if (end instanceof Error) return reject(end);
+    query.resolve = (value) => {
+      end();
+      resolve(value);
+    };
+    query.reject = (error) => {
+      end(error);
+      reject(error);
+    };
+    return send(same);
+  };
+}
+
 /** Watches the query from the moment that it is handed to the driver. */
 export function guardQuery(
   guard: OutageGuard,
   query: DriverQuery,
   deadlineOf: (query: DriverQuery) => number,
 ): void {
-  const send = query.handler;
-  query.handler = (same) => {
-    if (guard.isDown) return query.reject(neverRanError());
-    if (query.cursorRows === undefined) watchQuery(guard, query, deadlineOf(query));
-    return send(same);
-  };
+  aroundQuery(query, () => {
+    if (guard.isDown) return neverRanError();
+    return query.cursorRows === undefined ? watchQuery(guard, query, deadlineOf(query)) : () => {};
+  });
   query.cursor = guardedCursor(guard, query, deadlineOf);
 }
 
-function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number): void {
-  const { resolve, reject } = query;
-  const over = guard.watch({
+function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number): () => void {
+  const { reject } = query;
+  return guard.watch({
     deadlineMs,
     fail() {
       const { active } = query;
@@ -54,14 +77,6 @@ function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number):
     },
     cancel: () => void query.cancel(),
   });
-  query.resolve = (value) => {
-    over();
-    resolve(value);
-  };
-  query.reject = (error) => {
-    over();
-    reject(error);
-  };
 }
 
 /** The error for the caller. What was not sent by now must not take effect later. */
