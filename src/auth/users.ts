@@ -1,9 +1,12 @@
+import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
 /** The longest valid address: longer ones in a token are ignored. */
 const USER_EMAIL_MAX_CHARS = 320;
+/** An unknown address that differs from a known one by at most this many letters is a typo. */
+const EMAIL_TYPO_DISTANCE = 2;
 
 function storable(claim: string | null): string | null {
   return claim?.replaceAll("\0", "") ?? null;
@@ -37,10 +40,30 @@ export async function findOrCreateUser(
     INSERT INTO users (id, email, name) VALUES (${id}, ${email}, ${name})
     ON CONFLICT DO NOTHING RETURNING id`;
   if (created !== undefined) return { id, created: true };
-  const [row] = await sql<{ id: string }[]>`
-    SELECT id FROM users WHERE lower(email) = lower(${email})`;
-  if (row === undefined) {
+  const user = await findUser(sql, email);
+  if (user === undefined) {
     throw new Error(`the id derived from ${email} belongs to another user`);
   }
-  return { id: row.id, created: false };
+  return { id: user.id, created: false };
+}
+
+/** The user with this email address, in any case. */
+export async function findUser(
+  sql: Queryable,
+  email: string,
+): Promise<{ id: string; email: string } | undefined> {
+  const [user] = await sql<{ id: string; email: string }[]>`
+    SELECT id, email FROM users WHERE lower(email) = lower(${email})`;
+  return user;
+}
+
+/** An address of a user that is easily mistyped as this one. */
+export async function similarAddress(sql: Queryable, email: string): Promise<string | undefined> {
+  const rows = await sql<{ email: string }[]>`
+    SELECT email FROM users
+    WHERE length(email) BETWEEN ${email.length - EMAIL_TYPO_DISTANCE}
+      AND ${email.length + EMAIL_TYPO_DISTANCE}`;
+  const wanted = email.toLowerCase();
+  return rows.find((row) => distance(row.email.toLowerCase(), wanted) <= EMAIL_TYPO_DISTANCE)
+    ?.email;
 }

@@ -1,11 +1,12 @@
 import { Command } from "commander";
+import { type AuditEntry, listAuditEntries } from "../audit/entries.ts";
 import type { Sql } from "../db/client.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { count, email, pastTime } from "./options.ts";
 import { type Column, jsonOption, printList, shortTime } from "./output.ts";
-import { findUser } from "./users.ts";
+import { requireUser } from "./users.ts";
 
 /** Entries that `tessera audit` prints by default. */
 const AUDIT_LISTED_DEFAULT = 100;
@@ -19,18 +20,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-interface Entry {
-  readonly at: Date;
-  readonly action: string;
-  readonly via: string | null;
-  readonly user: string | null;
-  readonly key_prefix: string | null;
-  readonly project: string | null;
-  readonly request_id: string | null;
-  readonly details: Record<string, unknown>;
-}
-
-const COLUMNS: readonly Column<Entry>[] = [
+const COLUMNS: readonly Column<AuditEntry>[] = [
   ["time", ({ at }) => shortTime(at)],
   ["action", ({ action }) => action],
   ["by", ({ via, user, key_prefix: key }) => [user ?? via ?? "-", key].filter(Boolean).join(" ")],
@@ -65,21 +55,11 @@ Examples:
     });
 }
 
-async function readEntries(sql: Sql, options: Options): Promise<Entry[]> {
-  const { action = null, since = null, limit } = options;
-  const project = options.project === undefined ? null : await findProject(sql, options.project);
-  const user = options.user === undefined ? null : await findUser(sql, options.user);
-  const rows = await sql<Entry[]>`
-    SELECT a.at, a.action, a.via, coalesce(u.email, a.user_id::text) AS user, k.key_prefix,
-      coalesce(p.slug, a.project_id::text) AS project, a.request_id, a.details
-    FROM audit_log a LEFT JOIN users u ON u.id = a.user_id
-    LEFT JOIN api_keys k ON k.id = a.key_id LEFT JOIN projects p ON p.id = a.project_id
-    WHERE (${project?.id ?? null}::uuid IS NULL OR a.project_id = ${project?.id ?? null})
-      AND (${user?.id ?? null}::uuid IS NULL OR a.user_id = ${user?.id ?? null})
-      AND (${action}::text IS NULL OR a.action = ${action})
-      AND (${since}::timestamptz IS NULL OR a.at > ${since})
-    ORDER BY a.id DESC LIMIT ${limit}`;
-  return rows.toReversed();
+async function readEntries(sql: Sql, options: Options): Promise<AuditEntry[]> {
+  const { project, user, ...selection } = options;
+  const projectId = project === undefined ? null : (await findProject(sql, project)).id;
+  const userId = user === undefined ? null : (await requireUser(sql, user)).id;
+  return await listAuditEntries(sql, { ...selection, projectId, userId });
 }
 
 function detailsText(details: Record<string, unknown>): string {

@@ -1,13 +1,14 @@
 import { existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Command } from "commander";
+import { listAllProjects } from "../api/projects/manage.ts";
 import { ConfigError, configWarnings } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { openCoordinator } from "../coordination/open.ts";
 import type { Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
-import { shippedMigrations } from "../db/migrate.ts";
-import { openConfiguredDatabase } from "../db/open.ts";
+import { schemaVersion, shippedMigrations } from "../db/migrate.ts";
+import { openConfiguredDatabase, serverVersion } from "../db/open.ts";
 import { readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
 import { explain } from "../failure.ts";
 import { createLog } from "../observability/log.ts";
@@ -158,33 +159,25 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
 }
 
 async function examineDatabase(sql: Sql, running: boolean): Promise<Finding[]> {
-  const [server] = await sql<{ number: number; version: string; utc: Date }[]>`
-    SELECT current_setting('server_version_num')::integer AS number,
-      current_setting('server_version') AS version, now() AS utc`;
-  const { number = 0, version = "" } = server ?? {};
-  const major = Math.floor(number / 10_000);
+  const { major, name } = await serverVersion(sql);
   const findings =
     major >= POSTGRES_VERSION_MIN
-      ? [ok("database", `PostgreSQL ${version}`)]
+      ? [ok("database", `PostgreSQL ${name}`)]
       : [
           failed(
             "database",
-            `PostgreSQL ${version}`,
+            `PostgreSQL ${name}`,
             `use PostgreSQL ${POSTGRES_VERSION_MIN} or later`,
           ),
         ];
-  const [table] = await sql<{ exists: boolean }[]>`
-    SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
-  if (table?.exists !== true) {
+  const applied = await schemaVersion(sql);
+  if (applied === null) {
     return [...findings, warning("schema", "none", "start the service, or run: ./tessera migrate")];
   }
-  return [...findings, await checkSchema(sql), ...(await checkIndexes(sql, running))];
+  return [...findings, checkSchema(applied), ...(await checkIndexes(sql, running))];
 }
 
-async function checkSchema(sql: Sql): Promise<Finding> {
-  const [row] = await sql<{ version: number }[]>`
-    SELECT coalesce(max(version), 0)::integer AS version FROM schema_migrations`;
-  const applied = row?.version ?? 0;
+function checkSchema(applied: number): Finding {
   const shipped = shippedMigrations().at(-1)?.version ?? 0;
   const found = `version ${applied}`;
   if (applied === shipped) return ok("schema", found);
@@ -199,8 +192,8 @@ async function checkSchema(sql: Sql): Promise<Finding> {
 async function checkIndexes(sql: Sql, running: boolean): Promise<Finding[]> {
   const reports = await readIndexReports(sql);
   if (reports.length === 0) {
-    const [projects] = await sql`SELECT FROM projects LIMIT 1`;
-    if (projects === undefined) return [ok("indexes", "none: there are no projects")];
+    if ((await listAllProjects(sql)).length === 0)
+      return [ok("indexes", "none: there are no projects")];
     if (running) return [ok("indexes", "none loaded: a search loads those of its project")];
     return [warning("indexes", "no running service reports any", "start the service")];
   }

@@ -1,5 +1,7 @@
 import { Command } from "commander";
+import { listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
+import { ChangeLog } from "../engine/indexing/changes/change-log.ts";
 import { isComplete, readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
@@ -77,11 +79,10 @@ Examples:
 }
 
 async function statusText(sql: Sql, projectId: string | undefined): Promise<string> {
-  const [head] = await sql<{ seq: string; at: Date | null }[]>`
-    SELECT coalesce(max(seq), 0) AS seq, max(at) AS at FROM change_log`;
+  const { seq, at } = await new ChangeLog(sql).newest();
   const rows = await readIndexReports(sql, projectId);
-  const since = head?.at ? `, ${head.at.toISOString()}` : "";
-  const change = `change log: at ${head?.seq ?? 0}${since}\n`;
+  const since = at === "" ? "" : `, ${new Date(at).toISOString()}`;
+  const change = `change log: at ${seq}${since}\n`;
   if (rows.length === 0) return `${change}no running server reports an index\n`;
   const header =
     "node project dimension vectors graphed documents memory seq pending complete recall samples seen".split(
@@ -105,17 +106,14 @@ async function statusText(sql: Sql, projectId: string | undefined): Promise<stri
 }
 
 async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promise<void> {
-  const projects =
-    slug === undefined
-      ? await sql<Project[]>`SELECT id, slug FROM projects ORDER BY slug`
-      : [await findProject(sql, slug)];
+  const projects = slug === undefined ? await listAllProjects(sql) : [await findProject(sql, slug)];
   if (projects.length === 0) {
     io.stdout.write("there are no projects, so there is nothing to rebuild\n");
     return;
   }
   for (const project of projects) {
     const nodes = new Set((await progressOf(sql, project.id)).keys());
-    const seq = await requestRebuild(sql, project.id);
+    const seq = await new ChangeLog(sql).requestRebuild(project.id);
     if (nodes.size === 0) {
       io.stdout.write(
         `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
@@ -127,15 +125,6 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
       `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
     );
   }
-}
-
-/** Appends the request to the change log and returns its sequence number. */
-async function requestRebuild(sql: Sql, projectId: string): Promise<number> {
-  await sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
-  // It has its number once it is committed.
-  const [row] = await sql<{ seq: string }[]>`
-    SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND kind = 'rebuild'`;
-  return Number(row?.seq ?? 0);
 }
 
 /** How far the running servers have come with a project, by server. */
@@ -160,7 +149,7 @@ async function waitForRebuild(
   request: number,
   nodes: ReadonlySet<string>,
 ): Promise<void> {
-  const expected = await countVectors(sql, project.id);
+  const expected = await new ChangeLog(sql).countVectors(project.id);
   const waiting = new Set(nodes);
   let lastSeen = performance.now();
   while (waiting.size > 0) {
@@ -191,15 +180,4 @@ function showProgress(
   if (!io.stderr.isTTY) return;
   const text = started ? `${vectors} of ${expected} vectors` : "waiting for the server";
   io.stderr.write(`\r\x1b[K${slug}: ${text}`);
-}
-
-/** The number of chunks with an embedding in the environments and releases of the project. */
-async function countVectors(sql: Sql, projectId: string): Promise<number> {
-  const [row] = await sql<{ count: string }[]>`
-    SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
-      AND file_version_id IN (
-        SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
-        UNION SELECT file_version_id FROM release_rows WHERE project_id = ${projectId}
-        UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
-  return Number(row?.count ?? 0);
 }

@@ -9,7 +9,7 @@ import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { duration, email } from "./options.ts";
 import { type Column, jsonOption, notice, print, printList, shortTime } from "./output.ts";
-import { findUser } from "./users.ts";
+import { requireUser } from "./users.ts";
 
 const COLUMNS: readonly Column<ListedKey>[] = [
   ["key", (key) => key.key_prefix],
@@ -47,7 +47,7 @@ Examples:
     .action(async ({ project, user, all, json }: ListOptions) => {
       const keys = await withDatabase(io, async (sql) => {
         const projectId = project && (await findProject(sql, project)).id;
-        const userId = user && (await findUser(sql, user)).id;
+        const userId = user && (await requireUser(sql, user)).id;
         return await listKeys(sql, { projectId, userId, all });
       });
       printList(io, keys, COLUMNS, { json, empty: "there are no such keys" });

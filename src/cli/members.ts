@@ -9,7 +9,7 @@ import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { email } from "./options.ts";
 import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
-import { findUser } from "./users.ts";
+import { requireUser } from "./users.ts";
 
 const COLUMNS: readonly Column<Member>[] = [
   ["user", (member) => member.email ?? member.id],
@@ -68,7 +68,9 @@ Examples:
         io,
         async (sql) => {
           const project = await findProject(sql, slug);
-          const user = create ? await findOrCreateUser(sql, address) : await findUser(sql, address);
+          const user = create
+            ? await findOrCreateUser(sql, address)
+            : await requireUser(sql, address);
           const changed = await putMember(sql, project.id, user.id, role);
           notice(io, `${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
         },
@@ -94,7 +96,7 @@ Examples:
         io,
         async (sql) => {
           const project = await findProject(sql, slug);
-          const user = await findUser(sql, address);
+          const user = await requireUser(sql, address);
           const members = await listMembers(sql, project.id);
           const owners = members.filter(({ role }) => role === OWNER);
           if (!members.some(({ id }) => id === user.id)) {

@@ -1,4 +1,5 @@
 import { issueApiKey } from "../api/api-keys/issue.ts";
+import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
@@ -9,10 +10,7 @@ const DEFAULT_OWNER = "owner@localhost";
 
 /** The address of the user of the first API key, or else one for a new user. */
 export async function defaultOwner(sql: Sql): Promise<string> {
-  const [first] = await sql<{ email: string }[]>`
-    SELECT u.email FROM api_keys k JOIN users u ON u.id = k.user_id
-    WHERE u.email IS NOT NULL ORDER BY k.created_at, k.id LIMIT 1`;
-  return first?.email ?? DEFAULT_OWNER;
+  return (await ownerOfFirstKey(sql)) ?? DEFAULT_OWNER;
 }
 
 /** The command that creates a new project's first key, and requests that work with it. */

@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import { issueApiKey } from "../api/api-keys/issue.ts";
+import { deleteKey } from "../api/api-keys/manage.ts";
+import { listMembers } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
 import {
@@ -228,15 +230,11 @@ async function withKey<T>(
   work: (key: string) => Promise<T>,
 ): Promise<T> {
   const project = await findProject(sql, reference);
-  const [owner] = await sql<{ user_id: string; email: string | null }[]>`
-    SELECT m.user_id, u.email FROM memberships m JOIN users u ON u.id = m.user_id
-    WHERE m.project_id = ${project.id} AND u.email IS NOT NULL
-    ORDER BY m.role <> 'owner', m.created_at LIMIT 1`;
-  if (!owner?.email) {
-    throw new CommandError(`${project.slug} has no member with an address: use --key`);
-  }
+  const members = await listMembers(sql, project.id);
+  const email = members.find((member) => member.email !== null)?.email;
+  if (!email) throw new CommandError(`${project.slug} has no member with an address: use --key`);
   const { key, id } = await issueApiKey(sql, {
-    email: owner.email,
+    email,
     name: "tessera search",
     projectId: project.id,
     scopes: ["search.query", "knowledge.lookup"],
@@ -245,6 +243,6 @@ async function withKey<T>(
   try {
     return await work(key);
   } finally {
-    await sql`DELETE FROM api_keys WHERE id = ${id}`;
+    await deleteKey(sql, id);
   }
 }

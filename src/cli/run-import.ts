@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { projectBySlug } from "../api/projects/manage.ts";
 import { OPERATOR } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
@@ -15,7 +16,6 @@ import { sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { createEmbedder, type EmbedderOptions } from "./embedder-options.ts";
-import { projectBySlug } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";

@@ -35,6 +35,16 @@ export function shippedMigrations(): Migration[] {
     }));
 }
 
+/** The schema of the database; null if it has none. */
+export async function schemaVersion(sql: Sql): Promise<number | null> {
+  const [table] = await sql<{ exists: boolean }[]>`
+    SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
+  if (table?.exists !== true) return null;
+  const [row] = await sql<{ version: number }[]>`
+    SELECT coalesce(max(version), 0)::integer AS version FROM schema_migrations`;
+  return row?.version ?? 0;
+}
+
 /**
  * Migrates the database to the schema of this version, in one transaction, and returns the names of
  * the applied migrations. A table that others are writing to is asked for again and again, because everybody

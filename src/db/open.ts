@@ -31,6 +31,14 @@ export async function databaseId(sql: Queryable): Promise<string> {
   return row.id;
 }
 
+/** The version of the server: its major number, and its name. */
+export async function serverVersion(sql: Queryable): Promise<{ major: number; name: string }> {
+  const [row] = await sql<{ number: number; name: string }[]>`
+    SELECT current_setting('server_version_num')::integer AS number,
+      current_setting('server_version') AS name`;
+  return { major: Math.floor((row?.number ?? 0) / 10_000), name: row?.name ?? "" };
+}
+
 /** Opens the database in DATABASE_URL, or else the embedded one, which it starts or joins. */
 export async function openConfiguredDatabase(
   config: Config,

@@ -62,6 +62,11 @@ describe("the state of the repository", () => {
     expect(product.filter((file) => /\bconsole\.\w+\(/.test(codeOf(file)))).toEqual([]);
   });
 
+  test("commands have no SQL of their own", () => {
+    const statements = /\b(sql|tx)(<[^`]*>)?`|\.unsafe\(/;
+    expect(filesOf("src/cli/**/*.ts").filter((file) => statements.test(codeOf(file)))).toEqual([]);
+  });
+
   test("no test is skipped, postponed or run alone, unless the kernel refuses it a small disk", () => {
     const tests = filesOf("test/**/*.test.ts");
     const marked = tests.filter((file) => {

@@ -42,6 +42,19 @@ export async function listKeys(sql: Queryable, selection: KeySelection): Promise
     ORDER BY k.created_at, k.id`;
 }
 
+/** The address of the user of the first key. */
+export async function ownerOfFirstKey(sql: Queryable): Promise<string | undefined> {
+  const [first] = await sql<{ email: string }[]>`
+    SELECT u.email FROM api_keys k JOIN users u ON u.id = k.user_id
+    WHERE u.email IS NOT NULL ORDER BY k.created_at, k.id LIMIT 1`;
+  return first?.email;
+}
+
+/** Deletes a key that was made for a moment. */
+export async function deleteKey(sql: Queryable, id: string): Promise<void> {
+  await sql`DELETE FROM api_keys WHERE id = ${id}`;
+}
+
 /** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
 export async function revokeKey(sql: Sql, id: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {

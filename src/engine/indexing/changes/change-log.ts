@@ -65,10 +65,10 @@ export class ChangeLog {
     return row === undefined ? { seq: 0, at: "" } : { seq: Number(row.seq), at: row.at };
   }
 
-  /** The number of the newest entry of a scope; 0 when the log has none. */
-  async newestOf(projectId: string, scopeId: string): Promise<number> {
+  /** The number of the newest entry of a scope or of the project itself; 0 when the log has none. */
+  async newestOf(projectId: string, ref: string): Promise<number> {
     const [row] = await this.sql<{ seq: string | null }[]>`
-      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND ref = ${scopeId}`;
+      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND ref = ${ref}`;
     return Number(row?.seq ?? 0);
   }
 
@@ -118,6 +118,24 @@ export class ChangeLog {
     if (row === undefined) return null;
     const { versions } = row;
     return versions === null ? [] : timed("split versions", () => versions.split(" "));
+  }
+
+  /** The number of chunks with an embedding in the scopes of a project. */
+  async countVectors(projectId: string): Promise<number> {
+    const [row] = await this.sql<{ count: string }[]>`
+      SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
+        AND file_version_id IN (
+          SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
+          UNION SELECT file_version_id FROM release_rows WHERE project_id = ${projectId}
+          UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
+    return Number(row?.count ?? 0);
+  }
+
+  /** Asks all servers to rebuild the indexes of a project. Returns the number of the entry. */
+  async requestRebuild(projectId: string): Promise<number> {
+    await this.sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
+    // It has its number once it is committed.
+    return await this.newestOf(projectId, projectId);
   }
 
   /** Projects that the log mentions, the most recently changed first. */
