@@ -8,6 +8,7 @@ import { importOperations } from "./api/imports/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
 import { mcpOperation } from "./api/mcp/routes.ts";
 import { projectOperations } from "./api/projects/routes.ts";
+import { retrieveOperation } from "./api/retrieve/routes.ts";
 import type { ScopeResolver } from "./api/scopes/resolver.ts";
 import { searchOperations } from "./api/search/routes.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
@@ -16,6 +17,7 @@ import type { Clearable } from "./auth/open.ts";
 import type { Config } from "./config/schema.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
+import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Admission } from "./http/admission.ts";
 import type { BodyIntake } from "./http/body.ts";
@@ -27,6 +29,7 @@ import type { Refusals } from "./http/refusals.ts";
 import { mountOperations } from "./http/router.ts";
 import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
+import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
@@ -52,6 +55,8 @@ export interface Services {
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
   readonly engine: Engine;
+  readonly embedders: ProjectEmbedders;
+  readonly queries: QueryEmbedder;
   readonly admission: Admission;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
@@ -88,6 +93,7 @@ function operationsOf(services: Services): Operation[] {
     ...webhookOperations(services),
     ...billingOperations(services),
     ...searchOperations(services),
+    retrieveOperation(services),
     ...errorOperations(services),
   ];
 }

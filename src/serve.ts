@@ -12,6 +12,8 @@ import { migrateWhenReachable } from "./db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
+import { QueryEmbedder } from "./embeddings/query-embedder.ts";
+import { EmbeddingQueue } from "./embeddings/queue/embedding-queue.ts";
 import { openEngine } from "./engine/open.ts";
 import { Admission } from "./http/admission.ts";
 import { BodyIntake } from "./http/body.ts";
@@ -21,6 +23,7 @@ import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { RateLimits } from "./http/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
+import { fingerprintsOf, projectEmbedders } from "./import/embedders/project-embedders.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
@@ -119,9 +122,18 @@ async function openServices(
   const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
   clearOnAccessChange(scopes);
 
+  const embedders = projectEmbedders(config.embedders);
+  const queries = new QueryEmbedder(sql, embedders);
+  clearOnAccessChange(queries);
   const spoolFolder = join(config.dataDir, "uploads");
-  const imports = new ImportThreads({ databaseUrl: database.url, spoolFolder });
+  const imports = new ImportThreads({
+    ...{ databaseUrl: database.url, spoolFolder, embedders: fingerprintsOf(embedders) },
+  });
   resources.push("imports", () => imports.close());
+
+  const queueOptions = { embedders: config.embedders, logLevel: config.logLevel };
+  const queue = new EmbeddingQueue(sql, log, { databaseUrl: database.url, ...queueOptions });
+  resources.push("embeddings", () => queue.close());
 
   const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
@@ -134,6 +146,7 @@ async function openServices(
 
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
+    ...{ embedders, queries },
     ...{ clearOnAccessChange, engine, scopes, bodies: new BodyIntake() },
     admission: new Admission(scheduler),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),

@@ -454,6 +454,21 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A file without chunks that was found. Absent with a chunk. */
+        FoundFile: {
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The file's path. */
+            path: string;
+            /**
+             * Format: uuid
+             * @description The id of the file's version.
+             */
+            version_id: string;
+        };
         FrontmatterEntry: {
             /** @description The entry's key. */
             key: string;
@@ -521,6 +536,8 @@ export interface components {
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
             last_sequence: number | null;
+            /** @description Files whose chunks wait for their embeddings. */
+            embeddings_waiting: number;
             /** @description By server and dimension, texts first. Empty: no server has it loaded. */
             data: components["schemas"]["ServerIndex"][];
         };
@@ -882,6 +899,11 @@ export interface components {
             slug: string;
             /** @description A description of the project. */
             description?: string;
+            /**
+             * @description The name of the embedder that embeds the project's files and queries: `hashing`, which is built in and meant for demonstrations, or one of the operator's.
+             * @example hashing
+             */
+            embedder?: string;
             /** @description The slug of a project to copy config, features and environments from. */
             templateSlug?: string;
             /**
@@ -984,6 +1006,8 @@ export interface components {
             provider?: string | null;
             /** @description The layout of the files; null for the default. */
             layout?: string | null;
+            /** @description The name of the project's embedder. Absent without one. */
+            embedder?: string;
             /** @description The members, owners first, at most 1000. */
             users?: components["schemas"]["Member"][];
         };
@@ -993,6 +1017,11 @@ export interface components {
             name?: string;
             /** @description A description of the project. */
             description?: string;
+            /**
+             * @description The name of the embedder that embeds the project's files and queries: `hashing`, which is built in and meant for demonstrations, or one of the operator's.
+             * @example hashing
+             */
+            embedder?: string;
         };
         ProjectPage: {
             /** @description The caller's projects in order of slug. */
@@ -1014,6 +1043,56 @@ export interface components {
             build_status: string;
             /** @description The status of the deployment. */
             deploy_status: string;
+        };
+        /** @description A chunk that was found. */
+        RetrieveHit: {
+            /** @description The chunk; null for a file without chunks. */
+            chunk: components["schemas"]["FoundChunk"] | null;
+            file?: components["schemas"]["FoundFile"];
+            /** @description How good it is: the cosine in `semantic`, else a fused score from 0 to 1. */
+            score: number;
+            /** @description What found it; `hybrid` is both. */
+            match_type: "semantic" | "keyword" | "hybrid";
+            /** @description The scores that the fused one is made of. */
+            scores: {
+                /** @description The cosine; null if the vector did not find it. */
+                semantic: number | null;
+                /** @description The lookup's score; null if the words did not find it. */
+                keyword: number | null;
+            };
+            highlight?: components["schemas"]["Snippet"];
+            /** @description The title of the file. Absent without a query. */
+            title?: string;
+            /** @description The nearest heading above it. Absent without a query. */
+            heading?: string | null;
+        };
+        /** @description A question by text, by vector, or by both. */
+        RetrieveRequest: {
+            /** @description What to look for, 1 to 500 characters without white space around it. The project's embedder embeds it, unless a vector is given. */
+            query?: string;
+            /** @description The number of elements of the vector. */
+            dimension?: 768 | 1024 | 1536 | 3072 | 4096;
+            /** @description `semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with a query, else `semantic`. */
+            mode?: "semantic" | "keyword" | "hybrid";
+            target?: components["schemas"]["LookupTarget"];
+            /** @description The maximum number of results; a fraction is rounded down. Default: 10. */
+            limit?: number;
+            /** @description The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, else 0. */
+            threshold?: number;
+            filter?: components["schemas"]["Filter"];
+            /** @description `page_info.next` of the previous page. It continues that page's query: parameters sent with it must have the same values. */
+            cursor?: string;
+            /** @description The query embedding. */
+            vector?: number[] | string;
+        };
+        RetrieveResponse: {
+            /** @description Best first. */
+            data: components["schemas"]["RetrieveHit"][];
+            page_info: components["schemas"]["PageInfo"];
+            /** @description Duration of the search itself, in milliseconds. */
+            search_time_ms: number;
+            /** @description How many hits there are: exactly in `keyword`, else at least so many. */
+            total_matches: number;
         };
         /** @description A chunk that was found. */
         SearchHit: {

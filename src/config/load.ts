@@ -17,6 +17,7 @@ import {
   VECTOR_PLACEMENTS_MAX,
 } from "../shared/limits.ts";
 import { ENVIRONMENT, ROOT } from "./caller.ts";
+import { readEmbedders } from "./embedders.ts";
 import { type Environment, Reader } from "./reader.ts";
 import {
   type Config,
@@ -130,6 +131,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       prices: readPrices(reader),
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
+    embedders: readEmbedders(reader),
     apiKey: reader.text("TESSERA_API_KEY"),
     serviceUrl: reader.url("TESSERA_URL", http)?.replace(/\/+$/, ""),
     searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),

@@ -1,4 +1,5 @@
 import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
+import type { EmbedderConfig } from "./embedders.ts";
 
 export type DemoMode = "auto" | "on" | "off";
 
@@ -62,6 +63,8 @@ export interface Config {
   };
   /** Sent to the embedding endpoint of a Markdown import. */
   readonly embedApiKey: string | undefined;
+  /** The embedders that projects may name, beside the built-in one. */
+  readonly embedders: readonly EmbedderConfig[];
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
   /** Where commands find the service, without a trailing slash. */

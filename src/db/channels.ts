@@ -3,3 +3,6 @@ export const CHANGES_CHANNEL = "tessera_changes";
 
 /** File versions were stored that no scope may hold yet. Payload: a project, then the versions. */
 export const NEW_VERSIONS_CHANNEL = "tessera_new_versions";
+
+/** Files wait for their embeddings; no payload. */
+export const EMBEDDINGS_CHANNEL = "tessera_embeddings";

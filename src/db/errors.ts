@@ -44,6 +44,8 @@ const STATEMENT_TIMEOUT = "57014";
 const LIMIT_EXCEEDED = "54000";
 /** A trigger raises it, see migrations/0017_quotas.sql. Its message is meant for the caller. */
 const QUOTA_EXCEEDED = "TQ001";
+/** Raised by a trigger when a project is given another embedder than that of its chunks. */
+const EMBEDDER_MISMATCH = "TE001";
 /** Text that PostgreSQL cannot store: a NUL character or half of a surrogate pair. */
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
@@ -137,6 +139,11 @@ export function isConflict(error: unknown): boolean {
   return ["23505", "23503"].includes(sqlState(error) ?? "");
 }
 
+/** True when a project is given another embedder than that of its chunks. */
+export function isEmbedderMismatch(error: unknown): boolean {
+  return sqlState(error) === EMBEDDER_MISMATCH;
+}
+
 /** The problem for a database failure; undefined for any other error. */
 export function databaseProblem(error: unknown): Problem | undefined {
   const shortage = isPanic(error) ? undefined : resourceShortage(error);
@@ -151,6 +158,10 @@ export function databaseProblem(error: unknown): Problem | undefined {
   }
   if (sqlState(error) === QUOTA_EXCEEDED) {
     return new Problem("quota-exceeded", { detail: (error as Error).message });
+  }
+  if (isEmbedderMismatch(error)) {
+    const remedy = "`tessera embeddings rebuild` embeds them by another one.";
+    return new Problem("embedder-mismatch", { detail: `${(error as Error).message} ${remedy}` });
   }
   if (UNSTORABLE_TEXT_STATES.has(sqlState(error) ?? "")) {
     const message = "contains a character that cannot be stored, such as NUL";

@@ -101,6 +101,8 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   /** The permission that the caller must hold; null when any valid credential suffices. */
   readonly permission: Permission | null;
   readonly body?: B;
+  /** What the document shows as the body, where the handler checks more of it than `body` does. */
+  readonly documentedBody?: TSchema;
   readonly bodyExample?: Example;
   /** True when an absent body means `{}`. */
   readonly bodyOptional?: boolean;

@@ -11,7 +11,7 @@ import { ImportSession, type TimeBounds } from "./session.ts";
 import { announceProject, announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
-import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
+import { type PlanContext, type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
 import {
   applyActiveRelease,
   applyEnvironment,
@@ -24,7 +24,7 @@ import {
   stagedEnvironments,
 } from "./upsert/staging.ts";
 
-interface ImportOptions {
+interface ImportOptions extends Pick<PlanContext, "embedders"> {
   /** Who imports, for the audit log. */
   readonly actor: Actor;
   /** The only project that the records may belong to; `readBatches` needs it too. */
@@ -61,7 +61,6 @@ export interface ImportSummary {
 
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
-
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
@@ -214,7 +213,8 @@ class Import {
   /** Writes a batch whose first record has this number within the import. */
   async #write(batch: InputRecord[], firstRecord: number): Promise<WrittenBatch> {
     const { sql } = this.session;
-    const context = { lookups: this.#lookups, target: this.options.target, firstRecord };
+    const { target, embedders } = this.options;
+    const context = { lookups: this.#lookups, target, embedders, firstRecord };
     const { plan, rejected } = await planBatch(sql, context, batch);
     const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);
     for (const step of plan.afterRows) {

@@ -1,3 +1,4 @@
+import { isEmbedderMismatch } from "../db/errors.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 
 /** SQLSTATE classes of errors that a record causes: bad data, violated constraints, limits. */
@@ -8,6 +9,7 @@ export function rejectionReason(error: unknown): string | undefined {
   if (error instanceof RecordError) return error.message;
   const { code, message } = error as { code?: unknown; message?: string };
   if (typeof code !== "string" || code.length !== 5) return undefined;
+  if (isEmbedderMismatch(error)) return message;
   return DATA_ERROR_STATES.test(code) ? `PostgreSQL rejects it: ${message}` : undefined;
 }
 

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queryable } from "../db/client.ts";
-import { type MarkdownChunk, markdownChunks, plainChunks } from "../markdown/index.ts";
+import { cutChunks } from "./records/cut.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
-import { sortedJson } from "./records/sorted-json.ts";
 import type { ImportTarget } from "./records/target.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import { planBatch } from "./upsert/plan-batch.ts";
@@ -30,24 +29,15 @@ async function textVersion(
   return {
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
-    chunks: await fileChunks(isMarkdown ? markdownChunks(content) : plainChunks(content)),
+    chunks: await cutText(content, isMarkdown),
   };
 }
 
-/** The main thread goes on to answer other requests while a large file is cut. */
-async function fileChunks(cut: Iterable<MarkdownChunk>): Promise<FileChunk[]> {
+/** Cuts a text into chunks. The main thread goes on to answer other requests meanwhile. */
+export async function cutText(content: string, isMarkdown: boolean): Promise<FileChunk[]> {
   const chunks: FileChunk[] = [];
-  for (const chunk of cut) {
-    chunks.push({
-      index: chunks.length,
-      content: chunk.content,
-      startOffset: chunk.start_offset,
-      endOffset: chunk.end_offset,
-      tokenCount: chunk.token_count,
-      metadata: sortedJson(chunk.metadata),
-      dimension: null,
-      embedding: null,
-    });
+  for (const chunk of cutChunks(content, isMarkdown)) {
+    chunks.push(chunk);
     if (chunks.length % CHUNKS_PER_TURN === 0) await nextTurn();
   }
   return chunks;

@@ -171,6 +171,18 @@ export const CATALOGUE = {
     steps: ["Look up the names in the project.", "Send the request again with another name."],
     related: ["release-not-found"],
   },
+  "embedder-mismatch": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Embedder mismatch",
+    detail: "Embeddings of different embedders cannot be compared.",
+    suggestion: "Let the operator run `tessera embeddings rebuild` for the project.",
+    steps: [
+      "Read detail: it names the embedder of the project's chunks and the other one.",
+      "Use the embedder of the project, or have its chunks embedded again by the other one.",
+    ],
+    related: ["validation-failed"],
+  },
   "quota-exceeded": {
     status: 409,
     category: "SUBSCRIPTION",

@@ -347,6 +347,7 @@ export const HEADING_MAX_CHARS = 512;
 export const CHUNK_TARGET_CHARS = 1_200;
 export const CHUNK_MAX_CHARS = 2_000;
 export const EMBED_DEFAULT_DIMENSION = 768;
+export const EMBEDDER_NAME_MAX_CHARS = 63;
 /** Typical similarity of related texts by hashed features; a model's embeddings are far more alike. */
 export const EMBED_HASHING_THRESHOLD = 0.2;
 

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { announceVersions } from "../../src/import/upsert/announce.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 
@@ -11,7 +11,7 @@ setDefaultTimeout(120_000);
 const WAIT_MS = 60_000;
 const DIMENSION = 768;
 
-const api = await startApiProcess();
+const api = await startApi();
 await untilReady(api.url);
 const { sql } = api;
 const member = await api.user();

@@ -8,6 +8,7 @@ import { refusesBadCredentials } from "../../support/api/guards.ts";
 const SLUGS: readonly Slug[] = [
   "validation-failed",
   "payload-too-large",
+  "embedder-mismatch",
   "quota-exceeded",
   "file-not-found",
   "release-name-taken",

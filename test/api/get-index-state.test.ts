@@ -36,7 +36,10 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const { status, body } = await api.get(`/projects/${idle.id}/index-state`, member);
     expect([status, body]).toEqual([
       200,
-      { complete: false, applied_sequence: null, last_sequence: null, data: [] },
+      {
+        ...{ complete: false, applied_sequence: null, last_sequence: null },
+        ...{ embeddings_waiting: 0, data: [] },
+      },
     ]);
   });
 

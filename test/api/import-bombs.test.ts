@@ -42,29 +42,33 @@ function noise(chars: number): string {
 }
 
 describe("a small body that expands to much", () => {
-  const units = ["{}\n", "\n", " \r\n", `${JSON.stringify(PRODUCTION)}\n`, "x", "[", '{"record":'];
-  test.each(units)(
-    "of %j is answered 413, strict or not, and the service goes on",
-    async (unit) => {
-      const project = await api.project(owner);
-      const text = unit.repeat((3 * IMPORT_EXPANSION_FREE_BYTES) / unit.length);
-      for (const [encoding, query] of [
-        ["gzip", ""],
-        ["zstd", "?strict=true"],
-      ] as const) {
-        const answer = await send(project, pack[encoding](text), encoding, query);
-        const reason =
-          answer.status === 400 ? "lines are refused" : `${IMPORT_EXPANSION_MAX} times`;
-        expect(answer.body.detail).toContain(reason);
-      }
-      expect(await report(project, [PRODUCTION, file("a.md")])).toMatchObject({ refused: 0 });
-    },
-  );
+  const units = ["\n", " \r\n", `${JSON.stringify(PRODUCTION)}\n`, "x", "[", '{"record":'];
+  test.each(units)("of %j is answered 413, strict or not", async (unit) => {
+    const project = await api.project(owner);
+    const text = unit.repeat((3 * IMPORT_EXPANSION_FREE_BYTES) / unit.length);
+    for (const [encoding, query] of [
+      ["gzip", ""],
+      ["zstd", "?strict=true"],
+    ] as const) {
+      const answer = await send(project, pack[encoding](text), encoding, query);
+      expect(answer.status).toBe(413);
+      expect(answer.body.detail).toContain(`${IMPORT_EXPANSION_MAX} times`);
+    }
+  });
+
+  test("leaves the service to go on", async () => {
+    const project = await api.project(owner);
+    expect(await report(project, [PRODUCTION, file("a.md")])).toMatchObject({ refused: 0 });
+  });
 
   test("is imported when its bytes expand as those of documents do, or are few", async () => {
     const project = await api.project(owner);
     const content = noise(40_000);
     const files = Array.from({ length: 60 }, (_, i) => file(`${i}.md`, { content }));
+    const beginnings = files.map((line, i) => ({
+      ...line,
+      content: content.slice(0, 8_000 + i * 8),
+    }));
     for (const encoding of encodings) {
       const few = await send(
         project,
@@ -72,10 +76,7 @@ describe("a small body that expands to much", () => {
         encoding,
       );
       expect(few.status).toBe(200);
-      const body = pack[encoding](
-        ndjson(files.map((line, i) => ({ ...line, content: noise(8_000 + i * 8) }))),
-      );
-      expect((await send(project, body, encoding)).status).toBe(200);
+      expect((await send(project, pack[encoding](ndjson(beginnings)), encoding)).status).toBe(200);
     }
   });
 });
@@ -85,7 +86,7 @@ describe("an import of lines that are refused", () => {
     const project = await api.project(owner);
     await report(project, [PRODUCTION]);
     const text = ndjson([file("a.md")]) + "{}\n".repeat(IMPORT_REFUSED_MAX + 1);
-    const answer = await send(project, text);
+    const answer = await send(project, pack.zstd(text), "zstd", "?strict=true");
     expect(answer.status).toBe(400);
     expect(answer.body.slug).toBe("validation-failed");
     expect(answer.body.detail).toContain(`More than ${IMPORT_REFUSED_MAX} lines are refused`);
@@ -114,7 +115,7 @@ test("an import whose client leaves after its upload stops, changes no scope and
   const project = await api.project(owner);
   await report(project, [PRODUCTION]);
   const chunks = Array.from({ length: 20 }, (_, i) => ({ content: `chunk ${i}` }));
-  const files = Array.from({ length: 6_000 }, (_, i) => file(`${i}.md`, { chunks }));
+  const files = Array.from({ length: 2_500 }, (_, i) => file(`${i}.md`, { chunks }));
   const body = pack.gzip(ndjson(files));
   const stored = async () => {
     const [row] = await api.sql`
@@ -162,20 +163,20 @@ test("a record with more text than memory is meant for is refused, and no other 
 });
 
 describe("a compressed upload that broke off", () => {
-  const files = Array.from({ length: 400 }, (_, i) =>
+  const files = Array.from({ length: 100 }, (_, i) =>
     file(`${i}.md`, { content: noise(96 + 8 * (i % 40)) }),
   );
   const cases = encodings.flatMap((encoding) =>
     ["", "?strict=true"].map((query) => [encoding, query] as const),
   );
   test.each(cases)(
-    "with %s and %p is answered 400, wherever it was cut, and changes no scope",
+    "with %s and %p is answered 400 and changes no scope",
     async (encoding, query) => {
       const project = await api.project(owner);
       await report(project, [PRODUCTION]);
       const whole = pack[encoding](ndjson(files));
       const twice = new Uint8Array(Buffer.concat([whole, whole.subarray(0, whole.length - 3)]));
-      const cuts = [whole.length >> 1, whole.length - 1, whole.length - 9, 3];
+      const cuts = [whole.length >> 1, whole.length - 1];
       const broken = [...cuts.map((cut) => whole.slice(0, cut)), twice];
       for (const body of broken) {
         const answer = await send(project, body, encoding, query);

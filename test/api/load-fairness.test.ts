@@ -8,7 +8,8 @@ import { addEnvironment } from "../../support/accounts.ts";
 import {
   type Answer,
   type Caller,
-  startApiProcess,
+  startApi,
+  type TestApi,
   type TestProject,
 } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
@@ -24,11 +25,10 @@ const query = {
   threshold: 0,
 };
 
-type Service = Awaited<ReturnType<typeof startApiProcess>>;
-let api: Service;
+let api: TestApi;
 
 beforeAll(async () => {
-  api = await startApiProcess({ env: { INDEX_PRELOAD: "none" } });
+  api = await startApi({ env: { INDEX_PRELOAD: "none" } });
 });
 afterAll(() => api.stop());
 

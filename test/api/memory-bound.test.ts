@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 
 setDefaultTimeout(120_000);
@@ -12,7 +12,7 @@ const PAUSE_MS = 350;
 const ROUNDS = 3;
 
 test("more projects than fit into the memory of the indexes, all in use, are searched in turn and never all in memory", async () => {
-  const api = await startApiProcess({ env: { INDEX_MEMORY_BYTES: String(BUDGET_BYTES) } });
+  const api = await startApi({ env: { INDEX_MEMORY_BYTES: String(BUDGET_BYTES) } });
   await untilReady(api.url);
   const loaded = async () => {
     const text = await (await fetch(`${api.url}/metrics`)).text();

@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import {
+  type EmbeddingEndpoint,
+  startEmbeddingEndpoint,
+  vectorOf,
+} from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { type EmbeddingEndpoint, startEmbeddingEndpoint, vectorOf } from "./embedding-endpoint.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
+import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
-import { startEmbeddingEndpoint } from "./embedding-endpoint.ts";
 import { contentsOf, openCli } from "./support.ts";
 
 const PATIENCE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { addApiKey, type Project } from "../../support/accounts.ts";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { openPage, startBrowser } from "../../support/processes/browser.ts";
 import { addWebhook } from "../../support/webhooks.ts";
@@ -12,7 +12,7 @@ const DESKTOP = { width: 1_200, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
 const [api, browser] = await Promise.all([
-  startApiProcess({ env: { DEMO: "on", BASE_URL: undefined } }),
+  startApi({ env: { DEMO: "on", BASE_URL: undefined } }),
   startBrowser(),
 ]);
 await untilReady(api.url);

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
@@ -19,8 +19,6 @@ const AFTER = "as the database has it now";
 const FILES = 2;
 const TEXT_AFTER = "volcano";
 const TEXTS = 6;
-
-type Service = Awaited<ReturnType<typeof startApiProcess>>;
 
 const projectFolder = (folder: string, world: IndexWorld | KnowledgeWorld) =>
   join(folder, "index", "slot-0", world.project.id);
@@ -73,15 +71,10 @@ const TEXT_DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
 };
 const textDamages = Object.entries(TEXT_DAMAGES);
 
-async function stop(service: Service): Promise<void> {
-  service.server.kill("SIGTERM");
-  expect(await service.server.exited).toBe(0);
-}
-
 // One service has indexed a project for each case, saved their snapshots and stopped. The cases start
 // services on copies of its folder.
 const saved = dataFolder();
-const first = await startApiProcess({ env: { DATA_DIR: saved } });
+const first = await startApi({ env: { DATA_DIR: saved } });
 const { sql } = first;
 const world = await IndexWorld.create(first);
 const copied = await IndexWorld.create(first);
@@ -97,7 +90,7 @@ for (const each of [texts, ...damagedTexts]) {
   await each.write(TEXTS);
   await each.agrees(first.url);
 }
-await stop(first);
+await first.stop();
 // The change log has no entry for this, so only a rebuilt index can show it.
 for (const each of worlds) await each.rewriteContents(AFTER);
 for (const each of [texts, ...damagedTexts]) await each.rewrite(TEXT_AFTER);
@@ -109,13 +102,14 @@ function copyOfSnapshots(): string {
   return folder;
 }
 
-async function start(folder: string): Promise<Service> {
-  const service = await startApiProcess({ beside: first, env: { DATA_DIR: folder } });
+/** Starts a service on a folder, which takes little time in this process. */
+async function start(folder: string): Promise<TestApi> {
+  const service = await startApi({ beside: first, env: { DATA_DIR: folder } });
   await untilReady(service.url);
   return service;
 }
 
-const contents = async ({ url }: Service, of = world) => (await of.search(url)).contents;
+const contents = async ({ url }: TestApi, of = world) => (await of.search(url)).contents;
 
 describe("a service that starts with snapshots of which some are unusable", () => {
   const folder = copyOfSnapshots();
@@ -125,12 +119,14 @@ describe("a service that starts with snapshots of which some are unusable", () =
   for (const [i, [, damage]] of textDamages.entries()) {
     damage(projectFolder(folder, damagedTexts[i] as KnowledgeWorld));
   }
-  let starting: Promise<Service> | undefined;
+  let starting: ReturnType<typeof startApiProcess> | undefined;
   const started = () => {
     starting ??= (async () => {
       await sql`SELECT append_change(${rebuilt.project.id}, 'rebuild', ${rebuilt.project.id})`;
       await sql`DELETE FROM projects WHERE id = ${deleted.project.id}`;
-      return await start(folder);
+      const service = await startApiProcess({ beside: first, env: { DATA_DIR: folder } });
+      await untilReady(service.url);
+      return service;
     })();
     return starting;
   };
@@ -191,11 +187,13 @@ describe("a service that starts with snapshots of which some are unusable", () =
   });
 
   test("two services on one data directory keep separate snapshots, to which later changes are added", async () => {
-    const services = [await started(), await start(folder)];
+    const [one, two] = [await started(), await start(folder)];
     await rebuilt.write(1, "for-both");
     for (const each of damagedTexts) await each.write(TEXTS / 2);
-    for (const service of services) await rebuilt.agrees(service.url);
-    for (const service of services) await stop(service);
+    for (const { url } of [one, two]) await rebuilt.agrees(url);
+    one.server.kill("SIGTERM");
+    expect(await one.server.exited).toBe(0);
+    await two.stop();
     const slots = readdirSync(join(folder, "index")).filter((name) => !name.endsWith(".lock"));
     expect(slots.sort()).toEqual(["slot-0", "slot-1"]);
     for (const slot of slots) {
@@ -211,7 +209,7 @@ describe("a service that starts with snapshots of which some are unusable", () =
     for (const each of damagedTexts) {
       expect(await each.paths(third.url, { query: TEXT_AFTER })).toHaveLength(TEXTS / 2);
     }
-    await stop(third);
+    await third.stop();
   });
 });
 
@@ -223,7 +221,7 @@ describe("a service whose database has changed since the snapshot", () => {
     const service = await start(copyOfSnapshots());
     await other.agrees(service.url);
     expect(await contents(service, other)).toEqual([AFTER]);
-    await stop(service);
+    await service.stop();
     await sql`UPDATE change_log SET at = at - interval '1 second'`;
   });
 
@@ -233,7 +231,7 @@ describe("a service whose database has changed since the snapshot", () => {
     const service = await start(copyOfSnapshots());
     await other.agrees(service.url);
     expect(await contents(service, other)).toEqual([AFTER]);
-    await stop(service);
+    await service.stop();
     await sql`UPDATE index_origin SET id = ${origin.id}`;
   });
 
@@ -247,6 +245,6 @@ describe("a service whose database has changed since the snapshot", () => {
     const service = await start(copyOfSnapshots());
     await pruned.agrees(service.url);
     expect(await contents(service, pruned)).toContain(BEFORE);
-    await stop(service);
+    await service.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import {
   attach,
@@ -16,7 +16,7 @@ const WAIT_MS = 30_000;
 const DIMENSION = 768;
 
 test("after a database has lost its last commits and others took their place, searches see its current state", async () => {
-  const api = await startApiProcess();
+  const api = await startApi();
   const { sql, url } = api;
   await untilReady(url);
   const member = await api.user();

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
-import { type Caller, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
-const one = await startApiProcess({ env });
+const one = await startApi({ env });
 const two = await startApiProcess({ env, beside: one });
 const { sql } = one;
 const processes = [one, two];

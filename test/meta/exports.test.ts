@@ -42,7 +42,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
   },
   "src/db/embedded.ts": { names: ["EmbeddedDatabase"], reason: "type of a server under test" },
   "src/db/migrate.ts": { names: ["shippedMigrations"], reason: "the schema that a template has" },
-  "src/import/embedders/remote-embedder.ts": {
+  "src/import/embedders/endpoint.ts": {
     names: ["embeddingsUrl"],
     reason: "all forms of a base URL are checked",
   },

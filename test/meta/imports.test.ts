@@ -16,7 +16,7 @@ import {
 const LAYERS = {
   entry: ["main.ts", "cli", "serve.ts", "failure.ts"],
   app: ["app.ts"],
-  api: ["api", "platform", "import", "export", "demo"],
+  api: ["api", "platform", "embeddings", "import", "export", "demo"],
   engine: ["engine"],
   shared: [
     "http",

@@ -84,6 +84,7 @@ const newProject = (templateId: string | null) => ({
   name: "n",
   description: null,
   templateId,
+  embedder: null,
 });
 const delivery = () => ({
   definitionId: "hook8",

@@ -8,7 +8,8 @@ import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
-import { LookupCursors } from "./cursor.ts";
+import { StoredCursors } from "../scopes/stored-cursors.ts";
+import { LookupState } from "./question.ts";
 import { LookupBody, LookupPage } from "./schema.ts";
 import { lookUp } from "./service.ts";
 
@@ -46,7 +47,7 @@ export function knowledgeOperations(services: {
   readonly engine: Engine;
   readonly metrics: Metrics;
 }): Operation[] {
-  const cursors = new LookupCursors(services.coordinator);
+  const cursors = new StoredCursors(services.coordinator, "lookup", LookupState);
   return [
     operation({
       id: "lookUpKnowledge",

@@ -5,34 +5,10 @@ import {
   LOOKUP_LIMIT_MAX,
   LOOKUP_QUERY_MAX_CHARS,
   LOOKUP_SHARDS_MAX,
-  REFERENCE_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { FrontmatterEntry } from "../../shared/schemas.ts";
-
-const targetName = (description: string) =>
-  Type.String({ minLength: 1, maxLength: REFERENCE_MAX_CHARS, description });
-
-export const LookupTarget = Type.Union(
-  [
-    Type.Object(
-      { environment: targetName("The environment's name.") },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      { release: targetName("The release's name or id.") },
-      { additionalProperties: false },
-    ),
-  ],
-  {
-    title: "LookupTarget",
-    description:
-      "Where to look: an environment by name, or a release by name or id. Default: the " +
-      "environment `production`, else the first environment by name.",
-    errorMessage: 'must be {"environment": "<name>"} or {"release": "<name or id>"}',
-  },
-);
-export type LookupTarget = Static<typeof LookupTarget>;
+import { LookupTarget } from "../scopes/target.ts";
 
 export const LookupBody = Type.Object(
   {
@@ -86,7 +62,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const Offset = Type.Integer({ minimum: 0 });
 
-const Snippet = Type.Object(
+export const Snippet = Type.Object(
   {
     text: Type.String({
       description: "The passage on one line. An ellipsis marks where it was cut.",

@@ -1,22 +1,23 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
-import type { Scope } from "../../engine/requests/scope.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
 import { type FilterText, narrowed, readFilter, validFilter } from "../scopes/filter.ts";
-import { ScopeNotFound, type ScopeReference, type ScopeResolver } from "../scopes/resolver.ts";
-import type { LookupCursors, LookupQuestion, LookupState } from "./cursor.ts";
-import type { LookupBody, LookupTarget } from "./schema.ts";
+import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
+import type { StoredCursors } from "../scopes/stored-cursors.ts";
+import { otherQuestion, requireSameTarget, scopeRefOf } from "../scopes/target.ts";
+import type { LookupQuestion, LookupState } from "./question.ts";
+import type { LookupBody } from "./schema.ts";
 
 interface LookupServices {
   readonly scopes: ScopeResolver;
   readonly engine: Engine;
   readonly metrics: Metrics;
-  readonly cursors: LookupCursors;
+  readonly cursors: StoredCursors<typeof LookupState>;
 }
 
 interface LookupCall {
@@ -65,9 +66,6 @@ function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
   };
 }
 
-const otherQuery = () =>
-  new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
-
 /** Parameters that are sent with a cursor must be those of its question. */
 function checkSame(question: LookupQuestion, body: LookupBody): void {
   const same =
@@ -76,28 +74,7 @@ function checkSame(question: LookupQuestion, body: LookupBody): void {
     (body.limit === undefined || body.limit === question.limit) &&
     (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
     (body.shard_count === undefined || body.shard_count === question.shardCount);
-  if (!same) throw otherQuery();
-}
-
-/**
- * A target that is sent with a cursor must be that of its question, or name the scope that a question
- * without one has by default.
- */
-async function checkSameTarget(
-  { scopes }: LookupServices,
-  { principal, projectRef, body: { lookup_target: given } }: LookupCall,
-  asked: LookupTarget | null,
-  scope: Scope,
-): Promise<void> {
-  if (given === undefined || JSON.stringify(given) === JSON.stringify(asked)) return;
-  if (asked !== null) throw otherQuery();
-  try {
-    const named = await scopes.resolve(principal, scopeRefOf(projectRef, given));
-    if (named.id === scope.id) return;
-  } catch (error) {
-    if (!(error instanceof ScopeNotFound)) throw error;
-  }
-  throw otherQuery();
+  if (!same) throw otherQuestion();
 }
 
 /** The state of a cursor, which has to be of this project and to continue what the body asks for. */
@@ -105,14 +82,6 @@ function continued(state: LookupState | null, projectId: string, body: LookupBod
   if (state?.question.projectId !== projectId) throw new Problem("invalid-cursor");
   checkSame(state.question, body);
   return state;
-}
-
-/** The scope that a target names; without a target, the project's default. */
-function scopeRefOf(project: string, target: LookupTarget | null): ScopeReference {
-  if (target === null) return { project, kind: "default" };
-  return "release" in target
-    ? { project, kind: "release", name: target.release }
-    : { project, kind: "environment", name: target.environment };
 }
 
 interface FoundPage {
@@ -136,7 +105,10 @@ async function begin(services: LookupServices, call: LookupCall) {
       ? { question: firstQuestion(projectId, body), progress: "" }
       : continued(known, projectId, body);
   if (scope instanceof ScopeNotFound) throw scope;
-  if (known !== null) await checkSameTarget(services, call, known.question.target, scope);
+  if (known !== null) {
+    const { lookup_target: given } = body;
+    await requireSameTarget(services, call, { given, asked: known.question.target, scope });
+  }
   return { state, scope };
 }
 

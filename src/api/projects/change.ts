@@ -8,7 +8,7 @@ import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { removeProject } from "./manage.ts";
 import type { Project, ProjectChange } from "./schema.ts";
-import { getProject } from "./service.ts";
+import { fingerprintOf, getProject, type ProjectServices } from "./service.ts";
 
 interface ChangeCall {
   readonly principal: Principal;
@@ -16,23 +16,30 @@ interface ChangeCall {
   readonly reference: string;
 }
 
-/** Changes a project. Throws `project-not-found`, and `permission-denied` for all but owners. */
+/**
+ * Changes a project. Throws `project-not-found`, `permission-denied` for all but owners, and
+ * `embedder-mismatch` if its chunks have another embedder.
+ */
 export async function updateProject(
-  sql: Sql,
+  { sql, embedders }: ProjectServices,
   { principal, requestId, reference }: ChangeCall,
   change: ProjectChange,
 ): Promise<Project> {
   const { name = null, description = null }: Partial<Record<keyof ProjectChange, string | null>> =
     change;
+  const embedder = fingerprintOf(embedders, change.embedder);
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     const { id } = await findOwnedProject(tx, principal, reference);
+    // Files that are stored at the same time see this change, or it sees their chunks.
+    if (embedder !== null) await tx`SELECT 1 FROM projects WHERE id = ${id} FOR UPDATE`;
     const { count } = await tx`
-      UPDATE projects SET name = coalesce(${name}, name),
+      UPDATE projects SET name = coalesce(${name}, name), embedder = coalesce(${embedder}, embedder),
         description = coalesce(${description}, description), updated_at = now()
       WHERE id = ${id} AND (name <> ${name} OR description IS DISTINCT FROM
-        coalesce(${description}, description))`;
+        coalesce(${description}, description) OR embedder IS DISTINCT FROM
+        coalesce(${embedder}, embedder))`;
     if (count > 0) {
-      await noteChange(tx, "project.changed", id, omitNulls({ name, description }));
+      await noteChange(tx, "project.changed", id, omitNulls({ name, description, embedder }));
     }
     return await getProject(tx, principal, id);
   });

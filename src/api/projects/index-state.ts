@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { isComplete, readIndexReports } from "../../engine/indexing/changes/index-state.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { timestamp } from "../../shared/formats.ts";
@@ -26,6 +27,7 @@ const IndexState = Type.Object(
       "The position of the last change of the project; null when the log has none, because old " +
         "entries are deleted.",
     ),
+    embeddings_waiting: count("Files whose chunks wait for their embeddings."),
     data: Type.Array(
       Type.Object(
         {
@@ -72,6 +74,7 @@ const EXAMPLE: IndexState = {
   complete: false,
   applied_sequence: 1_204,
   last_sequence: 1_204,
+  embeddings_waiting: 0,
   data: [
     {
       server: "5b2f4c1e-7d3a-4e6b-9c8d-1f0a2b3c4d5e",
@@ -117,6 +120,7 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
     complete: data.length > 0 && data.every((index) => index.complete),
     applied_sequence: reports.length === 0 ? null : Math.min(...reports.map(({ seq }) => seq)),
     last_sequence: last,
+    embeddings_waiting: await countWaiting(sql, projectId),
     data,
   };
 }

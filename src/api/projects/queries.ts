@@ -1,5 +1,6 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
+import { Problem } from "../../problem/problem.ts";
 import { PROJECT_MEMBERS_MAX, PROJECT_RELEASES_MAX } from "../../shared/limits.ts";
 
 interface ProjectRow {
@@ -12,6 +13,7 @@ interface ProjectRow {
   config: Record<string, unknown>;
   provider: string | null;
   layout: string | null;
+  embedder: string | null;
   prompt_count: number;
   published_at: Date | null;
   created_at: Date;
@@ -65,6 +67,8 @@ interface ProjectValues {
   readonly description: string | null;
   /** The project to copy config, features, provider and layout from; null for none. */
   readonly templateId: string | null;
+  /** The fingerprint of its embedder; null for that of the template. */
+  readonly embedder: string | null;
 }
 
 /** The caller's projects with this id or slug: two when id and slug disagree. */
@@ -107,7 +111,7 @@ export async function readProjects(
 ): Promise<FullProjectRow[]> {
   return await sql<FullProjectRow[]>`
     SELECT p.id, p.slug, p.name, p.description, p.is_claimed, p.features, p.config, p.provider,
-      p.layout, p.prompt_count, p.published_at, p.created_at, p.updated_at,
+      p.layout, p.embedder, p.prompt_count, p.published_at, p.created_at, p.updated_at,
       ${sql.unsafe(SUMMARIES)}
     FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
     WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
@@ -118,15 +122,26 @@ export async function readProjects(
 }
 
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
-  const { id, slug, name, description, templateId } = values;
+  const { id, slug, name, description, templateId, embedder } = values;
   const [row] = await sql<ProjectRow[]>`
-    INSERT INTO projects (id, slug, name, description, features, config, provider, layout)
+    INSERT INTO projects (id, slug, name, description, features, config, provider, layout,
+      embedder)
     SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
-      coalesce(t.config, '{}'), t.provider, t.layout
+      coalesce(t.config, '{}'), t.provider, t.layout, coalesce(${embedder}, t.embedder)
     FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
-    RETURNING id, slug, name, description, is_claimed, features, config, provider, layout,
+    RETURNING id, slug, name, description, is_claimed, features, config, provider, layout, embedder,
       prompt_count, published_at, created_at, updated_at`;
   return row as ProjectRow;
+}
+
+/** Throws `embedder-mismatch` if chunks of a copied project were embedded by another embedder. */
+export async function requireEmbedder(sql: Queryable, projectId: string, embedder: string) {
+  const [other] = await sql<{ embedder: string | null }[]>`
+    SELECT embedder FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
+      AND embedder IS DISTINCT FROM ${embedder} LIMIT 1`;
+  if (other === undefined) return;
+  const detail = `The template's chunks are by the embedder ${other.embedder ?? "none"}, not by ${embedder}.`;
+  throw new Problem("embedder-mismatch", { detail });
 }
 
 export async function insertOwner(sql: Queryable, projectId: string, userId: string) {
@@ -187,15 +202,20 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
     WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
-      start_offset, end_offset, token_count, metadata, dimension, embedding)
+      start_offset, end_offset, token_count, metadata, dimension, embedder, embedding)
     SELECT gen_random_uuid(), ${to}, nv.file_id, nv.id, c.file_path, c.index, c.content,
-      c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedding
+      c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedder, c.embedding
     FROM file_versions nv
     JOIN files nf ON nf.id = nv.file_id
     JOIN files f ON f.project_id = ${from} AND f.path = nf.path
     JOIN file_versions v ON v.file_id = f.id AND v.version_key = nv.version_key
     JOIN chunks c ON c.file_version_id = v.id
     WHERE nf.project_id = ${to}`;
+  await sql`
+    INSERT INTO embedding_queue (file_version_id, project_id)
+    SELECT v.id, ${to} FROM file_versions v WHERE v.project_id = ${to}
+      AND CASE WHEN v.chunk_count = 0 THEN v.content ~ '\\S'
+        ELSE EXISTS (SELECT FROM chunks c WHERE c.file_version_id = v.id AND c.embedding IS NULL) END`;
   await sql`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
     SELECT ${to}, ne.id, nf.id, nv.id

@@ -8,7 +8,7 @@ import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
-import { createProject, getProject, listProjects } from "./service.ts";
+import { createProject, getProject, listProjects, type ProjectServices } from "./service.ts";
 
 const EXAMPLE: Project = {
   id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
@@ -33,6 +33,7 @@ const EXAMPLE: Project = {
   config: {},
   provider: null,
   layout: null,
+  embedder: "hashing",
   users: [
     {
       id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
@@ -55,10 +56,12 @@ const PAGE_EXAMPLE: ProjectPage = {
 };
 
 /** Operations on projects, and on their releases and environments. */
-export function projectOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+export function projectOperations(
+  services: ProjectServices & { cursors: CursorSigner },
+): Operation[] {
   const { sql, cursors } = services;
   return [
-    createOperation(sql),
+    createOperation(services),
     operation({
       id: "listProjects",
       method: "GET",
@@ -90,7 +93,7 @@ export function projectOperations(services: { sql: Sql; cursors: CursorSigner })
       problems: ["project-not-found"],
       handle: ({ params, principal }) => getProject(sql, principal, params.project_reference),
     }),
-    updateOperation(sql),
+    updateOperation(services),
     deleteOperation(sql),
     ...releaseOperations(services),
     indexStateOperation(sql),
@@ -99,14 +102,16 @@ export function projectOperations(services: { sql: Sql; cursors: CursorSigner })
 
 const OWNERS = "The caller needs the role `owner`.";
 
-function updateOperation(sql: Sql): Operation {
+function updateOperation(services: ProjectServices): Operation {
   return operation({
     id: "updateProject",
     method: "PATCH",
     path: "/projects/{project_reference}",
     tag: "Projects",
     summary: "Change a project",
-    description: OWNERS,
+    description:
+      "The embedder can be changed while the project has no chunks. Files that it has as texts are cut and " +
+      `embedded then. For all others the operator has \`tessera embeddings rebuild\`. ${OWNERS}`,
     extension: true,
     permission: "projects.write",
     params: ProjectParams,
@@ -114,9 +119,9 @@ function updateOperation(sql: Sql): Operation {
     bodyExample: { name: "Handbook" },
     response: Project,
     responseExample: EXAMPLE,
-    problems: ["permission-denied", "project-not-found"],
+    problems: ["permission-denied", "project-not-found", "embedder-mismatch"],
     handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
-      updateProject(sql, { principal, requestId, reference }, body),
+      updateProject(services, { principal, requestId, reference }, body),
   });
 }
 
@@ -142,7 +147,7 @@ function deleteOperation(sql: Sql): Operation {
   });
 }
 
-function createOperation(sql: Sql): Operation {
+function createOperation(services: ProjectServices): Operation {
   return operation({
     id: "createProject",
     method: "POST",
@@ -161,9 +166,9 @@ function createOperation(sql: Sql): Operation {
     response: Project,
     responseExample: EXAMPLE,
     responseHeaders: { Location: { description: "The path of the project." } },
-    problems: ["permission-denied", "project-not-found", "project-slug-taken"],
+    problems: ["permission-denied", "project-not-found", "project-slug-taken", "embedder-mismatch"],
     async handle({ principal, requestId, basePath, body }) {
-      const project = await createProject(sql, principal, requestId, body);
+      const project = await createProject(services, principal, requestId, body);
       return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
     },
   });

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { STORABLE } from "../../shared/formats.ts";
 import {
+  EMBEDDER_NAME_MAX_CHARS,
   IMPORT_NAME_MAX_CHARS,
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
@@ -14,6 +15,16 @@ const dateTime = (description: string) => Type.String({ format: "date-time", des
 const nullableText = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
 const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
+
+const EmbedderName = Type.String({
+  minLength: 1,
+  maxLength: EMBEDDER_NAME_MAX_CHARS,
+  examples: ["hashing"],
+  description:
+    "The name of the embedder that embeds the project's files and queries: `hashing`, which is built in " +
+    "and meant for demonstrations, or one of the operator's.",
+  "x-tessera-extension": true,
+});
 
 export const NewProject = Type.Object(
   {
@@ -31,6 +42,7 @@ export const NewProject = Type.Object(
     description: Type.Optional(
       Type.String({ ...storable, description: "A description of the project." }),
     ),
+    embedder: Type.Optional(EmbedderName),
     templateSlug: Type.Optional(
       Type.String({
         ...storable,
@@ -53,6 +65,7 @@ export const ProjectChange = Type.Object(
     description: Type.Optional(
       Type.String({ ...storable, description: "A description of the project." }),
     ),
+    embedder: Type.Optional(EmbedderName),
   },
   { title: "ProjectChange", description: "What is to be changed; absent fields stay." },
 );
@@ -155,6 +168,12 @@ export const Project = Type.Object(
     ),
     provider: nullableText("The host of the project's repository; null when there is none."),
     layout: nullableText("The layout of the files; null for the default."),
+    embedder: Type.Optional(
+      Type.String({
+        description: "The name of the project's embedder. Absent without one.",
+        "x-tessera-extension": true,
+      }),
+    ),
     users: Type.Optional(
       Type.Array(UserSummary, {
         description: `The members, owners first, at most ${PROJECT_MEMBERS_MAX}.`,

@@ -8,6 +8,7 @@ import { uniqueViolation } from "../../db/errors.ts";
 import { transaction } from "../../db/transaction.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type PageRequest, readListing } from "../../http/pages.ts";
+import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -21,16 +22,18 @@ import {
   insertProject,
   readProjects,
   readTemplates,
+  requireEmbedder,
 } from "./queries.ts";
 import type { NewProject, Project, ProjectPage } from "./schema.ts";
 
 const FIRST_ENVIRONMENT = "production";
 
 function projectOf(row: FullProjectRow): Project {
-  const { provider, layout, environments, releases, users, ...rest } = row;
+  const { provider, layout, embedder, environments, releases, users, ...rest } = row;
   return {
     ...omitNulls({
       ...rest,
+      embedder: embedder === null ? null : embedderName(embedder),
       published_at: timestamp(row.published_at),
       created_at: timestamp(row.created_at),
       updated_at: timestamp(row.updated_at),
@@ -41,6 +44,23 @@ function projectOf(row: FullProjectRow): Project {
     layout,
     users: users.map(omitNulls),
   };
+}
+
+export interface ProjectServices {
+  readonly sql: Sql;
+  readonly embedders: ProjectEmbedders;
+}
+
+/** The fingerprint of the embedder that a caller names; null if none is. */
+export function fingerprintOf(
+  embedders: ProjectEmbedders,
+  name: string | undefined,
+): string | null {
+  if (name === undefined) return null;
+  const embedder = embedders.get(name);
+  if (embedder !== undefined) return embedder.fingerprint;
+  const message = `must be one of ${[...embedders.keys()].join(", ")}`;
+  throw invalid([{ field: "embedder", message }]);
 }
 
 /** One page of the caller's projects in order of slug. Throws `invalid-cursor`. */
@@ -100,6 +120,7 @@ async function insertWithTemplate(
   principal: Principal,
   actor: Actor,
   input: NewProject,
+  given: string | null,
 ): Promise<Project> {
   // The template may change while it is copied. All statements must see the same state of it.
   await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
@@ -109,7 +130,8 @@ async function insertWithTemplate(
   await actAs(tx, actor);
   const id = randomUUID();
   const { slug, name, description = null } = input;
-  const project = await insertProject(tx, { id, slug, name, description, templateId });
+  const values = { id, slug, name, description, templateId, embedder: given };
+  const project = await insertProject(tx, values);
   const owner = await insertOwner(tx, id, principal.userId);
   if (templateId === null) {
     const environments = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
@@ -117,20 +139,22 @@ async function insertWithTemplate(
   }
   const environments = await copyEnvironments(tx, templateId, id);
   await copyWorkingSets(tx, templateId, id);
+  if (given !== null) await requireEmbedder(tx, id, given);
   return projectOf({ ...project, environments, releases: [], users: [owner] });
 }
 
 /**
  * Creates a project that the caller owns, empty or as a copy of a template. Throws
  * `permission-denied` for an API key bound to a project, `project-not-found` for an unknown
- * template, and `project-slug-taken`.
+ * template, `project-slug-taken`, and `embedder-mismatch` if the chunks of the template have another one.
  */
 export async function createProject(
-  sql: Sql,
+  { sql, embedders }: ProjectServices,
   principal: Principal,
   requestId: string,
   input: NewProject,
 ): Promise<Project> {
+  const embedder = fingerprintOf(embedders, input.embedder);
   if (principal.projectId !== null) {
     throw new Problem("permission-denied", {
       detail: "An API key that is bound to a project cannot create projects.",
@@ -138,7 +162,7 @@ export async function createProject(
   }
   try {
     return await transaction(sql, (tx) =>
-      insertWithTemplate(tx, principal, actorOf(principal, requestId), input),
+      insertWithTemplate(tx, principal, actorOf(principal, requestId), input, embedder),
     );
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;

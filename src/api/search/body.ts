@@ -81,7 +81,8 @@ function checkVector(
   return [{ field: "vector", message: "must not be all zeros" }];
 }
 
-function decodeVector(
+/** The vector of a JSON body, or what is wrong with it. */
+export function decodeVector(
   value: unknown,
   dimension: number | undefined,
 ): Float32Array<ArrayBuffer> | FieldError[] {

@@ -24,12 +24,12 @@ export const ReleaseSearchParams = Type.Object({
   version: Type.String({ description: "The release's name or its id.", examples: ["v1.4.0"] }),
 });
 
-const Dimension = Type.Union(
+export const Dimension = Type.Union(
   DIMENSIONS.map((dimension) => Type.Literal(dimension)),
   { description: "The number of elements of the vector." },
 );
 
-const Limit = Type.Number({
+export const Limit = Type.Number({
   minimum: 1,
   maximum: SEARCH_LIMIT_MAX,
   default: SEARCH_LIMIT_DEFAULT,
@@ -63,10 +63,14 @@ const VectorBase64 = Type.String({
   description: "The same vector as base64 of little-endian float32 bytes.",
 });
 
+export const Vector = Type.Union([VectorArray, VectorBase64], {
+  description: "The query embedding.",
+});
+
 /** The documented JSON body of a search. */
 export const SearchBody = Type.Object(
   {
-    vector: Type.Union([VectorArray, VectorBase64], { description: "The query embedding." }),
+    vector: Vector,
     ...SearchOptions.properties,
   },
   { title: "SearchRequest", description: "A search by vector." },
@@ -142,7 +146,7 @@ function documentedOnly(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
 }
 
-const FoundChunk = Type.Object(
+export const FoundChunk = Type.Object(
   {
     ...Chunk.properties,
     metadata: Type.Object(

@@ -94,7 +94,8 @@ function requestBodyOf(operation: Operation): Json | undefined {
       : { required: operation.bodyRequired, content: Object.fromEntries(content) };
   }
   if (operation.body === undefined) return undefined;
-  const media = { schema: operation.body as TSchema, example: operation.bodyExample };
+  const schema = operation.documentedBody ?? (operation.body as TSchema);
+  const media = { schema, example: operation.bodyExample };
   return {
     required: operation.bodyOptional !== true,
     content: { "application/json": mediaOf(media) },

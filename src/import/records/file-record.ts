@@ -36,6 +36,8 @@ export interface FileVersion {
   readonly versionId: string | undefined;
   /** True if the key is a hash of the contents, so that it cannot name two different contents. */
   readonly keyIsContentHash: boolean;
+  /** The name or the fingerprint of the embedder of the embeddings; undefined if it was not told. */
+  readonly embedder?: string | undefined;
   /** Hash of content and chunks. */
   readonly fingerprint: string;
   readonly chunks: readonly FileChunk[];
@@ -79,6 +81,7 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
     content,
     versionKey: record.version_key ?? `sha256:${fingerprint}`,
     versionId: record.version_id?.toLowerCase(),
+    embedder: record.embedder,
     keyIsContentHash: record.version_key === undefined,
     fingerprint,
     chunks,

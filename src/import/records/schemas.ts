@@ -85,6 +85,8 @@ const ProjectRecord = record("project", {
   prompt_count: optional(Integer),
   provider: optional(ShortText),
   layout: optional(ShortText),
+  /** The name of an embedder, or its fingerprint as an export has it. */
+  embedder: optional(ShortText),
   published_at: optional(Moment),
   owner: Reference,
   members: optional(
@@ -128,6 +130,8 @@ const FileRecord = record("file", {
   /** The id of this version, as an export has it. */
   version_id: optional(Id),
   chunks: optional(Type.Array(Chunk)),
+  /** The embedder of the chunks' embeddings: its name, or its fingerprint as an export has it. */
+  embedder: optional(ShortText),
   /** Takes the file out of the environments. */
   deleted: optional(Type.Boolean()),
 });

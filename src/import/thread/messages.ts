@@ -2,6 +2,7 @@ import type { Actor } from "../../audit/actor.ts";
 import type { ThreadProtocol } from "../../engine/threads/protocol.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportTarget } from "../records/target.ts";
+import type { Fingerprints } from "../upsert/plan.ts";
 
 /** An import into one project. */
 export interface ImportJob {
@@ -37,6 +38,8 @@ export interface ImportThreadOptions {
   readonly databaseUrl: string;
   /** Where uploads wait that are imported as a whole. */
   readonly spoolFolder: string;
+  /** The fingerprints of the embedders that records may name. */
+  readonly embedders: Fingerprints;
 }
 
 /** The input of the import that runs. */

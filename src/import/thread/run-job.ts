@@ -4,7 +4,7 @@ import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
 import type { Source } from "../records/source.ts";
 import { unscopedFiles } from "../records/unscoped.ts";
-import type { ImportJob, ImportReport } from "./messages.ts";
+import type { ImportJob, ImportReport, ImportThreadOptions } from "./messages.ts";
 import { expanded, requireSense } from "./upload-guard.ts";
 
 /** An import waits this long for a row that another transaction holds. */
@@ -32,7 +32,15 @@ function lineOf(where: string): number {
  */
 export async function runJob(
   sql: Sql,
-  { actor, target, encoding, strict, atOnce, maxBytes }: ImportJob,
+  {
+    actor,
+    target,
+    embedders,
+    encoding,
+    strict,
+    atOnce,
+    maxBytes,
+  }: ImportJob & Pick<ImportThreadOptions, "embedders">,
   input: AsyncIterable<Uint8Array>,
   requireClient: () => void,
 ): Promise<ImportReport> {
@@ -53,6 +61,7 @@ export async function runJob(
   const summary = await importRecords(sql, batches, {
     actor,
     target,
+    embedders,
     strict,
     atOnce,
     bounds: BOUNDS,

@@ -16,7 +16,7 @@ const IMPORT_NICENESS = 10;
  * The entry point of a thread that runs imports, one after another, whose parsing would otherwise delay all
  * other requests. Each import has a database connection of its own.
  */
-const { databaseUrl, spoolFolder } = threadOptions<ImportProtocol>();
+const { databaseUrl, spoolFolder, embedders } = threadOptions<ImportProtocol>();
 let input: PostedInput | undefined;
 
 function failureOf(error: unknown): ImportFailure {
@@ -37,7 +37,7 @@ async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["
   try {
     // A transaction must not wait for a client.
     const whole = job.strict || job.atOnce ? await spooled(input, spoolFolder) : input;
-    return { report: await runJob(sql, job, whole, () => input.requireSender()) };
+    return { report: await runJob(sql, { ...job, embedders }, whole, () => input.requireSender()) };
   } catch (error) {
     return { failure: failureOf(error) };
   } finally {

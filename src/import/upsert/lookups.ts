@@ -17,7 +17,7 @@ export function createLookups(target?: ImportTarget) {
       key: "t.email",
       match: "lower(t.email) = lower(u.key)",
     }),
-    projects: new RowLookup({ table: "projects", key: "t.slug" }),
+    projects: new RowLookup({ table: "projects", key: "t.slug", extra: "t.embedder" }),
     apiKeys: new RowLookup({
       table: "api_keys",
       key: "t.key_prefix",

@@ -1,11 +1,12 @@
 import type { Queryable } from "../../db/client.ts";
+import { fingerprintsOf, projectEmbedders } from "../embedders/project-embedders.ts";
 import type { InputRecord } from "../records/batches.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ParsedRecord } from "../records/parsed-record.ts";
 import type { ImportTarget } from "../records/target.ts";
 import { LookupPending } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
-import type { BatchPlan } from "./plan.ts";
+import type { BatchPlan, Fingerprints } from "./plan.ts";
 import {
   planBranch,
   planBranchApproval,
@@ -18,6 +19,8 @@ import {
 import { planEnvironment, planFile, planRelease, planRemoval } from "./plan-content.ts";
 import { planApiKey, planProject, planUser } from "./plan-identity.ts";
 import { RowBuffer } from "./row-buffer.ts";
+
+const BUILT_IN = fingerprintsOf(projectEmbedders([]));
 
 type Planner<K extends ParsedRecord["kind"]> = (
   record: Extract<ParsedRecord, { kind: K }>["record"],
@@ -48,9 +51,11 @@ export interface PlannedBatch {
   readonly rejected: ReadonlyMap<InputRecord, string>;
 }
 
-interface PlanContext {
+export interface PlanContext {
   readonly lookups: Lookups;
   readonly target: ImportTarget | undefined;
+  /** The fingerprints of the embedders that records may name; only the built-in one by default. */
+  readonly embedders?: Fingerprints | undefined;
   /** The number of the batch's first record within the import. */
   readonly firstRecord: number;
 }
@@ -77,12 +82,13 @@ export async function planBatch(
 }
 
 function planOnce(
-  { lookups, target, firstRecord }: PlanContext,
+  { lookups, target, embedders = BUILT_IN, firstRecord }: PlanContext,
   batch: readonly InputRecord[],
 ): PlannedBatch {
   const plan: BatchPlan = {
     lookups,
     target,
+    embedders,
     rows: new RowBuffer(firstRecord),
     releases: new Set(),
     activeReleases: [],

@@ -8,6 +8,7 @@ import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
+import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
 import { arrayLiteral } from "./statements.ts";
@@ -71,6 +72,8 @@ export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void 
 export function planFile(record: FileVersion, plan: BatchPlan): void {
   const { lookups, rows } = plan;
   const project = projectId(plan, record.project);
+  const embedder = lookups.projects.byId(project)?.extra ?? null;
+  requireEmbedder(record, embedder, plan);
   const inProject = (key: string) => ({ parent: project, key });
   lookups.environments.require(...record.environments.map(inProject));
   lookups.releases.require(
@@ -91,7 +94,7 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
     rows.put("files", file.id, true, { id: file.id, project_id: project, path: record.path });
   }
   const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
-  if (version.isNew) addVersion(record, owner, plan);
+  if (version.isNew) addVersion(record, owner, embedder, plan);
   if (version.isNew && environments.length + releases.length > 0) {
     plan.newVersions.push({ projectId: project, id: version.id });
   }
@@ -232,9 +235,11 @@ function isFrozen(release: KnownRow): boolean {
 function addVersion(
   record: FileVersion,
   owner: { project_id: string; file_id: string; file_version_id: string },
+  embedder: string | null,
   { rows }: BatchPlan,
 ): void {
   const version = owner.file_version_id;
+  const chunks = chunksToStore(record, embedder);
   rows.put("file_versions", version, true, {
     id: version,
     project_id: owner.project_id,
@@ -242,9 +247,14 @@ function addVersion(
     version_key: record.versionKey,
     content: record.content,
     title: fileTitle(record.path, record.content),
-    chunk_count: String(record.chunks.length),
+    chunk_count: String(chunks.length),
   });
-  for (const chunk of record.chunks) {
+  if (isToBeEmbedded(record, chunks)) {
+    // The database keeps it only if the project has an embedder, whatever is known of that here.
+    const waiting = { file_version_id: version, project_id: owner.project_id };
+    rows.put("embedding_queue", version, true, waiting);
+  }
+  for (const chunk of chunks) {
     const id = derivedId("chunk", version, String(chunk.index));
     rows.put("chunks", id, true, {
       id,
@@ -257,6 +267,7 @@ function addVersion(
       token_count: String(chunk.tokenCount),
       metadata: chunk.metadata,
       dimension: chunk.dimension === null ? null : String(chunk.dimension),
+      embedder: chunk.embedding === null ? null : embedder,
       embedding: chunk.embedding,
     });
   }

@@ -68,6 +68,14 @@ function credentialOf(record: RecordOf<"api_key">): { keyPrefix: string; hash: s
   return { keyPrefix: parsed.keyPrefix, hash: Buffer.from(parsed.hash).toString("hex") };
 }
 
+/** The fingerprint of an embedder that is given by its name, or by its fingerprint. */
+function fingerprintOf({ embedders }: BatchPlan, given: string | undefined): string | undefined {
+  if (given === undefined || given.includes(":")) return given;
+  const known = Object.hasOwn(embedders, given) ? embedders[given] : undefined;
+  if (known !== undefined) return known;
+  throw new RecordError(`embedder: there is no embedder "${abbreviate(given)}"`);
+}
+
 export function planProject(record: RecordOf<"project">, plan: BatchPlan): void {
   const { lookups, rows } = plan;
   // A project may have many members, so all users are looked up at once.
@@ -86,8 +94,12 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
     parent: "",
     key: record.slug,
   });
+  const embedder = fingerprintOf(plan, record.embedder);
+  if (project.isNew && embedder !== undefined)
+    lookups.projects.plan({ ...project, extra: embedder });
   rows.put("projects", project.id, project.isNew === true, {
     id: project.id,
+    embedder,
     slug: record.slug,
     name: record.name,
     description: record.description,

@@ -19,11 +19,16 @@ export interface ActiveRelease {
   readonly release: string | null;
 }
 
+/** Fingerprints of embedders by their names. */
+export type Fingerprints = Readonly<Record<string, string>>;
+
 /** What a batch of records will write. */
 export interface BatchPlan {
   readonly lookups: Lookups;
   /** The only project whose rows the records may refer to; undefined for all. */
   readonly target: ImportTarget | undefined;
+  /** The fingerprints of the configured embedders by name. */
+  readonly embedders: Fingerprints;
   readonly rows: RowBuffer;
   /** Ids of the releases to freeze when the import ends. */
   readonly releases: Set<string>;

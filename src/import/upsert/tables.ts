@@ -69,7 +69,8 @@ export const TABLES: readonly Table[] = [
      prompt_count integer 0
      provider text
      layout text
-     published_at timestamptz`,
+     published_at timestamptz
+     embedder text`,
     { onChange: "updated_at = now()" },
   ),
   table(
@@ -141,11 +142,18 @@ export const TABLES: readonly Table[] = [
          end_offset integer
          token_count integer
          metadata jsonb
-         dimension integer`,
+         dimension integer
+         embedder text`,
       ),
       { name: "embedding", type: "bytea", read: "decode(u.embedding, 'base64')" },
     ],
   },
+  table(
+    "embedding_queue",
+    `file_version_id uuid
+     project_id uuid`,
+    { mode: "insert-only" },
+  ),
   table(
     "import_scopes",
     `scope_id uuid

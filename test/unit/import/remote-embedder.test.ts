@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts";
-import { embeddingsUrl, remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
+import { embeddingsUrl } from "../../../src/import/embedders/endpoint.ts";
+import { remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
 import {
   EMBED_ATTEMPTS,
   EMBED_BATCH_CHARS,
@@ -10,7 +11,7 @@ import {
   type EmbeddingEndpoint,
   startEmbeddingEndpoint,
   vectorOf,
-} from "../../cli/embedding-endpoint.ts";
+} from "../../../support/embedding-endpoint.ts";
 
 let endpoint: EmbeddingEndpoint;
 beforeEach(() => {

@@ -7,8 +7,9 @@ import type { ScopeKind, ScopeRef } from "../../requests/scope.ts";
 export interface Change {
   readonly seq: number;
   readonly projectId: string;
-  readonly kind: ScopeKind | "project" | "rebuild";
-  /** The id of the scope or project. */
+  /** `embedded`: the chunks of a file version have got embeddings. */
+  readonly kind: ScopeKind | "project" | "rebuild" | "embedded";
+  /** The id of the scope, project or file version. */
   readonly ref: string;
   /** When it was written, as PostgreSQL prints it. */
   readonly at: string;

@@ -43,6 +43,10 @@ export class FieldIndex implements VersionIndex {
     }
   }
 
+  readAgain(projectId: string, versionIds: readonly string[]): void {
+    for (const id of versionIds) this.find(projectId)?.readAgain(id);
+  }
+
   /** The numbers of versions; undefined if one is not known, or the project is not open. */
   numbered(projectId: string, versionIds: readonly string[]): Members | undefined {
     const versions = this.find(projectId);

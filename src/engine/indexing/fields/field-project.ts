@@ -47,6 +47,8 @@ export class FieldProject implements NumberedVersions {
   /** The dimension of each chunk's embedding, or 0 without one. */
   #dimensions = new Numbers();
   #columns = emptyColumns();
+  /** Versions that are to be added again, which gives them other numbers. */
+  readonly #outdated = new Set<string>();
   readonly scopes = new Map<string, NumberSet>();
   #addedAt = 0;
   numbering = ++lastNumbering;
@@ -67,7 +69,17 @@ export class FieldProject implements NumberedVersions {
   }
 
   knows(versionId: string): boolean {
-    return this.#numbers.has(versionId);
+    return this.#numbers.has(versionId) && !this.#outdated.has(versionId);
+  }
+
+  /** Versions that are to be added again. */
+  outdated(): string[] {
+    return [...this.#outdated];
+  }
+
+  /** Until it is added again, the version counts as missing and keeps its fields. */
+  readAgain(versionId: string): void {
+    if (this.#numbers.has(versionId)) this.#outdated.add(versionId);
   }
 
   numberOf(versionId: string): number | undefined {
@@ -97,7 +109,7 @@ export class FieldProject implements NumberedVersions {
   }
 
   add({ id, path, frontmatter, dimensions, metadata }: VersionFields): void {
-    if (this.#numbers.has(id)) return;
+    if (this.knows(id)) return;
     const { count } = this;
     const first = this.#chunks.at(count);
     this.#columns.path.add(count, path);
@@ -107,8 +119,9 @@ export class FieldProject implements NumberedVersions {
     this.#addedAt = performance.now();
   }
 
-  /** Adds a version whose values are in the columns already. */
+  /** Adds a version whose values are in the columns already, instead of what is known of it. */
   append(id: string, dimensions: ArrayLike<number>): void {
+    this.#outdated.delete(id);
     this.#numbers.set(id, this.#ids.length);
     this.#ids.push(id);
     const chunks = Math.max(1, dimensions.length);
@@ -158,6 +171,7 @@ export class FieldProject implements NumberedVersions {
     const members = [...this.scopes].map(([scopeId, scope]) => {
       return [scopeId, ids.filter((_, i) => hasDocument(scope, i))] as const;
     });
+    const [numbers, outdated] = [this.#numbers, new Set(this.#outdated)];
     this.#ids = [];
     this.#numbers = new Map();
     this.#chunks = new Numbers(Uint32Array.of(0));
@@ -180,7 +194,9 @@ export class FieldProject implements NumberedVersions {
       for (let chunk = first; chunk < end; chunk++) {
         chunkNumbers[chunk] = this.#dimensions.length + chunk - first;
       }
-      this.append(ids[number] as string, dimensions.subarray(first, end));
+      const id = ids[number] as string;
+      this.append(id, dimensions.subarray(first, end));
+      if (outdated.has(id) || numbers.get(id) !== number) this.readAgain(id);
     }
     this.#columns = {
       path: columns.path.renumbered(versionNumbers),

@@ -17,6 +17,8 @@ interface Head {
   /** The checksum of the other lines. */
   readonly crc: number;
   readonly scopes: ReadonlyArray<[id: string, bits: string]>;
+  /** Versions that are to be added again. */
+  readonly outdated?: readonly string[];
 }
 
 type Line =
@@ -97,6 +99,7 @@ function* linesOf(project: FieldProject): Generator<Line> {
 export async function writeFieldSnapshot(project: FieldProject, directory: string): Promise<void> {
   // Taken first: every version that a scope names is among those that follow, which only grow.
   const scopes = [...project.scopes].map(([id, bits]): [string, string] => [id, encoded(bits)]);
+  const outdated = project.outdated();
   const pieces: Buffer[] = [];
   let crc = 0;
   for (const line of linesOf(project)) {
@@ -105,7 +108,7 @@ export async function writeFieldSnapshot(project: FieldProject, directory: strin
     pieces.push(piece);
     await Bun.sleep(0);
   }
-  const head: Head = { format: FORMAT, crc, scopes };
+  const head: Head = { format: FORMAT, crc, scopes, outdated };
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces]);
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeDurably(join(directory, FILE), bytes);
@@ -131,7 +134,12 @@ export async function readFieldSnapshot(directory: string): Promise<FieldProject
   if (!existsSync(path)) return null;
   const bytes = await readFile(path);
   const start = bytes.indexOf(0x0a) + 1;
-  const { format, crc, scopes } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
+  const {
+    format,
+    crc,
+    scopes,
+    outdated = [],
+  } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
   if (format !== FORMAT) throw new Error(`the format is ${format}, expected ${FORMAT}`);
   if (Bun.hash.crc32(bytes.subarray(start)) !== crc) throw new Error("the fields are damaged");
   const project = new FieldProject();
@@ -142,5 +150,6 @@ export async function readFieldSnapshot(directory: string): Promise<FieldProject
     await Bun.sleep(0);
   }
   for (const [id, bits] of scopes) project.scopes.set(id, decoded(bits));
+  for (const id of outdated) project.readAgain(id);
   return project;
 }

@@ -43,6 +43,10 @@ export class LoadedIndexes implements ProjectSink {
     if (failure !== undefined) throw failure.reason;
   }
 
+  readAgain(versions: readonly string[]): void {
+    for (const index of this.context.indexes) index.readAgain?.(this.id, versions);
+  }
+
   setScope(scopeId: string, versions: readonly string[]): void {
     this.derived.baseChanges(scopeId);
     const { indexes, fields } = this.context;

@@ -46,7 +46,10 @@ export class LoadedProject {
     const { seq } = anchor();
     if (this.#restored === undefined) {
       this.#restored = await restoreProject(this.id, this.context);
-      for (const index of indexes) index.openProject(this.id);
+      for (const index of indexes) {
+        index.openProject(this.id);
+        index.readAgain?.(this.id, this.#restored.embedded);
+      }
       this.indexer.open();
     }
     const all = await changes.scopesOf(this.id);

@@ -67,9 +67,9 @@ export class LoadedProjects {
     return [...this.#projects.values()].map((project) => project.indexer);
   }
 
-  /** Queues a changed scope, if its project is in memory or being loaded. */
-  mark(projectId: string, scope: ScopeRef, seq: number): void {
-    this.#projects.get(projectId)?.indexer.mark(scope, seq);
+  /** The indexer of a project that is in memory or being loaded. */
+  indexer(projectId: string): ProjectIndexer | undefined {
+    return this.#projects.get(projectId)?.indexer;
   }
 
   /** Loads a project in the background, so that its first search does not wait for that. */
@@ -140,7 +140,7 @@ export class LoadedProjects {
     for (const id of this.ids()) {
       const scopes = await changes.scopesOf(id);
       if (scopes === null) await this.remove(id);
-      for (const scope of scopes ?? []) this.mark(id, scope, anchor().seq);
+      for (const scope of scopes ?? []) this.indexer(id)?.mark(scope, anchor().seq);
     }
   }
 

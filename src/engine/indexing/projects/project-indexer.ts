@@ -26,6 +26,8 @@ export class ProjectIndexer {
   readonly #current = new Set<PendingScope>();
   readonly #slice = new SliceSize();
   readonly #announced = new AnnouncedVersions();
+  /** Versions whose chunks have got embeddings since they were added, with the log entries that say so. */
+  readonly #embedded = new Map<string, number>();
   #running: Promise<void> | undefined;
   #opened = false;
   #closed = false;
@@ -75,6 +77,13 @@ export class ProjectIndexer {
     this.#run();
   }
 
+  /** A version has got embeddings: it is added again before the next scope that holds it. */
+  readAgain(versionId: string, seq: number): void {
+    if (this.#closed) return;
+    this.#embedded.set(versionId, seq);
+    this.#run();
+  }
+
   /** How long the oldest announced version has waited, in milliseconds; 0 when none waits. */
   get announcedMs(): number {
     return this.#announced.waitingMs;
@@ -97,7 +106,8 @@ export class ProjectIndexer {
 
   /** The oldest log entry that is not indexed yet; undefined when all are. */
   get oldestPending(): number | undefined {
-    const seqs = [...this.#pending.all(), ...this.#current].map((pending) => pending.seq);
+    const scopes = [...this.#pending.all(), ...this.#current].map((pending) => pending.seq);
+    const seqs = [...scopes, ...this.#embedded.values()];
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
 
@@ -106,11 +116,12 @@ export class ProjectIndexer {
     this.#closed = true;
     await this.idle();
     this.#pending.clear();
+    this.#embedded.clear();
   }
 
   #run(): void {
     if (!this.#opened || this.#closed || this.#running !== undefined) return;
-    if (this.#pending.size === 0 && this.#announced.size === 0) return;
+    if (this.#pending.size + this.#announced.size + this.#embedded.size === 0) return;
     this.#running = this.#drain().finally(() => {
       this.#running = undefined;
       // A scope may have been marked after the last look at the queue.
@@ -175,6 +186,7 @@ export class ProjectIndexer {
 
   /** Makes a scope as it is in the database; false when it has to be continued later. */
   async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
+    await this.#takeEmbedded();
     const versions = await this.context.changes.versionsOf(this.id, scope);
     this.#throwIfClosed();
     if (versions === null) {
@@ -184,6 +196,16 @@ export class ProjectIndexer {
     const unknown = await this.sink.unknown(versions, scope.id);
     if (!(await this.#addInSlices(unknown, preempting))) return false;
     return await this.#setScope(scope.id, versions, unknown.length > 0);
+  }
+
+  /** No version is being added meanwhile, so none is read before it had its embeddings and added after. */
+  async #takeEmbedded(): Promise<void> {
+    const embedded = [...this.#embedded];
+    if (embedded.length === 0) return;
+    await this.sink.readAgain(embedded.map(([version]) => version));
+    for (const [version, seq] of embedded) {
+      if (this.#embedded.get(version) === seq) this.#embedded.delete(version);
+    }
   }
 
   /**
@@ -212,6 +234,7 @@ export class ProjectIndexer {
 
   /** Adds announced versions until a scope waits. Those that fail are added with their scope. */
   async #addAnnounced(): Promise<void> {
+    await this.#takeEmbedded();
     const { slicesAtOnce, announcedSlices } = this.sink;
     const lanes = new Lanes(slicesAtOnce);
     for (let slices = 0; slices < announcedSlices; slices++) {

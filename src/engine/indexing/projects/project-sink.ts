@@ -14,6 +14,8 @@ export interface ProjectSink {
   /** Limits what many projects do at once, if this is a part of much. */
   limited<T>(isBulk: boolean, work: () => Promise<T>): Promise<T>;
   add(versions: readonly string[]): Promise<void>;
+  /** Versions have got embeddings since they were added: those that are known become unknown. */
+  readAgain(versions: readonly string[]): void | Promise<void>;
   /** Makes a scope hold exactly these versions, whose unknown ones were added. Throws UnknownVersion. */
   setScope(scopeId: string, versions: readonly string[]): void | Promise<void>;
   dropScope(scopeId: string): void | Promise<void>;

@@ -6,6 +6,8 @@ import type { IndexingContext } from "./indexing-context.ts";
 export interface Restored {
   /** Scopes to index; null for every scope of the project. */
   readonly scopes: ScopeRef[] | null;
+  /** File versions that have got embeddings since. */
+  readonly embedded: readonly string[];
 }
 
 /** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
@@ -14,18 +16,20 @@ export async function restoreProject(id: string, context: IndexingContext): Prom
   const manifest = snapshots.read(id);
   if (manifest === null) {
     snapshots.discard(id);
-    return { scopes: null };
+    return { scopes: null, embedded: [] };
   }
   const isSameDatabase = manifest.databaseId === databaseId;
   const anchor = isSameDatabase ? await changes.checkAnchor(manifest.anchor) : "mismatch";
-  const since = anchor === "valid" ? await scopesSince(id, changes, manifest.seq) : null;
+  const since = anchor === "valid" ? await changedSince(id, changes, manifest.seq) : null;
   if (anchor === "mismatch" || since === "rebuild") {
     const reason = anchor === "mismatch" ? "of another database" : "older than a rebuild";
     log.info({ project: id }, `an index snapshot is ${reason} and is not used`);
     snapshots.discard(id);
-    return { scopes: null };
+    return { scopes: null, embedded: [] };
   }
-  return { scopes: (await restoreIndexes(id, context)) ? since : null };
+  if (since === null) return { scopes: null, embedded: [] };
+  const complete = await restoreIndexes(id, context);
+  return complete ? since : { ...since, scopes: null };
 }
 
 /** True when every index has restored the project. */
@@ -46,22 +50,24 @@ async function restoreIndexes(id: string, context: IndexingContext): Promise<boo
   return complete;
 }
 
-/** The scopes that changed after `seq`, or `rebuild` when a rebuild of the index was requested. */
-async function scopesSince(
+/** What has changed after `seq`, or `rebuild` when a rebuild of the index was requested. */
+async function changedSince(
   id: string,
   changes: ChangeLog,
   seq: number,
-): Promise<ScopeRef[] | "rebuild"> {
+): Promise<Restored | "rebuild"> {
   const scopes = new Map<string, ScopeRef>();
+  const embedded = new Set<string>();
   let reached = seq;
   for (;;) {
     const entries = await changes.after(reached, id);
     for (const { kind, ref } of entries) {
       if (kind === "rebuild") return "rebuild";
-      if (kind !== "project") scopes.set(ref, { id: ref, kind });
+      if (kind === "embedded") embedded.add(ref);
+      else if (kind !== "project") scopes.set(ref, { id: ref, kind });
     }
     const last = entries.at(-1);
-    if (last === undefined) return [...scopes.values()];
+    if (last === undefined) return { scopes: [...scopes.values()], embedded: [...embedded] };
     reached = last.seq;
   }
 }

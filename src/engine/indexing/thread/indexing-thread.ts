@@ -48,8 +48,9 @@ function applyTo(
   else if (kind === "rebuild") {
     failpoint("indexing.rebuild");
     void projects.rebuild(projectId);
-  } else {
-    projects.mark(projectId, { id: ref, kind }, seq);
+  } else if (kind === "embedded") projects.indexer(projectId)?.readAgain(ref, seq);
+  else {
+    projects.indexer(projectId)?.mark({ id: ref, kind }, seq);
     projects.prefetch(projectId, () => mayPreload(projectId));
   }
 }

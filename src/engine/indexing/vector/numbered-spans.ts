@@ -22,7 +22,7 @@ export class NumberedSpans {
     numbers: Uint32Array,
     spansOf: (versionId: string) => Uint32Array,
   ): Uint32Array {
-    const { numbering, count, firstChunks } = versions;
+    const { numbering, count, firstChunks, dimensions } = versions;
     if (this.#numbering !== numbering) this.clear();
     this.#numbering = numbering;
     this.#makeRoom(count);
@@ -32,8 +32,10 @@ export class NumberedSpans {
       const number = numbers[i] as number;
       if (known[number] === UNKNOWN) {
         const spans = spansOf(versions.idOf(number));
-        const chunks = (firstChunks[number + 1] as number) - (firstChunks[number] as number);
-        const isWhole = spans.length === 3 && spans[2] === chunks;
+        const first = firstChunks[number] as number;
+        const chunks = (firstChunks[number + 1] as number) - first;
+        // The fields of a version that has got embeddings may be older than its vectors.
+        const isWhole = spans.length === 3 && spans[2] === chunks && spans[0] === dimensions[first];
         known[number] = isWhole ? (spans[1] as number) : NOT_NUMBERED;
       }
       ordinals[i] = known[number] as number;

@@ -32,12 +32,20 @@ export function extendSpans(spans: number[], dimension: number, ordinal: number)
 export class VersionSpans {
   readonly #spans = new Map<string, Spans>();
   readonly #numbered = new NumberedSpans();
+  /** Versions that are to be added again. */
+  readonly #outdated = new Set<string>();
 
   has(versionId: string): boolean {
-    return this.#spans.has(versionId);
+    return this.#spans.has(versionId) && !this.#outdated.has(versionId);
+  }
+
+  /** Until it is set again, the version counts as missing and keeps its vectors. */
+  readAgain(versionId: string): void {
+    if (this.#spans.has(versionId)) this.#outdated.add(copied(versionId));
   }
 
   set(versionId: string, spans: readonly number[]): void {
+    if (this.#outdated.delete(versionId)) this.#numbered.clear();
     this.#spans.set(copied(versionId), spans.length > 0 ? Uint32Array.from(spans) : NO_SPANS);
   }
 
@@ -108,6 +116,7 @@ export class VersionSpans {
     const lines: string[] = [];
     const slice: string[] = [];
     for (const [id, spans] of this.#spans) {
+      if (this.#outdated.has(id)) continue;
       slice.push(`${id} ${spans.join(" ")}`);
       if (slice.length < INDEX_META_SLICE_VERSIONS) continue;
       lines.push(slice.splice(0).join("\n"));

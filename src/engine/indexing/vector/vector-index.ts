@@ -86,6 +86,10 @@ export class VectorIndex implements VersionIndex {
     });
   }
 
+  readAgain(projectId: string, versionIds: readonly string[]): void {
+    for (const id of versionIds) this.#projects.get(projectId)?.versions.readAgain(id);
+  }
+
   setScope(
     projectId: string,
     scopeId: string,

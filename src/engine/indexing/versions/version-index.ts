@@ -121,6 +121,11 @@ export interface VersionIndex {
    */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
   /**
+   * Makes versions unknown whose chunks have got embeddings. Scopes keep what they hold of them until the
+   * versions are added again. Absent in an index that embeddings do not concern.
+   */
+  readAgain?(projectId: string, versionIds: readonly string[]): void;
+  /**
    * Replaces a scope atomically. Throws UnknownVersion and then changes nothing.
    *
    * @param members the same versions by their numbers, which are found faster than by their ids

@@ -101,6 +101,17 @@ export class ReplicatedProject implements ProjectSink {
     this.context.changed(this.id);
   }
 
+  /** Scopes name the versions already, so they are added again at once. */
+  async readAgain(versions: readonly string[]): Promise<void> {
+    if (!(await isStored(this.context.sql, this.id))) return;
+    const store = await this.#opened();
+    const unknown = new Set(await store.unknown(versions));
+    const known = versions.filter((version) => !unknown.has(version));
+    if (known.length === 0) return;
+    await store.removeVersions(known);
+    await this.add(known);
+  }
+
   async setScope(scopeId: string, versions: readonly string[]): Promise<void> {
     const change = this.#changes.get(scopeId) as ScopeChange;
     this.#changes.delete(scopeId);

@@ -184,10 +184,13 @@ export class ReplicatedProjects {
     this.#trail.push({ seq, at });
     if (kind === "project") this.#drop(projectId);
     else if (kind === "rebuild") this.#rebuild(projectId, seq);
-    else
-      void this.#afterDrop(projectId, () =>
-        this.project(projectId).indexer.mark({ id: ref, kind }, seq),
-      );
+    else {
+      void this.#afterDrop(projectId, () => {
+        const { indexer } = this.project(projectId);
+        if (kind === "embedded") indexer.readAgain(ref, seq);
+        else indexer.mark({ id: ref, kind }, seq);
+      });
+    }
   }
 
   #afterDrop(projectId: string, work: () => void): void {

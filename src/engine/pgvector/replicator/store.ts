@@ -151,6 +151,27 @@ export class ProjectStore {
     });
   }
 
+  /** Removes versions and their chunks, so that they can be added as they are now. */
+  async removeVersions(versions: readonly string[]): Promise<void> {
+    const { tables } = this;
+    await this.write(async (tx) => {
+      for (const [placement, ids] of byPlacement(versions, this.placements)) {
+        if (ids.length === 0) continue;
+        await tx`
+          DELETE FROM ${tx(tables.versions)}
+          WHERE placement = ${placement} AND id = ANY(${ids}::uuid[])`;
+        for (const dimension of this.dimensions()) {
+          const { count } = await tx`
+            DELETE FROM ${tx(tables.chunks(dimension))}
+            WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
+          await tx`
+            UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
+            WHERE project_id = ${this.id} AND dimension = ${dimension}`;
+        }
+      }
+    });
+  }
+
   async #insert(dimension: number, placement: number, batch: ChunkBatch): Promise<void> {
     const [bits, vector] = [`bit(${dimension})`, `vector(${dimension})`];
     await this.write(async (tx) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { LookupCursors, type LookupState } from "../../../../src/api/lookup/cursor.ts";
+import { LookupState } from "../../../../src/api/lookup/question.ts";
+import { StoredCursors } from "../../../../src/api/scopes/stored-cursors.ts";
 import { createMemoryCoordinator } from "../../../../src/coordination/memory.ts";
 
 const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
@@ -20,9 +21,12 @@ const state: fc.Arbitrary<LookupState> = fc.record({
   progress: fc.string({ maxLength: 200 }),
 });
 
+const cursorsOf = (coordinator: ReturnType<typeof createMemoryCoordinator>) =>
+  new StoredCursors(coordinator, "lookup", LookupState);
+
 describe("lookup cursors", () => {
   test("a cursor loads exactly the state that it was saved for", async () => {
-    const cursors = new LookupCursors(createMemoryCoordinator());
+    const cursors = cursorsOf(createMemoryCoordinator());
     await fc.assert(
       fc.asyncProperty(state, async (original) => {
         const cursor = cursors.newCursor();
@@ -35,14 +39,14 @@ describe("lookup cursors", () => {
   });
 
   test("a cursor is different each time", () => {
-    const cursors = new LookupCursors(createMemoryCoordinator());
+    const cursors = cursorsOf(createMemoryCoordinator());
     const made = Array.from({ length: 100 }, () => cursors.newCursor());
     expect(new Set(made).size).toBe(made.length);
   });
 
   test("a cursor whose stored state is damaged is invalid", async () => {
     const coordinator = createMemoryCoordinator();
-    const cursors = new LookupCursors(coordinator);
+    const cursors = cursorsOf(coordinator);
     const [original] = fc.sample(state, 1) as [LookupState];
     const cursor = cursors.newCursor();
     await cursors.save(cursor, original);
@@ -62,7 +66,7 @@ describe("lookup cursors", () => {
   });
 
   test("an invented or damaged cursor is refused", async () => {
-    const cursors = new LookupCursors(createMemoryCoordinator());
+    const cursors = cursorsOf(createMemoryCoordinator());
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 40 }), async (invented) => {
         expect(await cursors.load(invented)).toBeNull();

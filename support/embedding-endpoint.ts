@@ -1,5 +1,4 @@
-import { onCleanup } from "../../support/cleanup.ts";
-import { vector } from "./support.ts";
+import { onCleanup } from "./cleanup.ts";
 
 export interface EmbeddingRequest {
   readonly model: string;
@@ -18,6 +17,10 @@ export interface EmbeddingEndpoint {
   /** If false, the endpoint rejects base64 and only returns arrays of numbers. */
   base64: boolean;
   dimension: number;
+  /** Answers all requests instead of the endpoint: with an error, late, or never. */
+  instead: ((request: EmbeddingRequest) => Response | Promise<Response>) | undefined;
+  /** The vector of a text; any that the text determines by default. */
+  embed: (text: string, dimension: number) => readonly number[];
 }
 
 /** A server with OpenAI's /v1/embeddings. Each vector is determined by its text. */
@@ -28,6 +31,8 @@ export function startEmbeddingEndpoint(): EmbeddingEndpoint {
     next: [] as EmbeddingEndpoint["next"],
     base64: true,
     dimension: 768,
+    instead: undefined as EmbeddingEndpoint["instead"],
+    embed: vectorOf as EmbeddingEndpoint["embed"],
   };
   const server = Bun.serve({
     port: 0,
@@ -38,6 +43,7 @@ export function startEmbeddingEndpoint(): EmbeddingEndpoint {
       }
       endpoint.authorizations.push(request.headers.get("authorization"));
       const body = (await request.json()) as EmbeddingRequest;
+      if (endpoint.instead !== undefined) return await endpoint.instead(body);
       const prepared = endpoint.next.shift()?.(body);
       if (prepared !== undefined) return prepared;
       const asBase64 = body.encoding_format === "base64";
@@ -46,7 +52,7 @@ export function startEmbeddingEndpoint(): EmbeddingEndpoint {
       }
       endpoint.served.push(body);
       const data = body.input.map((text, index) => {
-        const numbers = vectorOf(text, body.dimensions ?? endpoint.dimension);
+        const numbers = endpoint.embed(text, body.dimensions ?? endpoint.dimension);
         const bytes = Buffer.from(Float32Array.from(numbers).buffer);
         const embedding = asBase64 ? bytes.toString("base64") : numbers;
         return { object: "embedding", index, embedding };
@@ -60,5 +66,6 @@ export function startEmbeddingEndpoint(): EmbeddingEndpoint {
 }
 
 export function vectorOf(text: string, dimension: number): number[] {
-  return vector(dimension, Number(Bun.hash.crc32(text) % 1_000));
+  const seed = Number(Bun.hash.crc32(text) % 1_000);
+  return Array.from({ length: dimension }, (_, i) => ((i * 7 + seed * 13) % 11) - 5);
 }

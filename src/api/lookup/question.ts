@@ -1,0 +1,27 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../shared/limits.ts";
+import { LookupTarget } from "../scopes/target.ts";
+
+const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** What a lookup asks for. All pages of a cursor answer the same question. */
+const LookupQuestion = Type.Object({
+  projectId: Type.String(),
+  target: orNull(LookupTarget),
+  /** Null: browse. */
+  query: orNull(Type.String()),
+  /** The checked filter as canonical JSON text. Absent without one. */
+  filter: Type.Optional(Type.String()),
+  limit: Type.Integer({ minimum: 1, maximum: LOOKUP_LIMIT_MAX }),
+  shardIndex: Type.Integer({ minimum: 0, maximum: LOOKUP_SHARDS_MAX - 1 }),
+  shardCount: Type.Integer({ minimum: 1, maximum: LOOKUP_SHARDS_MAX }),
+});
+export type LookupQuestion = Readonly<Static<typeof LookupQuestion>>;
+
+export const LookupState = Type.Object({
+  question: LookupQuestion,
+  /** What earlier pages have returned, as the text core states it. */
+  progress: Type.String(),
+});
+export type LookupState = Readonly<Static<typeof LookupState>>;

@@ -1,0 +1,113 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type FieldError, invalid } from "../../problem/problem.ts";
+import {
+  LOOKUP_QUERY_MAX_CHARS,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+  SEARCH_THRESHOLD_DEFAULT,
+} from "../../shared/limits.ts";
+import { readFilter } from "../scopes/filter.ts";
+import { LookupTarget, otherQuestion } from "../scopes/target.ts";
+import { decodeVector } from "../search/body.ts";
+import type { RetrieveInput } from "./schema.ts";
+
+const Mode = Type.Union([
+  Type.Literal("semantic"),
+  Type.Literal("keyword"),
+  Type.Literal("hybrid"),
+]);
+
+const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** What a retrieval asks for. All pages of a cursor answer the same question. */
+export const Question = Type.Object({
+  projectId: Type.String(),
+  query: orNull(Type.String()),
+  /** Base64 of little-endian float32. */
+  vector: orNull(Type.String()),
+  mode: Mode,
+  target: orNull(LookupTarget),
+  limit: Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX }),
+  threshold: Type.Number(),
+  /** The checked filter as canonical JSON text. */
+  filter: orNull(Type.String()),
+});
+export type Question = Readonly<Static<typeof Question>>;
+
+export const RetrieveState = Type.Object({
+  question: Question,
+  /** How it is answered: the mode of the question, or `keyword` while the embedder is away. */
+  answered: Mode,
+  /** The vector that is searched for, as in the question. */
+  vector: orNull(Type.String()),
+  /** What earlier pages have returned, as the engine states it. */
+  progress: Type.String(),
+});
+export type RetrieveState = Readonly<Static<typeof RetrieveState>>;
+
+export const encoded = (vector: Float32Array) =>
+  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+
+export const decoded = (text: string) =>
+  new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer);
+
+/** What of a question the body gives, or what is wrong with it. */
+function given(body: RetrieveInput): Partial<Question> | FieldError[] {
+  const faults: FieldError[] = [];
+  const query = body.query?.trim();
+  if (query === "") faults.push({ field: "query", message: "must not be blank" });
+  if (query !== undefined && [...query].length > LOOKUP_QUERY_MAX_CHARS) {
+    const message = `must have at most ${LOOKUP_QUERY_MAX_CHARS} characters`;
+    faults.push({ field: "query", message });
+  }
+  const { dimension, limit, threshold, target, mode } = body;
+  const hasVector = body.vector !== undefined && body.vector !== null;
+  const vector = hasVector ? decodeVector(body.vector, dimension) : undefined;
+  if (Array.isArray(vector)) faults.push(...vector);
+  if (hasVector && dimension === undefined) {
+    faults.push({ field: "dimension", message: "is required with a vector" });
+  }
+  const filter = readFilter(body.filter);
+  if (Array.isArray(filter)) faults.push(...filter);
+  if (faults.length > 0 || Array.isArray(vector) || Array.isArray(filter)) return faults;
+  return {
+    ...(query === undefined ? {} : { query }),
+    ...(vector === undefined ? {} : { vector: encoded(vector) }),
+    ...(body.filter === undefined ? {} : { filter }),
+    ...(limit === undefined ? {} : { limit: Math.floor(limit) }),
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+function checked(body: RetrieveInput): Partial<Question> {
+  const known = given(body);
+  if (Array.isArray(known)) throw invalid(known);
+  return known;
+}
+
+/** The question of a first page. Throws what is wrong with it. */
+export function firstQuestion(projectId: string, body: RetrieveInput): Question {
+  const known = checked(body);
+  const { query = null, vector = null } = known;
+  if (query === null && vector === null) {
+    throw invalid([{ field: "query", message: "or a vector is required" }]);
+  }
+  const { mode = query === null ? "semantic" : "hybrid" } = known;
+  if (mode !== "semantic" && query === null) {
+    throw invalid([{ field: "query", message: `is required in the mode ${mode}` }]);
+  }
+  const threshold = mode === "semantic" ? SEARCH_THRESHOLD_DEFAULT : 0;
+  const rest = { query, vector, mode, target: null, filter: null };
+  return { projectId, limit: SEARCH_LIMIT_DEFAULT, threshold, ...rest, ...known };
+}
+
+/** Throws `invalid-cursor` unless what is sent with a cursor is as in its question. */
+export function requireSame(question: Question, body: RetrieveInput): void {
+  const { target: _, ...known } = checked(body);
+  for (const [name, value] of Object.entries(known)) {
+    if (value !== question[name as keyof Question]) throw otherQuestion();
+  }
+}

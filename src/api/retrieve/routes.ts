@@ -1,0 +1,104 @@
+import type { Coordinator } from "../../coordination/coordinator.ts";
+import { ignoredFieldsHeader, ignoredFieldsOf } from "../../http/ignored-fields.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { targetOf } from "../../http/request.ts";
+import { jsonText } from "../../http/respond.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
+import { StoredCursors } from "../scopes/stored-cursors.ts";
+import { RetrieveState } from "./question.ts";
+import { RetrieveBody, RetrieveInput, RetrievePage } from "./schema.ts";
+import { type RetrieveServices, retrieve } from "./service.ts";
+
+/** Says how a retrieval was answered. */
+const RETRIEVAL = "X-Retrieval";
+
+const EXAMPLE: RetrievePage = {
+  data: [
+    {
+      chunk: {
+        id: "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55",
+        file_path: "operations/backup.md",
+        file_id: "0197a3c2-5d1e-7c0b-9a40-000000000001",
+        file_version_id: "0197a3c2-5d1e-7c0b-9a40-000000000002",
+        index: 1,
+        content: "Indexes are not part of a backup: snapshots are rebuilt from the database.",
+        start_offset: 212,
+        end_offset: 286,
+        token_count: 14,
+        metadata: { headings: ["Backup and restore", "What a backup holds"] },
+      },
+      score: 0.8127,
+      match_type: "hybrid",
+      scores: { semantic: 0.6304, keyword: 9.4127 },
+      highlight: {
+        text: "Indexes are not part of a backup: snapshots are rebuilt from the database.",
+        matches: [[34, 43]],
+      },
+      title: "Backup and restore",
+      heading: "What a backup holds",
+    },
+  ],
+  page_info: {
+    self: "/projects/handbook/retrieve",
+    first: null,
+    next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
+    prev: null,
+  },
+  search_time_ms: 0.412,
+  total_matches: 3,
+};
+
+/** POST /projects/{project_reference}/retrieve. */
+export function retrieveOperation(
+  services: Omit<RetrieveServices, "cursors"> & { readonly coordinator: Coordinator },
+): Operation {
+  const cursors = new StoredCursors(services.coordinator, "retrieve", RetrieveState);
+  return operation({
+    id: "retrieve",
+    method: "POST",
+    path: "/projects/{project_reference}/retrieve",
+    tag: "Search",
+    summary: "Find the best chunks by text, by vector or by both",
+    description:
+      "Finds chunks by meaning and by words. The project's embedder embeds the query. Hits have the passage " +
+      "with the offsets of the matched words, the title of their file and the nearest heading. While the " +
+      "embedder does not answer, `hybrid` is answered by keyword, which `X-Retrieval` says, and `semantic` " +
+      "is answered 503. A project without an embedder is searched by keyword, or by a vector that is sent.",
+    extension: true,
+    permission: "search.query",
+    sheds: true,
+    safe: true,
+    params: ProjectParams,
+    body: RetrieveInput,
+    documentedBody: RetrieveBody,
+    bodyExample: { query: "snapshots", target: { environment: "production" }, limit: 1 },
+    response: RetrievePage,
+    responseExample: EXAMPLE,
+    responseHeaders: {
+      [RETRIEVAL]: {
+        description:
+          "How it was answered: `semantic`, `keyword` or `hybrid`. It differs from what was asked only where " +
+          "`hybrid` was answered by keyword, because the query could not be embedded.",
+        extension: true,
+      },
+      ...routingKeyHeader,
+      ...ignoredFieldsHeader,
+    },
+    problems: [
+      "project-not-found",
+      "environment-not-found",
+      "release-not-found",
+      "invalid-cursor",
+      "embedder-mismatch",
+    ],
+    async handle({ request, basePath, params, principal, body, note }) {
+      const projectRef = params.project_reference;
+      const selfPath = basePath + targetOf(request.url).path;
+      const call = { principal, projectRef, body, selfPath, note };
+      const { projectId, mode, json } = await retrieve({ ...services, cursors }, call);
+      const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
+      return jsonText(json, { [ROUTING_KEY]: projectId, [RETRIEVAL]: mode, ...ignored });
+    },
+  });
+}

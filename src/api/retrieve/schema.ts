@@ -1,0 +1,116 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Filter } from "../../shared/filter/schema.ts";
+import { CURSOR_MAX_CHARS } from "../../shared/limits.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable } from "../../shared/schemas.ts";
+import { Snippet } from "../lookup/schema.ts";
+import { LookupTarget } from "../scopes/target.ts";
+import { Dimension, FoundChunk, Limit, Vector } from "../search/schema.ts";
+
+const Mode = Type.Union(
+  [Type.Literal("semantic"), Type.Literal("keyword"), Type.Literal("hybrid")],
+  {
+    description:
+      "`semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with " +
+      "a query, else `semantic`.",
+    errorMessage: "must be semantic, keyword or hybrid",
+  },
+);
+
+/** What is asked, without the vector, which `question.ts` checks. */
+const RetrieveOptions = Type.Object({
+  query: Type.Optional(
+    Type.String({
+      description:
+        "What to look for, 1 to 500 characters without white space around it. The project's embedder " +
+        "embeds it, unless a vector is given.",
+    }),
+  ),
+  dimension: Type.Optional(Dimension),
+  mode: Type.Optional(Mode),
+  target: Type.Optional(LookupTarget),
+  limit: Type.Optional(Limit),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        "The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, " +
+        "else 0.",
+    }),
+  ),
+  filter: Type.Optional(Filter),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: CURSOR_MAX_CHARS,
+      description:
+        "`page_info.next` of the previous page. It continues that page's query: parameters sent with it " +
+        "must have the same values.",
+    }),
+  ),
+});
+
+/** The body as it is checked first: the vector may be anything. */
+export const RetrieveInput = Type.Object({
+  ...RetrieveOptions.properties,
+  vector: Type.Optional(Type.Unknown()),
+});
+export type RetrieveInput = Static<typeof RetrieveInput>;
+
+/** The documented body. */
+export const RetrieveBody = Type.Object(
+  { ...RetrieveOptions.properties, vector: Type.Optional(Vector) },
+  { title: "RetrieveRequest", description: "A question by text, by vector, or by both." },
+);
+
+const FoundFile = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "The file's id." }),
+    path: Type.String({ description: "The file's path." }),
+    version_id: Type.String({ format: "uuid", description: "The id of the file's version." }),
+  },
+  { title: "FoundFile", description: "A file without chunks that was found. Absent with a chunk." },
+);
+
+const RetrieveHit = Type.Object(
+  {
+    chunk: nullable(FoundChunk, "The chunk; null for a file without chunks."),
+    file: Type.Optional(FoundFile),
+    score: Type.Number({
+      description: "How good it is: the cosine in `semantic`, else a fused score from 0 to 1.",
+    }),
+    match_type: Type.Union(
+      [Type.Literal("semantic"), Type.Literal("keyword"), Type.Literal("hybrid")],
+      { description: "What found it; `hybrid` is both." },
+    ),
+    scores: Type.Object(
+      {
+        semantic: nullable(Type.Number(), "The cosine; null if the vector did not find it."),
+        keyword: nullable(Type.Number(), "The lookup's score; null if the words did not find it."),
+      },
+      { description: "The scores that the fused one is made of." },
+    ),
+    highlight: Type.Optional(Snippet),
+    title: Type.Optional(
+      Type.String({ description: "The title of the file. Absent without a query." }),
+    ),
+    heading: Type.Optional(
+      nullable(Type.String(), "The nearest heading above it. Absent without a query."),
+    ),
+  },
+  { title: "RetrieveHit", description: "A chunk that was found." },
+);
+
+export const RetrievePage = Type.Object(
+  {
+    data: Type.Array(RetrieveHit, { description: "Best first." }),
+    page_info: PageInfo,
+    search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
+    total_matches: Type.Number({
+      description: "How many hits there are: exactly in `keyword`, else at least so many.",
+    }),
+  },
+  { title: "RetrieveResponse" },
+);
+export type RetrievePage = Static<typeof RetrievePage>;

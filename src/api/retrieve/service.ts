@@ -1,0 +1,157 @@
+import type { Principal } from "../../auth/principal.ts";
+import type { QueryEmbedder } from "../../embeddings/query-embedder.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
+import type { RequestDetail } from "../../http/request-record.ts";
+import { EmbedderAway } from "../../import/embedders/project-embedders.ts";
+import { traced } from "../../observability/tracing.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS } from "../../shared/limits.ts";
+import { narrowed } from "../scopes/filter.ts";
+import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
+import type { StoredCursors } from "../scopes/stored-cursors.ts";
+import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
+import {
+  decoded,
+  encoded,
+  firstQuestion,
+  type Question,
+  type RetrieveState,
+  requireSame,
+} from "./question.ts";
+import type { RetrieveInput } from "./schema.ts";
+
+export interface RetrieveServices {
+  readonly scopes: ScopeResolver;
+  readonly engine: Engine;
+  readonly queries: QueryEmbedder;
+  readonly cursors: StoredCursors<typeof RetrieveState>;
+}
+
+type RetrieveWork = Extract<Reply<"retrieve">, { status: "answered" }>["work"];
+
+interface RetrieveCall {
+  readonly principal: Principal;
+  readonly projectRef: string;
+  readonly body: RetrieveInput;
+  /** The request's path, for `page_info.self`. */
+  readonly selfPath: string;
+  note(detail: () => RequestDetail): void;
+}
+
+interface Retrieved {
+  readonly projectId: string;
+  /** How it was answered, which differs from what was asked while the embedder is away. */
+  readonly mode: RetrieveRequest["mode"];
+  /** A `RetrievePage` in JSON. */
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+/** What the log of slow requests and a span say about a retrieval. */
+function describe({ tookMs, total }: RetrieveWork): RequestDetail {
+  return { retrieveMs: Number(tookMs.toFixed(3)), matches: total };
+}
+
+/** How a question is answered, and the vector that is searched for. */
+type Answering = Pick<RetrieveState, "answered" | "vector">;
+
+function requireDimension(vector: string, fingerprint: string | null): void {
+  const dimension = decoded(vector).length;
+  if (fingerprint === null || fingerprint.endsWith(`:${dimension}`)) return;
+  const message = `the project's embedder is ${fingerprint}, and the vector is by another one, of ${dimension} dimensions`;
+  throw invalid([{ field: "vector", message }]);
+}
+
+/**
+ * Embeds the query if the answer needs that. While the embedder is away, `hybrid` is answered by keyword,
+ * and `semantic` is a problem that names it.
+ */
+async function answeringOf(
+  queries: QueryEmbedder,
+  { projectId, mode, query, vector }: Question,
+  user: string,
+): Promise<Answering> {
+  if (mode === "keyword") return { answered: "keyword", vector: null };
+  const fingerprint = await queries.fingerprint(projectId);
+  if (vector !== null) {
+    requireDimension(vector, fingerprint);
+    return { answered: mode, vector };
+  }
+  if (fingerprint === null) {
+    if (mode === "hybrid") return { answered: "keyword", vector: null };
+    const message =
+      "cannot be embedded, because the project has no embedder: give the project one with PATCH, send a " +
+      "vector, or ask by keyword";
+    throw invalid([{ field: "query", message }]);
+  }
+  try {
+    const project = { id: projectId, fingerprint, user };
+    const embedded = await queries.embed(project, query as string);
+    return { answered: mode, vector: encoded(embedded) };
+  } catch (error) {
+    if (!(error instanceof EmbedderAway)) throw error;
+    if (mode === "hybrid") return { answered: "keyword", vector: null };
+    throw new Problem("dependency-unavailable", {
+      detail: `The query cannot be embedded: ${error.message}.`,
+      headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+    });
+  }
+}
+
+/** The state that the request asks to continue from, and its scope. */
+async function begin(services: RetrieveServices, call: RetrieveCall) {
+  const { scopes, cursors, queries } = services;
+  const { principal, projectRef, body } = call;
+  // Errors are reported in the order of a lookup: missing project, invalid body, missing scope.
+  const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
+  const target = known === null ? (body.target ?? null) : known.question.target;
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target));
+  const { projectId } = scope;
+  if (body.cursor !== undefined) {
+    if (known?.question.projectId !== projectId) throw new Problem("invalid-cursor");
+    requireSame(known.question, body);
+    if (scope instanceof ScopeNotFound) throw scope;
+    const asked = known.question.target;
+    await requireSameTarget(services, call, { given: body.target, asked, scope });
+    return { state: known, scope };
+  }
+  const question = firstQuestion(projectId, body);
+  if (scope instanceof ScopeNotFound) throw scope;
+  const answering = await answeringOf(queries, question, principal.userId);
+  return { state: { question, ...answering, progress: "" }, scope };
+}
+
+async function answer(engine: Engine, request: RetrieveRequest) {
+  const reply = await engine.retrieve(request);
+  if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
+  return reply;
+}
+
+function requestOf(
+  scope: Scope,
+  { question, answered, vector, progress }: RetrieveState,
+  { selfPath, next }: { selfPath: string; next: string },
+): RetrieveRequest {
+  const { query, limit, threshold, filter } = question;
+  return {
+    ...{ kind: "retrieve", scope: narrowed(scope, filter), selfPath, mode: answered, query },
+    ...{ vector: vector === null ? null : decoded(vector), limit, threshold, progress, next },
+  };
+}
+
+/**
+ * One page of the best chunks. Throws `project-not-found`, `environment-not-found`, `release-not-found`,
+ * `invalid-cursor`, `embedder-mismatch`, `dependency-unavailable`, or a 400 about the body.
+ */
+export async function retrieve(services: RetrieveServices, call: RetrieveCall): Promise<Retrieved> {
+  const { cursors, engine } = services;
+  const { state, scope } = await begin(services, call);
+  const next = cursors.newCursor();
+  const request = requestOf(scope, state, { selfPath: call.selfPath, next });
+  const run = () => answer(engine, request);
+  const { json, work } = await traced("retrieve", run, (found) => describe(found.work));
+  call.note(() => describe(work));
+  if (work.more) await cursors.save(next, { ...state, progress: work.progress });
+  return { projectId: scope.projectId, mode: state.answered, json };
+}

@@ -1,0 +1,68 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { Coordinator } from "../../coordination/coordinator.ts";
+import { Problem } from "../../problem/problem.ts";
+import { validator } from "../../problem/validate.ts";
+import { LOOKUP_CURSOR_TTL_SECONDS } from "../../shared/limits.ts";
+
+/** Random bytes in a cursor, which names the state that the service keeps for it. */
+const LOOKUP_CURSOR_BYTES = 18;
+
+const CURSOR_FORMAT = /^[A-Za-z0-9_-]{24}$/;
+
+/**
+ * A cursor is a random key. The coordinator keeps its state for `LOOKUP_CURSOR_TTL_SECONDS`.
+ */
+export class StoredCursors<State extends TSchema> {
+  readonly #validState: (value: unknown) => Static<State>;
+
+  /** @param kind of the questions, whose cursors are no cursors of others */
+  constructor(
+    private readonly coordinator: Coordinator,
+    private readonly kind: string,
+    state: State,
+  ) {
+    this.#validState = validator(state);
+  }
+
+  /** A cursor for a state that may be saved later. */
+  newCursor(): string {
+    const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(LOOKUP_CURSOR_BYTES)));
+    return bytes.toString("base64url");
+  }
+
+  /** Saves the state of a cursor. Throws `dependency-unavailable`. */
+  async save(cursor: string, state: Static<State>): Promise<void> {
+    const text = JSON.stringify(state);
+    const saved = this.coordinator.put(this.#keyOf(cursor), text, LOOKUP_CURSOR_TTL_SECONDS);
+    await this.#orUnavailable(saved);
+  }
+
+  /**
+   * Null if the cursor is malformed, unknown or expired or its state is damaged. Throws
+   * `dependency-unavailable`.
+   */
+  async load(cursor: string): Promise<Static<State> | null> {
+    if (!CURSOR_FORMAT.test(cursor)) return null;
+    const text = await this.#orUnavailable(this.coordinator.get(this.#keyOf(cursor)));
+    if (text === null) return null;
+    try {
+      return this.#validState(JSON.parse(text));
+    } catch {
+      // Redis is shared, so a state may be damaged.
+      return null;
+    }
+  }
+
+  #keyOf(cursor: string): string {
+    return `${this.kind}:${cursor}`;
+  }
+
+  async #orUnavailable<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (cause) {
+      const detail = "The server that stores cursors does not answer.";
+      throw new Problem("dependency-unavailable", { detail, cause });
+    }
+  }
+}

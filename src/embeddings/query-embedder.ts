@@ -1,0 +1,144 @@
+import pLimit, { type LimitFunction } from "p-limit";
+import type { Sql } from "../db/client.ts";
+import { isOutage } from "../db/errors.ts";
+import {
+  EmbedderAway,
+  embedderName,
+  type ProjectEmbedder,
+  type ProjectEmbedders,
+  TextsRefused,
+} from "../import/embedders/project-embedders.ts";
+import { invalid, Problem } from "../problem/problem.ts";
+import { TimedCache } from "../shared/timed-cache.ts";
+
+/** A retrieval waits this long for its query to be embedded. */
+const QUERY_EMBED_TIMEOUT_MS = 4_000;
+/** Queries that one embedder embeds at once, and those of them that one user may have. */
+const QUERY_EMBED_CONCURRENCY = 16;
+const QUERY_EMBED_USER_CONCURRENCY = 4;
+/** Embedded queries that are kept, of a project and of all. */
+const QUERY_CACHE_PROJECT_ENTRIES = 64;
+const QUERY_CACHE_ENTRIES = 1_024;
+
+interface Places {
+  readonly all: LimitFunction;
+  readonly byUser: Map<string, LimitFunction>;
+}
+
+/** Embeds queries by the embedders of their projects. */
+export class QueryEmbedder {
+  /** The fingerprints of projects. */
+  readonly #projects: TimedCache<string | null>;
+  readonly #places = new Map<string, Places>();
+  /** By project, the least recently used first; in each by fingerprint and text, the oldest first. */
+  readonly #cache = new Map<string, Map<string, Float32Array>>();
+  #cached = 0;
+
+  constructor(
+    private readonly sql: Sql,
+    readonly embedders: ProjectEmbedders,
+  ) {
+    this.#projects = new TimedCache({ isOutage });
+  }
+
+  /** The fingerprint of a project's embedder; null without one. */
+  async fingerprint(projectId: string): Promise<string | null> {
+    return await this.#projects.get(projectId, async () => {
+      const [row] = await this.sql<{ embedder: string | null }[]>`
+        SELECT embedder FROM projects WHERE id = ${projectId}`;
+      return row?.embedder ?? null;
+    });
+  }
+
+  /** Projects may have got other embedders. */
+  clear(): void {
+    this.#projects.clear();
+  }
+
+  /**
+   * Embeds a query. Throws EmbedderAway when the embedder is not configured, or does not answer in time,
+   * and `embedder-mismatch` when the chunks were embedded by another model than it has now.
+   */
+  async embed(
+    { id, fingerprint, user }: { id: string; fingerprint: string; user: string },
+    query: string,
+  ): Promise<Float32Array<ArrayBuffer>> {
+    const name = embedderName(fingerprint);
+    const embedder = this.embedders.get(name);
+    if (embedder === undefined) throw new EmbedderAway(name, "is not configured");
+    if (embedder.fingerprint !== fingerprint) {
+      throw new Problem("embedder-mismatch", {
+        detail:
+          `The project's chunks were embedded by ${fingerprint}, and a query would be by ` +
+          `${embedder.fingerprint}: run \`tessera embeddings rebuild\`.`,
+      });
+    }
+    const key = `${fingerprint}\n${query}`;
+    const known = this.#cache.get(id)?.get(key);
+    if (known !== undefined) return known as Float32Array<ArrayBuffer>;
+    const vector = await this.#embedInTime(embedder, user, query);
+    this.#keep(id, key, vector);
+    return vector as Float32Array<ArrayBuffer>;
+  }
+
+  async #embedInTime(
+    embedder: ProjectEmbedder,
+    user: string,
+    query: string,
+  ): Promise<Float32Array> {
+    const deadline = performance.now() + QUERY_EMBED_TIMEOUT_MS;
+    const tooSlow = new EmbedderAway(embedder.name, "is too slow");
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(tooSlow), QUERY_EMBED_TIMEOUT_MS);
+    const embed = async () => {
+      const left = deadline - performance.now();
+      if (left <= 0) throw tooSlow;
+      return await embedder.embedQuery(query, left);
+    };
+    const embedding = this.#inTurn(embedder.name, user, embed);
+    // One that is late has been answered for.
+    embedding.catch(() => {});
+    try {
+      return await Promise.race([embedding, late]);
+    } catch (error) {
+      if (!(error instanceof TextsRefused)) throw error;
+      throw invalid([{ field: "query", message: `${error.message} to it` }]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Users share the places of an embedder, so that nobody has all of them. */
+  async #inTurn<T>(embedder: string, user: string, work: () => Promise<T>): Promise<T> {
+    let places = this.#places.get(embedder);
+    if (places === undefined) {
+      places = { all: pLimit(QUERY_EMBED_CONCURRENCY), byUser: new Map() };
+      this.#places.set(embedder, places);
+    }
+    const { all, byUser } = places;
+    const own = byUser.get(user) ?? pLimit(QUERY_EMBED_USER_CONCURRENCY);
+    byUser.set(user, own);
+    try {
+      return await own(() => all(work));
+    } finally {
+      if (own.activeCount + own.pendingCount === 0) byUser.delete(user);
+    }
+  }
+
+  #keep(project: string, key: string, vector: Float32Array): void {
+    const own = this.#cache.get(project) ?? new Map<string, Float32Array>();
+    this.#cache.delete(project);
+    this.#cache.set(project, own);
+    if (!own.has(key)) this.#cached++;
+    own.set(key, vector);
+    if (own.size > QUERY_CACHE_PROJECT_ENTRIES) {
+      own.delete(own.keys().next().value as string);
+      this.#cached--;
+    }
+    while (this.#cached > QUERY_CACHE_ENTRIES) {
+      const [oldest, entries] = this.#cache.entries().next().value as [string, Map<string, never>];
+      this.#cache.delete(oldest);
+      this.#cached -= entries.size;
+    }
+  }
+}

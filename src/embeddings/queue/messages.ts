@@ -1,0 +1,14 @@
+import type { EmbedderConfig } from "../../config/embedders.ts";
+import type { LogLevel } from "../../config/schema.ts";
+import type { ThreadProtocol } from "../../engine/threads/protocol.ts";
+
+export interface EmbeddingProtocol extends ThreadProtocol {
+  readonly options: {
+    readonly databaseUrl: string;
+    readonly embedders: readonly EmbedderConfig[];
+    readonly logLevel: LogLevel;
+  };
+  /** Embed what waits and can be embedded now. */
+  readonly task: null;
+  readonly result: null;
+}

@@ -1,0 +1,117 @@
+import type { Queryable, Sql, Transaction } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+import { base64Of, cutVersions } from "../store.ts";
+
+/** Whoever has claimed files gives them up after this time, in case it has died. */
+const CLAIM_SECONDS = 20;
+/** Files that are claimed at once. */
+const CLAIM_FILES = 32;
+/** A file whose texts its embedder refuses is tried again after this time. */
+const REFUSED_RETRY_SECONDS = 600;
+
+export interface WaitingProject {
+  readonly id: string;
+  /** An owner, who shares the embedder with others. */
+  readonly tenant: string;
+}
+
+/** Files of a project that wait for their embeddings. */
+export async function countWaiting(sql: Queryable, projectId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM embedding_queue WHERE project_id = ${projectId}`;
+  return row?.count ?? 0;
+}
+
+/** True if a file waits that nobody is at work on. */
+export async function isWaiting(sql: Queryable): Promise<boolean> {
+  const [row] = await sql`SELECT 1 FROM embedding_queue WHERE due <= now() LIMIT 1`;
+  return row !== undefined;
+}
+
+/** The projects of an embedder with files that nobody is at work on. */
+export async function waitingProjects(
+  sql: Queryable,
+  fingerprint: string,
+): Promise<WaitingProject[]> {
+  // One look at the index per project, however many files it has waiting.
+  return await sql<WaitingProject[]>`
+    WITH RECURSIVE waiting AS (
+      (SELECT project_id FROM embedding_queue ORDER BY project_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT q.project_id FROM embedding_queue q WHERE q.project_id > w.project_id
+        ORDER BY q.project_id LIMIT 1)
+      FROM waiting w WHERE w.project_id IS NOT NULL)
+    SELECT p.id, coalesce((SELECT m.user_id FROM memberships m WHERE m.project_id = p.id
+      ORDER BY m.role <> 'owner', m.created_at, m.user_id LIMIT 1), p.id) AS tenant
+    FROM waiting w JOIN projects p ON p.id = w.project_id
+    WHERE p.embedder = ${fingerprint} AND EXISTS (
+      SELECT FROM embedding_queue q WHERE q.project_id = p.id AND q.due <= now())`;
+}
+
+/** Claims files of a project, oldest first, cuts those that are not cut, and returns their versions. */
+export async function claim(sql: Sql, projectId: string): Promise<string[]> {
+  return await transaction(sql, async (tx) => {
+    const rows = await tx<{ id: string }[]>`
+      WITH next AS (
+        SELECT file_version_id, id FROM embedding_queue
+        WHERE project_id = ${projectId} AND due <= now()
+        ORDER BY id LIMIT ${CLAIM_FILES} FOR UPDATE SKIP LOCKED)
+      UPDATE embedding_queue q SET due = now() + make_interval(secs => ${CLAIM_SECONDS})
+      FROM next WHERE q.file_version_id = next.file_version_id
+      RETURNING q.file_version_id AS id, q.id AS position`;
+    const versions = rows.map(({ id }) => id);
+    await cutVersions(tx, versions);
+    return versions;
+  });
+}
+
+/** Gives claimed files back, which are tried again at once, or in a while if they were refused. */
+export async function release(
+  sql: Queryable,
+  versions: readonly string[],
+  refused = false,
+): Promise<void> {
+  const seconds = refused ? REFUSED_RETRY_SECONDS : 0;
+  await sql`
+    UPDATE embedding_queue SET due = now() + make_interval(secs => ${seconds})
+    WHERE file_version_id = ANY (${[...versions]}::uuid[])`;
+}
+
+async function finish(
+  tx: Transaction,
+  projectId: string,
+  versions: readonly string[],
+): Promise<void> {
+  const done = await tx<{ id: string }[]>`
+    DELETE FROM embedding_queue q WHERE q.file_version_id = ANY (${[...versions]}::uuid[])
+      AND NOT EXISTS (SELECT FROM chunks c
+        WHERE c.file_version_id = q.file_version_id AND c.embedding IS NULL)
+    RETURNING q.file_version_id AS id`;
+  const ids = done.map(({ id }) => id);
+  if (ids.length > 0) await tx`SELECT append_embedded(${projectId}, ${ids}::uuid[])`;
+  await release(tx, versions);
+}
+
+/**
+ * Stores embeddings of chunks of claimed files, and notes the files that have all of theirs. Has no effect
+ * if the project has got another embedder meanwhile.
+ */
+export async function store(
+  sql: Sql,
+  { id, fingerprint }: { id: string; fingerprint: string },
+  versions: readonly string[],
+  vectors: ReadonlyMap<string, Float32Array>,
+): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const [project] = await tx<{ embedder: string | null }[]>`
+      SELECT embedder FROM projects WHERE id = ${id} FOR KEY SHARE`;
+    if (project?.embedder !== fingerprint) return;
+    await tx`
+      UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),
+        dimension = octet_length(decode(u.embedding, 'base64')) / 4
+      FROM unnest(${[...vectors.keys()]}::uuid[], ${[...vectors.values()].map(base64Of)}::text[])
+        AS u (id, embedding)
+      WHERE c.id = u.id AND c.embedding IS NULL`;
+    await finish(tx, id, versions);
+  });
+}

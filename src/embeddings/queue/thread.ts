@@ -1,0 +1,31 @@
+import { openDatabase } from "../../db/client.ts";
+import { runThread, threadOptions } from "../../engine/threads/run-thread.ts";
+import { projectEmbedders } from "../../import/embedders/project-embedders.ts";
+import { createLog } from "../../observability/log.ts";
+import { setThreadNiceness } from "../../shared/thread-priority.ts";
+import { Drain } from "./drain.ts";
+import type { EmbeddingProtocol } from "./messages.ts";
+
+/** All requests go before embedding files. */
+const EMBED_NICENESS = 10;
+const EMBED_DB_CONNECTIONS = 4;
+const EMBED_TASK_MS = 2_000;
+
+/** The entry point of the thread that embeds files which wait, whose texts and vectors would delay requests. */
+const { databaseUrl, embedders, logLevel } = threadOptions<EmbeddingProtocol>();
+const log = createLog(logLevel);
+const sql = openDatabase(databaseUrl, {
+  connections: EMBED_DB_CONNECTIONS,
+  applicationName: "tessera-embeddings",
+  patience: "background",
+});
+const drains = [...projectEmbedders(embedders).values()].map((each) => new Drain(sql, log, each));
+
+setThreadNiceness(EMBED_NICENESS);
+runThread<EmbeddingProtocol>({
+  async run() {
+    // A long queue of one embedder goes on beside the next tasks, which look at the others again.
+    await Promise.race([Promise.all(drains.map((drain) => drain.run())), Bun.sleep(EMBED_TASK_MS)]);
+    return null;
+  },
+});

@@ -1,0 +1,82 @@
+import type { Queryable } from "../db/client.ts";
+import type { Passage } from "../import/embedders/embedder.ts";
+import { cutText } from "../import/text-file.ts";
+import { isMarkdownPath } from "../markdown/index.ts";
+import { derivedId } from "../shared/uuid.ts";
+
+/** A chunk whose text is to be embedded. */
+export interface TextChunk {
+  readonly id: string;
+  readonly passage: Passage;
+}
+
+interface ChunkText {
+  readonly id: string;
+  readonly content: string;
+  readonly path: string;
+  readonly title: string | null;
+  /** What the metadata has under `headings`, which may be anything. */
+  readonly headings: unknown;
+}
+
+/** A chunk as its embedder sees it: below the title of its file and its own headings. */
+function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
+  const name = title ?? path.slice(path.lastIndexOf("/") + 1);
+  const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
+  return { id, passage: { content, headings: given[0] === name ? given : [name, ...given] } };
+}
+
+/** Chunks of these versions without embeddings, in order. */
+export async function readTextChunks(
+  sql: Queryable,
+  versions: readonly string[],
+  limit: number,
+): Promise<TextChunk[]> {
+  const rows = await sql<ChunkText[]>`
+    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings
+    FROM unnest(${[...versions]}::uuid[]) WITH ORDINALITY AS wanted (id, position)
+    JOIN file_versions v ON v.id = wanted.id JOIN chunks c ON c.file_version_id = v.id
+    WHERE c.embedding IS NULL ORDER BY wanted.position, c.index LIMIT ${limit}`;
+  return rows.map(textChunk);
+}
+
+interface UncutVersion {
+  readonly id: string;
+  readonly project_id: string;
+  readonly file_id: string;
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Cuts those of these versions into chunks that have a content and no chunks yet. */
+export async function cutVersions(sql: Queryable, versions: readonly string[]): Promise<void> {
+  const uncut = await sql<UncutVersion[]>`
+    SELECT v.id, v.project_id, v.file_id, f.path, v.content FROM file_versions v
+    JOIN files f ON f.id = v.file_id
+    WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND v.content ~ '\\S'
+    ORDER BY v.id FOR UPDATE OF v`;
+  for (const version of uncut) {
+    const { id, content, path } = version;
+    const chunks = await cutText(content, isMarkdownPath(path));
+    const rows = chunks.map((chunk) => ({
+      ...{ id: derivedId("chunk", id, String(chunk.index)), index: chunk.index },
+      ...{ content: chunk.content, token_count: chunk.tokenCount },
+      ...{ start_offset: chunk.startOffset, end_offset: chunk.endOffset },
+      metadata: JSON.parse(chunk.metadata),
+    }));
+    await sql`
+      INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
+        start_offset, end_offset, token_count, metadata)
+      SELECT c.id, ${version.project_id}, ${version.file_id}, ${id}, ${path}, c.index, c.content,
+        c.start_offset, c.end_offset, c.token_count, c.metadata
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS c (id uuid, index integer, content text,
+        start_offset integer, end_offset integer, token_count integer, metadata jsonb)
+      ON CONFLICT DO NOTHING`;
+    await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
+  }
+}
+
+/** The bytes of a vector in base64. */
+export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+}

@@ -1,0 +1,298 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { startApi, type TestProject } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { type EmbeddingRequest, startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
+import { until } from "../../support/until.ts";
+
+const SECRET = "sk-the-operators-key";
+const endpoint = startEmbeddingEndpoint();
+const env = {
+  EMBEDDERS: JSON.stringify({
+    model: {
+      ...{ url: endpoint.url, model: "a-model", dimension: 768, api_key_env: "MODEL_KEY" },
+      ...{ query_prefix: "query: ", document_prefix: "passage: " },
+    },
+    large: { url: endpoint.url, model: "a-large-model", dimension: 1024 },
+  }),
+  MODEL_KEY: SECRET,
+};
+const api = await startApi({ env });
+const owner = await api.user();
+const { report } = importsOf(api, owner);
+
+/** Texts that share words have similar vectors: one coordinate per word. */
+function byWords(text: string, dimension: number): number[] {
+  const vector = Array.from({ length: dimension }, () => 0);
+  const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
+  for (const word of words.filter((each) => !/^(?:query|passage)$/.test(each))) {
+    vector[Number(Bun.hash.crc32(word) % dimension)] = 1;
+  }
+  return vector;
+}
+
+beforeEach(() => {
+  endpoint.instead = undefined;
+  endpoint.dimension = 768;
+  endpoint.embed = byWords;
+});
+
+async function projectOf(embedder?: string, user = owner): Promise<TestProject> {
+  const slug = `p-${crypto.randomUUID()}`;
+  const json = { name: "P", slug, ...(embedder === undefined ? {} : { embedder }) };
+  const { status, body, text } = await api.post("/projects", json, user);
+  expect(status, text).toBe(201);
+  expect(body.embedder).toBe(embedder);
+  return body as TestProject;
+}
+
+const file = (path: string, content: string) => ({
+  ...{ record: "file", path, content, environments: ["production"] },
+});
+
+const ask = (project: TestProject, json: object, user = owner) =>
+  api.post(`/projects/${project.slug}/retrieve`, json, user);
+
+async function waiting(project: TestProject): Promise<number> {
+  const { body } = await api.get(`/projects/${project.slug}/index-state`, owner);
+  return body.embeddings_waiting;
+}
+
+async function found(project: TestProject, query: string): Promise<string[]> {
+  const { body } = await ask(project, { query, mode: "semantic", threshold: 0.3 });
+  return (body.data ?? []).map((hit: { chunk: { file_path: string } }) => hit.chunk.file_path);
+}
+
+const patch = (project: TestProject, embedder: string) =>
+  api.send("PATCH", `/projects/${project.slug}`, { as: owner, json: { embedder } });
+
+describe("the embedder of a project", () => {
+  test("embeds imported files and files that are put, with the operator's prefixes and key", async () => {
+    const project = await projectOf("model");
+    await report(project, [file("tomatoes.md", "# Tomatoes\n\nGrow red tomatoes.")]);
+    const put = await api.send("PUT", `/projects/${project.slug}/files/plain.txt`, {
+      as: owner,
+      body: "Plain words about volcanoes.",
+      headers: { "content-type": "text/plain" },
+    });
+    expect(put.status).toBe(201);
+    await until(async () => (await found(project, "volcanoes plain words about")).length > 0);
+    expect((await found(project, "grow red tomatoes"))[0]).toBe("tomatoes.md");
+    expect(await waiting(project)).toBe(0);
+    const texts = endpoint.served.flatMap(({ input }) => input);
+    expect(texts).toContain("passage: Tomatoes\n\n# Tomatoes\n\nGrow red tomatoes.");
+    expect(texts).toContain("query: grow red tomatoes");
+    expect(new Set(endpoint.authorizations)).toEqual(new Set([`Bearer ${SECRET}`]));
+    const [row] = await api.sql`
+      SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
+    expect(row).toEqual({ embedder: "model:a-model:768", dimension: 768 });
+  });
+
+  test("embeds a query once, however often a project asks it", async () => {
+    const project = await projectOf("model");
+    const times = () =>
+      endpoint.served.filter(({ input }) => input[0] === "query: once more").length;
+    for (let i = 0; i < 3; i++) await ask(project, { query: "once more" });
+    expect(times()).toBe(1);
+  });
+
+  test("is named, and an unknown name is refused with those that there are", async () => {
+    const refused = await api.post(
+      "/projects",
+      { name: "P", slug: "px", embedder: "other" },
+      owner,
+    );
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors).toEqual([
+      { field: "embedder", message: "must be one of hashing, model, large" },
+    ]);
+    const project = await projectOf();
+    expect((await patch(project, "model")).body.embedder).toBe("model");
+    expect((await api.get(`/projects/${project.slug}`, owner)).body.embedder).toBe("model");
+    expect((await patch(project, "http://example.com")).status).toBe(400);
+  });
+
+  test("embeds the texts that a project had before, and changes only while there are no chunks", async () => {
+    const project = await projectOf();
+    await report(project, [file("old.md", "# Old\n\nAn ancient text.")]);
+    expect((await patch(project, "model")).status).toBe(200);
+    await until(async () => (await found(project, "an ancient text")).includes("old.md"));
+    expect((await patch(project, "model")).status).toBe(200);
+    const { status, body } = await patch(project, "large");
+    expect([status, body.slug]).toEqual([409, "embedder-mismatch"]);
+    expect(body.detail).toContain("model:a-model:768");
+    expect(body.detail).toContain("large:a-large-model:1024");
+    expect(body.detail).toContain("tessera embeddings rebuild");
+  });
+
+  test("is copied with a template, and so are the files that wait for it", async () => {
+    const template = await projectOf("model");
+    endpoint.instead = () => new Response("busy", { status: 503 });
+    await report(template, [file("copied.md", "# Copied\n\nText of a template.")]);
+    const slug = `p-${crypto.randomUUID()}`;
+    const json = { name: "Copy", slug, templateSlug: template.slug };
+    const { body } = await api.post("/projects", json, owner);
+    expect(body.embedder).toBe("model");
+    endpoint.instead = undefined;
+    await until(async () => (await found(body, "text of a template")).includes("copied.md"));
+  });
+
+  test("refuses embeddings of another one, and takes those of its own dimension", async () => {
+    const project = await projectOf("model");
+    const embedded = (path: string, dimension: number, embedder?: string) => ({
+      ...{ record: "file", path, environments: ["production"], ...(embedder && { embedder }) },
+      chunks: [{ content: "given", embedding: byWords("given", dimension) }],
+    });
+    const { errors } = await report(project, [
+      embedded("a.md", 1024),
+      embedded("b.md", 768, "large"),
+      embedded("c.md", 768, "model"),
+      embedded("d.md", 768),
+    ]);
+    expect(errors).toEqual([
+      {
+        line: 1,
+        message:
+          "embedder: that of the project is model:a-model:768, and the embeddings are by another one, of 1024 dimensions",
+      },
+      {
+        line: 2,
+        message:
+          "embedder: that of the project is model:a-model:768, and the embeddings are by large:a-large-model:1024",
+      },
+    ]);
+    expect(await waiting(project)).toBe(0);
+  });
+});
+
+let strayed = 0;
+const elsewhere = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch() {
+    strayed++;
+    return new Response("");
+  },
+});
+onCleanup(() => elsewhere.stop(true));
+
+describe("an embedder that is slow or away", () => {
+  const away = {
+    "does not answer": () => new Promise<Response>(() => {}),
+    "is overloaded": () => new Response(`at ${endpoint.url}`, { status: 503 }),
+    "limits the rate": () => new Response("", { status: 429, headers: { "retry-after": "1" } }),
+    "cuts off its answers": () => new Response('{"data": [{"embedd'),
+    "redirects elsewhere": () => Response.redirect(`${elsewhere.url}v1/embeddings`, 307),
+    "never ends": () =>
+      new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) })),
+    "returns other dimensions": ({ input }: EmbeddingRequest) =>
+      Response.json({ data: input.map((_, index) => ({ index, embedding: byWords("a", 1024) })) }),
+  };
+
+  test("is away, and its answers lead nowhere else", async () => {
+    const project = await projectOf("model");
+    await report(project, [file("a.md", "# Alpaca\n\nAll about the alpaca.")]);
+    await until(async () => (await found(project, "all about the alpaca")).length > 0);
+    for (const [what, instead] of Object.entries(away)) {
+      endpoint.instead = instead;
+      const query = `alpaca ${what}`;
+      const [semantic, hybrid] = await Promise.all([
+        ask(project, { query, mode: "semantic" }),
+        ask(project, { query, mode: "hybrid" }),
+      ]);
+      expect([semantic.status, semantic.body.slug], what).toEqual([503, "dependency-unavailable"]);
+      expect(semantic.body.detail, what).toContain("the embedder model");
+      expect(semantic.headers.get("retry-after"), what).not.toBeNull();
+      for (const secret of [SECRET, endpoint.url]) expect(semantic.text).not.toContain(secret);
+      expect([hybrid.status, hybrid.headers.get("x-retrieval")], what).toEqual([200, "keyword"]);
+      expect(hybrid.body.data[0].chunk.file_path, what).toBe("a.md");
+    }
+    expect(strayed, "requests that were redirected").toBe(0);
+  });
+
+  test("keeps imported files, counts them, and embeds them once it is back", async () => {
+    const project = await projectOf("model");
+    endpoint.instead = away["is overloaded"];
+    const { changed } = await report(project, [
+      file("late.md", "# Late\n\nA late arrival."),
+      file("later.md", "# Later\n\nAn even later one."),
+    ]);
+    expect(changed).toBe(2);
+    expect(await waiting(project)).toBe(2);
+    const byWord = await ask(project, { query: "late arrival", mode: "keyword" });
+    expect(byWord.body.data[0].chunk.file_path).toBe("late.md");
+    endpoint.instead = undefined;
+    await until(async () => (await waiting(project)) === 0);
+    await until(async () => (await found(project, "a late arrival")).includes("late.md"));
+  });
+
+  test("a release that was frozen before gets the embeddings, too", async () => {
+    const project = await projectOf("model");
+    endpoint.instead = away["is overloaded"];
+    await report(project, [file("frozen.md", "# Frozen\n\nIce and snow.")]);
+    const named = { name: "v1", environment: "production" };
+    const made = await api.post(`/projects/${project.slug}/releases`, named, owner);
+    expect(made.status).toBe(201);
+    endpoint.instead = undefined;
+    const search = { query: "ice and snow", mode: "semantic", threshold: 0.3 };
+    await until(async () => {
+      const { body } = await ask(project, { ...search, target: { release: "v1" } });
+      return body.data?.length > 0;
+    });
+  });
+
+  test("a text that it refuses holds up no other file", async () => {
+    const project = await projectOf("model");
+    endpoint.instead = undefined;
+    const refuse = ({ input }: EmbeddingRequest) =>
+      input.some((text) => text.includes("unspeakable"))
+        ? new Response("too odd", { status: 422 })
+        : undefined;
+    const handlers = Array.from({ length: 40 }, () => refuse);
+    endpoint.next.push(...handlers);
+    await report(project, [
+      file("a.md", "# A\n\nBefore it."),
+      file("b.md", "# B\n\nAn unspeakable word."),
+      file("c.md", "# C\n\nAfter it."),
+    ]);
+    await until(async () => (await waiting(project)) === 1);
+    endpoint.next.length = 0;
+    const [left] = await api.sql`
+      SELECT f.path FROM embedding_queue q JOIN file_versions v ON v.id = q.file_version_id
+      JOIN files f ON f.id = v.file_id WHERE q.project_id = ${project.id}`;
+    expect(left).toEqual({ path: "b.md" });
+  });
+});
+
+describe("files that wait for their embeddings", () => {
+  test("of one tenant do not hold up those of another", async () => {
+    const other = await api.user();
+    const [mine, theirs] = [await projectOf("model"), await projectOf("model", other)];
+    endpoint.instead = () => new Response("", { status: 503 });
+    const many = Array.from({ length: 300 }, (_, i) => file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`));
+    await report(mine, many);
+    await importsOf(api, other).report(theirs, [file("one.md", "# One\n\nA single file.")]);
+    endpoint.instead = undefined;
+    await until(async () => {
+      const [row] = await api.sql`
+        SELECT 1 FROM embedding_queue WHERE project_id = ${theirs.id}`;
+      return row === undefined;
+    });
+    expect(await waiting(mine)).toBeGreaterThan(0);
+  });
+
+  test("are embedded once by two nodes, and by either of them", async () => {
+    const project = await projectOf("model");
+    const node = await startApi({ env, beside: api });
+    const texts = Array.from({ length: 200 }, (_, i) => `Twice ${i} is nice.`);
+    endpoint.served.length = 0;
+    await report(
+      project,
+      texts.map((text, i) => file(`t${i}.txt`, text)),
+    );
+    await until(async () => (await waiting(project)) === 0);
+    const sent = endpoint.served.flatMap(({ input }) => input).filter((t) => t.includes("Twice"));
+    expect(sent.length).toBe(texts.length);
+    await node.stop();
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
+import { addEnvironment } from "../../support/accounts.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { until } from "../../support/until.ts";
+
+const api = await sharedApi();
+const owner = await api.user();
+const { report } = importsOf(api, owner);
+
+const FILES = {
+  "guides/snapshots.md":
+    "---\ntitle: Snapshots\nlang: en\n---\n# Snapshots\n\nA snapshot of an index brings it back in seconds.\n\n## Restore\n\nRestoring reads the snapshot file.",
+  "guides/releases.md": "---\nlang: en\n---\n# Releases\n\nA release is a frozen set of files.",
+  "guides/freigaben.md": "---\nlang: de\n---\n# Freigaben\n\nEine Freigabe friert Dateien ein.",
+  "notes.txt": "Plain text about tomatoes and gardening.",
+};
+
+async function projectWith(files: Readonly<Record<string, string>>, embedder?: string) {
+  const project = await api.project(owner);
+  await addEnvironment(api.sql, project);
+  if (embedder !== undefined) {
+    const patched = await api.send("PATCH", `/projects/${project.slug}`, {
+      as: owner,
+      json: { embedder },
+    });
+    expect(patched.body.embedder).toBe(embedder);
+  }
+  const records = Object.entries(files).map(([path, content]) => ({
+    ...{ record: "file", path, content, environments: ["production"] },
+  }));
+  await report(project, records);
+  const ask = (json: object, as: Caller = owner) =>
+    api.post(`/projects/${project.slug}/retrieve`, json, as);
+  const waiting = async () => {
+    return (await api.get(`/projects/${project.slug}/index-state`, owner)).body.embeddings_waiting;
+  };
+  await until(async () => (await waiting()) === 0);
+  return { project, ask };
+}
+
+const { project, ask } = await projectWith(FILES, "hashing");
+const paths = (body: { data: { chunk: { file_path: string } }[] }) =>
+  body.data.map(({ chunk }) => chunk.file_path);
+// The embeddings are stored; searches see them within a second.
+await until(async () => {
+  const { body } = await ask({ query: "tomatoes gardening", mode: "semantic", threshold: 0.1 });
+  return body.data.length > 0;
+});
+
+describe("POST /projects/{project_reference}/retrieve", () => {
+  test("files that arrive as text over HTTP are cut, embedded and found by meaning", async () => {
+    const { status, body, headers } = await ask({
+      query: "snapshot of an index",
+      mode: "semantic",
+      threshold: 0.1,
+    });
+    expect(status).toBe(200);
+    expect(headers.get("x-retrieval")).toBe("semantic");
+    const [best] = body.data;
+    expect(best.chunk.file_path).toBe("guides/snapshots.md");
+    expect(best.match_type).toBe("semantic");
+    expect(best.score).toBe(best.scores.semantic);
+    expect(best.scores.keyword).toBeNull();
+    expect(best.title).toBeString();
+    expect(best.highlight.text).toContain("snapshot");
+  });
+
+  test("hybrid is the default with a query, and says what found each hit", async () => {
+    const { body, headers } = await ask({ query: "restoring a snapshot" });
+    expect(headers.get("x-retrieval")).toBe("hybrid");
+    expect(headers.get("x-routing-key")).toBe(project.id);
+    const [best] = body.data;
+    expect(best.chunk.file_path).toBe("guides/snapshots.md");
+    const types = body.data.map(({ match_type }: { match_type: string }) => match_type);
+    expect(types).toContain("hybrid");
+  });
+
+  test("a vector alone is searched semantically, as an array or in base64", async () => {
+    const vector = await hashingEmbedder().embedQuery("frozen set of files");
+    const base64 = Buffer.from(vector.buffer).toString("base64");
+    for (const given of [[...vector], base64]) {
+      const { body, headers } = await ask({ vector: given, dimension: 768, threshold: 0.2 });
+      expect(headers.get("x-retrieval")).toBe("semantic");
+      expect(paths(body)[0]).toBe("guides/releases.md");
+      expect(body.data[0].highlight).toBeUndefined();
+    }
+    const none = await ask({ vector: base64, dimension: 768 });
+    expect(none.body.data, "the threshold is 0.7 by default").toEqual([]);
+  });
+
+  test("a filter and a target restrict what is found", async () => {
+    const filter = { "frontmatter.lang": "de" };
+    for (const mode of ["keyword", "semantic", "hybrid"]) {
+      const { body } = await ask({
+        query: "Freigabe release Dateien files",
+        filter,
+        mode,
+        threshold: 0,
+      });
+      expect(new Set(paths(body)), mode).toEqual(new Set(["guides/freigaben.md"]));
+    }
+    await addEnvironment(api.sql, project, "empty");
+    const empty = await ask({ query: "release", target: { environment: "empty" } });
+    expect([empty.status, empty.body.data]).toEqual([200, []]);
+    const missing = await ask({ query: "release", target: { environment: "none" } });
+    expect([missing.status, missing.body.slug]).toEqual([404, "environment-not-found"]);
+    const release = await ask({ query: "release", target: { release: "none" } });
+    expect([release.status, release.body.slug]).toEqual([404, "release-not-found"]);
+  });
+
+  test("pages neither repeat nor skip a hit, and a cursor is bound to its question", async () => {
+    const question = { query: "snapshot release files", limit: 1 };
+    const whole = (await ask({ ...question, limit: 100 })).body.data;
+    const ids = (data: { chunk: { id: string } }[]) => data.map(({ chunk }) => chunk.id);
+    const seen: string[] = [];
+    let page = (await ask(question)).body;
+    const { next } = page.page_info;
+    for (;;) {
+      seen.push(...ids(page.data));
+      if (page.page_info.next === null) break;
+      page = (await ask({ cursor: page.page_info.next })).body;
+    }
+    expect(seen.sort()).toEqual(ids(whole).sort());
+    const same = { ...question, cursor: next, target: { environment: "production" } };
+    expect((await ask(same)).status).toBe(200);
+    for (const other of [
+      { query: "other" },
+      { limit: 2 },
+      { mode: "keyword" },
+      { threshold: 0.5 },
+      { filter: { path: "x" } },
+      { target: { environment: "empty" } },
+      { cursor: "nonsense" },
+    ]) {
+      const answer = await ask({ cursor: next, ...other });
+      expect([answer.status, answer.body.slug], JSON.stringify(other)).toEqual([
+        400,
+        "invalid-cursor",
+      ]);
+    }
+    const elsewhere = await projectWith({ "a.md": "# A" });
+    expect((await elsewhere.ask({ cursor: next })).body.slug).toBe("invalid-cursor");
+  });
+
+  test("a project without an embedder answers hybrid by keyword, and semantic names the remedy", async () => {
+    const plain = await projectWith(FILES);
+    const { body, headers } = await plain.ask({ query: "snapshot" });
+    expect(headers.get("x-retrieval")).toBe("keyword");
+    const [best] = body.data;
+    expect([best.chunk, best.file.path]).toEqual([null, "guides/snapshots.md"]);
+    expect([best.match_type, best.scores.semantic]).toEqual(["keyword", null]);
+    const semantic = await plain.ask({ query: "snapshot", mode: "semantic" });
+    expect([semantic.status, semantic.body.slug]).toEqual([400, "validation-failed"]);
+    expect(semantic.body.detail).toContain("PATCH");
+  });
+
+  test("invalid fields are named", async () => {
+    const vector = Array.from({ length: 768 }, () => 1);
+    for (const [json, field] of [
+      [{}, "query"],
+      [{ query: " " }, "query"],
+      [{ query: "x".repeat(501) }, "query"],
+      [{ query: 1 }, "query"],
+      [{ mode: "keyword", vector, dimension: 768 }, "query"],
+      [{ mode: "hybrid", vector, dimension: 768 }, "query"],
+      [{ query: "a", mode: "fuzzy" }, "mode"],
+      [{ vector }, "dimension"],
+      [{ vector, dimension: 1024 }, "vector"],
+      [{ vector: [...vector.slice(1), "a"], dimension: 768 }, "vector[767]"],
+      [{ vector: vector.map(() => 0), dimension: 768 }, "vector"],
+      [{ query: "a", limit: 0 }, "limit"],
+      [{ query: "a", limit: 101 }, "limit"],
+      [{ query: "a", threshold: 1.5 }, "threshold"],
+      [{ query: "a", target: { environment: "a", release: "b" } }, "target"],
+      [{ query: "a", filter: { path: { $like: "b" } } }, "filter.path.$like"],
+    ] as const) {
+      const answer = await ask(json);
+      expect(answer.status, JSON.stringify(json).slice(0, 80)).toBe(400);
+      expect(answer.body.errors[0].field, JSON.stringify(json).slice(0, 80)).toBe(field);
+    }
+    // Code points count, without white space around them.
+    expect((await ask({ query: `  ${"🙂".repeat(500)}  ` })).status).toBe(200);
+  });
+
+  test("a vector that is not of the project's embedder is refused with both", async () => {
+    const vector = Array.from({ length: 1024 }, () => 1);
+    const { status, body } = await ask({ vector, dimension: 1024 });
+    expect(status).toBe(400);
+    expect(body.detail).toContain("hashing:feature-hashing-1:768");
+    expect(body.detail).toContain("1024");
+  });
+
+  const path = `/projects/${project.slug}/retrieve`;
+  const guarded = { api, method: "POST", path, json: { query: "release" } } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...guarded,
+    ...{ project, slug: "project-not-found", member: owner },
+    missingPath: "/projects/no-such-project/retrieve",
+  });
+});
