@@ -7,11 +7,10 @@ type Token =
   | { readonly kind: "star" }
   /** Anything. */
   | { readonly kind: "globstar" }
-  /** Nothing, or else the folder that the next token stands for. */
-  | { readonly kind: "optional" }
-  /** Any folders, with the slash at their end. */
+  /** Any folders, with the slash at their end, or none. */
   | { readonly kind: "folders" };
 
+/** Folders that follow folders add nothing, and are left out. */
 function tokensOf(pattern: string): Token[] {
   const tokens: Token[] = [];
   const chars = [...pattern];
@@ -21,7 +20,7 @@ function tokensOf(pattern: string): Token[] {
     while (chars[at + stars] === "*") stars++;
     const beginsName = at === 0 || chars[at - 1] === "/";
     if (stars === 2 && beginsName && chars[at + 2] === "/") {
-      tokens.push({ kind: "optional" }, { kind: "folders" });
+      if (tokens.at(-1)?.kind !== "folders") tokens.push({ kind: "folders" });
       at += 3;
     } else if (stars > 0) {
       tokens.push({ kind: stars === 1 ? "star" : "globstar" });
@@ -34,63 +33,104 @@ function tokensOf(pattern: string): Token[] {
   return tokens;
 }
 
-/** Adds a state, and those that are reached from it without a code point, unless they were added before. */
-function enter(states: Uint8Array, tokens: readonly Token[], from: number): void {
-  for (let state = from; states[state] !== 1; state++) {
-    states[state] = 1;
-    const kind = tokens[state]?.kind;
-    if (kind === "optional") enter(states, tokens, state + 2);
-    else if (kind !== "star" && kind !== "globstar") return;
-  }
+/** A set of states, 32 in a word. */
+type States = Uint32Array;
+
+const has = (states: States, state: number) =>
+  ((states[state >>> 5] as number) & (1 << (state & 31))) !== 0;
+
+function add(states: States, state: number): void {
+  states[state >>> 5] = (states[state >>> 5] as number) | (1 << (state & 31));
 }
 
-/** Adds the states that follow a state after a code point. */
-function step(states: Uint8Array, tokens: readonly Token[], state: number, char: string): void {
-  const token = tokens[state];
-  const isSlash = char === "/";
-  switch (token?.kind) {
-    case "literal":
-      if (token.char === char) enter(states, tokens, state + 1);
-      break;
-    case "one":
-      if (!isSlash) enter(states, tokens, state + 1);
-      break;
-    case "star":
-      if (!isSlash) enter(states, tokens, state);
-      break;
-    case "globstar":
-      enter(states, tokens, state);
-      break;
-    case "folders":
-      states[state] = 1;
-      if (isSlash) enter(states, tokens, state + 1);
-      break;
+/**
+ * Follows all possibilities of a pattern at once. A state is how much of the pattern is matched, without
+ * its stars: those let a state stay. All states take a code point by some operations per word, so a text
+ * of a million characters takes as little for a hostile pattern as for any other.
+ */
+class Automaton {
+  readonly #words: number;
+  readonly #last: number;
+  /** The states from which a code point leads to the next one, for those that patterns name, and others. */
+  readonly #advances = new Map<string, States>();
+  readonly #anyAdvances: States;
+  /** The states that stay at a code point of a name, and at a slash. */
+  readonly #stays: States;
+  readonly #staysAtSlash: States;
+  /** The states that may be left without a code point when they are entered. */
+  readonly #skips: States;
+
+  constructor(tokens: readonly Token[]) {
+    const isStar = ({ kind }: Token) => kind === "star" || kind === "globstar";
+    this.#last = tokens.filter((token) => !isStar(token)).length;
+    this.#words = (this.#last >>> 5) + 1;
+    const none = () => new Uint32Array(this.#words);
+    this.#anyAdvances = none();
+    this.#stays = none();
+    this.#staysAtSlash = none();
+    this.#skips = none();
+    const literals: Array<readonly [state: number, char: string]> = [];
+    let state = 0;
+    for (const token of tokens) {
+      const { kind } = token;
+      if (kind !== "literal" && kind !== "one") add(this.#stays, state);
+      if (kind === "globstar" || kind === "folders") add(this.#staysAtSlash, state);
+      if (kind === "folders") add(this.#skips, state);
+      if (kind === "one") add(this.#anyAdvances, state);
+      else if (kind === "folders") literals.push([state, "/"]);
+      else if (kind === "literal") literals.push([state, token.char]);
+      if (!isStar(token)) state++;
+    }
+    this.#advances.set("/", none());
+    for (const [from, char] of literals) {
+      let advances = this.#advances.get(char);
+      if (advances === undefined) {
+        advances = this.#anyAdvances.slice();
+        this.#advances.set(char, advances);
+      }
+      add(advances, from);
+    }
+  }
+
+  matches(text: string): boolean {
+    const states = new Uint32Array(this.#words);
+    states[0] = 1;
+    if (has(this.#skips, 0)) add(states, 1);
+    for (const char of text) {
+      if (!this.#take(states, char)) return false;
+    }
+    return has(states, this.#last);
+  }
+
+  /** False if no state is left. */
+  #take(states: States, char: string): boolean {
+    const advances = this.#advances.get(char) ?? this.#anyAdvances;
+    const stays = char === "/" ? this.#staysAtSlash : this.#stays;
+    const skips = this.#skips;
+    let [carried, skipped, any] = [0, 0, 0];
+    for (let w = 0; w < this.#words; w++) {
+      const word = states[w] as number;
+      const leaving = word & (advances[w] as number);
+      const entered = (leaving << 1) | carried;
+      const skipping = entered & (skips[w] as number);
+      const all = entered | (word & (stays[w] as number)) | (skipping << 1) | skipped;
+      carried = leaving >>> 31;
+      skipped = skipping >>> 31;
+      states[w] = all;
+      any |= all;
+    }
+    return any !== 0;
   }
 }
 
 /**
  * A test for a pattern: `*` is any part of a name, `**` also crosses `/`, a leading or inner folder
- * `**` may be none, `?` is one code point of a name, everything else is literal. It follows all
- * possibilities at once, so its time grows with the lengths of pattern and text only.
+ * `**` may be none, `?` is one code point of a name, everything else is literal. Its time grows with the
+ * length of the text, times that of the pattern by 32.
  */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const prefix = /^[^*?]*/.exec(pattern)?.[0] as string;
   if (prefix === pattern) return (text) => text === pattern;
-  const tokens = tokensOf(pattern).slice([...prefix].length);
-  return (text) => text.startsWith(prefix) && matchAll(tokens, text.slice(prefix.length));
-}
-
-function matchAll(tokens: readonly Token[], text: string): boolean {
-  let states = new Uint8Array(tokens.length + 1);
-  let next = new Uint8Array(tokens.length + 1);
-  enter(states, tokens, 0);
-  for (const char of text) {
-    next.fill(0);
-    for (let state = states.indexOf(1); state >= 0; state = states.indexOf(1, state + 1)) {
-      step(next, tokens, state, char);
-    }
-    [states, next] = [next, states];
-    if (states.indexOf(1) < 0) return false;
-  }
-  return states[tokens.length] === 1;
+  const automaton = new Automaton(tokensOf(pattern).slice([...prefix].length));
+  return (text) => text.startsWith(prefix) && automaton.matches(text.slice(prefix.length));
 }

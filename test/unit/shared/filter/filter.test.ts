@@ -127,6 +127,9 @@ describe("$glob", () => {
     ["a\\*", ["a\\", "a\\b"], ["a*"]],
     ["a.b", ["a.b"], ["axb"]],
     ["*a*b*", ["ab", "xaxbx", "aab"], ["ba", "a/b"]],
+    [`*${"ab".repeat(40)}*c`, [`x${"ab".repeat(41)}c`], ["ab".repeat(40), `${"ab".repeat(39)}c`]],
+    [`${"?".repeat(31)}/**/x`, [`${"a".repeat(31)}/x`, `${"a".repeat(31)}/b/c/x`], ["a/x"]],
+    [`?${"b".repeat(30)}/**/x`, [`a${"b".repeat(30)}/x`], [`a${"b".repeat(30)}/yx`, "b/x"]],
   ];
   for (const [pattern, matching, others] of table) {
     test(`${pattern} matches what it should`, () => {
