@@ -73,6 +73,9 @@ describe("GET /projects/{project_reference}/files", () => {
     expect(byPath.get("docs/Z.txt").title).toBe("Z.txt");
     expect(byPath.get("docsé.md")).toMatchObject({ title: "docsé", size: 10 });
     expect(byPath.get("docs😀/x.md").size).toBe(0);
+    const filter = encodeURIComponent(JSON.stringify({ path: { $prefix: "docs" } }));
+    const filtered = await api.get(`${path}?filter=${filter}`, member);
+    expect(filtered.body.data).toEqual(body.data);
   });
 
   test("titles are those that a lookup has", async () => {

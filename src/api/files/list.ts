@@ -11,7 +11,7 @@ import { timestamp } from "../../shared/formats.ts";
 import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
-import { type FileRow, type PathRange, readFiles } from "./queries.ts";
+import { type FileRow, type PathRange, readFiles, withBegins } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
 import { scopeNameOf } from "./scope-name.ts";
 
@@ -71,7 +71,7 @@ async function readMatching(
 ): Promise<FileRow[]> {
   const found: FileRow[] = [];
   for (let rest = range; found.length < limit; ) {
-    const rows = await readFiles(sql, scope, rest, FILES_FILTERED_ROWS);
+    const rows = await readFiles(sql, scope, rest, FILES_FILTERED_ROWS, false);
     const versionIds = rows.map((row) => row.version_id);
     const matched = rows.length === 0 ? [] : await engine.matching(scope, versionIds);
     found.push(...rows.filter((_, i) => matched[i] === 1));
@@ -79,7 +79,7 @@ async function readMatching(
     if (last === undefined || rows.length < FILES_FILTERED_ROWS) break;
     rest = "before" in range ? { ...range, before: last.path } : { ...range, after: last.path };
   }
-  return found.slice(0, limit);
+  return await withBegins(sql, scope, found.slice(0, limit));
 }
 
 interface ListServices {

@@ -37,11 +37,19 @@ function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: bool
           ARRAY(SELECT id FROM file_versions WHERE file_id = f.id))))`;
 }
 
-function filesIn(sql: Queryable, scope: Scope, { many }: { readonly many: boolean }) {
+interface Reading {
+  /** False if a few files are looked for, which are found one by one. */
+  readonly many: boolean;
+  /** False if nobody needs the begin of contents, which may be long. */
+  readonly begins: boolean;
+}
+
+function filesIn(sql: Queryable, scope: Scope, { many, begins }: Reading) {
   return sql`
     SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
       coalesce(octet_length(v.content), 0) AS size,
-      CASE WHEN v.title IS NULL THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer) END AS begin
+      CASE WHEN v.title IS NULL AND ${begins} THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer)
+        END AS begin
     FROM files f ${versionsIn(sql, scope, many)}
     WHERE f.project_id = ${scope.projectId}`;
 }
@@ -72,15 +80,30 @@ export async function readFiles(
   scope: Scope,
   { prefix, after, before }: PathRange,
   limit: number,
+  begins = true,
 ): Promise<FileRow[]> {
   const end = endOfPrefix(prefix);
   return await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: true })}
+    ${filesIn(sql, scope, { many: true, begins })}
       ${prefix === "" ? sql`` : sql`AND f.path >= ${prefix}`}
       ${end === null ? sql`` : sql`AND f.path < ${end}`}
       ${after === undefined ? sql`` : sql`AND f.path > ${after}`}
       ${before === undefined ? sql`` : sql`AND f.path < ${before}`}
     ORDER BY f.path ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
+}
+
+/** Adds the begin of the content to files that were read without, where the title was not stored. */
+export async function withBegins(
+  sql: Queryable,
+  scope: Scope,
+  rows: readonly FileRow[],
+): Promise<FileRow[]> {
+  const untitled = rows.filter(({ title }) => title === null).map((row) => row.version_id);
+  if (untitled.length === 0) return [...rows];
+  const read = await sql<FileRow[]>`
+    ${filesIn(sql, scope, { many: false, begins: true })} AND v.id = ANY(${untitled})`;
+  const byVersion = new Map(read.map((row) => [row.version_id, row]));
+  return rows.map((row) => byVersion.get(row.version_id) ?? row);
 }
 
 /** The file with this id or path in a scope. An id takes precedence over an equal path. */
@@ -90,7 +113,7 @@ export async function readFile(
   { id, path }: { readonly id: string | null; readonly path: string },
 ): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: false })} AND (f.id = ${id} OR f.path = ${path})
+    ${filesIn(sql, scope, { many: false, begins: true })} AND (f.id = ${id} OR f.path = ${path})
     ORDER BY (f.id = ${id}) DESC NULLS LAST LIMIT 1`;
   return row;
 }
