@@ -72,10 +72,17 @@ async function announce(config: Config, port: number, sql: Sql, log: Log): Promi
         "limits and cursors: stop one of them, or give REDIS_URL to both",
     );
   }
-  return announceService(dataDir, {
+  const service = {
     ...{ url, baseUrl: baseUrlOf(config, port), pid: process.pid },
     ...{ database: databaseName(config), databaseId: await databaseId(sql) },
-  });
+  };
+  try {
+    return announceService(dataDir, service);
+  } catch (err) {
+    // Only commands read it, and requests can be answered while a disk is full.
+    log.warn({ err }, "commands do not find this service: its address could not be written");
+    return () => {};
+  }
 }
 
 function openRateLimits(

@@ -26,14 +26,19 @@ export function findService(dataDir: string): RunningService | undefined {
   }
 }
 
-/** Writes what is known about a service. Returns a function that removes it again. */
+/** Writes what is known about a service; throws if the disk is full. Returns a function that removes it again. */
 export function announceService(dataDir: string, service: RunningService): () => void {
   const file = join(dataDir, FILE);
   const partial = `${file}.${service.pid}`;
   mkdirSync(dataDir, { recursive: true });
-  // Readers find a whole file or none.
-  writeFileSync(partial, `${JSON.stringify(service)}\n`);
-  renameSync(partial, file);
+  try {
+    // Readers find a whole file or none.
+    writeFileSync(partial, `${JSON.stringify(service)}\n`);
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
   return () => {
     if (findService(dataDir)?.pid === service.pid) rmSync(file, { force: true });
   };

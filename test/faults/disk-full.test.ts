@@ -121,6 +121,22 @@ test.skipIf(disk === undefined)(
   },
 );
 
+test.skipIf(disk === undefined)(
+  "a service whose data directory is full starts and searches, and says that commands do not find it",
+  async () => {
+    disk?.fill();
+    const full = await startApiProcess({
+      beside: api,
+      env: { LOG_LEVEL: "warn", DATA_DIR: join(disk?.path ?? "", "data") },
+    });
+    await untilReady(full.url);
+    await world.agrees(full.url);
+    expect(full.server.logs()).toContain("commands do not find this service");
+    await full.server.stop();
+    disk?.free();
+  },
+);
+
 test("the other shortages of a server have answers of their own and are not retried", async () => {
   const raise = async (state: string) => {
     await sql.unsafe(`
