@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { purgeFiles } from "../../src/api/projects/contents.ts";
 import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -89,6 +90,31 @@ describe("a quota of a project", () => {
     expect((await put(project, "a.md", "12345")).status).toBe(200);
     const at = `/projects/${project.slug}/files/a.md`;
     expect((await api.send("DELETE", at, { as: owner })).status).toBe(204);
+  });
+
+  test("is exact after files were deleted or stored without it, and a count that is off is repeated", async () => {
+    const project = await limited("--files", "3");
+    const { id } = project;
+    for (const path of ["a.md", "b.md", "c.md"]) await put(project, path, "text");
+    const attempt = async (path: string) => (await put(project, path, "text")).status;
+    expect(await attempt("d.md")).toBe(409);
+    await purgeFiles(api.sql, id, ["a.md"]);
+    expect([await attempt("d.md"), await attempt("e.md")]).toEqual([201, 409]);
+
+    await quota(project, "--files", "none");
+    await put(project, "e.md", "text");
+    await quota(project, "--files", "5");
+    expect([await attempt("f.md"), await attempt("g.md")]).toEqual([201, 409]);
+
+    await api.sql`UPDATE quota_usage SET files = 0 WHERE project_id = ${id}`;
+    await api.sql`UPDATE quota_usage SET counted_at = now() - interval '1 hour' WHERE project_id = ${id}`;
+    expect(await attempt("g.md")).toBe(409);
+    // One statement and one transaction may add several files.
+    await quota(project, "--files", "7");
+    const lines = ["h.md", "i.md", "j.md"].map((path) => fileOf(path));
+    expect((await post(project, lines)).status).toBe(409);
+    expect((await post(project, lines.slice(1))).status).toBe(200);
+    expect((await stored(project))[0]).toBe(7);
   });
 
   test("is printed and ended by the command that sets it, and does not touch what is stored", async () => {
