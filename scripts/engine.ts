@@ -30,6 +30,7 @@ const USAGE = `usage: npm run test:engine -- [options] [paths]
 /** Tests of the API that hold for every engine. */
 const API_TESTS = [
   "announced-versions",
+  "filters",
   "get-index-state",
   "import-isolation",
   "import-records",

@@ -9,6 +9,7 @@ import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
 import { ChangeLog } from "./indexing/changes/change-log.ts";
 import { Indexer } from "./indexing/indexer.ts";
+import { readMembers } from "./pgvector/filter-members.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
 import { Replicator } from "./pgvector/replicator/replicator.ts";
 import { PgvectorSearch } from "./pgvector-engine.ts";
@@ -158,7 +159,9 @@ function openPgvector(
   changes: ChangeLog,
   replicator: Replicator,
 ): Engine {
-  const searches = new PgvectorSearch(sql, changes);
+  const searches = new PgvectorSearch(sql, changes, async (scope, dimension) =>
+    readMembers(platform, await indexer.members(scope), dimension),
+  );
   const own: Pick<Engine, "search" | "lookup"> = {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),

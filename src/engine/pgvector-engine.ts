@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
-import { invalid, OVERLOADED, Problem } from "../problem/problem.ts";
+import { OVERLOADED, Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LOAD_TIMEOUT_MS,
@@ -11,10 +11,11 @@ import { FairPlaces } from "../shared/tenant-shares.ts";
 import type { ChangeLog } from "./indexing/changes/change-log.ts";
 import { renderAnswer } from "./pgvector/answer.ts";
 import { Centres, readContents, readState, type ScopeContents } from "./pgvector/catalogue.ts";
+import type { FilterMembers } from "./pgvector/filter-members.ts";
 import { countMatches, type FoundChunk, findChunks } from "./pgvector/found-chunks.ts";
 import { candidatesFor, planFor, type VectorPlan } from "./pgvector/search-statement.ts";
 import type { Reply, SearchRequest, SearchWork, VectorOptions } from "./requests/request.ts";
-import type { Scope } from "./requests/scope.ts";
+import { baseOf, type Scope, type ScopeRef } from "./requests/scope.ts";
 
 /** Searches that may be under way; tenants share these places. */
 const VECTOR_SEARCHES_MAX = 256;
@@ -52,6 +53,14 @@ function problemOf(error: unknown): unknown {
   return unavailable("The vector database does not answer.", error);
 }
 
+/** The contents of a scope with the chunks that a filter leaves of it. */
+function withMembers(
+  whole: ScopeContents | undefined,
+  { chunks }: FilterMembers,
+): ScopeContents | undefined {
+  return whole && { ...whole, chunks: Math.min(whole.chunks, chunks) };
+}
+
 /** Searches vectors in tables of pgvector, which Citus may distribute. */
 export class PgvectorSearch {
   readonly #places = new FairPlaces(VECTOR_SEARCHES_MAX);
@@ -62,10 +71,12 @@ export class PgvectorSearch {
   /**
    * @param sql the database of the vectors
    * @param changes the change log of the platform's database
+   * @param members what a filter leaves of a scope, of the chunks of a dimension
    */
   constructor(
     private readonly sql: Sql,
     private readonly changes: ChangeLog,
+    private readonly members: (scope: Scope, dimension: number) => Promise<FilterMembers>,
   ) {}
 
   /** Searches that have not been answered. */
@@ -76,10 +87,6 @@ export class PgvectorSearch {
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
     const { vector: options, body, scope, exact } = request;
     if (options === undefined) return { status: "needs-full-parse", body };
-    if (scope.filter !== undefined) {
-      const message = "is not supported in searches by vector of the engine pgvector";
-      throw invalid([{ field: "filter", message }]);
-    }
     if (!this.#places.take(scope.tenant)) throw OVERLOADED;
     this.#running++;
     const vector = new Float32Array(body.slice().buffer);
@@ -126,11 +133,16 @@ export class PgvectorSearch {
     vector: Float32Array,
   ): Promise<Found> {
     const { sql } = this;
-    const contents = await this.#contents(scope, dimension);
+    const whole = await this.#contents(baseOf(scope), scope.projectId, dimension);
+    const members =
+      scope.filter === undefined || whole === undefined
+        ? undefined
+        : await this.members(scope, dimension);
+    const contents = members === undefined ? whole : withMembers(whole, members);
     if (contents === undefined || contents.chunks === 0) {
       return { hits: [], matches: 0, plan: "empty", contents };
     }
-    const search = { scope, contents, vector };
+    const search = { scope, contents, vector, members };
     const find = async (plan: VectorPlan) => {
       const [scored, counted] = await Promise.all([
         findChunks(sql, { ...search, plan, limit }),
@@ -150,12 +162,16 @@ export class PgvectorSearch {
    * The contents of a scope. One that is empty or unknown may just have been filled: then its changes
    * until now are waited for. Undefined when it never had any.
    */
-  async #contents(scope: Scope, dimension: number): Promise<ScopeContents | undefined> {
+  async #contents(
+    { id }: ScopeRef,
+    projectId: string,
+    dimension: number,
+  ): Promise<ScopeContents | undefined> {
     const { sql, changes } = this;
-    const read = () => readContents(sql, this.#centres, scope, dimension);
+    const read = () => readContents(sql, this.#centres, { projectId, id }, dimension);
     const known = await read();
     if (known !== undefined && known.chunks > 0) return known;
-    const wanted = await changes.newestOf(scope.projectId, scope.id);
+    const wanted = await changes.newestOf(projectId, id);
     const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
     while (performance.now() < deadline) {
       // Read before the contents, which then are at least as new.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FILTERS_CACHED_MAX } from "../../src/shared/limits.ts";
-import { type Caller, ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, cosine, nearVector, randomVector } from "../../support/api/versions.ts";
@@ -10,9 +10,6 @@ const FILES = 500;
 const CHUNKS_PER_FILE = 2;
 /** A change is visible within a second; on a busy machine a test waits for longer. */
 const VISIBLE_TIMEOUT_MS = 20_000;
-
-/** The engine pgvector does not filter searches by vector. */
-const isEmbedded = process.env[ENGINE_VARIABLE] !== "pgvector";
 
 const api = await sharedApi();
 const member = await api.user();
@@ -119,86 +116,79 @@ const selectivities: [
   ],
 ];
 
-if (isEmbedded)
-  describe("a search by vector with a filter", () => {
-    for (const [percent, filter, passes] of selectivities) {
-      test(`finds the best of the ${percent}% that match ${JSON.stringify(filter)}, and is never short`, async () => {
-        const expected = truth(passes);
-        for (const path of Object.values(places)) {
-          const { status, body, headers } = await search(filter, { limit: 10 }, path);
-          expect(status).toBe(200);
-          expect(keysOf(body)).toEqual(expected.slice(0, 10).map(({ key }) => key));
-          for (const [i, { score }] of body.data.entries()) {
-            expect(score).toBeCloseTo(expected[i]?.score as number, 5);
-          }
-          expect(headers.get("x-ignored-fields")).toBeNull();
+describe("a search by vector with a filter", () => {
+  for (const [percent, filter, passes] of selectivities) {
+    test(`finds the best of the ${percent}% that match ${JSON.stringify(filter)}, and is never short`, async () => {
+      const expected = truth(passes);
+      for (const path of Object.values(places)) {
+        const { status, body, headers } = await search(filter, { limit: 10 }, path);
+        expect(status).toBe(200);
+        expect(keysOf(body)).toEqual(expected.slice(0, 10).map(({ key }) => key));
+        for (const [i, { score }] of body.data.entries()) {
+          expect(score).toBeCloseTo(expected[i]?.score as number, 5);
         }
-      });
-    }
-
-    test("counts the matches within the filter", async () => {
-      const { body, headers } = await search(
-        { "frontmatter.topic": "odd" },
-        {},
-        `${places.environment}?count=exact`,
-      );
-      expect(headers.get("x-total-matches")).toBe("exact");
-      expect(body.total_matches).toBe(truth(({ topic }) => topic === "odd").length);
-    });
-
-    test("takes the filter of a binary body from the query", async () => {
-      const filter = encodeURIComponent(JSON.stringify({ "frontmatter.number": 7 }));
-      const query = `dimension=${DIMENSION}&limit=5&threshold=0&filter=${filter}`;
-      const body = new Uint8Array(centre.slice().buffer);
-      const headers = { "content-type": "application/octet-stream" };
-      const answer = await api.send("POST", `${places.environment}?${query}`, {
-        as: member,
-        body,
-        headers,
-      });
-      expect(keysOf(answer.body).sort()).toEqual(["docs/odd/0007.md 0", "docs/odd/0007.md 1"]);
-      const wrong = await api.send(
-        "POST",
-        `${places.environment}?dimension=${DIMENSION}&filter=%7B`,
-        { as: member, body, headers },
-      );
-      expect(wrong.body.errors).toEqual([{ field: "filter", message: "is not valid JSON" }]);
-    });
-
-    test("answers releases with other entity tags for other filters", async () => {
-      const tagOf = async (filter: unknown) =>
-        (await search(filter, {}, places.release)).headers.get("etag");
-      const [odd, even] = [
-        await tagOf({ "frontmatter.topic": "odd" }),
-        await tagOf({ "frontmatter.topic": "even" }),
-      ];
-      expect(odd).not.toBe(even);
-      expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
-    });
-
-    test("answers ever new filters although only the last are kept", async () => {
-      for (let number = 0; number < FILTERS_CACHED_MAX + 10; number++) {
-        const { body } = await search({ "frontmatter.number": number });
-        expect(body.data).toHaveLength(CHUNKS_PER_FILE);
+        expect(headers.get("x-ignored-fields")).toBeNull();
       }
-      const { body } = await search({ "frontmatter.number": 0 });
-      expect(keysOf(body).sort()).toEqual(["docs/even/0000.md 0", "docs/even/0000.md 1"]);
     });
+  }
 
-    test("names the fault of a filter beside those of other fields", async () => {
-      const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
-      expect(status).toBe(400);
-      expect(body.errors.map(({ field }: Json) => field)).toEqual([
-        "limit",
-        "filter.$and[1].path.$like",
-      ]);
-    });
+  test("counts the matches within the filter", async () => {
+    const { body, headers } = await search(
+      { "frontmatter.topic": "odd" },
+      {},
+      `${places.environment}?count=exact`,
+    );
+    expect(headers.get("x-total-matches")).toBe("exact");
+    expect(body.total_matches).toBe(truth(({ topic }) => topic === "odd").length);
   });
 
-test("a filter of a search by vector is applied or refused, never ignored", async () => {
-  const { status, body } = await search({ path: "docs/odd/0007.md" });
-  if (isEmbedded) expect(body.data).toHaveLength(CHUNKS_PER_FILE);
-  else expect([status, body.errors[0].field]).toEqual([400, "filter"]);
+  test("takes the filter of a binary body from the query", async () => {
+    const filter = encodeURIComponent(JSON.stringify({ "frontmatter.number": 7 }));
+    const query = `dimension=${DIMENSION}&limit=5&threshold=0&filter=${filter}`;
+    const body = new Uint8Array(centre.slice().buffer);
+    const headers = { "content-type": "application/octet-stream" };
+    const answer = await api.send("POST", `${places.environment}?${query}`, {
+      as: member,
+      body,
+      headers,
+    });
+    expect(keysOf(answer.body).sort()).toEqual(["docs/odd/0007.md 0", "docs/odd/0007.md 1"]);
+    const wrong = await api.send(
+      "POST",
+      `${places.environment}?dimension=${DIMENSION}&filter=%7B`,
+      { as: member, body, headers },
+    );
+    expect(wrong.body.errors).toEqual([{ field: "filter", message: "is not valid JSON" }]);
+  });
+
+  test("answers releases with other entity tags for other filters", async () => {
+    const tagOf = async (filter: unknown) =>
+      (await search(filter, {}, places.release)).headers.get("etag");
+    const [odd, even] = [
+      await tagOf({ "frontmatter.topic": "odd" }),
+      await tagOf({ "frontmatter.topic": "even" }),
+    ];
+    expect(odd).not.toBe(even);
+    expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
+  });
+
+  test("answers ever new filters although only the last are kept", async () => {
+    for (let number = 0; number < FILTERS_CACHED_MAX + 10; number++) {
+      const { body } = await search({ "frontmatter.number": number });
+      expect(body.data).toHaveLength(CHUNKS_PER_FILE);
+    }
+    const { body } = await search({ "frontmatter.number": 0 });
+    expect(keysOf(body).sort()).toEqual(["docs/even/0000.md 0", "docs/even/0000.md 1"]);
+  });
+
+  test("names the fault of a filter beside those of other fields", async () => {
+    const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
+    expect(status).toBe(400);
+    expect(body.errors.map(({ field }: Json) => field)).toEqual([
+      "limit",
+      "filter.$and[1].path.$like",
+    ]);
+  });
 });
 
 describe("a lookup with a filter", () => {
@@ -316,7 +306,6 @@ test("a change of frontmatter is visible to all operations", async () => {
     expect(await seen([...paths], async () => pathsOf((await lookUp({ filter })).body))).toEqual([
       ...paths,
     ]);
-    if (!isEmbedded) continue;
     const found = async () =>
       new Set((await search(filter)).body.data.map(({ chunk }: Json) => chunk.file_path));
     expect(await seen(new Set(paths), found)).toEqual(new Set(paths));

@@ -69,6 +69,33 @@ test.each([
   },
 );
 
+test.each([
+  [120, "graph"],
+  [12, "scan"],
+  [3, "exact"],
+] as const)(
+  "a search with a filter that matches %s files finds the best chunks of them and is never short",
+  async (files, plan) => {
+    // Every other file: none of the environments holds the same.
+    const matching = versions.filter((_, i) => i % 2 === 1).slice(0, files);
+    const chunks = chunksOf(matching);
+    const filter = { path: { $in: matching.map(({ path }) => path) } };
+    let found = 0;
+    for (const query of queries) {
+      const answer = await look(world, api, query, { filter });
+      expect(answer.headers.get("x-search-plan")).toBe(plan);
+      const ids = idsOf(answer);
+      expect(ids).toHaveLength(LIMIT);
+      const wanted = new Set(best(chunks, query, LIMIT));
+      found += ids.filter((id) => wanted.has(id)).length;
+    }
+    expect(found / (queries.length * LIMIT)).toBeGreaterThanOrEqual(RECALL_MIN);
+    const [query] = queries as [Float32Array];
+    const exact = await look(world, api, query, { filter, effort: "exact" });
+    expect(idsOf(exact)).toEqual(best(chunks, query, LIMIT));
+  },
+);
+
 test("an exact search of a large scope finds what brute force finds", async () => {
   for (const query of queries.slice(0, 5)) {
     const answer = await look(world, api, query, { effort: "exact" });

@@ -58,6 +58,7 @@ export interface Ask {
   readonly threshold?: number;
   readonly effort?: "exact";
   readonly environment?: string;
+  readonly filter?: object;
 }
 
 /** Searches an environment by vector through one of the services of the world's database. */
@@ -65,11 +66,11 @@ export function look(
   { member, project }: World,
   api: TestApi,
   vector: Float32Array,
-  { limit = 10, threshold = 0, effort, environment = "production" }: Ask = {},
+  { limit = 10, threshold = 0, effort, environment = "production", filter }: Ask = {},
 ): Promise<Answer> {
   const query = effort === undefined ? "" : `?effort=${effort}`;
   const path = `/projects/${project.slug}/environments/${environment}/search${query}`;
-  const body = { vector: Array.from(vector), dimension: vector.length, limit, threshold };
+  const body = { vector: Array.from(vector), dimension: vector.length, limit, threshold, filter };
   return api.post(path, body, member);
 }
 

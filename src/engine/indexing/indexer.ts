@@ -6,8 +6,9 @@ import {
   INDEX_STOP_TIMEOUT_MS,
 } from "../../shared/limits.ts";
 import type { Scope, ScopeRef } from "../requests/scope.ts";
-import type { ProjectLoader } from "../requests/when-loaded.ts";
+import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
 import { SupervisedThread } from "../threads/supervised-thread.ts";
+import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import type {
@@ -110,6 +111,17 @@ export class Indexer implements ProjectLoader {
     const matched = await this.#thread.run({ type: "match", projectId, filter: json, versionIds });
     if (matched instanceof Uint8Array) return matched;
     throw new Problem("dependency-unavailable");
+  }
+
+  /** What a derived scope holds. Throws and waits as `whenLoaded` does. */
+  members(scope: Scope): Promise<MemberLists> {
+    const { projectId, id: scopeId } = scope;
+    this.used(scope);
+    return whenLoaded(this, scope, async () => {
+      const members = await this.#thread.run({ type: "members", projectId, scopeId });
+      const isThere = typeof members === "object" && members !== null && "sizes" in members;
+      return isThere ? members : undefined;
+    });
   }
 
   /** Loads that requests wait for. */

@@ -1,8 +1,10 @@
 import type { Sql } from "../../db/client.ts";
 import { asWrite } from "../../db/client.ts";
+import { baseOf, type Scope } from "../requests/scope.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeOf, vectorOfBytes, vectorText } from "./codes.ts";
 import { cosineTo } from "./cosine.ts";
+import type { FilterMembers } from "./filter-members.ts";
 import { countStatement, searchStatement, type VectorPlan } from "./search-statement.ts";
 import { tablesOf } from "./tables.ts";
 
@@ -15,12 +17,20 @@ export interface FoundChunk {
 }
 
 interface VectorSearch {
-  readonly scope: { readonly projectId: string; readonly id: string };
+  readonly scope: Scope;
   readonly contents: ScopeContents;
   readonly plan: VectorPlan;
   readonly vector: Float32Array;
   readonly limit: number;
+  /** What a filter leaves of the scope. */
+  readonly members: FilterMembers | undefined;
 }
+
+/** Parameters of statements: the lists of a filter. */
+const listsOf = (members: FilterMembers | undefined): string[] =>
+  members === undefined
+    ? []
+    : [members.versionIds, members.chunkIds].map((ids) => `{${ids.join()}}`);
 
 interface FoundRow {
   readonly chunk_id: string;
@@ -38,15 +48,19 @@ function bestFirst(a: FoundChunk, b: FoundChunk): number {
  * for its best ones, all at once.
  */
 export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
-  const { scope, contents, plan, vector, limit } = search;
+  const { scope, contents, plan, vector, limit, members } = search;
   const { applied, centre, placements } = contents;
   const tables = tablesOf(scope.projectId);
   const dimension = vector.length;
-  const values = [scope.id, applied, vectorText(vector)];
+  const values: (string | number)[] = [baseOf(scope).id, applied, vectorText(vector)];
   if (plan !== "exact" && centre !== null) values.push(codeOf(vector, centre));
+  values.push(...listsOf(members));
+  const filtered = members !== undefined;
   const answers = await Promise.all(
     placements.map((placement) => {
-      const statement = searchStatement({ tables, placement, dimension, limit, plan });
+      const statement = searchStatement({
+        ...{ tables, placement, dimension, limit, plan, filtered },
+      });
       const query = sql.unsafe<FoundRow[]>(statement, values);
       // Comparing every vector of a large scope takes longer than other reads may.
       return plan === "exact" ? asWrite(query) : query;
@@ -70,15 +84,24 @@ interface CountRow {
 /** How many chunks of a scope reach the threshold, by their scores in double precision. */
 export async function countMatches(
   sql: Sql,
-  { scope, contents, vector }: Omit<VectorSearch, "plan" | "limit">,
+  { scope, contents, vector, members }: Omit<VectorSearch, "plan" | "limit">,
   threshold: number,
 ): Promise<number> {
   const { applied, placements } = contents;
   const tables = tablesOf(scope.projectId);
-  const values = [scope.id, applied, vectorText(vector), 1 - threshold];
+  const values = [
+    baseOf(scope).id,
+    applied,
+    vectorText(vector),
+    1 - threshold,
+    ...listsOf(members),
+  ];
+  const filtered = members !== undefined;
   const answers = await Promise.all(
     placements.map((placement) => {
-      const statement = countStatement({ tables, placement, dimension: vector.length });
+      const statement = countStatement({
+        ...{ tables, placement, dimension: vector.length, filtered },
+      });
       return asWrite(sql.unsafe<CountRow[]>(statement, values));
     }),
   );

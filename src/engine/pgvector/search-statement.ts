@@ -38,7 +38,15 @@ interface StatementParts {
   readonly dimension: number;
   readonly limit: number;
   readonly plan: VectorPlan;
+  /** True when two more parameters follow: the versions that a filter matches, and single chunks. */
+  readonly filtered: boolean;
 }
+
+/** The condition of a filter, with its parameters from this number on. */
+const filterOf = (filtered: boolean, first: number) =>
+  filtered
+    ? ` AND (c.file_version_id = ANY($${first}::uuid[]) OR c.chunk_id = ANY($${first + 1}::uuid[]))`
+    : "";
 
 /** The scope's chunks in a placement. Parameters: scope, sequence number. */
 function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" | "plan">) {
@@ -48,16 +56,21 @@ function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" 
   return { held, joined };
 }
 
-/** Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, code. */
+/**
+ * Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, and the code
+ * unless all vectors are compared.
+ */
 function candidates(parts: StatementParts): string {
-  const { tables, placement, dimension, limit, plan } = parts;
+  const { tables, placement, dimension, limit, plan, filtered } = parts;
   const chunks = tables.chunks(dimension);
-  const { held, joined: scope } = scopeOf(parts);
+  const { held, joined } = scopeOf(parts);
+  const filter = filterOf(filtered, plan === "exact" ? 4 : 5);
+  const scope = joined + filter;
   const columns = "c.chunk_id, c.rendered, c.embedding";
   if (plan === "graph") {
     // The condition is a subquery for each row: a join would read all rows instead of the graph.
     return `SELECT ${columns} FROM ${chunks} c WHERE c.placement = ${placement}
-      AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)
+      AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)${filter}
       ORDER BY c.code <~> $4::bit(${dimension}) LIMIT ${candidatesFor(limit)}`;
   }
   if (plan === "exact") return `SELECT ${columns} ${scope}`;
@@ -86,12 +99,12 @@ export function searchStatement(parts: StatementParts): string {
 /**
  * The statement that counts the chunks of one placement up to a distance. Distances have single precision,
  * so the vectors of chunks near the bound are returned with their numbers, and the caller compares them.
- * Parameters: scope, sequence number, vector, distance.
+ * Parameters: scope, sequence number, vector, distance, and those of a filter.
  */
 export function countStatement(parts: Omit<StatementParts, "limit" | "plan">): string {
   return `WITH scored AS MATERIALIZED (
       SELECT c.embedding, c.embedding <=> $3::vector(${parts.dimension}) AS distance
-      ${scopeOf(parts).joined})
+      ${scopeOf(parts).joined}${filterOf(parts.filtered, 5)})
     SELECT CASE WHEN distance > $4::float8 - ${VECTOR_DISTANCE_ERROR} THEN vector_send(embedding) END
       AS embedding, count(*)::integer AS chunks
     FROM scored WHERE distance <= $4::float8 + ${VECTOR_DISTANCE_ERROR} GROUP BY 1`;

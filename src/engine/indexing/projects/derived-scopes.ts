@@ -3,6 +3,7 @@ import { compileFilter } from "../../../shared/filter/compile.ts";
 import { FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
+import type { Members } from "../versions/version-index.ts";
 import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
@@ -47,6 +48,14 @@ export class DerivedScopes {
       derived.running = undefined;
     });
     return await derived.running;
+  }
+
+  /** What a derived scope holds; undefined unless all of its base has been evaluated. */
+  membersOf(id: string): Members | undefined {
+    const derived = this.#derived.get(id);
+    const project = this.context.fields.find(this.projectId);
+    const versions = project?.scopes.get(derived?.scope.filter.base ?? "");
+    return versions === undefined ? undefined : derived?.results.membersIn(versions);
   }
 
   /** Notes that a scope was searched, so that others are dropped first. */

@@ -1,4 +1,5 @@
 import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../../shared/limits.ts";
+import type { MaintenanceState } from "../versions/version-index.ts";
 import { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedIndexes } from "./loaded-indexes.ts";
@@ -20,7 +21,7 @@ export class LoadedProject {
   /** The user who asked for it to be loaded. While nobody has, it counts as a tenant of its own. */
   tenant: string;
   /** Indexes with maintenance under way. */
-  readonly maintaining = new Set<string>();
+  readonly #maintaining = new Set<string>();
   /** When the first change since the last snapshot was seen. */
   #dirtySince: number | undefined;
   #restored: Restored | undefined;
@@ -72,6 +73,20 @@ export class LoadedProject {
   /** False for a while after a failed snapshot, such as on a full disk. */
   canSave(now: number): boolean {
     return now >= this.#restsUntil;
+  }
+
+  /** Does one slice of maintenance, and begins what goes on by itself. */
+  maintain(): MaintenanceState {
+    let left: MaintenanceState = "done";
+    for (const index of this.context.indexes) {
+      const state = index.maintain(this.id);
+      // Finished maintenance is saved, so that it is not repeated after a restart.
+      if (state !== "done") this.#maintaining.add(index.name);
+      else if (this.#maintaining.delete(index.name)) this.indexer.unsavedChanges++;
+      if (state === "more") return state;
+      if (state === "busy") left = state;
+    }
+    return left;
   }
 
   /** Writes the project to its snapshot. */

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import { baseOf, type ScopeRef } from "../../requests/scope.ts";
-import type { MaintenanceState } from "../versions/version-index.ts";
+import type { MaintenanceState, Members } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import { byIdleTime } from "./idle-time.ts";
 import type { IndexingContext } from "./indexing-context.ts";
@@ -134,6 +134,11 @@ export class LoadedProjects {
     }
   }
 
+  /** What a derived scope holds; undefined unless it is up to date. */
+  membersOf(projectId: string, scopeId: string): Members | undefined {
+    return this.#projects.get(projectId)?.derived.membersOf(scopeId);
+  }
+
   /** Indexes every scope again. Resolves when all are queued; rejects when they cannot be read. */
   async reindexAll(): Promise<void> {
     const { anchor, changes } = this.context;
@@ -161,15 +166,9 @@ export class LoadedProjects {
   maintain(): MaintenanceState {
     let left: MaintenanceState = "done";
     for (const project of this.#projects.values()) {
-      if (!project.ready) continue;
-      for (const index of this.context.indexes) {
-        const state = index.maintain(project.id);
-        // Finished maintenance is saved, so that it is not repeated after a restart.
-        if (state !== "done") project.maintaining.add(index.name);
-        else if (project.maintaining.delete(index.name)) project.indexer.unsavedChanges++;
-        if (state === "more") return state;
-        if (state === "busy") left = state;
-      }
+      const state = project.ready ? project.maintain() : "done";
+      if (state === "more") return state;
+      if (state === "busy") left = state;
     }
     return left;
   }

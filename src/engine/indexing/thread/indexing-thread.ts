@@ -23,6 +23,7 @@ import type { Change } from "../changes/change-log.ts";
 import { Follower } from "../changes/follower.ts";
 import { IndexReports } from "../changes/index-state.ts";
 import { listenForVersions } from "../changes/new-versions.ts";
+import { memberLists } from "../fields/member-lists.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
 import { matchVersions } from "../projects/match-versions.ts";
@@ -133,6 +134,10 @@ export class IndexingThread {
   run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
     const { projectId } = task;
     if (task.type === "ensure") return this.projects.ensure(projectId, task.scope, task.tenant);
+    if (task.type === "members") {
+      const members = this.projects.membersOf(projectId, task.scopeId);
+      return Promise.resolve(members === undefined ? null : memberLists(members));
+    }
     const { filter, versionIds } = task;
     return matchVersions(this.context, projectId, filter, versionIds).catch((err: unknown) => {
       this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");

@@ -1,6 +1,7 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { MemberLists } from "../fields/member-lists.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
@@ -61,6 +62,13 @@ interface MatchTask {
   readonly versionIds: readonly string[];
 }
 
+/** Asks what a derived scope holds. */
+interface MembersTask {
+  readonly type: "members";
+  readonly projectId: string;
+  readonly scopeId: string;
+}
+
 export type IndexerCommand =
   | {
       /** Has the projects that were searched since the last such command, and the derived scopes. */
@@ -91,12 +99,12 @@ export type IndexerEvent =
 
 export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
-  readonly task: EnsureTask | MatchTask;
+  readonly task: EnsureTask | MatchTask | MembersTask;
   /**
    * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
-   * versions cannot be read.
+   * versions cannot be read. Of members: null when the scope is not derived any more.
    */
-  readonly result: boolean | Uint8Array | null;
+  readonly result: boolean | Uint8Array | MemberLists | null;
   readonly command: IndexerCommand;
   readonly event: IndexerEvent;
 }

@@ -30,11 +30,16 @@ test("the plan follows from the size of the scope and its share of the table", (
 test("every statement names its placement, its scope and its sequence number", () => {
   const tables = tablesOf("0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55");
   for (const plan of ["exact", "scan", "graph"] as const) {
-    const text = searchStatement({ tables, placement: 7, dimension: 768, limit: 10, plan });
+    const ask = { tables, placement: 7, dimension: 768, limit: 10, plan };
+    const text = searchStatement({ ...ask, filtered: false });
     expect(text).toContain("s.placement = 7");
     expect(text).toContain("s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2");
     expect(text).toContain("c_0197a3c25d1e7c0b9a403f2b6f1c8e55_768");
     expect(text.includes("$4")).toBe(plan !== "exact");
+    const lists = plan === "exact" ? ["$4", "$5"] : ["$5", "$6"];
+    const filtered = searchStatement({ ...ask, filtered: true });
+    expect(filtered).toContain(`c.file_version_id = ANY(${lists[0]}::uuid[])`);
+    expect(filtered).toContain(`c.chunk_id = ANY(${lists[1]}::uuid[])`);
   }
 });
 
