@@ -26,15 +26,14 @@ function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: bool
     return sql`JOIN environment_files s ON s.environment_id = ${id} AND s.file_id = f.id
       JOIN file_versions v ON v.id = s.file_version_id`;
   }
-  const contents = sql`(SELECT contents_id FROM releases WHERE id = ${id})`;
-  const rows = sql`SELECT file_version_id FROM release_rows WHERE release_id = ${id}`;
   // IS TRUE keeps the planner from reading the files in another order than that of their paths.
   return many
-    ? sql`JOIN file_versions v ON v.file_id = f.id
-        AND (v.id IN (SELECT contents_versions(${contents}) UNION ALL ${rows})) IS TRUE`
+    ? sql`JOIN file_versions v ON v.file_id = f.id AND (v.id IN (
+        SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))
+        UNION ALL SELECT file_version_id FROM release_rows WHERE release_id = ${id})) IS TRUE`
     : sql`JOIN file_versions v ON v.file_id = f.id
-        AND (v.id IN (${rows}) OR v.id IN (SELECT contents_among(${contents},
-          ARRAY(SELECT id FROM file_versions WHERE file_id = f.id))))`;
+        AND v.id IN (SELECT release_among(${id}, ARRAY(
+          SELECT id FROM file_versions WHERE file_id = f.id)))`;
 }
 
 interface Reading {

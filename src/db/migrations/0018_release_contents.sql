@@ -40,21 +40,6 @@ BEGIN
   SELECT version FROM way, unnest(way.versions) AS version GROUP BY version HAVING count(*) % 2 = 1;
 END $$;
 
--- Which of a few versions the contents hold: cheaper than all of their versions, because it searches the arrays.
--- The concatenation reads each of them once, and not once per version.
-CREATE FUNCTION contents_among(contents bigint, candidates uuid[]) RETURNS SETOF uuid
-LANGUAGE plpgsql STABLE ROWS 1 AS $$
-BEGIN
-  RETURN QUERY WITH RECURSIVE way AS (
-    SELECT c.base_id, c.versions || '{}' AS versions FROM release_contents c WHERE c.id = contents
-    UNION ALL
-    SELECT c.base_id, c.versions || '{}' FROM way JOIN release_contents c ON c.id = way.base_id
-  )
-  SELECT version FROM way, unnest(candidates) AS version
-  WHERE way.versions[width_bucket(version, way.versions)] = version
-  GROUP BY version HAVING count(*) % 2 = 1;
-END $$;
-
 -- Stores contents and returns their id. Those that equal the project's last are not stored again. A version
 -- that is deleted meanwhile is left out: deleting takes the same lock (forget_versions).
 CREATE FUNCTION store_contents(project uuid, wanted uuid[]) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -113,6 +98,24 @@ CREATE VIEW release_files AS
     SELECT (SELECT v.file_id FROM file_versions v WHERE v.id = version), version
     FROM contents_versions(r.contents_id) AS version
   ) m;
+
+-- Which of a few versions a release holds: cheaper than all of its files, because it searches the arrays. The
+-- concatenation reads each of them once, and not once per version.
+CREATE FUNCTION release_among(release uuid, candidates uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
+BEGIN
+  RETURN QUERY WITH RECURSIVE way AS (
+    SELECT c.base_id, c.versions || '{}' AS versions
+    FROM releases r JOIN release_contents c ON c.id = r.contents_id WHERE r.id = release
+    UNION ALL
+    SELECT c.base_id, c.versions || '{}' FROM way JOIN release_contents c ON c.id = way.base_id
+  )
+  SELECT version FROM way, unnest(candidates) AS version
+  WHERE way.versions[width_bucket(version, way.versions)] = version
+  GROUP BY version HAVING count(*) % 2 = 1;
+  RETURN QUERY SELECT file_version_id FROM release_rows
+    WHERE release_id = release AND file_version_id = ANY (candidates);
+END $$;
 
 CREATE FUNCTION insert_release_file() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -78,6 +78,6 @@ BEGIN
   IF EXISTS (SELECT FROM release_contents WHERE project_id = project AND versions && embedded) THEN
     PERFORM append_change(project, 'release', r.id) FROM releases r
       WHERE r.project_id = project AND EXISTS (
-        SELECT FROM unnest(embedded) AS version WHERE contents_hold(r.contents_id, version));
+        SELECT FROM release_among(r.id, embedded));
   END IF;
 END $$;

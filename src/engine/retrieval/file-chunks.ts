@@ -21,12 +21,13 @@ interface FileRow {
   readonly chunks: string;
 }
 
-/** The versions that a scope holds. */
-function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope) {
+/** The versions of files with these paths that a scope holds, and perhaps others. */
+function versionsIn(sql: Queryable, { kind, filter, id: own, projectId }: Scope, paths: string[]) {
   const id = filter?.base ?? own;
   return kind === "environment"
     ? sql`SELECT file_version_id FROM environment_files WHERE environment_id = ${id}`
-    : sql`SELECT file_version_id FROM release_files WHERE release_id = ${id}`;
+    : sql`SELECT release_among(${id}, ARRAY(SELECT v.id FROM files f JOIN file_versions v
+        ON v.file_id = f.id WHERE f.project_id = ${projectId} AND f.path = ANY(${paths}::text[])))`;
 }
 
 /** Reads the files of a scope that have these paths. */
@@ -45,7 +46,7 @@ export async function readFileChunks(
         ORDER BY c.index), '[]') FROM chunks c WHERE c.file_version_id = v.id)::text AS chunks
     FROM files f JOIN file_versions v ON v.file_id = f.id
     WHERE f.project_id = ${scope.projectId} AND f.path = ANY(${paths as string[]}::text[])
-      AND v.id IN (${versionsIn(sql, scope)})`;
+      AND v.id IN (${versionsIn(sql, scope, paths as string[])})`;
   return new Map(
     rows.map(({ id, path, version_id, chunks }) => {
       const list = JSON.parse(chunks) as Array<[id: string, content: string, rendered: string]>;
