@@ -15,6 +15,11 @@ export interface SearchOptions extends CallOptions {
   readonly effort?: "exact";
 }
 
+/** A question by text, by vector or by both. The number of elements of the vector is the dimension. */
+export type Retrieval = Omit<Schemas["RetrieveRequest"], "vector" | "dimension"> & {
+  readonly vector?: ArrayLike<number>;
+};
+
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
   readonly cursor?: string;
@@ -82,6 +87,34 @@ export class Tessera {
     options: SearchOptions = {},
   ): Promise<Schemas["SearchResponse"]> {
     return this.#search(["projects", project, "releases", release], vector, options);
+  }
+
+  /** Finds the best chunks by text, by vector or by both. The project's embedder embeds the text. */
+  retrieve(
+    project: string,
+    { vector, ...question }: Retrieval,
+    options: CallOptions = {},
+  ): Promise<Schemas["RetrieveResponse"]> {
+    const encoded =
+      vector === undefined ? {} : { vector: encodeVector(vector), dimension: vector.length };
+    const path = ["projects", project, "retrieve"];
+    const json = { ...question, ...encoded };
+    return this.#transport.send({ method: "POST", path, json, repeatable: true, ...options });
+  }
+
+  /** All hits of a retrieval, page by page as they are needed. */
+  async *allRetrieved(
+    project: string,
+    question: Retrieval,
+    options: CallOptions = {},
+  ): AsyncGenerator<Schemas["RetrieveHit"], void, undefined> {
+    let page = await this.retrieve(project, question, options);
+    for (;;) {
+      yield* page.data;
+      const cursor = page.page_info.next;
+      if (cursor === null) return;
+      page = await this.retrieve(project, { cursor }, options);
+    }
   }
 
   lookUpKnowledge(

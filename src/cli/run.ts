@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   keys: async (io) => (await import("./keys.ts")).keysCommand(io),
   index: async (io) => (await import("./index-commands.ts")).indexCommand(io),
   embed: async (io) => (await import("./embed.ts")).embedCommand(io),
+  embeddings: async (io) => (await import("./embeddings.ts")).embeddingsCommand(io),
   members: async (io) => (await import("./members.ts")).membersCommand(io),
   projects: async (io) => (await import("./projects.ts")).projectsCommand(io),
   releases: async (io) => (await import("./releases.ts")).releasesCommand(io),

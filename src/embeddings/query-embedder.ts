@@ -10,6 +10,7 @@ import {
 } from "../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
+import { fingerprintOf } from "./store.ts";
 
 /** A retrieval waits this long for its query to be embedded. */
 const QUERY_EMBED_TIMEOUT_MS = 4_000;
@@ -43,11 +44,7 @@ export class QueryEmbedder {
 
   /** The fingerprint of a project's embedder; null without one. */
   async fingerprint(projectId: string): Promise<string | null> {
-    return await this.#projects.get(projectId, async () => {
-      const [row] = await this.sql<{ embedder: string | null }[]>`
-        SELECT embedder FROM projects WHERE id = ${projectId}`;
-      return row?.embedder ?? null;
-    });
+    return await this.#projects.get(projectId, () => fingerprintOf(this.sql, projectId));
   }
 
   /** Projects may have got other embedders. */

@@ -4,13 +4,20 @@ import { cutText } from "../import/text-file.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { derivedId } from "../shared/uuid.ts";
 
+/** The fingerprint of a project's embedder; null without one. */
+export async function fingerprintOf(sql: Queryable, projectId: string): Promise<string | null> {
+  const [row] = await sql<{ embedder: string | null }[]>`
+    SELECT embedder FROM projects WHERE id = ${projectId}`;
+  return row?.embedder ?? null;
+}
+
 /** A chunk whose text is to be embedded. */
 export interface TextChunk {
   readonly id: string;
   readonly passage: Passage;
 }
 
-interface ChunkText {
+export interface ChunkText {
   readonly id: string;
   readonly content: string;
   readonly path: string;
@@ -20,7 +27,7 @@ interface ChunkText {
 }
 
 /** A chunk as its embedder sees it: below the title of its file and its own headings. */
-function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
+export function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
   const name = title ?? path.slice(path.lastIndexOf("/") + 1);
   const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
   return { id, passage: { content, headings: given[0] === name ? given : [name, ...given] } };

@@ -241,6 +241,27 @@ describe("an embedder that is slow or away", () => {
     });
   });
 
+  test("embeddings that are stored while a scope changes are found, whichever of them is first", async () => {
+    const project = await projectOf("model");
+    endpoint.instead = away["is overloaded"];
+    await report(project, [file("a.md", "# Alder\n\nAn alder tree.")]);
+    await until(async () => {
+      const { body } = await ask(project, { query: "alder tree", mode: "keyword" });
+      return body.data.length > 0;
+    });
+    // As when the file came into its scope after the embedder's transaction had begun.
+    const vector = Buffer.from(Float32Array.from(byWords("alder", 768)).buffer);
+    await api.sql.begin(async (tx) => {
+      const [chunk] = await tx<{ version: string }[]>`
+        UPDATE chunks SET embedding = ${vector}, dimension = 768, embedder = 'model:a-model:768'
+        WHERE project_id = ${project.id} RETURNING file_version_id AS version`;
+      await tx`DELETE FROM embedding_queue WHERE project_id = ${project.id}`;
+      await tx`SELECT append_change(${project.id}, 'embedded', ${chunk?.version ?? ""}::uuid)`;
+    });
+    endpoint.instead = undefined;
+    await until(async () => (await found(project, "alder")).includes("a.md"));
+  });
+
   test("a text that it refuses holds up no other file", async () => {
     const project = await projectOf("model");
     endpoint.instead = undefined;

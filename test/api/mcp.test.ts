@@ -11,7 +11,6 @@ import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
-  base64Of,
   chunkOf,
   randomVector,
   release,
@@ -93,9 +92,10 @@ describe("POST /mcp", () => {
     const [lookup, search] = tools.map((tool) => Object.keys(tool.inputSchema.properties ?? {}));
     const reference = "/projects/{project_reference}";
     expect(lookup).toEqual(["project_reference", ...bodyOf(`${reference}/knowledge/lookup`)]);
-    expect(search).toContainAllValues([
-      ...["project_reference", "environment", "release", "effort"],
-      ...bodyOf(`${reference}/environments/{environmentName}/search`),
+    const without = new Set(["vector", "dimension", "target"]);
+    expect(search).toEqual([
+      ...["project_reference", "environment", "release"],
+      ...bodyOf(`${reference}/retrieve`).filter((field) => !without.has(field)),
     ]);
     for (const tool of tools) expect(tool.annotations?.readOnlyHint).toBe(true);
   });
@@ -119,16 +119,18 @@ describe("POST /mcp", () => {
     ]);
   });
 
-  test("search finds chunks of an environment and of a release", async () => {
-    const vector = base64Of(query);
+  test("search finds the passages of an environment and of a release by text", async () => {
+    const [chunk] = version.chunks;
     const targets = [{}, { environment: environment.name }, { release: "v1.0.0" }];
     for (const target of targets) {
-      const result = await found("search", { vector, dimension: DIMENSION, ...target });
+      const result = await found("search", { query: chunk?.content, ...target });
       const [hit] = result.structuredContent.data;
-      expect(hit.chunk.id).toBe(version.chunks[0]?.id);
+      expect(hit.chunk.id).toBe(chunk?.id);
     }
-    const array = { vector: Array.from(query), dimension: DIMENSION, effort: "exact", limit: 1 };
-    expect((await run("search", array)).structuredContent.data).toHaveLength(1);
+    const { structuredContent: first } = await run("search", { query: "index http", limit: 1 });
+    const { structuredContent: next } = await run("search", { cursor: first.page_info.next });
+    const paths = [...first.data, ...next.data].map(({ file }: Json) => file.path);
+    expect(paths.sort()).toEqual(["guide/snapshots.md", "guide/webhooks.md"]);
   });
 
   test("an assistant finds projects and files, and reads a file range by range", async () => {
@@ -181,12 +183,11 @@ describe("POST /mcp", () => {
     const lookup = errorOf(await run("lookup", { limit: 0, shard_count: "x" }));
     expect(lookup).toStartWith("validation-failed: limit: ");
     expect(lookup).toContain("- shard_count: ");
-    const search = errorOf(await run("search", { vector: [1, 2], dimension: DIMENSION }));
-    expect(search).toStartWith("validation-failed: vector: ");
-    const both = { environment: "production", release: "v1.0.0" };
+    expect(errorOf(await run("search", {}))).toStartWith("validation-failed: query: ");
+    const both = { query: "x", environment: "production", release: "v1.0.0" };
     expect(errorOf(await run("search", both))).toStartWith("validation-failed: release: ");
-    expect(errorOf(await run("search", { effort: "much" }))).toStartWith(
-      "validation-failed: effort: ",
+    expect(errorOf(await run("search", { query: "x", mode: "much" }))).toStartWith(
+      "validation-failed: mode: ",
     );
     for (const name of ["lookup", "search"]) {
       const result = await client.callTool({ name, arguments: { query: "x" } });
@@ -198,8 +199,8 @@ describe("POST /mcp", () => {
   test("a missing scope is a tool error with its slug", async () => {
     const lookup = await run("lookup", { query: "x", lookup_target: { release: "v9" } });
     expect(errorOf(lookup)).toStartWith("release-not-found: ");
-    const vector = { vector: base64Of(query), dimension: DIMENSION, environment: "a/b\ud800" };
-    expect(errorOf(await run("search", vector))).toStartWith("environment-not-found: ");
+    const search = { query: "x", environment: "a/b\ud800" };
+    expect(errorOf(await run("search", search))).toStartWith("environment-not-found: ");
   });
 
   test("a caller without the permission gets a tool error, and the tools are still listed", async () => {
@@ -221,8 +222,9 @@ describe("POST /mcp", () => {
       ].map(errorOf);
       expect(there, why).toStartWith("project-not-found: ");
       expect(withoutId(there as string), why).toBe(withoutId(missing as string));
-      const vector = { vector: base64Of(query), dimension: DIMENSION };
-      expect(errorOf(await run("search", vector, by)), why).toStartWith("project-not-found: ");
+      expect(errorOf(await run("search", { query: "x" }, by)), why).toStartWith(
+        "project-not-found: ",
+      );
     }
   });
 

@@ -67,15 +67,14 @@ test("the types are those of the document", async () => {
   expect(types).toBe(await clientTypes(document));
 });
 
-test("a search finds the chunks, and a retriever makes documents of them", async () => {
+test("a search finds the chunks, and a retriever makes documents of what a text finds", async () => {
   const found = await client.searchEnvironment("handbook", "production", query, { limit: 1 });
   expect(found.data[0]?.score).toBeCloseTo(1, 5);
-  const embeddings = { embedQuery: async () => Array.from(query) };
-  const where = { client, embeddings, project: "handbook", environment: "production" };
-  const documents = await new TesseraRetriever(where).invoke("anything");
-  expect(documents.map(({ pageContent }) => pageContent).sort()).toEqual(
-    version.chunks.map(({ content }) => content).sort(),
-  );
+  const near = await client.retrieve("handbook", { vector: query, limit: 1 });
+  expect(near.data).toMatchObject([{ match_type: "semantic", chunk: { file_path: "chunks.txt" } }]);
+  const retrieval = { target: { environment: "production" } };
+  const retriever = new TesseraRetriever({ client, project: "handbook", retrieval });
+  expect(await retriever.invoke("snapshots")).toMatchObject([{ metadata: { path: "a.md" } }]);
 });
 
 test("an iterator reads all pages of a list", async () => {
@@ -83,6 +82,9 @@ test("an iterator reads all pages of a list", async () => {
   expect(paths.map(({ path }) => path)).toEqual(["a.md", "b.md"]);
   expect(await Array.fromAsync(client.allChunks("handbook", { limit: 1 }))).toHaveLength(2);
   expect(await Array.fromAsync(client.allProjects())).toHaveLength(1);
+  const question = { query: "snapshots webhooks", limit: 1 };
+  const hits = await Array.fromAsync(client.allRetrieved("handbook", question));
+  expect(hits.map(({ file }) => file?.path).sort()).toEqual(["a.md", "b.md"]);
 });
 
 test("an import, a new key and its end are carried out", async () => {
@@ -173,7 +175,7 @@ test("the examples of the README run under Node.js", async () => {
     stderr: "inherit",
   });
   const lines = (await new Response(child.stdout).text()).trim().split("\n");
-  expect(lines[0]).toStartWith("a.md ");
+  expect(lines[0]).toContain(" Snapshots ");
   expect(lines.slice(1)).toEqual(["a.md", "b.md", "404 project-not-found"]);
 });
 

@@ -1,18 +1,11 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { invalid } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { LookupBody } from "../lookup/schema.ts";
-import {
-  EnvironmentSearchParams,
-  ReleaseSearchParams,
-  SearchBody,
-  SearchQueryParameters,
-} from "../search/schema.ts";
+import { RetrieveInput } from "../retrieve/schema.ts";
 import { listFiles, listProjects, readFile } from "./file-tools.ts";
-import type { OperationCall, Tool } from "./tool.ts";
-
-const DEFAULT_ENVIRONMENT = "production";
+import type { Tool } from "./tool.ts";
 
 const checkProject = validator(ProjectParams);
 
@@ -31,52 +24,57 @@ const lookup: Tool = {
   },
 };
 
+const {
+  vector: _vector,
+  dimension: _dimension,
+  target: _target,
+  ...asked
+} = RetrieveInput.properties;
+
 const SearchTarget = Type.Object({
   ...ProjectParams.properties,
-  environment: Type.Optional({
-    ...EnvironmentSearchParams.properties.environmentName,
-    description: `The environment to search. Default: \`${DEFAULT_ENVIRONMENT}\`, unless a release is given.`,
-  }),
-  release: Type.Optional({
-    ...ReleaseSearchParams.properties.version,
-    description: "The release to search, by name or id, instead of an environment.",
-  }),
+  environment: Type.Optional(
+    Type.String({
+      description:
+        "The environment to search. Default: that of a lookup, unless a release is given.",
+    }),
+  ),
+  release: Type.Optional(
+    Type.String({
+      description: "The release to search, by name or id, instead of an environment.",
+    }),
+  ),
 });
 const checkTarget = validator(SearchTarget);
 
-const { effort } = SearchQueryParameters.properties;
-
-/** The operation and its parameters for a search of an environment or a release. */
-function searched({
-  project_reference,
-  environment,
-  release,
-}: Static<typeof SearchTarget>): Pick<OperationCall, "operationId" | "params"> {
-  if (release === undefined) {
-    const environmentName = environment ?? DEFAULT_ENVIRONMENT;
-    return { operationId: "searchEnvironment", params: { project_reference, environmentName } };
-  }
-  if (environment === undefined) {
-    return { operationId: "searchRelease", params: { project_reference, version: release } };
-  }
+/** The body of a retrieval with the environment or the release as its target. */
+function retrieved(args: Readonly<Record<string, unknown>>): object {
+  const { environment, release } = checkTarget(args);
+  const { environment: _environment, release: _release, ...body } = args;
+  if (environment === undefined && release === undefined) return body;
+  if (environment === undefined) return { ...body, target: { release } };
+  if (release === undefined) return { ...body, target: { environment } };
   const message = "must not be given together with environment";
   throw invalid([{ field: "release", message }]);
 }
 
 const search: Tool = {
   name: "search",
-  title: "Search by vector",
+  title: "Search by text",
   description:
-    "Finds the passages of a project whose embeddings are nearest to a query embedding, which must " +
-    "come from the model that embedded the project. To search by text, use `lookup`.",
-  input: Type.Object({ ...SearchTarget.properties, ...SearchBody.properties, effort }),
-  operationIds: ["searchEnvironment", "searchRelease"],
+    "Finds the passages of a project that answer a question best, by meaning and by words: ask with a " +
+    "sentence or with keywords. Each result has the whole passage, a highlight, and the title and heading " +
+    "that it is under. `page_info.next` of a result is the `cursor` of the next page.",
+  input: Type.Object({ ...SearchTarget.properties, ...asked }),
+  operationIds: ["retrieve"],
   callOf(args) {
-    const { effort: given, ...body } = args;
-    const target = checkTarget(args);
-    // The operation checks the value, as it checks the body.
-    const query: Record<string, string> = given == null ? {} : { effort: String(given) };
-    return { ...searched(target), query, body };
+    const { project_reference } = checkTarget(args);
+    return {
+      operationId: "retrieve",
+      params: { project_reference },
+      query: {},
+      body: retrieved(args),
+    };
   },
 };
 

@@ -39,6 +39,8 @@ CREATE TRIGGER embedding_queue_notify AFTER INSERT ON embedding_queue
 -- chunks has its files cut and embedded from then on.
 CREATE FUNCTION check_embedder() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- A rebuild of all embeddings.
+  IF current_setting('tessera.rebuilds_embeddings', true) = NEW.id::text THEN RETURN NULL; END IF;
   IF EXISTS (SELECT FROM chunks WHERE project_id = NEW.id AND embedder IS DISTINCT FROM NEW.embedder)
   THEN
     RAISE EXCEPTION 'The project has chunks of the embedder %, not of %.',
@@ -67,17 +69,18 @@ CREATE INDEX embedding_rebuilds_project ON embedding_rebuilds (project_id);
 ALTER TABLE change_log DROP CONSTRAINT change_log_kind_check, ADD CONSTRAINT change_log_kind_check
   CHECK (kind IN ('environment', 'release', 'project', 'rebuild', 'embedded')) NOT VALID;
 
--- Notes that file versions have got embeddings, and then the scopes that hold them.
-CREATE FUNCTION append_embedded(project uuid, embedded uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+-- The scopes that hold one of these file versions.
+CREATE FUNCTION scopes_holding(project uuid, wanted uuid[]) RETURNS TABLE (id uuid, kind text)
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  PERFORM append_change(project, 'embedded', version) FROM unnest(embedded) AS version;
-  PERFORM append_change(project, 'environment', e.id) FROM (
-    SELECT DISTINCT environment_id AS id FROM environment_files WHERE file_version_id = ANY (embedded)) e;
-  PERFORM append_change(project, 'release', r.id) FROM (
-    SELECT DISTINCT release_id AS id FROM release_rows WHERE file_version_id = ANY (embedded)) r;
-  IF EXISTS (SELECT FROM release_contents WHERE project_id = project AND versions && embedded) THEN
-    PERFORM append_change(project, 'release', r.id) FROM releases r
+  RETURN QUERY
+    SELECT DISTINCT f.environment_id, 'environment' FROM environment_files f
+    WHERE f.file_version_id = ANY (wanted)
+    UNION ALL
+    SELECT DISTINCT f.release_id, 'release' FROM release_rows f WHERE f.file_version_id = ANY (wanted);
+  IF EXISTS (SELECT FROM release_contents c WHERE c.project_id = project AND c.versions && wanted) THEN
+    RETURN QUERY SELECT r.id, 'release' FROM releases r
       WHERE r.project_id = project AND EXISTS (
-        SELECT FROM release_among(r.id, embedded));
+        SELECT FROM release_among(r.id, wanted));
   END IF;
 END $$;

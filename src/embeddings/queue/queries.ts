@@ -88,7 +88,10 @@ async function finish(
         WHERE c.file_version_id = q.file_version_id AND c.embedding IS NULL)
     RETURNING q.file_version_id AS id`;
   const ids = done.map(({ id }) => id);
-  if (ids.length > 0) await tx`SELECT append_embedded(${projectId}, ${ids}::uuid[])`;
+  if (ids.length > 0)
+    await tx`
+      SELECT append_change(${projectId}, 'embedded', version)
+      FROM unnest(${ids}::uuid[]) AS version`;
   await release(tx, versions);
 }
 

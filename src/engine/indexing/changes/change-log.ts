@@ -102,6 +102,19 @@ export class ChangeLog {
       UNION ALL SELECT id, 'release' FROM releases WHERE project_id = ${projectId}`;
   }
 
+  /** True if chunks of the project get their embeddings later. */
+  async hasEmbedder(projectId: string): Promise<boolean> {
+    const [row] = await this.sql`
+      SELECT 1 FROM projects WHERE id = ${projectId} AND embedder IS NOT NULL`;
+    return row !== undefined;
+  }
+
+  /** The scopes that hold one of these file versions. */
+  async scopesHolding(projectId: string, versions: readonly string[]): Promise<ScopeRef[]> {
+    return await this.sql<ScopeRef[]>`
+      SELECT id, kind FROM scopes_holding(${projectId}, ${[...versions]}::uuid[])`;
+  }
+
   /** The file versions of a scope; null when the project has no such scope. */
   async versionsOf(projectId: string, scope: ScopeRef): Promise<string[] | null> {
     const sql = this.sql;

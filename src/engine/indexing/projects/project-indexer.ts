@@ -77,7 +77,7 @@ export class ProjectIndexer {
     this.#run();
   }
 
-  /** A version has got embeddings: it is added again before the next scope that holds it. */
+  /** A version has got embeddings: it is added again, and the scopes that hold it are replaced. */
   readAgain(versionId: string, seq: number): void {
     if (this.#closed) return;
     this.#embedded.set(versionId, seq);
@@ -186,7 +186,7 @@ export class ProjectIndexer {
 
   /** Makes a scope as it is in the database; false when it has to be continued later. */
   async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
-    await this.#takeEmbedded();
+    await this.#takeEmbedded(scope);
     const versions = await this.context.changes.versionsOf(this.id, scope);
     this.#throwIfClosed();
     if (versions === null) {
@@ -198,13 +198,26 @@ export class ProjectIndexer {
     return await this.#setScope(scope.id, versions, unknown.length > 0);
   }
 
-  /** No version is being added meanwhile, so none is read before it had its embeddings and added after. */
-  async #takeEmbedded(): Promise<void> {
+  /**
+   * Lets versions that have got embeddings be added again, with all scopes that hold them. No version is being
+   * added meanwhile, so none is read before it had its embeddings and added after.
+   *
+   * @param current the scope that is read next anyway
+   */
+  async #takeEmbedded(current?: ScopeRef): Promise<void> {
     const embedded = [...this.#embedded];
     if (embedded.length === 0) return;
-    await this.sink.readAgain(embedded.map(([version]) => version));
-    for (const [version, seq] of embedded) {
-      if (this.#embedded.get(version) === seq) this.#embedded.delete(version);
+    const versions = embedded.map(([version]) => version);
+    await this.sink.readAgain(versions);
+    const seq = Math.min(...this.#embedded.values());
+    // Asked now: a scope that holds one only later has a log entry after those of the embeddings.
+    for (const scope of await this.context.changes.scopesHolding(this.id, versions)) {
+      if (scope.id !== current?.id) {
+        this.#pending.add({ scope, seq, preempts: false, waiters: [] });
+      }
+    }
+    for (const [version, entry] of embedded) {
+      if (this.#embedded.get(version) === entry) this.#embedded.delete(version);
     }
   }
 

@@ -20,16 +20,21 @@ export async function restoreProject(id: string, context: IndexingContext): Prom
   }
   const isSameDatabase = manifest.databaseId === databaseId;
   const anchor = isSameDatabase ? await changes.checkAnchor(manifest.anchor) : "mismatch";
-  const since = anchor === "valid" ? await changedSince(id, changes, manifest.seq) : null;
+  const since =
+    anchor === "valid"
+      ? await changedSince(id, changes, manifest.seq)
+      : // Which of its versions have got embeddings is not in the log any more.
+        anchor === "pruned" && (await changes.hasEmbedder(id))
+        ? "rebuild"
+        : null;
   if (anchor === "mismatch" || since === "rebuild") {
     const reason = anchor === "mismatch" ? "of another database" : "older than a rebuild";
     log.info({ project: id }, `an index snapshot is ${reason} and is not used`);
     snapshots.discard(id);
     return { scopes: null, embedded: [] };
   }
-  if (since === null) return { scopes: null, embedded: [] };
   const complete = await restoreIndexes(id, context);
-  return complete ? since : { ...since, scopes: null };
+  return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
 }
 
 /** True when every index has restored the project. */
@@ -67,7 +72,11 @@ async function changedSince(
       else if (kind !== "project") scopes.set(ref, { id: ref, kind });
     }
     const last = entries.at(-1);
-    if (last === undefined) return { scopes: [...scopes.values()], embedded: [...embedded] };
+    if (last === undefined) break;
     reached = last.seq;
   }
+  if (embedded.size > 0) {
+    for (const scope of await changes.scopesHolding(id, [...embedded])) scopes.set(scope.id, scope);
+  }
+  return { scopes: [...scopes.values()], embedded: [...embedded] };
 }

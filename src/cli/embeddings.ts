@@ -1,0 +1,95 @@
+import { SingleBar } from "cli-progress";
+import { Command } from "commander";
+import type { Sql } from "../db/client.ts";
+import { rebuildEmbeddings } from "../embeddings/rebuild.ts";
+import { fingerprintOf } from "../embeddings/store.ts";
+import {
+  EmbedderAway,
+  embedderName,
+  type ProjectEmbedder,
+  projectEmbedders,
+} from "../import/embedders/project-embedders.ts";
+import { CommandError } from "./command-error.ts";
+import { withDatabase } from "./database.ts";
+import { findProject, type Project } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
+import { notice, print, withoutControls } from "./output.ts";
+
+interface Options {
+  readonly project: string;
+  readonly embedder?: string;
+}
+
+export function embeddingsCommand(io: Io): Command {
+  const rebuild = new Command("rebuild")
+    .description("Embed all chunks of a project again, by its embedder or another one.")
+    .requiredOption("--project <slug>", "the project")
+    .option("--embedder <name>", "the embedder that the project gets; default: the one it has")
+    .addHelpText(
+      "after",
+      `
+The embedder is \`hashing\`, or one that EMBEDDERS names. Give this command the EMBEDDERS of the service.
+Texts without chunks are cut, too. Searches go on with the old embeddings until all new ones are stored, which
+then replace them at once; the indexes of the project are rebuilt. Run the command again after an
+interruption: it goes on where it was.
+
+Examples:
+  ./tessera embeddings rebuild --project handbook
+  ./tessera embeddings rebuild --project handbook --embedder e5`,
+    )
+    .action(async (options: Options) => {
+      await withDatabase(io, (sql) => run(io, sql, options), { writes: true });
+    });
+  return new Command("embeddings").description("Manage embeddings.").addCommand(rebuild);
+}
+
+async function embedderOf(
+  io: Io,
+  sql: Sql,
+  { id, slug }: Project,
+  given: string | undefined,
+): Promise<ProjectEmbedder> {
+  const fingerprint = await fingerprintOf(sql, id);
+  const name = given ?? (fingerprint === null ? undefined : embedderName(fingerprint));
+  if (name === undefined)
+    throw new CommandError(`${slug} has no embedder: name one with --embedder`);
+  const embedders = projectEmbedders(configOf(io).embedders);
+  const embedder = embedders.get(name);
+  if (embedder !== undefined) return embedder;
+  const names = [...embedders.keys()].join(", ");
+  throw new CommandError(`EMBEDDERS does not name "${withoutControls(name)}", only ${names}`);
+}
+
+async function run(io: Io, sql: Sql, { project: reference, embedder: given }: Options) {
+  const project = await findProject(sql, reference);
+  const embedder = await embedderOf(io, sql, project, given);
+  const bar = io.stderr.isTTY
+    ? new SingleBar({
+        format: "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
+        ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
+      })
+    : undefined;
+  let [total, kept, refused] = [0, 0, 0];
+  try {
+    await rebuildEmbeddings(sql, project.id, embedder, {
+      onStart(all, done) {
+        [total, kept] = [all, done];
+        bar?.start(all, done);
+      },
+      onEmbedded: (chunks) => bar?.increment(chunks),
+      onRefused(path, reason) {
+        refused++;
+        notice(io, `${withoutControls(path)}: ${reason}`);
+      },
+      onAway: (message) => notice(io, `${message}; trying again`),
+    });
+  } catch (error) {
+    if (!(error instanceof EmbedderAway)) throw error;
+    throw new CommandError(`${error.message}: run the command again, which goes on where it was`);
+  } finally {
+    bar?.stop();
+  }
+  const before = kept === 0 ? "" : `, ${kept} of them before`;
+  const without = refused === 0 ? "" : `; ${refused} were refused and wait`;
+  print(io, `embedded ${total - refused} chunks by ${embedder.fingerprint}${before}${without}`);
+}

@@ -1,0 +1,173 @@
+import pRetry from "p-retry";
+import { OPERATOR, transactionAs } from "../audit/actor.ts";
+import { noteChange } from "../audit/changes.ts";
+import type { Sql } from "../db/client.ts";
+import { transaction } from "../db/transaction.ts";
+import {
+  EmbedderAway,
+  type ProjectEmbedder,
+  TextsRefused,
+} from "../import/embedders/project-embedders.ts";
+import {
+  EMBED_ATTEMPTS,
+  EMBED_BATCH_INPUTS,
+  EMBED_RETRY_BASE_MS,
+  EMBED_RETRY_MAX_MS,
+  EMBED_TIMEOUT_MS,
+} from "../shared/limits.ts";
+import { base64Of, type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
+
+/** Files that are cut in one transaction. */
+const CUT_FILES = 100;
+
+interface RebuildListener {
+  /** Chunks of the project, and those that an interrupted rebuild has embedded already. */
+  onStart(total: number, done: number): void;
+  onEmbedded(chunks: number): void;
+  /** A text that the embedder refuses stays without an embedding. */
+  onRefused(path: string, reason: string): void;
+  /** The embedder is away, and is asked again. */
+  onAway(message: string): void;
+}
+
+interface Place extends ChunkText {
+  readonly version: string;
+  readonly index: number;
+}
+
+/**
+ * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings
+ * are kept aside until all are there, and replace the old ones in one transaction: until then searches go on
+ * as before. What is interrupted goes on where it was. Throws EmbedderAway when the embedder stays away.
+ */
+export async function rebuildEmbeddings(
+  sql: Sql,
+  project: string,
+  embedder: ProjectEmbedder,
+  listener: RebuildListener,
+): Promise<void> {
+  await cutAll(sql, project);
+  const { fingerprint } = embedder;
+  await sql`
+    DELETE FROM embedding_rebuilds WHERE project_id = ${project} AND embedder <> ${fingerprint}`;
+  const [counts] = await sql<{ total: number; done: number }[]>`
+    SELECT (SELECT count(*) FROM chunks WHERE project_id = ${project})::integer AS total,
+      (SELECT count(*) FROM embedding_rebuilds WHERE project_id = ${project})::integer AS done`;
+  listener.onStart(counts?.total ?? 0, counts?.done ?? 0);
+  let after: Place | undefined;
+  for (;;) {
+    const places = await nextPlaces(sql, project, after);
+    after = places.at(-1);
+    if (after === undefined) break;
+    await stage(sql, project, embedder, places, listener);
+    listener.onEmbedded(places.length);
+  }
+  await replace(sql, project, fingerprint);
+}
+
+/** Cuts the texts that have no chunks. Those of a project with an embedder wait for it meanwhile. */
+async function cutAll(sql: Sql, project: string): Promise<void> {
+  for (;;) {
+    const rows = await sql<{ id: string }[]>`
+      SELECT id FROM file_versions WHERE project_id = ${project} AND chunk_count = 0
+        AND content ~ '\\S' ORDER BY id LIMIT ${CUT_FILES}`;
+    if (rows.length === 0) return;
+    const versions = rows.map(({ id }) => id);
+    await transaction(sql, async (tx) => {
+      await cutVersions(tx, versions);
+      await tx`
+        INSERT INTO embedding_queue (file_version_id, project_id)
+        SELECT id, ${project} FROM unnest(${versions}::uuid[]) AS id ON CONFLICT DO NOTHING`;
+    });
+  }
+}
+
+/** The next chunks in the order of their listing that are not embedded again yet. */
+async function nextPlaces(sql: Sql, project: string, after: Place | undefined): Promise<Place[]> {
+  const position =
+    after === undefined
+      ? sql``
+      : sql`AND (c.file_path, c.file_version_id, c.index) >
+          (${after.path}, ${after.version}::uuid, ${after.index}::integer)`;
+  return await sql<Place[]>`
+    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings,
+      c.file_version_id AS version, c.index
+    FROM chunks c JOIN file_versions v ON v.id = c.file_version_id
+    WHERE c.project_id = ${project} ${position}
+      AND NOT EXISTS (SELECT FROM embedding_rebuilds r WHERE r.chunk_id = c.id)
+    ORDER BY c.file_path, c.file_version_id, c.index LIMIT ${EMBED_BATCH_INPUTS}`;
+}
+
+async function stage(
+  sql: Sql,
+  project: string,
+  embedder: ProjectEmbedder,
+  places: readonly Place[],
+  listener: RebuildListener,
+): Promise<void> {
+  let vectors: Float32Array[];
+  try {
+    vectors = await embedPatiently(embedder, places.map(textChunk), listener);
+  } catch (error) {
+    if (!(error instanceof TextsRefused)) throw error;
+    const [first] = places;
+    if (places.length === 1) listener.onRefused(first?.path ?? "", error.message);
+    // Each alone shows which of them is refused.
+    else for (const place of places) await stage(sql, project, embedder, [place], listener);
+    return;
+  }
+  await sql`
+    INSERT INTO embedding_rebuilds (chunk_id, project_id, embedder, embedding)
+    SELECT c.id, ${project}, ${embedder.fingerprint}, decode(u.embedding, 'base64')
+    FROM unnest(${places.map(({ id }) => id)}::uuid[], ${vectors.map(base64Of)}::text[])
+      AS u (id, embedding)
+    JOIN chunks c ON c.id = u.id ON CONFLICT DO NOTHING`;
+}
+
+async function embedPatiently(
+  embedder: ProjectEmbedder,
+  chunks: readonly TextChunk[],
+  { onAway }: RebuildListener,
+): Promise<Float32Array[]> {
+  const passages = chunks.map(({ passage }) => passage);
+  return await pRetry(() => embedder.embedPassages(passages, EMBED_TIMEOUT_MS), {
+    retries: EMBED_ATTEMPTS - 1,
+    minTimeout: EMBED_RETRY_BASE_MS,
+    maxTimeout: EMBED_RETRY_MAX_MS,
+    async shouldRetry({ error }) {
+      if (!(error instanceof EmbedderAway)) return false;
+      onAway(error.message);
+      await Bun.sleep(Math.min(error.retryAfterMs ?? 0, EMBED_RETRY_MAX_MS));
+      return true;
+    },
+  });
+}
+
+/** Replaces all embeddings. Chunks that were stored meanwhile wait to be embedded. */
+async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
+  await transactionAs(sql, OPERATOR, async (tx) => {
+    await tx`SELECT 1 FROM projects WHERE id = ${project} FOR UPDATE`;
+    // The trigger that guards the embedder of a project lets this transaction pass.
+    await tx`SELECT set_config('tessera.rebuilds_embeddings', ${project}, true)`;
+    await tx`
+      UPDATE chunks c SET embedding = r.embedding, embedder = r.embedder,
+        dimension = octet_length(r.embedding) / 4
+      FROM embedding_rebuilds r
+      WHERE r.chunk_id = c.id AND r.project_id = ${project} AND r.embedder = ${fingerprint}`;
+    await tx`
+      UPDATE chunks SET embedding = NULL, embedder = NULL, dimension = NULL
+      WHERE project_id = ${project} AND embedding IS NOT NULL
+        AND embedder IS DISTINCT FROM ${fingerprint}`;
+    await tx`DELETE FROM embedding_rebuilds WHERE project_id = ${project}`;
+    await tx`
+      UPDATE projects SET embedder = ${fingerprint}, updated_at = now() WHERE id = ${project}`;
+    await tx`DELETE FROM embedding_queue WHERE project_id = ${project}`;
+    await tx`
+      INSERT INTO embedding_queue (file_version_id, project_id)
+      SELECT DISTINCT file_version_id, project_id FROM chunks
+      WHERE project_id = ${project} AND embedding IS NULL`;
+    await noteChange(tx, "project.changed", project, { embedder: fingerprint });
+    // Every index of the project is read again.
+    await tx`SELECT append_change(${project}, 'rebuild', ${project})`;
+  });
+}
