@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { ImportError } from "../import/records/errors.ts";
 import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
+import { checkFilter } from "../shared/filter/check.ts";
 import { isDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
@@ -23,6 +24,19 @@ export function columnMap(value: string): ColumnMap {
     if (error instanceof ImportError) throw new InvalidArgumentError(`${error.message}.`);
     throw error;
   }
+}
+
+/** A filter of a search or a lookup, as JSON. */
+export function filter(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError(`It must be JSON, such as '{"path": {"$prefix": "docs/"}}'.`);
+  }
+  const [fault] = checkFilter(value);
+  if (fault !== undefined) throw new InvalidArgumentError(`${fault.field} ${fault.message}.`);
+  return value as object;
 }
 
 export function keyName(value: string): string {

@@ -21,7 +21,7 @@ import {
 } from "./embedder-options.ts";
 import { findProject } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
-import { count, url } from "./options.ts";
+import { count, filter, url } from "./options.ts";
 import { warnOfOtherEmbedder } from "./other-embedders.ts";
 import { type Column, jsonOption, notice } from "./output.ts";
 import { excerpt, type Found, occurrences, printFound } from "./query-output.ts";
@@ -35,6 +35,7 @@ interface QueryOptions {
   readonly url?: string;
   readonly key?: string;
   readonly limit: number;
+  readonly filter?: object;
   readonly json?: boolean;
 }
 
@@ -98,6 +99,7 @@ function queryCommand(name: string, defaultLimit: number, limitMax: number): Com
     .argument("<text>", "what to look for")
     .requiredOption("--project <slug>", "the project")
     .option("--limit <n>", `maximum number of results, 1 to ${limitMax}`, count, defaultLimit)
+    .option("--filter <json>", "only what matches, see docs/filters.md", filter)
     .option("--url <url>", "address of the service", url)
     .option("--key <key>", "API key; default: TESSERA_API_KEY")
     .addOption(jsonOption());
@@ -127,7 +129,7 @@ Examples:
 }
 
 async function search(io: Io, text: string, options: SearchOptions): Promise<void> {
-  const { environment, release, project, json } = options;
+  const { environment, release, project, filter, json } = options;
   const embedder = createEmbedder(io, options);
   const vector = await embedder.embedQuery(text);
   const usual = usesHashing(options) ? EMBED_HASHING_THRESHOLD : SEARCH_THRESHOLD_DEFAULT;
@@ -138,7 +140,7 @@ async function search(io: Io, text: string, options: SearchOptions): Promise<voi
       : `releases/${encodeURIComponent(release)}`;
   await withService(io, options, async (ask, sql) => {
     const searchFor = (wanted: { limit: number; threshold: number }) =>
-      ask<Hit>(`${scope}/search`, searchBody(vector, wanted));
+      ask<Hit>(`${scope}/search`, { ...searchBody(vector, wanted), filter });
     const hits = await searchFor({ limit, threshold });
     printFound(io, hits, HITS, { read: readHit(text), json });
     if (sql !== undefined) {
@@ -169,13 +171,14 @@ export function lookupCommand(io: Io): Command {
 All words of the text count, and none excludes a file: quotation marks, minus and AND have no meaning.
 
 Examples:
-  ./tessera lookup "rollback a relese" --project demo`,
+  ./tessera lookup "rollback a relese" --project demo
+  ./tessera lookup "release" --project demo --filter '{"path": {"$prefix": "concepts/"}}'`,
     );
   return command.action(async (query: string, options: LookupOptions) => {
     requireLimit(command, options, LOOKUP_LIMIT_MAX);
-    const { environment, release, limit, json } = options;
+    const { environment, release, limit, filter, json } = options;
     const target = release === undefined ? environment && { environment } : { release };
-    const body = { query, limit, ...(target ? { lookup_target: target } : {}) };
+    const body = { query, limit, filter, ...(target ? { lookup_target: target } : {}) };
     const items = await withService(io, options, (ask) => ask<Item>("knowledge/lookup", body));
     printFound(io, items, ITEMS, { read: readItem, json });
   });

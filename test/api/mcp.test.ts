@@ -109,6 +109,12 @@ describe("POST /mcp", () => {
     expect(result.structuredContent.data[0].path).toBe("guide/snapshots.md");
   });
 
+  test("lookup finds what a filter matches", async () => {
+    const filter = { path: { $glob: "guide/snap*" } };
+    const { structuredContent } = await run("lookup", { filter });
+    expect(structuredContent.data.map(({ path }: Json) => path)).toEqual(["guide/snapshots.md"]);
+  });
+
   test("lookup continues after a page with its cursor", async () => {
     await found("lookup", {});
     const { structuredContent: first } = await run("lookup", { limit: 1 });
@@ -146,6 +152,8 @@ describe("POST /mcp", () => {
       data: [{ path: "guide/webhooks.md" }],
       next: null,
     });
+    const filtered = await run("list_files", { filter: { path: { $glob: "**/web*" } } });
+    expect(filtered.structuredContent.data).toMatchObject([{ path: "guide/webhooks.md" }]);
     const file = "guide/snapshots.md";
     const whole = (await run("read_file", { file })).structuredContent;
     expect(whole).toMatchObject({ title: "Snapshots", start_offset: 0, next_offset: null });

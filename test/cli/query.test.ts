@@ -96,6 +96,32 @@ describe("search and lookup from the terminal", () => {
     expect(searched.stdout).toMatch(/\x1b\[33msnapshot/i);
   });
 
+  test("find what a filter matches, and name the place of its fault", async () => {
+    const project = ["--project", "handbook", "--json"];
+    for (const command of ["lookup", "search"]) {
+      const pathsOf = async (filter: string) => {
+        const { stdout, stderr } = await run(command, "releases", ...project, "--filter", filter);
+        expect(stderr).not.toContain("error");
+        const lines = stdout
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+        return new Set(lines.map(({ path, chunk }) => path ?? chunk.file_path));
+      };
+      const path = "concepts/releases.md";
+      expect(await pathsOf(JSON.stringify({ path }))).toEqual(new Set([path]));
+      expect(await pathsOf(JSON.stringify({ path: { $ne: path } }))).not.toContain(path);
+      for (const [filter, fault] of [
+        ['{"path": {"$like": "a"}}', "filter.path.$like is not an operator"],
+        ["path", "It must be JSON"],
+      ] as const) {
+        const refused = await run(command, "x", ...project, "--filter", filter);
+        expect(refused).toMatchObject({ status: 2, stdout: "" });
+        expect(refused.stderr).toContain(fault);
+      }
+    }
+  });
+
   test("name the limit, and leave one entry in the audit log", async () => {
     const tooMany = await run("lookup", "x", "--project", "handbook", "--limit", "13");
     expect(tooMany).toMatchObject({ status: 2, stdout: "" });

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { validator } from "../../problem/validate.ts";
+import { Filter } from "../../shared/filter/schema.ts";
 import {
   MCP_HEADINGS_MAX,
   MCP_READ_DEFAULT_CHARS,
@@ -88,6 +89,7 @@ const ListInput = Type.Object({
   ...ProjectParams.properties,
   ...FileScopeQuery.properties,
   path_prefix: FileListQuery.properties.path_prefix,
+  filter: Type.Optional(Filter),
   ...Page.properties,
 });
 const checkList = validator(ListInput);
@@ -107,8 +109,8 @@ export const listFiles: Tool = {
   input: ListInput,
   operationIds: ["listFiles"],
   callOf(args) {
-    const { project_reference, ...rest } = checkList(args);
-    const query = queryOf(rest);
+    const { project_reference, filter, ...rest } = checkList(args);
+    const query = queryOf({ ...rest, filter: filter && JSON.stringify(filter) });
     return { operationId: "listFiles", params: { project_reference }, query };
   },
   excerpt: {
