@@ -48,6 +48,7 @@ interface Constants {
   maxWordChars: number;
   maxRerankTokens: number;
   maxSnippetChars: number;
+  maxHeadingChars: number;
   snapshotFormat: number;
 }
 
@@ -87,6 +88,11 @@ interface Testing {
   runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   constants(): Constants;
+  /** What native code reads of Markdown: its plain text, and its headings with their lines. */
+  plainText(markdown: string): string;
+  headings(markdown: string): Array<{ text: string; start: number; end: number }>;
+  /** The content of a rendered chunk; null if the text is of another form. */
+  renderedContent(json: string): string | null;
 }
 
 type NumberedPlan<Answer> = Omit<Answer, "plan"> & { plan: number };
@@ -101,6 +107,9 @@ export const {
   useKernels,
   runKernel,
   constants,
+  plainText,
+  headings,
+  renderedContent,
 } = testing;
 
 function named(answer: NumberedPlan<RawAnswer>): RawAnswer {

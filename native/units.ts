@@ -36,7 +36,7 @@ const INSTRUCTION_SETS: Readonly<
  */
 const FOLDER_GROUPS: readonly (readonly string[])[] = [
   ["", "binding", "testing", "common", "storage", "project", "snapshot"],
-  ["codes", "graph", "index", "search", "json", "text"],
+  ["codes", "graph", "index", "search", "json", "text", "retrieval"],
 ];
 
 /**

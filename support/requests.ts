@@ -1,4 +1,9 @@
-import type { LookupRequest, Reply, SearchRequest } from "../src/engine/requests/request.ts";
+import type {
+  LookupRequest,
+  Reply,
+  RetrieveRequest,
+  SearchRequest,
+} from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import type { Scope } from "../src/engine/requests/scope.ts";
 import type { SharedView } from "../src/engine/text/index.ts";
@@ -33,6 +38,19 @@ export function lookUp(
   options: Partial<LookupRequest> = {},
 ): Reply<"lookup"> & { readonly status: "answered" } {
   const reply = run(lookupRequest(view, query, options)) as Reply<"lookup">;
+  if (reply.status !== "answered") throw new Error(JSON.stringify(reply));
+  return reply;
+}
+
+/** Retrieves on this thread. Throws when the retrieval fails. */
+export function retrieve(
+  view: SharedView,
+  options: Partial<RetrieveRequest> & Pick<RetrieveRequest, "mode">,
+): Reply<"retrieve"> & { readonly status: "answered" } {
+  const reply = run({
+    ...{ kind: "retrieve", scope: SCOPE, selfPath: "/", view, query: null, vector: null },
+    ...{ limit: 10, threshold: 0, progress: "", next: "", ...options },
+  }) as Reply<"retrieve">;
   if (reply.status !== "answered") throw new Error(JSON.stringify(reply));
   return reply;
 }

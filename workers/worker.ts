@@ -1,4 +1,4 @@
-import type { LookupRequest, Reply, SearchRequest } from "../src/engine/requests/request.ts";
+import type { EngineRequest, Reply } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import { SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
 import { setThreadNiceness } from "../src/shared/thread-priority.ts";
@@ -10,6 +10,6 @@ setThreadNiceness(SEARCH_WORKER_NICENESS);
  * The entry point of a worker: answers a batch, so that several requests share the cost of one hand-off
  * under load. One that fails does not affect the others.
  */
-export default function runAll(batch: ReadonlyArray<SearchRequest | LookupRequest>): Reply[] {
+export default function runAll(batch: ReadonlyArray<EngineRequest>): Reply[] {
   return batch.map(run);
 }

@@ -67,6 +67,9 @@ static Napi::Object testingExports(Napi::Env env) {
   add<useKernels>(env, exports, "useKernels");
   add<runKernel>(env, exports, "runKernel");
   add<constants>(env, exports, "constants");
+  add<markdownPlainText>(env, exports, "plainText");
+  add<markdownHeadings>(env, exports, "headings");
+  add<renderedContent>(env, exports, "renderedContent");
 #ifdef TESSERA_ASAN
   add<readBeyondEnd>(env, exports, "readBeyondEnd");
 #endif
@@ -94,6 +97,9 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<closeTextView>(env, exports, "closeTextView");
   add<lookUpText>(env, exports, "lookUpText");
   add<lookupProgress>(env, exports, "lookupProgress");
+  add<retrieve>(env, exports, "retrieve");
+  add<retrievalProgress>(env, exports, "retrievalProgress");
+  add<unreadVersions>(env, exports, "unreadVersions");
   add<stem>(env, exports, "stem");
   add<stemGroups>(env, exports, "stemGroups");
   add<beginSnapshot>(env, exports, "beginSnapshot");

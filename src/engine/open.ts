@@ -13,10 +13,10 @@ import { readMembers } from "./pgvector/filter-members.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
 import { Replicator } from "./pgvector/replicator/replicator.ts";
 import { PgvectorSearch } from "./pgvector-engine.ts";
-import type { LookupRequest, SearchRequest } from "./requests/request.ts";
+import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
-import { retrieve } from "./retrieval/compose.ts";
+import { retrieve } from "./retrieval/retrieve.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
 
 /** Connections of a node's searches to the engine's database. */
@@ -39,6 +39,7 @@ interface Parts {
   readonly indexer: Indexer;
   readonly scheduler: Scheduler;
   readonly lookups: Searcher<LookupRequest>;
+  readonly retrievals: Searcher<RetrieveRequest>;
   /** The platform's database. */
   readonly platform: Sql;
   readonly log: Log;
@@ -58,22 +59,34 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
   const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {
     metrics.poolWait.observe(kind, ms / 1_000);
   });
-  const lookups = openLookups(indexer, scheduler);
-  return { indexer, scheduler, lookups, platform: sql, log, metrics };
+  const texts = openTexts(indexer, scheduler, vectors);
+  return { indexer, scheduler, ...texts, platform: sql, log, metrics };
 }
 
-function openLookups(indexer: Indexer, scheduler: Scheduler): Searcher<LookupRequest> {
+/** What reads the views of texts, and retrievals the vectors of the same scope as well. */
+function openTexts(
+  indexer: Indexer,
+  scheduler: Scheduler,
+  vectors: boolean,
+): Pick<Parts, "lookups" | "retrievals"> {
   const views = new ViewStore();
   indexer.subscribe("text", {
     receive: (message) => views.receive(message as TextMessage),
     clear: () => views.clear(),
   });
-  return new Searcher<LookupRequest>(scheduler, indexer, (request) => {
+  const attach = (request: LookupRequest | RetrieveRequest) => {
     const { projectId, id } = request.scope;
     const view = indexer.isLoaded(projectId) ? views.view(projectId, id) : undefined;
     if (view !== undefined) request.view = view;
     return view !== undefined;
+  };
+  const lookups = new Searcher<LookupRequest>(scheduler, indexer, attach);
+  const retrievals = new Searcher<RetrieveRequest>(scheduler, indexer, (request) => {
+    const project = indexer.nativeName(request.scope.projectId);
+    if (vectors && project !== undefined) request.project = project;
+    return attach(request);
   });
+  return { lookups, retrievals };
 }
 
 function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallMonitor {
@@ -98,7 +111,7 @@ function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallM
 
 /** The engine inside this process: native memory, an indexing thread and workers. */
 function openEmbedded(parts: Parts): Engine {
-  const { indexer, scheduler, lookups, platform } = parts;
+  const { indexer, scheduler, lookups, retrievals, platform } = parts;
   const recall = openRecallMonitor(parts);
   const searches = new Searcher<SearchRequest>(scheduler, indexer, (request) => {
     const project = indexer.nativeName(request.scope.projectId);
@@ -110,13 +123,10 @@ function openEmbedded(parts: Parts): Engine {
     recall.offer(request);
     return true;
   });
-  const own: Pick<Engine, "search" | "lookup"> = {
+  return {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
-  };
-  return {
-    ...own,
-    retrieve: (request) => retrieve(own, platform, request),
+    retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const { report, pendingLoads } = indexer;
@@ -154,7 +164,7 @@ async function openVectorDatabase(
 
 /** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */
 function openPgvector(
-  { indexer, scheduler, lookups, platform }: Parts,
+  { indexer, scheduler, lookups, retrievals, platform }: Parts,
   sql: Sql,
   changes: ChangeLog,
   replicator: Replicator,
@@ -162,13 +172,13 @@ function openPgvector(
   const searches = new PgvectorSearch(sql, changes, async (scope, dimension) =>
     readMembers(platform, await indexer.members(scope), dimension),
   );
-  const own: Pick<Engine, "search" | "lookup"> = {
+  return {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
-  };
-  return {
-    ...own,
-    retrieve: (request) => retrieve(own, platform, request),
+    retrieve: async (request) => {
+      const hits = await searches.hitsFor(request);
+      return await retrieve((each) => retrievals.run(each), platform, request, hits);
+    },
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     state() {
       const [texts, vectors] = [indexer.report, replicator.report];

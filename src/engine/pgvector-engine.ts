@@ -1,9 +1,11 @@
 import pLimit from "p-limit";
+import type { Given } from "../../native/retrieval.ts";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
+  SEARCH_LIMIT_MAX,
   SEARCH_LOAD_TIMEOUT_MS,
   VECTOR_APPLIED_POLL_MS,
 } from "../shared/limits.ts";
@@ -14,7 +16,13 @@ import { Centres, readContents, readState, type ScopeContents } from "./pgvector
 import type { FilterMembers } from "./pgvector/filter-members.ts";
 import { countMatches, type FoundChunk, findChunks } from "./pgvector/found-chunks.ts";
 import { candidatesFor, planFor, type VectorPlan } from "./pgvector/search-statement.ts";
-import type { Reply, SearchRequest, SearchWork, VectorOptions } from "./requests/request.ts";
+import type {
+  Reply,
+  RetrieveRequest,
+  SearchRequest,
+  SearchWork,
+  VectorOptions,
+} from "./requests/request.ts";
 import { baseOf, type Scope, type ScopeRef } from "./requests/scope.ts";
 
 /** Searches that may be under way; tenants share these places. */
@@ -25,6 +33,12 @@ const VECTOR_EXACT_AT_ONCE = 2;
 /** A worker of Citus lost its connection, or a table was dropped while its project was rebuilt. */
 const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
 const STATEMENT_TIMEOUT = "57014";
+
+/** Candidates of a retrieval at least, and the characters that its progress has for each returned hit. */
+const RETRIEVED_MIN = 50;
+const RETURNED_CHARS = 11;
+
+type Searched = Pick<SearchRequest, "scope" | "exact">;
 
 interface Found {
   /** At most the wanted number, which reach the threshold. */
@@ -87,11 +101,36 @@ export class PgvectorSearch {
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
     const { vector: options, body, scope, exact } = request;
     if (options === undefined) return { status: "needs-full-parse", body };
-    if (!this.#places.take(scope.tenant)) throw OVERLOADED;
-    this.#running++;
     const vector = new Float32Array(body.slice().buffer);
     const work = () => this.#answer(request, options, vector);
-    return (exact ? this.#exact(work) : work()).finally(() => {
+    return this.#admitted(scope, exact ? () => this.#exact(work) : work);
+  }
+
+  /** What a retrieval by vector finds, best first. Throws problems, or rejects with them. */
+  async hitsFor(request: RetrieveRequest): Promise<Given["hits"]> {
+    const { scope, vector, threshold, limit, progress } = request;
+    if (vector === null || request.mode === "keyword") return null;
+    // The progress names every hit of earlier pages in some characters.
+    const wanted = Math.max(RETRIEVED_MIN, limit + 1 + progress.length / RETURNED_CHARS);
+    const options = {
+      dimension: vector.length,
+      limit: Math.min(SEARCH_LIMIT_MAX, Math.ceil(wanted)),
+      threshold,
+    };
+    const search = { scope, exact: false };
+    const find = () => this.#findOrRepeat(search, options, vector);
+    const { hits, matches } = await this.#admitted(scope, find);
+    return {
+      chunks: hits.flatMap(({ rendered, vector: own }) => [rendered, own]),
+      cosines: Float64Array.from(hits, ({ score }) => score),
+      matches,
+    };
+  }
+
+  #admitted<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
+    if (!this.#places.take(scope.tenant)) throw OVERLOADED;
+    this.#running++;
+    return work().finally(() => {
       this.#running--;
       this.#places.release(scope.tenant);
     });
@@ -103,15 +142,8 @@ export class PgvectorSearch {
     vector: Float32Array,
   ): Promise<Reply<"search">> {
     const startedAt = performance.now();
-    const attempt = () => this.#find(request, options, vector);
-    const { hits, matches, plan, contents } = await attempt()
-      .catch((error: unknown) => {
-        if (REPEATED_ONCE.has(codeOfError(error))) return attempt();
-        throw error;
-      })
-      .catch((error: unknown) => {
-        throw problemOf(error);
-      });
+    const found = await this.#findOrRepeat(request, options, vector);
+    const { hits, matches, plan, contents } = found;
     const searchMs = performance.now() - startedAt;
     const json = renderAnswer(hits, matches, request.selfPath, searchMs);
     const renderMs = performance.now() - startedAt - searchMs;
@@ -127,8 +159,20 @@ export class PgvectorSearch {
     return { status: "answered", json, work };
   }
 
+  #findOrRepeat(search: Searched, options: VectorOptions, vector: Float32Array): Promise<Found> {
+    const attempt = () => this.#find(search, options, vector);
+    return attempt()
+      .catch((error: unknown) => {
+        if (REPEATED_ONCE.has(codeOfError(error))) return attempt();
+        throw error;
+      })
+      .catch((error: unknown) => {
+        throw problemOf(error);
+      });
+  }
+
   async #find(
-    { scope, exact }: SearchRequest,
+    { scope, exact }: Searched,
     { dimension, limit, threshold }: VectorOptions,
     vector: Float32Array,
   ): Promise<Found> {

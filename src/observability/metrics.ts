@@ -121,9 +121,9 @@ function searchMetrics(registry: Registry) {
     }),
     poolWait: new QuickHistogram({
       name: "tessera_search_pool_wait_seconds",
-      help: "Time that searches and lookups waited for a search thread. Those that ran at once on the main thread are not counted.",
+      help: "Time that searches, lookups and retrievals waited for a search thread. Those that ran at once on the main thread are not counted.",
       label: "kind",
-      values: ["search", "exact_search", "lookup"] as const,
+      values: ["search", "exact_search", "lookup", "retrieve"] as const,
       buckets: STAGE_BUCKETS,
       registry,
     }),

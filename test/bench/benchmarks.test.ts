@@ -3,6 +3,7 @@ import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
 import * as relevance from "../../bench/knowledge/relevance.ts";
+import * as retrieval from "../../bench/knowledge/retrieval.ts";
 import * as scale from "../../bench/knowledge/scale.ts";
 import * as lookups from "../../bench/knowledge/service.ts";
 import { bodiesCommand } from "../../bench/load/bodies.ts";
@@ -37,6 +38,7 @@ const BENCHMARKS = {
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
   "knowledge/relevance": relevance,
+  "knowledge/retrieval": retrieval,
   "knowledge/scale": scale,
   "knowledge/service": lookups,
   "micro/native-search": nativeSearch,
@@ -132,6 +134,16 @@ describe("lookups", () => {
     const [[, ndcg] = ["", 0], ...others] = judged[0]?.systems ?? [];
     expect(ndcg).toBe(1);
     expect(others).toHaveLength(5);
+  });
+
+  test("retrieval is measured by text, by vector and by both, with known items and judged queries", async () => {
+    const options = { queries: 5, judged: "test/fixtures/judged", dimension: 4 };
+    const [known, judged] = await measure(retrieval, options);
+    expect(known).toMatchObject({ queries: 30, measure: "MRR" });
+    expectRecall(known?.byMode.hybrid ?? 0, 0.9);
+    expect(known?.byMode.hybrid).toBeGreaterThan(known?.byMode.semantic ?? 1);
+    expect(judged).toMatchObject({ collection: "judged", documents: 3, measure: "nDCG@10" });
+    expect(judged?.byMode).toEqual({ keyword: 1, semantic: 1, hybrid: 1 });
   });
 
   test("the text core finds and lists all documents, before and after a merge", async () => {

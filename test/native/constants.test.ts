@@ -3,6 +3,7 @@ import { constants } from "../../native/testing.ts";
 import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
 import {
   DIMENSIONS,
+  HEADING_MAX_CHARS,
   IGNORED_FIELD_MAX_CHARS,
   IGNORED_FIELDS_MAX,
   RERANK_MAX_WORDS,
@@ -31,6 +32,7 @@ test("C++ and TypeScript state the same limits of texts", () => {
     maxWordChars: WORD_MAX_CHARS,
     maxRerankTokens: RERANK_MAX_WORDS,
     maxSnippetChars: SNIPPET_MAX_CHARS,
+    maxHeadingChars: HEADING_MAX_CHARS,
   });
 });
 

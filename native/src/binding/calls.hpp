@@ -26,6 +26,9 @@ Napi::Value openTextView(const Napi::CallbackInfo& info);
 Napi::Value closeTextView(const Napi::CallbackInfo& info);
 Napi::Value lookUpText(const Napi::CallbackInfo& info);
 Napi::Value lookupProgress(const Napi::CallbackInfo& info);
+Napi::Value retrieve(const Napi::CallbackInfo& info);
+Napi::Value retrievalProgress(const Napi::CallbackInfo& info);
+Napi::Value unreadVersions(const Napi::CallbackInfo& info);
 Napi::Value stem(const Napi::CallbackInfo& info);
 Napi::Value stemGroups(const Napi::CallbackInfo& info);
 

@@ -21,6 +21,8 @@ inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 inline constexpr size_t MAX_WORD_CHARS = 64;
 /// Tokens per document that the second pass of a ranking and snippets examine.
 inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
+/// Longer headings are cut.
+inline constexpr size_t MAX_HEADING_CHARS = 512;
 /// The length of a snippet, without the ellipses.
 inline constexpr size_t MAX_SNIPPET_CHARS = 240;
 

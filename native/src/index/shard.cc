@@ -46,6 +46,7 @@ uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   nodeOf_.at(row) = node;
   std::atomic<uint32_t>& head = heads_.at(node);
   next_.at(row) = head.load(std::memory_order_relaxed);
+  versions_.add(chunk.text, row);
   head.store(row, std::memory_order_release);
   rows_.store(row + 1, std::memory_order_release);
   return row;
@@ -116,7 +117,7 @@ ShardStats Shard::stats() const {
   ShardStats numbers{};
   numbers.vectorBytes = vectors_.vectorBytes();
   numbers.renderedBytes = texts_.bytes();
-  numbers.idBytes = rows() * chunkRow + nodes() * nodeRow;
+  numbers.idBytes = rows() * chunkRow + nodes() * nodeRow + versions_.bytes();
   if (const auto current = quantized()) {
     numbers.codeBytes =
         uint64_t{nodes()} * (current->codes1Bit.rowBytes() + current->codes4Bit.rowBytes());

@@ -16,6 +16,7 @@
 #include "common/published.hpp"
 #include "index/quantized_index.hpp"
 #include "index/vector_table.hpp"
+#include "index/version_rows.hpp"
 #include "storage/column.hpp"
 #include "storage/text_arena.hpp"
 
@@ -64,6 +65,8 @@ class Shard {
 
   const ChunkId& id(uint32_t row) const { return ids_.at(row); }
   std::string_view text(uint32_t row) const { return texts_.at(textLocations_.at(row)); }
+  /// Which rows hold the chunks of a file version.
+  const VersionRows& versions() const { return versions_; }
   uint32_t nodeOf(uint32_t row) const { return nodeOf_.at(row); }
   /// The number of a chunk in the index.
   uint32_t ordinalOf(uint32_t row) const { return number_ << ROW_BITS | row; }
@@ -111,6 +114,7 @@ class Shard {
   /// The next older chunk of the same node.
   ColumnOf<uint32_t> next_;
   TextArena texts_;
+  VersionRows versions_;
 
   VectorTable vectors_;
   /// The newest chunk of each node.

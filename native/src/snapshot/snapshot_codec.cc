@@ -79,6 +79,7 @@ void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
   shard.vectors_.nodes_.store(nodes);
   checkShard(shard);
   for (uint32_t node = 0; node < nodes; node++) shard.vectors_.addToHashTable(node);
+  for (uint32_t row = 0; row < rows; row++) shard.versions_.add(shard.text(row), row);
   if (nodes == 0) return;
   auto quantized = std::make_shared<QuantizedIndex>(shard.dimension());
   getQuantized(in, *quantized, nodes);

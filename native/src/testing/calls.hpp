@@ -17,4 +17,8 @@ Napi::Value runKernel(const Napi::CallbackInfo& info);
 
 Napi::Value constants(const Napi::CallbackInfo& info);
 
+Napi::Value markdownPlainText(const Napi::CallbackInfo& info);
+Napi::Value markdownHeadings(const Napi::CallbackInfo& info);
+Napi::Value renderedContent(const Napi::CallbackInfo& info);
+
 }  // namespace tessera

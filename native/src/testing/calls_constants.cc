@@ -23,6 +23,7 @@ Napi::Value constants(const Napi::CallbackInfo& info) {
   result.Set("maxWordChars", Napi::Number::New(env, MAX_WORD_CHARS));
   result.Set("maxRerankTokens", Napi::Number::New(env, MAX_RERANK_TOKENS));
   result.Set("maxSnippetChars", Napi::Number::New(env, MAX_SNIPPET_CHARS));
+  result.Set("maxHeadingChars", Napi::Number::New(env, MAX_HEADING_CHARS));
   result.Set("snapshotFormat", Napi::Number::New(env, SNAPSHOT_FORMAT_VERSION));
   return result;
 }

@@ -8,15 +8,12 @@
 #include "text/matched_fields.hpp"
 #include "text/plan.hpp"
 #include "text/returned_paths.hpp"
-#include "text/snippet.hpp"
 
 namespace tessera {
 
-namespace {
-
 /// Scores are shown with four decimals.
-constexpr int SCORE_DECIMALS = 4;
-constexpr double SCORE_SCALE = 10'000;
+static constexpr int SCORE_DECIMALS = 4;
+static constexpr double SCORE_SCALE = 10'000;
 
 void appendScore(std::string& out, double score) {
   const auto scaled = static_cast<uint64_t>(std::floor(std::max(0.0, score) * SCORE_SCALE + 0.5));
@@ -28,8 +25,10 @@ void appendScore(std::string& out, double score) {
   out += digits;
 }
 
-void appendSnippet(std::string& out, const Snippet& snippet) {
-  out += R"(,"snippet":{"text":)";
+void appendSnippet(std::string& out, std::string_view name, const Snippet& snippet) {
+  out += ',';
+  appendString(out, name);
+  out += R"(:{"text":)";
   appendString(out, snippet.text);
   out += R"(,"matches":[)";
   for (const auto& [start, end] : snippet.matches) {
@@ -42,6 +41,8 @@ void appendSnippet(std::string& out, const Snippet& snippet) {
   }
   out += "]}";
 }
+
+namespace {
 
 /// Appends the start of an item up to the names of the fields that matched.
 void openItem(std::string& out, const TextSegment& segment, uint32_t document) {
@@ -118,7 +119,7 @@ class PageMaker {
       openItem(item, segment, document);
       appendMatchedFields(item, segment, document, marks);
       continueItem(item, segment, document);
-      if (snippeter.snippet(document, snippet)) appendSnippet(item, snippet);
+      if (snippeter.snippet(document, snippet)) appendSnippet(item, "snippet", snippet);
       item += R"(,"score":)";
       appendScore(item, matches[i].score);
       item += '}';

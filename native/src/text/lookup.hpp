@@ -7,6 +7,7 @@
 
 #include "text/block_texts.hpp"
 #include "text/rank.hpp"
+#include "text/snippet.hpp"
 #include "text/text_view.hpp"
 #include "text/tokenizer.hpp"
 
@@ -42,6 +43,10 @@ struct LookupScratch {
   RankScratch rank;
   BlockTexts texts;
 };
+
+/// Append a score as answers show it, and a snippet as a member of that name.
+void appendScore(std::string& out, double score);
+void appendSnippet(std::string& out, std::string_view name, const Snippet& snippet);
 
 /// A document matches if it holds a word of the query or another form of it. A prefix also matches longer
 /// words that start with it. A word that no document in scope holds also matches words at one typo's

@@ -70,13 +70,44 @@ void cut(Text text, std::span<const WordSpan> spans, double wanted, Snippet& sni
   }
 }
 
+}  // namespace
+
 double leastShown(const TextQuery& query) {
   double most = 0;
   for (const QueryWord& word : query.words) most = std::max(most, word.weight);
   return MARKED_MIN_SHARE * most;
 }
 
-}  // namespace
+WordWindow densestWindow(std::span<const FoundWord> found, const TextQuery& query, double width,
+                         std::vector<uint32_t>& counts) {
+  const auto weightOf = [&](size_t word) { return query.words[word].weight; };
+  counts.assign(query.words.size(), 0);
+  WordWindow best{nullptr, 0};
+  double covered = 0;
+  size_t to = 0;
+  for (const FoundWord& from : found) {
+    for (; to < found.size() && found[to].position < from.position + width; to++) {
+      const size_t word = found[to].word;
+      covered += weightOf(word) * (++counts[word] == 1 ? 1 : REPEATED_SHARE);
+    }
+    if (covered > best.covered + ROUNDING) best = {&from, covered};
+    covered -= weightOf(from.word) * (--counts[from.word] == 0 ? 1 : REPEATED_SHARE);
+  }
+  return best;
+}
+
+WordWindow densestPassage(std::span<const WordSpan> spans, const TextQuery& query,
+                          std::vector<FoundWord>& found, std::vector<uint32_t>& counts) {
+  found.clear();
+  for (const WordSpan& span : spans) found.push_back({static_cast<double>(span.start), span.word});
+  return densestWindow(found, query, MAX_SNIPPET_CHARS - LEAD_CHARS, counts);
+}
+
+void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
+                Snippet& snippet) {
+  const double position = window.first == nullptr ? 0 : window.first->position - LEAD_CHARS;
+  cut(text, spans, std::max(0.0, position), snippet);
+}
 
 Snippeter::Snippeter(const TextSegment& segment, const TermMarks& marks, const TextQuery& query,
                      const Tokenizer& tokenizer, BlockTexts& texts)
@@ -84,7 +115,8 @@ Snippeter::Snippeter(const TextSegment& segment, const TermMarks& marks, const T
       marks_(marks),
       query_(query),
       texts_(texts),
-      shown_(segment, marks, query, leastShown(query), tokenizer) {}
+      words_(segment, marks),
+      shown_(words_, query, leastShown(query), tokenizer) {}
 
 bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
   const Range blocks = segment_.blocksOf(document);
@@ -95,10 +127,7 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
     return true;
   }
   readAround(document, blocks, token);
-  found_.clear();
-  for (const WordSpan& span : spans_) found_.push_back({static_cast<double>(span.start), span.word});
-  const Found* best = densest(MAX_SNIPPET_CHARS - LEAD_CHARS);
-  cut(text_, spans_, best == nullptr ? 0 : std::max(0.0, best->position - LEAD_CHARS), snippet);
+  cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), snippet);
   return true;
 }
 
@@ -116,7 +145,7 @@ bool Snippeter::bestWindow(uint32_t document, uint32_t& token) {
       found_.push_back({static_cast<double>(i - start), wordOf[tokens[i]] - size_t{1}});
     }
   }
-  const Found* best = densest(WINDOW_TOKENS);
+  const FoundWord* best = densestWindow(found_, query_, WINDOW_TOKENS, counts_).first;
   if (best == nullptr) return false;
   token = static_cast<uint32_t>(best->position);
   return true;
@@ -138,25 +167,6 @@ void Snippeter::readAround(uint32_t document, Range blocks, uint32_t token) {
   const size_t from = wordStart(text_, std::max(0.0, estimate - REGION_CHARS / 2));
   shown_.find(text_, from, from + static_cast<size_t>(REGION_CHARS), spans_);
   if (spans_.empty()) shown_.find(text_, 0, text_.size(), spans_);
-}
-
-const Snippeter::Found* Snippeter::densest(double width) {
-  counts_.assign(query_.words.size(), 0);
-  const Found* best = nullptr;
-  double covered = 0, most = 0;
-  size_t to = 0;
-  for (const Found& from : found_) {
-    for (; to < found_.size() && found_[to].position < from.position + width; to++) {
-      const size_t word = found_[to].word;
-      covered += weightOf(word) * (++counts_[word] == 1 ? 1 : REPEATED_SHARE);
-    }
-    if (covered > most + ROUNDING) {
-      best = &from;
-      most = covered;
-    }
-    covered -= weightOf(from.word) * (--counts_[from.word] == 0 ? 1 : REPEATED_SHARE);
-  }
-  return best;
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 // Cuts snippets out of documents, where most of a query is close together.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,34 @@ struct Snippet {
   std::vector<std::pair<size_t, size_t>> matches;
 };
 
+/// A word of the query, and where it is in a text or in the content of a document.
+struct FoundWord {
+  double position;
+  size_t word;
+};
+
+/// The first of the words within a width that cover most of the query, and how much they do; null if there
+/// are none.
+struct WordWindow {
+  const FoundWord* first;
+  double covered;
+};
+/// @param found by position
+/// @param counts memory to reuse
+WordWindow densestWindow(std::span<const FoundWord> found, const TextQuery& query, double width,
+                         std::vector<uint32_t>& counts);
+
+/// The window of a text with the words of the query that are in it.
+WordWindow densestPassage(std::span<const WordSpan> spans, const TextQuery& query,
+                          std::vector<FoundWord>& found, std::vector<uint32_t>& counts);
+
+/// Words that weigh less are not marked.
+double leastShown(const TextQuery& query);
+
+/// Cuts the text around a window of it.
+void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
+                Snippet& snippet);
+
 /// For the documents of one segment.
 class Snippeter {
  public:
@@ -28,29 +57,19 @@ class Snippeter {
   bool snippet(uint32_t document, Snippet& snippet);
 
  private:
-  /// A match, and where it is in the content or in the text.
-  struct Found {
-    double position;
-    size_t word;
-  };
-
   /// Finds the first token of the window of the content that holds most of the query.
   bool bestWindow(uint32_t document, uint32_t& token);
   /// Puts the text around a token into `text_`, and its words into `spans_`.
   void readAround(uint32_t document, Range blocks, uint32_t token);
-  /// The first of `found_` within `width` that cover most of the query; null if there are none.
-  const Found* densest(double width);
-  double weightOf(size_t word) const { return query_.words[word].weight; }
-
   const TextSegment& segment_;
   const TermMarks& marks_;
   const TextQuery& query_;
   BlockTexts& texts_;
+  SegmentWords words_;
   ShownWords shown_;
   std::u16string text_;
   std::vector<WordSpan> spans_;
-  std::vector<Found> found_;
-  /// How often each word is in the window.
+  std::vector<FoundWord> found_;
   std::vector<uint32_t> counts_;
 };
 

@@ -14,7 +14,7 @@ TermMarks::TermMarks(const TextSegment& segment, size_t number, const TextQuery&
   scratch.fit(segment.termCount());
   for (size_t w = 0; w < query.words.size(); w++) {
     const QueryWord& word = query.words[w];
-    eachOf(word.planned->terms[number], [&](uint32_t term, double share) {
+    eachMatchOf(word.planned->terms[number], [&](uint32_t term, double share) {
       // A term may match several words: it counts for the one that it covers most of.
       const auto coverage = static_cast<float>(share * word.weight);
       if (coverage <= scratch.coverageOf[term]) return;

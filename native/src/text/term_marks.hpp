@@ -8,6 +8,16 @@
 
 namespace tessera {
 
+/// Calls `visit(term, coverage)` for the terms that a word matches, which covers so much of the word.
+template <typename Visit>
+void eachMatchOf(const SegmentTerms& terms, const Visit& visit) {
+  for (const TermMatch& form : terms.forms) visit(form.term, form.coverage);
+  for (const TermMatch& other : terms.others) visit(other.term, other.coverage);
+  for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
+    visit(term, PREFIX_COVERAGE);
+  }
+}
+
 /// Memory that a thread reuses: as long as its largest segment has terms, and all zero between uses.
 struct MarkScratch {
   std::vector<uint8_t> wordOf;
@@ -34,21 +44,11 @@ class TermMarks {
   template <typename Visit>
   void each(const Visit& visit) const {
     for (const QueryWord& word : query_.words) {
-      eachOf(word.planned->terms[number_], [&](uint32_t term, double) { visit(term); });
+      eachMatchOf(word.planned->terms[number_], [&](uint32_t term, double) { visit(term); });
     }
   }
 
  private:
-  /// Calls `visit(term, coverage)` for the terms that a word matches, which covers so much of the word.
-  template <typename Visit>
-  static void eachOf(const SegmentTerms& terms, const Visit& visit) {
-    for (const TermMatch& form : terms.forms) visit(form.term, form.coverage);
-    for (const TermMatch& other : terms.others) visit(other.term, other.coverage);
-    for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
-      visit(term, PREFIX_COVERAGE);
-    }
-  }
-
   const TextQuery& query_;
   const size_t number_;
   MarkScratch& scratch_;

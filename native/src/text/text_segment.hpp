@@ -75,6 +75,7 @@ struct TextSegment {
 
   /// Strings of a document in UTF-8.
   std::string_view path(uint32_t document) const { return string(size_t{document} * 4); }
+  std::string_view versionId(uint32_t document) const { return string(size_t{document} * 4 + 1); }
   std::string_view title(uint32_t document) const { return string(size_t{document} * 4 + 2); }
   /// A JSON list of {key, value}.
   std::string_view frontmatter(uint32_t document) const { return string(size_t{document} * 4 + 3); }

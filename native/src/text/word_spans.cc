@@ -20,10 +20,54 @@ static bool isSeparator(char16_t unit) {
   return !isLetter && (unit < u'0' || unit > u'9');
 }
 
-ShownWords::ShownWords(const TextSegment& segment, const TermMarks& marks, const TextQuery& query,
-                       double least, const Tokenizer& tokenizer)
-    : segment_(segment), marks_(marks), query_(query), least_(least), tokenizer_(tokenizer) {
-  marks.each([&](uint32_t term) { starts_.set(startOf(segment.term(term))); });
+uint8_t SegmentWords::wordOf(std::u16string_view token) const {
+  const auto term = findTerm(segment_, token);
+  return term ? marks_.wordOf()[*term] : 0;
+}
+
+void SegmentWords::each(const std::function<void(std::u16string_view)>& visit) const {
+  marks_.each([&](uint32_t term) { visit(segment_.term(term)); });
+}
+
+uint8_t ViewWords::wordOf(std::u16string_view token) const {
+  const auto [entry, isNew] = known_.try_emplace(std::u16string(token), uint8_t{0});
+  if (isNew) entry->second = find(token);
+  return entry->second;
+}
+
+/// What matches does not depend on the segment, so the first that matches the token decides.
+uint8_t ViewWords::find(std::u16string_view token) const {
+  for (size_t s = 0; s < segments_.size(); s++) {
+    const auto term = findTerm(segments_[s], token);
+    if (!term) continue;
+    uint8_t best = 0;
+    double most = 0;
+    for (size_t w = 0; w < query_.words.size(); w++) {
+      eachMatchOf(query_.words[w].planned->terms[s], [&](uint32_t match, double share) {
+        const double coverage = share * query_.words[w].weight;
+        if (match != *term || coverage <= most) return;
+        best = static_cast<uint8_t>(w + 1);
+        most = coverage;
+      });
+    }
+    if (best != 0) return best;
+  }
+  return 0;
+}
+
+void ViewWords::each(const std::function<void(std::u16string_view)>& visit) const {
+  for (size_t s = 0; s < segments_.size(); s++) {
+    for (const QueryWord& word : query_.words) {
+      eachMatchOf(word.planned->terms[s],
+                  [&](uint32_t term, double) { visit(segments_[s].term(term)); });
+    }
+  }
+}
+
+ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double least,
+                       const Tokenizer& tokenizer)
+    : words_(words), query_(query), least_(least), tokenizer_(tokenizer) {
+  words.each([&](std::u16string_view token) { starts_.set(startOf(token)); });
 }
 
 /// The lowest bits of the first units, which tell letters apart.
@@ -109,9 +153,7 @@ void ShownWords::findRun(std::u16string_view run, UnitKind kind, size_t offset,
 void ShownWords::push(std::u16string_view token, size_t start, size_t end,
                       std::vector<WordSpan>& spans) const {
   if (!starts_.test(startOf(token))) return;
-  const auto term = findTerm(segment_, token);
-  if (!term) return;
-  const uint8_t word = marks_.wordOf()[*term];
+  const uint8_t word = words_.wordOf(token);
   if (word != 0 && query_.words[word - 1u].weight >= least_) spans.push_back({start, end, word - 1u});
 }
 

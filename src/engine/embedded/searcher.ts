@@ -1,4 +1,4 @@
-import type { LookupRequest, Reply, SearchRequest } from "../requests/request.ts";
+import type { EngineRequest, Reply } from "../requests/request.ts";
 import type { Scheduler } from "../requests/scheduler.ts";
 import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
 
@@ -6,7 +6,7 @@ import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
  * Answers the requests of one kind from the memory of this process. A request of a project that is not in
  * memory waits until it is loaded.
  */
-export class Searcher<Request extends SearchRequest | LookupRequest> {
+export class Searcher<Request extends EngineRequest> {
   /** @param attach adds what is to be read to a request; false when it is not in memory */
   constructor(
     private readonly scheduler: Scheduler,
@@ -45,6 +45,6 @@ export class Searcher<Request extends SearchRequest | LookupRequest> {
 }
 
 /** The body of a search was transferred to the worker and has come back for another attempt. */
-function takeBack(request: SearchRequest | LookupRequest, body: Uint8Array<ArrayBuffer>): void {
+function takeBack(request: EngineRequest, body: Uint8Array<ArrayBuffer>): void {
   if (request.kind === "search") request.body = body;
 }

@@ -12,6 +12,7 @@ export interface FoundChunk {
   readonly id: string;
   /** Its JSON text in answers. */
   readonly rendered: string;
+  readonly vector: Float32Array;
   /** The cosine in double precision. */
   readonly score: number;
 }
@@ -70,7 +71,8 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
   return answers
     .flat()
     .map(({ chunk_id: id, rendered, embedding }) => {
-      return { id, rendered, score: score(vectorOfBytes(embedding)) };
+      const own = vectorOfBytes(embedding);
+      return { id, rendered, vector: own, score: score(own) };
     })
     .sort(bestFirst);
 }

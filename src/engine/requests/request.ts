@@ -1,4 +1,5 @@
 import type { Plan } from "../../../native/index.ts";
+import type { Given } from "../../../native/retrieval.ts";
 import type { Shard, SharedView } from "../text/index.ts";
 import type { Scope } from "./scope.ts";
 
@@ -73,7 +74,14 @@ export interface RetrieveRequest {
   readonly progress: string;
   /** The cursor of the next page in case there is one, for `page_info.next`. */
   readonly next: string;
+  /** What the engine adds: as in a search and a lookup, and what it has read or found elsewhere. */
+  project?: string;
+  view?: SharedView;
+  given?: Given;
 }
+
+/** What is answered from the memory of this process. */
+export type EngineRequest = SearchRequest | LookupRequest | RetrieveRequest;
 
 /** Times are in milliseconds. */
 interface Work {
@@ -145,4 +153,6 @@ export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
       readonly status: "needs-full-parse" | "not-loaded";
       readonly body: Uint8Array<ArrayBuffer>;
     }
+  /** A page shows file versions of which no chunk is in memory: the engine reads them and asks again. */
+  | { readonly status: "unread"; readonly versionIds: readonly string[] }
   | { readonly status: "failed"; readonly message: string };

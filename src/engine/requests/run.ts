@@ -1,5 +1,14 @@
 import * as native from "../../../native/index.ts";
 import {
+  RETRIEVAL_MODES,
+  RETRIEVAL_NOT_LOADED,
+  RETRIEVAL_REPORT_LENGTH,
+  RETRIEVAL_UNREAD,
+  retrievalProgress,
+  retrieve as retrieveNatively,
+  unreadVersions,
+} from "../../../native/retrieval.ts";
+import {
   closeTextView,
   LOOKUP_REPORT_LENGTH,
   lookUpText,
@@ -8,7 +17,13 @@ import {
 } from "../../../native/text.ts";
 import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../../shared/limits.ts";
 import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../text/index.ts";
-import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
+import type {
+  EngineRequest,
+  LookupRequest,
+  Reply,
+  RetrieveRequest,
+  SearchRequest,
+} from "./request.ts";
 
 /** Each search of this thread fills it, and it is read before the next one. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
@@ -90,6 +105,8 @@ function open(view: SharedView, usedAt: number): void {
 /** Each lookup of this thread fills it, and it is read before the next one. */
 const lookupReport = new Float64Array(LOOKUP_REPORT_LENGTH);
 
+const NO_BODY = new Uint8Array(0);
+
 const NOTHING = { words: "", numbers: new Uint32Array(0) };
 
 function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
@@ -111,11 +128,37 @@ function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
   return { status: "answered", json, work };
 }
 
+const retrievalReport = new Float64Array(RETRIEVAL_REPORT_LENGTH);
+
+function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"> {
+  const { query, vector, limit, threshold, progress, selfPath, next, scope } = request;
+  const view = request.view as SharedView;
+  open(view, startedAt);
+  const { words, numbers } = query === null ? NOTHING : analyseQuery(query);
+  const place = [request.project ?? null, scope.id, RETRIEVAL_MODES.indexOf(request.mode)] as const;
+  const page = [limit, threshold, progress, selfPath, next, request.given ?? null] as const;
+  const tokenizer = [unitTables.kinds, unitTables.folded, tokenSpans] as const;
+  const asked = [query, words, numbers, ...place, vector, ...page, ...tokenizer] as const;
+  const json = retrieveNatively(view.number, ...asked, retrievalReport);
+  if (json === RETRIEVAL_NOT_LOADED) return { status: "not-loaded", body: NO_BODY };
+  if (json === RETRIEVAL_UNREAD) return { status: "unread", versionIds: unreadVersions() };
+  const [total, hasMore] = retrievalReport as unknown as [number, number];
+  const more = hasMore !== 0;
+  const tookMs = performance.now() - startedAt;
+  const work = { waitMs: 0, tookMs, total, more, progress: more ? retrievalProgress() : "" };
+  return { status: "answered", json, work };
+}
+
+const RUN = { search, lookup, retrieve } as const;
+
 /** Runs a request on this thread. The native module reads memory that all threads of the process share. */
-export function run(request: SearchRequest | LookupRequest): Reply {
+export function run(request: EngineRequest): Reply {
   const startedAt = performance.now();
   try {
-    return request.kind === "search" ? search(request, startedAt) : lookup(request, startedAt);
+    return (RUN[request.kind] as (request: EngineRequest, startedAt: number) => Reply)(
+      request,
+      startedAt,
+    );
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { status: "failed", message };

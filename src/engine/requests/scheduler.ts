@@ -6,7 +6,7 @@ import {
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../shared/limits.ts";
-import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
+import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
 
@@ -22,7 +22,7 @@ const SEARCH_QUANTUM_MS = 1;
 const SEARCH_EXACT_INTERVAL_MS = 1_000;
 
 interface Waiting {
-  readonly request: SearchRequest | LookupRequest;
+  readonly request: EngineRequest;
   /** When it began to wait. */
   readonly since: number;
   /** For how long it has waited, once it runs. */
@@ -31,7 +31,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-type WaitKind = "search" | "exact_search" | "lookup";
+type WaitKind = EngineRequest["kind"] | "exact_search";
 
 /** A request of a scope that has not been measured. */
 const UNKNOWN_COST_MS = 1;
@@ -43,15 +43,16 @@ const COSTS_MAX = 20_000;
 const BASE_CHARS = 16;
 
 /** Requests of which one tells what another will cost. */
-function keyOf(request: SearchRequest | LookupRequest): string {
+function keyOf(request: EngineRequest): string {
   const { kind, scope } = request;
   if (kind === "search") return scope.id;
+  if (kind === "retrieve") return `${scope.id} ${request.mode}`;
   // Browsing costs next to nothing, which must not make queries look cheap.
   return `${scope.id} ${request.query === null ? "browse" : "query"}`;
 }
 
 /** By what the cost of a request is divided to compare it with others. */
-function sizeOf(request: SearchRequest | LookupRequest): number {
+function sizeOf(request: EngineRequest): number {
   return request.kind === "search" ? 1 : BASE_CHARS + (request.query?.length ?? 0);
 }
 
@@ -60,12 +61,12 @@ class CostTable {
   readonly #costs = new Map<string, number>();
 
   /** What a request will probably cost; undefined when none like it has been measured. */
-  expected(request: SearchRequest | LookupRequest): number | undefined {
+  expected(request: EngineRequest): number | undefined {
     const cost = this.#costs.get(keyOf(request));
     return cost === undefined ? undefined : cost * sizeOf(request);
   }
 
-  record(request: SearchRequest | LookupRequest, milliseconds: number): void {
+  record(request: EngineRequest, milliseconds: number): void {
     const key = keyOf(request);
     const cost = milliseconds / sizeOf(request);
     const known = this.#costs.get(key);
@@ -75,7 +76,7 @@ class CostTable {
   }
 }
 
-function waitKindOf(request: SearchRequest | LookupRequest): WaitKind {
+function waitKindOf(request: EngineRequest): WaitKind {
   return request.kind === "search" && request.exact ? "exact_search" : request.kind;
 }
 
@@ -163,7 +164,7 @@ export class Scheduler {
   }
 
   /** Runs a request, for which its scope's tenant pays. Throws `overloaded`, or rejects with it later. */
-  run(request: SearchRequest | LookupRequest): Reply | Promise<Reply> {
+  run(request: EngineRequest): Reply | Promise<Reply> {
     this.#flushAfterTurn();
     if (waitKindOf(request) === "exact_search") return this.#enqueue(this.#exactQueue, request, 1);
     const cost = this.#costs.expected(request);
@@ -179,12 +180,12 @@ export class Scheduler {
   }
 
   /** When the workers have enough to do, tenants whose requests wait leave this thread to the others. */
-  #canRunInline({ scope }: SearchRequest | LookupRequest, cost: number): boolean {
+  #canRunInline({ scope }: EngineRequest, cost: number): boolean {
     if (this.#queue.work >= this.#batchMs && this.#queue.has(scope.tenant)) return false;
     return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
   }
 
-  #runInline(request: SearchRequest | LookupRequest): Reply {
+  #runInline(request: EngineRequest): Reply {
     const startedAt = performance.now();
     const reply = run(request);
     this.#inlineMs += performance.now() - startedAt;
@@ -192,11 +193,7 @@ export class Scheduler {
     return reply;
   }
 
-  #enqueue(
-    queue: FairQueue<Waiting>,
-    request: SearchRequest | LookupRequest,
-    cost: number,
-  ): Promise<Reply> {
+  #enqueue(queue: FairQueue<Waiting>, request: EngineRequest, cost: number): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const waiting = { request, since: performance.now(), waitMs: 0, resolve, reject };
     if (queue.push(request.scope.tenant, waiting, cost)) return promise;
@@ -293,7 +290,7 @@ export class Scheduler {
     }
   }
 
-  #recordCost(request: SearchRequest | LookupRequest, reply: Reply): void {
+  #recordCost(request: EngineRequest, reply: Reply): void {
     if (reply.status !== "answered" || waitKindOf(request) === "exact_search") return;
     this.#costs.record(request, reply.work.tookMs);
   }

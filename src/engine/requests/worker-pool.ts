@@ -1,5 +1,5 @@
 import { Piscina } from "piscina";
-import type { LookupRequest, Reply, SearchRequest } from "./request.ts";
+import type { EngineRequest, Reply } from "./request.ts";
 
 /** One that runs, and one that follows it without a pause. */
 export const BATCHES_PER_WORKER = 2;
@@ -8,11 +8,11 @@ export const BATCHES_PER_WORKER = 2;
 export interface WorkerPool {
   readonly workers: number;
   /** One reply per request, in the same order. The bodies of searches are transferred. */
-  run(batch: ReadonlyArray<SearchRequest | LookupRequest>): Promise<Reply[]>;
+  run(batch: ReadonlyArray<EngineRequest>): Promise<Reply[]>;
   close(): Promise<void>;
 }
 
-function bodiesOf(batch: ReadonlyArray<SearchRequest | LookupRequest>): ArrayBuffer[] {
+function bodiesOf(batch: ReadonlyArray<EngineRequest>): ArrayBuffer[] {
   return batch.flatMap((request) => (request.kind === "search" ? [request.body.buffer] : []));
 }
 

@@ -61,12 +61,7 @@ export function snippetByReference(
   const after =
     estimate + REGION_CHARS / 2 > own.length ? next?.text.slice(0, SNIPPET_MAX_CHARS) : "";
   const text = after ? `${own} ${after}` : own;
-  const terms = segment.terms();
-  const least = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
-  const marked = new Map<string, number>();
-  for (const [term, { word }] of words) {
-    if ((plan.words[word] as QueryWord).weight >= least) marked.set(terms[term] as string, word);
-  }
+  const marked = markedWords(segment, s, plan);
   const from = wordStart(text, Math.max(0, estimate - REGION_CHARS / 2));
   const near = spansIn(text, from, from + REGION_CHARS, marked);
   const spans = near.length > 0 ? near : spansIn(text, 0, text.length, marked);
@@ -75,8 +70,34 @@ export function snippetByReference(
   return cut(text, spans, start === null ? 0 : Math.max(0, start - LEAD_CHARS));
 }
 
+/** How much of the query the passage of a text covers that covers most. */
+export function coverageByReference(
+  text: string,
+  marked: ReadonlyMap<string, number>,
+  plan: QueryPlan,
+): number {
+  const spans = spansIn(text, 0, text.length, marked);
+  const found = spans.map(({ start, word }) => ({ position: start, word }));
+  return windowOf(found, SNIPPET_MAX_CHARS - LEAD_CHARS, plan).most;
+}
+
+/** The words of a query that snippets mark, by token. */
+export function markedWords(segment: SegmentReader, s: number, plan: QueryPlan) {
+  const terms = segment.terms();
+  const least = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
+  const marked = new Map<string, number>();
+  for (const [term, { word }] of wordsOfTerms(s, plan)) {
+    if ((plan.words[word] as QueryWord).weight >= least) marked.set(terms[term] as string, word);
+  }
+  return marked;
+}
+
 /** The first position from which a width holds most of the query. */
-function densest(found: readonly Found[], width: number, { words }: QueryPlan): number | null {
+function densest(found: readonly Found[], width: number, plan: QueryPlan): number | null {
+  return windowOf(found, width, plan).best;
+}
+
+function windowOf(found: readonly Found[], width: number, { words }: QueryPlan) {
   let best: number | null = null;
   let most = 0;
   for (const { position } of found) {
@@ -93,7 +114,7 @@ function densest(found: readonly Found[], width: number, { words }: QueryPlan): 
     best = position;
     most = covered;
   }
-  return best;
+  return { best, most };
 }
 
 /** Whatever separates words in English text. */

@@ -1,0 +1,94 @@
+#include "binding/text_arguments.hpp"
+
+#include <algorithm>
+
+#include "common/limits.hpp"
+
+namespace tessera {
+
+/// native/text.ts states the same numbers.
+static constexpr size_t WORD_NUMBERS = 3;
+enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, FUNCTIONAL = 4, IDENTIFIER = 8 };
+
+/// So many code units there are.
+static constexpr size_t UNITS = 65'536;
+
+TextThread& textThread() {
+  static thread_local TextThread thread;
+  return thread;
+}
+
+std::u16string text16Argument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  const Napi::Value value = info[position];
+  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
+  return value.As<Napi::String>().Utf16Value();
+}
+
+std::string textArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  const Napi::Value value = info[position];
+  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
+  return value.As<Napi::String>().Utf8Value();
+}
+
+uint32_t viewArgument(const Napi::CallbackInfo& info) {
+  return integerArgument(info, 0, "view", 0, UINT32_MAX);
+}
+
+TextView& openViewArgument(const Napi::CallbackInfo& info) {
+  const auto view = textThread().views.find(viewArgument(info));
+  if (view == textThread().views.end()) throw Napi::Error::New(info.Env(), "the view is not open");
+  return view->second;
+}
+
+static size_t spanPosition(Napi::Env env, const Napi::Value& value, size_t most) {
+  if (!value.IsNumber()) throwTypeError(env, "a position must be a number");
+  return std::min<size_t>(value.As<Napi::Number>().Uint32Value(), most);
+}
+
+ThreadTokenizer::ThreadTokenizer(const Napi::CallbackInfo& info, size_t position)
+    : env_(info.Env()) {
+  kinds = arrayOf<uint8_t>(env_, info[position], napi_uint8_array, "kinds");
+  folded = arrayOf<uint16_t>(env_, info[position + 1], napi_uint16_array, "folded");
+  if (kinds.size() != UNITS || folded.size() != UNITS) {
+    throwTypeError(env_, "kinds and folded must have 65,536 elements");
+  }
+  const Napi::Value tokens = info[position + 2];
+  if (!tokens.IsFunction()) throwTypeError(env_, "tokensOf must be a function");
+  tokensOf_ = tokens.As<Napi::Function>();
+}
+
+std::vector<TokenSpan> ThreadTokenizer::tokensOf(std::u16string_view text) const {
+  // A page of some scripts asks many times.
+  const Napi::HandleScope scope(env_);
+  const Napi::Value result =
+      tokensOf_.Call({Napi::String::New(env_, text.data(), text.size())});
+  if (!result.IsArray()) throwTypeError(env_, "tokensOf must return an array");
+  const auto list = result.As<Napi::Array>();
+  std::vector<TokenSpan> spans;
+  for (uint32_t i = 0; i + 2 < list.Length(); i += 3) {
+    const auto start = spanPosition(env_, list.Get(i), text.size());
+    spans.push_back({start, spanPosition(env_, list.Get(i + 1), text.size()),
+                     list.Get(i + 2).ToString().Utf16Value()});
+  }
+  return spans;
+}
+
+void readWords(const Napi::CallbackInfo& info, std::vector<AnalysedWord>& words) {
+  const std::u16string texts = text16Argument(info, 2, "words");
+  const auto numbers = arrayOf<uint32_t>(info.Env(), info[3], napi_uint32_array, "numbers");
+  words.clear();
+  size_t start = 0;
+  for (size_t i = 0; i + WORD_NUMBERS <= numbers.size(); i += WORD_NUMBERS) {
+    const size_t length = numbers[i];
+    const uint32_t count = numbers[i + 1], flags = numbers[i + 2];
+    if (length == 0 || length > MAX_WORD_CHARS || length > texts.size() - start) {
+      throwTypeError(info.Env(), "the lengths of the words do not fit their text");
+    }
+    words.push_back({texts.substr(start, length), count, (flags & PREFIX) != 0,
+                     (flags & MAY_BE_MISSPELT) != 0, (flags & FUNCTIONAL) != 0,
+                     (flags & IDENTIFIER) != 0});
+    start += length;
+  }
+}
+
+}  // namespace tessera

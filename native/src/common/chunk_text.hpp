@@ -1,0 +1,26 @@
+// The JSON text of a chunk, as `src/engine/indexing/versions/chunk-content.ts` writes it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Members of a chunk. Strings are as they stand between the quotes of JSON.
+struct ChunkText {
+  std::string_view id;
+  std::string_view path;
+  std::string_view versionId;
+  std::string_view content;
+  uint64_t index = 0;
+};
+
+/// Reads the members, which come first and in a fixed order. False if the text is of another form.
+bool readChunkText(std::string_view json, ChunkText& chunk);
+
+/// Replaces `out` with the text that a valid JSON string stands for.
+void decodeJsonString(std::string_view raw, std::u16string& out);
+/// The same in UTF-8, where half of a surrogate pair becomes U+FFFD.
+std::string jsonStringToUtf8(std::string_view raw);
+
+}  // namespace tessera

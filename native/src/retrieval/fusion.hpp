@@ -1,0 +1,44 @@
+// Fuses what the text and the vectors of files say about a query.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera {
+
+/// Candidates of each kind. Statistics are taken over this many, so that ranks do not depend on how many
+/// are wanted.
+inline constexpr size_t FUSED_CANDIDATES = 50;
+
+/// A file or a chunk that may answer a query.
+struct FusedItem {
+  /// The score of its text; 0 if that does not match.
+  double keyword = 0;
+  /// The vector that is most similar to the query; null if it has none.
+  const float* vector = nullptr;
+  double inverseNorm = 0;
+  /// The cosine of the vector and the query.
+  double cosine = 0;
+  /// Whether it is one of the candidates that statistics are taken over. A further chunk of a file that is
+  /// one itself is not, so that a file counts once.
+  bool counts = true;
+  /// What `fuse` computes: 0 to 1.
+  double score = 0;
+};
+
+/// Scores items by text and vector.
+///
+/// Both kinds of scores are standardised over the candidates and added. The vector is asked twice more,
+/// together with those of the best items so far: what most of them are about is what the query is about
+/// (Rocchio's feedback). If the best text repeats the query as a title or a phrase, the
+/// query names what it looks for, and the vectors decide nothing.
+///
+/// @param best the highest score of a text
+/// @param maxScore the most that the words of the query can add to a score; greater scores have bonuses
+/// @param dimension that of the vectors
+void fuse(std::span<FusedItem> items, double best, double maxScore, uint32_t dimension);
+
+/// The score of an item that only its text was found by, from 0 to 1.
+double keywordScore(double keyword, double maxScore);
+
+}  // namespace tessera

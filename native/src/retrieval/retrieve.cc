@@ -1,0 +1,281 @@
+#include "retrieval/retrieve.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "json/write.hpp"
+#include "kernels/kernels.hpp"
+#include "retrieval/fusion.hpp"
+#include "retrieval/render_hit.hpp"
+#include "text/plan.hpp"
+#include "text/returned_paths.hpp"
+
+namespace tessera {
+
+/// Chunks of a file, which its text has found, whose vectors are compared with the query.
+static constexpr size_t COMPARED_CHUNKS = 16;
+
+namespace {
+
+/// Candidates of each kind. They grow in steps, so that most pages are taken from the same ones.
+size_t depthFor(size_t wanted) {
+  size_t depth = FUSED_CANDIDATES;
+  while (depth < wanted) depth *= 2;
+  return depth;
+}
+
+/// What may be a hit: a file that its text has found, or a chunk that its vector has found.
+struct Candidate {
+  /// Null for a chunk.
+  const TextMatch* match = nullptr;
+  /// That of a chunk; for a file its chunk that is most similar to the query.
+  ChunkRef chunk;
+  FusedItem item;
+};
+
+class Retrieval {
+ public:
+  Retrieval(TextView& view, const Scope* scope, const RetrievalRequest& request,
+            const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+            RetrievalAnswer& answer)
+      : segments_(view.segments()),
+        scope_(scope),
+        request_(request),
+        scratch_(scratch),
+        found_(found),
+        answer_(answer),
+        dimension_(static_cast<uint32_t>(request.vector.size())),
+        source_(scope, request.mode == RetrievalMode::KEYWORD ? 0 : dimension_, request.versions),
+        returned_(request.progress),
+        depth_(depthFor(returned_.size() + request.limit + 1)),
+        query_(planQuery(view, request.words, {0, 1})),
+        passages_(segments_, query_, tokenizer, scratch) {
+    answer.unread.clear();
+    answer.progress.clear();
+    answer.more = false;
+    answer.total = 0;
+  }
+
+  void run() {
+    const auto start = std::chrono::steady_clock::now();
+    if (request_.mode != RetrievalMode::SEMANTIC) findByText();
+    if (request_.mode != RetrievalMode::KEYWORD) findByVector();
+    rank();
+    choose();
+    if (!answer_.unread.empty()) return;
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    render(std::round(took.count()) / 1000);
+  }
+
+ private:
+  void findByText() {
+    query_.limit = depth_;
+    auto [total, matches] = rankText(segments_, query_, scratch_.rank);
+    answer_.total = total;
+    matches_ = std::move(matches);
+    candidates_.reserve(matches_.size() + depth_);
+    for (const TextMatch& match : matches_) {
+      Candidate& candidate = candidates_.emplace_back();
+      candidate.match = &match;
+      candidate.item.keyword = match.score;
+      candidate.item.counts = candidates_.size() <= FUSED_CANDIDATES;
+      if (request_.mode == RetrievalMode::HYBRID) {
+        const std::string_view version = versionOf(match);
+        byVersion_.emplace(version, candidates_.size() - 1);
+        compareChunks(candidate, source_.chunksOf(version));
+      }
+    }
+  }
+
+  std::string_view versionOf(const TextMatch& match) const {
+    return segments_[match.segment].versionId(match.document);
+  }
+
+  /// Finds the chunk of a file that is most similar to the query.
+  void compareChunks(Candidate& candidate, std::span<const ChunkRef> chunks) {
+    size_t compared = 0;
+    for (const ChunkRef& chunk : chunks) {
+      if (chunk.vector == nullptr) continue;
+      if (compared++ == COMPARED_CHUNKS) return;
+      offer(candidate, chunk, cosineOf(chunk));
+    }
+  }
+
+  static void offer(Candidate& candidate, const ChunkRef& chunk, double cosine) {
+    FusedItem& item = candidate.item;
+    if (item.vector != nullptr && item.cosine >= cosine) return;
+    candidate.chunk = chunk;
+    item.vector = chunk.vector;
+    item.inverseNorm = chunk.inverseNorm;
+    item.cosine = cosine;
+  }
+
+  double cosineOf(const ChunkRef& chunk) {
+    const float* query = request_.vector.data();
+    if (inverseNorm_ == 0) inverseNorm_ = 1 / std::sqrt(kernels().dot(query, query, dimension_));
+    const double dot = kernels().dot(chunk.vector, query, dimension_);
+    return std::clamp(dot * inverseNorm_ * chunk.inverseNorm, -1.0, 1.0);
+  }
+
+  void findByVector() {
+    if (request_.hits) {
+      for (const GivenHit& hit : *request_.hits) addChunk(hit.chunk, hit.cosine);
+      answer_.total = std::max(answer_.total, request_.matches);
+    } else if (scope_ != nullptr) {
+      const auto limit = static_cast<uint32_t>(depth_);
+      search(*scope_, {request_.vector.data(), dimension_, limit, request_.threshold}, found_);
+      for (const Hit& hit : found_.hits) addChunk(chunkAt(*hit.shard, hit.row, true), hit.score);
+      answer_.total = std::max(answer_.total, found_.work.matches);
+    }
+  }
+
+  void addChunk(const ChunkRef& chunk, double cosine) {
+    Candidate candidate;
+    offer(candidate, chunk, cosine);
+    candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CANDIDATES;
+    const auto file = byVersion_.find(chunk.parts.versionId);
+    if (file != byVersion_.end()) {
+      // A long file may have a better chunk than those that were compared.
+      Candidate& own = candidates_[file->second];
+      offer(own, chunk, cosine);
+      if (own.item.counts) candidate.item.counts = false;
+    }
+    candidates_.push_back(candidate);
+  }
+
+  /// Puts the candidates into the order of the answer. Equal ones keep theirs: files before chunks, each
+  /// in the order in which they were found.
+  void rank() {
+    if (request_.mode == RetrievalMode::HYBRID) {
+      std::vector<FusedItem> items;
+      items.reserve(candidates_.size());
+      for (const Candidate& candidate : candidates_) items.push_back(candidate.item);
+      const double best = matches_.empty() ? 0 : matches_.front().score;
+      fuse(items, best, query_.maxScore, dimension_);
+      for (size_t i = 0; i < items.size(); i++) candidates_[i].item.score = items[i].score;
+    } else {
+      for (Candidate& candidate : candidates_) {
+        FusedItem& item = candidate.item;
+        const bool isFile = candidate.match != nullptr;
+        item.score = isFile ? keywordScore(item.keyword, query_.maxScore) : item.cosine;
+      }
+    }
+    std::ranges::stable_sort(candidates_, std::greater(),
+                             [](const Candidate& candidate) { return candidate.item.score; });
+  }
+
+  /// Takes the hits of the page from the candidates.
+  void choose() {
+    std::unordered_set<std::string_view> chunkIds;
+    for (const Candidate& candidate : candidates_) {
+      std::optional<ShownHit> hit = shown(candidate);
+      if (!hit || returned_.has(hit->key())) continue;
+      if (hit->chunk && !chunkIds.insert(hit->chunk->parts.id).second) continue;
+      if (hits_.size() == request_.limit) {
+        answer_.more = true;
+        break;
+      }
+      hits_.push_back(std::move(*hit));
+    }
+    if (!answer_.more || !answer_.unread.empty()) return;
+    answer_.progress = request_.progress;
+    for (const ShownHit& hit : hits_) {
+      ReturnedPaths::append(answer_.progress, hit.key());
+      if (hit.match != nullptr) ReturnedPaths::append(answer_.progress, hit.path);
+    }
+  }
+
+  /// What would be shown of a candidate; nothing if its file was returned or has to be read.
+  std::optional<ShownHit> shown(const Candidate& candidate) {
+    ShownHit hit;
+    hit.score = candidate.item.score;
+    if (candidate.match == nullptr) {
+      hit.chunk = candidate.chunk;
+      hit.semantic = candidate.item.cosine;
+      hit.path = jsonStringToUtf8(candidate.chunk.parts.path);
+      return hit;
+    }
+    hit.match = candidate.match;
+    const TextSegment& segment = segments_[hit.match->segment];
+    hit.path = segment.path(hit.match->document);
+    if (returned_.has(hit.path)) return std::nullopt;
+    const std::string_view version = versionOf(*hit.match);
+    const auto chunks = source_.chunksOf(version);
+    const GivenVersion* given = source_.given(version);
+    if (chunks.empty() && given == nullptr) {
+      answer_.unread.emplace_back(version);
+      // The other hits of the page do not depend on this one.
+      hits_.push_back(std::move(hit));
+      return std::nullopt;
+    }
+    hit.keyword = hit.match->score;
+    if (chunks.empty()) {
+      hit.file = given->file;
+      return hit;
+    }
+    hit.chunk = passages_.best(chunks);
+    if (request_.mode == RetrievalMode::HYBRID && hit.chunk->vector != nullptr) {
+      const double cosine = cosineOf(*hit.chunk);
+      if (cosine >= request_.threshold) hit.semantic = cosine;
+    }
+    return hit;
+  }
+
+  void render(double milliseconds) {
+    HitRenderer renderer(segments_, source_, passages_, request_.hasQuery);
+    std::string& out = answer_.json;
+    out.assign(R"({"data":[)");
+    for (const ShownHit& hit : hits_) {
+      if (out.back() != '[') out += ',';
+      renderer.append(out, hit);
+    }
+    out += R"(],"page_info":{"self":)";
+    appendString(out, request_.selfPath);
+    out += R"(,"first":null,"next":)";
+    if (answer_.more) {
+      appendString(out, request_.next);
+    } else {
+      out += "null";
+    }
+    out += R"(,"prev":null},"search_time_ms":)";
+    appendNumber(out, milliseconds);
+    answer_.total = std::max<uint64_t>(answer_.total, hits_.size());
+    out += R"(,"total_matches":)";
+    appendNumber(out, answer_.total);
+    out += '}';
+  }
+
+  const std::span<const TextSegment> segments_;
+  const Scope* const scope_;
+  const RetrievalRequest& request_;
+  LookupScratch& scratch_;
+  Answer& found_;
+  RetrievalAnswer& answer_;
+  const uint32_t dimension_;
+  const ChunkSource source_;
+  const ReturnedPaths returned_;
+  /// Candidates of each kind.
+  const size_t depth_;
+  TextQuery query_;
+  Passages passages_;
+  /// One over the length of the query's vector; 0 before it is known.
+  double inverseNorm_ = 0;
+  std::vector<TextMatch> matches_;
+  std::vector<Candidate> candidates_;
+  /// The candidates that are files.
+  std::unordered_map<std::string_view, size_t> byVersion_;
+  std::vector<ShownHit> hits_;
+};
+
+}  // namespace
+
+void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
+              const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+              RetrievalAnswer& answer) {
+  Retrieval(view, scope, request, tokenizer, scratch, found, answer).run();
+}
+
+}  // namespace tessera

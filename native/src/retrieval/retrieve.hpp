@@ -1,0 +1,64 @@
+// A retrieval: one page of the chunks that answer a query by vector, by text or by both.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "retrieval/sources.hpp"
+#include "search/search.hpp"
+#include "text/lookup.hpp"
+
+namespace tessera {
+
+/// native/retrieval.ts states the same numbers.
+enum class RetrievalMode { SEMANTIC, KEYWORD, HYBRID };
+
+/// A chunk that the caller has found by its vector.
+struct GivenHit {
+  ChunkRef chunk;
+  double cosine;
+};
+
+struct RetrievalRequest {
+  RetrievalMode mode;
+  /// The words of the query; none without one.
+  std::vector<AnalysedWord> words;
+  bool hasQuery;
+  /// Empty without one.
+  std::vector<float> vector;
+  size_t limit;
+  /// The least cosine of hits that only the vector has found.
+  double threshold;
+  /// What earlier pages returned, as their answers said.
+  std::string progress;
+  /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
+  std::string selfPath;
+  std::string next;
+  /// What the caller has read of file versions.
+  std::vector<GivenVersion> versions;
+  /// The chunks that the caller has found by vector, best first, and how many reach the threshold;
+  /// nothing if the scope is to be searched.
+  std::optional<std::vector<GivenHit>> hits;
+  uint64_t matches = 0;
+};
+
+struct RetrievalAnswer {
+  /// The complete response body in JSON.
+  std::string json;
+  /// Versions that the caller has to read, because a page shows them and nothing of them is in memory.
+  /// There is no response then.
+  std::vector<std::string> unread;
+  /// All hits as far as is known.
+  uint64_t total = 0;
+  /// True when another page follows. `progress` is for its request then.
+  bool more = false;
+  std::string progress;
+};
+
+/// @param scope null without an index of vectors
+void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
+              const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+              RetrievalAnswer& answer);
+
+}  // namespace tessera

@@ -1,0 +1,41 @@
+// Code units of Markdown.
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+namespace tessera {
+
+using Units = std::u16string_view;
+
+/// 0 behind the end.
+inline char16_t unitAt(Units text, size_t at) { return at < text.size() ? text[at] : u'\0'; }
+
+inline bool isBlank(char16_t unit) { return unit == u' ' || unit == u'\t'; }
+inline bool isDigit(char16_t unit) { return unit >= u'0' && unit <= u'9'; }
+
+/// What `\s` of a regular expression of JavaScript matches.
+inline bool isSpace(char16_t unit) {
+  if (unit <= 0x20) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit < 0xa0) return false;
+  return unit == 0xa0 || unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200a) || unit == 0x2028 ||
+         unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff;
+}
+
+/// How often a unit is repeated from the position on.
+inline size_t countOf(Units text, size_t at, char16_t unit) {
+  size_t end = at;
+  while (unitAt(text, end) == unit && end < text.size()) end++;
+  return end - at;
+}
+
+inline Units trimmedEnd(Units text) {
+  while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+inline Units trimmed(Units text) {
+  while (!text.empty() && isSpace(text.front())) text.remove_prefix(1);
+  return trimmedEnd(text);
+}
+
+}  // namespace tessera

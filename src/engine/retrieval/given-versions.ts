@@ -1,0 +1,67 @@
+import type { Given } from "../../../native/retrieval.ts";
+import type { Queryable } from "../../db/client.ts";
+import { readFrontmatterValues } from "../../markdown/index.ts";
+import { compileFilter } from "../../shared/filter/compile.ts";
+import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
+import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
+import type { ChunkRow } from "../indexing/versions/version-index.ts";
+import type { Scope } from "../requests/scope.ts";
+
+interface VersionRow {
+  readonly version_id: string;
+  readonly id: string;
+  readonly path: string;
+  /** The begin of the text, with its frontmatter. */
+  readonly head: string | null;
+}
+
+type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
+  readonly dimension: number | null;
+  readonly embedding: Uint8Array | null;
+};
+
+/** Whether a chunk belongs to a scope that a filter derives. */
+function filterOf({ filter }: Scope, heads: ReadonlyMap<string, string | null>) {
+  if (filter === undefined) return () => true;
+  const { matches } = compileFilter(JSON.parse(filter.json) as Record<string, unknown>);
+  const frontmatters = new Map<string, Readonly<Record<string, unknown>>>();
+  return ({ file_version_id: id, file_path: path, metadata }: StoredChunk) => {
+    const frontmatter = frontmatters.get(id) ?? readFrontmatterValues(heads.get(id) ?? "");
+    frontmatters.set(id, frontmatter);
+    const own = JSON.parse(metadata) as Record<string, unknown>;
+    return matches({ path, frontmatter, metadata: own });
+  };
+}
+
+/**
+ * Reads file versions with their chunks that are in a scope, for a retrieval.
+ *
+ * @param sql the platform's database
+ * @param versionIds versions that the scope holds
+ */
+export async function readGivenVersions(
+  sql: Queryable,
+  scope: Scope,
+  versionIds: readonly string[],
+): Promise<Given["versions"]> {
+  const ids = versionIds as string[];
+  const versions = await sql<VersionRow[]>`
+    SELECT v.id AS version_id, f.id, f.path, left(v.content, ${FRONTMATTER_MAX_CHARS}::integer) AS head
+    FROM file_versions v JOIN files f ON f.id = v.file_id
+    WHERE v.id = ANY(${ids}::uuid[]) AND v.project_id = ${scope.projectId}`;
+  const rows = await sql<StoredChunk[]>`
+    SELECT id, file_version_id, file_id, file_path, index, content, start_offset, end_offset,
+      token_count, metadata::text AS metadata, dimension, embedding
+    FROM chunks WHERE file_version_id = ANY(${ids}::uuid[]) AND project_id = ${scope.projectId}
+    ORDER BY file_version_id, index`;
+  const matches = filterOf(scope, new Map(versions.map((row) => [row.version_id, row.head])));
+  const chunks = Map.groupBy(rows.filter(matches), (row) => row.file_version_id);
+  return versions.map(({ version_id, id, path }) => ({
+    id: version_id,
+    file: JSON.stringify({ id, path, version_id }),
+    chunks: (chunks.get(version_id) ?? []).flatMap((row) => [
+      renderChunk(row as ChunkRow),
+      row.embedding === null ? null : vectorOf(row as ChunkRow),
+    ]),
+  }));
+}

@@ -1,0 +1,102 @@
+/** What a retrieval answers, by exhaustive comparison and simple code. */
+
+import { planByReference, type QueryPlan, type Vocabulary } from "../lookup-reference/plan.ts";
+import { rankByReference } from "../lookup-reference/ranking.ts";
+import { coverageByReference, markedWords } from "../lookup-reference/snippet.ts";
+import { CANDIDATES, cosineOf, type FusedItem, fuseByReference } from "./fuse.ts";
+
+export interface ReferenceChunk {
+  readonly id: string;
+  readonly content: string;
+  /** Null without one of the query's dimension. */
+  readonly vector: Float32Array | null;
+}
+
+export interface ReferenceFile {
+  readonly path: string;
+  readonly chunks: readonly ReferenceChunk[];
+}
+
+export interface ReferenceHit {
+  /** The chunk's id, or the path of a file without chunks. */
+  readonly key: string;
+  readonly score: number;
+  readonly keyword: number | null;
+  readonly semantic: number | null;
+}
+
+export interface ReferenceQuery {
+  readonly mode: "semantic" | "keyword" | "hybrid";
+  readonly query: string;
+  readonly vector: Float32Array;
+  readonly threshold: number;
+}
+
+interface Candidate extends FusedItem {
+  readonly file: ReferenceFile;
+  /** That which the vector has found; null for a file. */
+  readonly chunk: ReferenceChunk | null;
+}
+
+const WHOLE = { shardIndex: 0, shardCount: 1 };
+
+/** The chunk of a file with the best passage; the first of equal ones. */
+function bestPassage(file: ReferenceFile, vocabulary: Vocabulary, plan: QueryPlan) {
+  const { segments } = vocabulary.view;
+  const marked = new Map(
+    segments.flatMap((segment, s) => [...markedWords(segment, s, plan)]).toReversed(),
+  );
+  let [best, most] = [file.chunks[0], 0];
+  for (const chunk of file.chunks) {
+    const covered = coverageByReference(chunk.content, marked, plan);
+    if (covered > most + 1e-9) [best, most] = [chunk, covered];
+  }
+  return best;
+}
+
+/** All hits that a first page can have, best first. */
+export function retrieveByReference(
+  vocabulary: Vocabulary,
+  files: readonly ReferenceFile[],
+  { mode, query, vector, threshold }: ReferenceQuery,
+): ReferenceHit[] {
+  const plan = planByReference(vocabulary, query);
+  const ranked = mode === "semantic" ? [] : rankByReference(vocabulary.view, plan, WHOLE);
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const cosine = (chunk: ReferenceChunk) => cosineOf(chunk.vector as Float32Array, vector);
+  const found = ranked.slice(0, CANDIDATES).map(({ path, score }): Candidate => {
+    const file = byPath.get(path) as ReferenceFile;
+    const similar = file.chunks
+      .filter((chunk) => chunk.vector !== null)
+      .toSorted((a, b) => cosine(b) - cosine(a))[0];
+    const own = { vector: similar?.vector ?? null, cosine: similar ? cosine(similar) : 0 };
+    return { file, chunk: null, keyword: score, counts: true, ...own };
+  });
+  const isFound = new Set(found.map(({ file }) => file));
+  const near = files
+    .flatMap((file) => file.chunks.map((chunk) => ({ file, chunk })))
+    .filter(({ chunk }) => chunk.vector !== null && cosine(chunk) >= threshold)
+    .toSorted((a, b) => cosine(b.chunk) - cosine(a.chunk))
+    .slice(0, CANDIDATES)
+    .map(({ file, chunk }): Candidate => {
+      const own = { vector: chunk.vector, cosine: cosine(chunk) };
+      return { file, chunk, keyword: 0, counts: !isFound.has(file), ...own };
+    });
+  const candidates = mode === "keyword" ? found : [...found, ...near];
+  const fused = fuseByReference(candidates, plan.maxScore);
+  const scoreOf = ({ chunk, keyword }: Candidate, i: number) => {
+    if (mode === "hybrid") return fused[i] as number;
+    return chunk === null ? keyword / (keyword + plan.maxScore) : cosine(chunk);
+  };
+  const hits = candidates.map((candidate, i): ReferenceHit => {
+    const { file, chunk, keyword } = candidate;
+    const score = scoreOf(candidate, i);
+    if (chunk !== null) return { key: chunk.id, score, keyword: null, semantic: cosine(chunk) };
+    const best = bestPassage(file, vocabulary, plan);
+    const hasVector = mode === "hybrid" && best !== undefined && best.vector !== null;
+    const own = hasVector && cosine(best) >= threshold ? cosine(best) : null;
+    return { key: best?.id ?? file.path, score, keyword, semantic: own };
+  });
+  const sorted = hits.toSorted((a, b) => b.score - a.score);
+  return sorted.filter(({ key }, i) => sorted.findIndex((hit) => hit.key === key) === i);
+}

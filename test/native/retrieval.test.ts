@@ -1,0 +1,257 @@
+import { describe, expect, test } from "bun:test";
+import * as native from "../../native/index.ts";
+import { headings, plainText, renderedContent } from "../../native/testing.ts";
+import { appendBatch } from "../../src/engine/indexing/vector/chunk-batch.ts";
+import { renderChunk } from "../../src/engine/indexing/versions/chunk-content.ts";
+import type { ChunkRow } from "../../src/engine/indexing/versions/version-index.ts";
+import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
+import { buildSegment, newView, openSegment } from "../../src/engine/text/index.ts";
+import { plainText as plainTextOf } from "../../src/engine/text/segment/plain-text.ts";
+import { scanHeadings } from "../../src/markdown/headings.ts";
+import { parseMarkdown } from "../../src/markdown/index.ts";
+import { nearVector, randomVector } from "../../support/api/versions.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { Random } from "../../support/random.ts";
+import { retrieve } from "../../support/requests.ts";
+import { Vocabulary } from "./lookup-reference/plan.ts";
+import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
+
+const DIMENSION = 768;
+const FILES = 150;
+const TOPICS = 6;
+/** Native code adds up feedback in single precision. */
+const TOLERANCE = 1e-4;
+
+const random = new Random(11);
+const pick = <T>(items: readonly T[]) => items[random.below(items.length)] as T;
+const WORDS =
+  "harbour sail anchor mast rudder keel tide wind chart compass lantern rope deck cabin hull crew".split(
+    " ",
+  );
+const word = () => WORDS[Math.min(random.below(WORDS.length), random.below(WORDS.length))];
+const sentence = (length: number) => Array.from({ length }, word).join(" ");
+
+const topics = Array.from({ length: TOPICS }, (_, i) => randomVector(DIMENSION, i + 1));
+const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+interface TestFile extends ReferenceFile {
+  readonly versionId: string;
+  readonly text: string;
+}
+
+let chunks = 0;
+
+/** A file of some passages, each under a heading. Every 20th has no chunk with a vector. */
+function fileOf(number: number): TestFile {
+  const topic = pick(topics);
+  const passages = Array.from({ length: 1 + random.below(4) }, (_, i) => {
+    return `## ${sentence(2)} ${i}\n\n${sentence(5 + random.below(60))} only${number}`;
+  });
+  const own = passages.map((content, i) => ({
+    id: idOf(++chunks),
+    content,
+    vector: number % 20 === 0 ? null : nearVector(topic, 0.5 + i, number * 10 + i + 100),
+  }));
+  const text = `# ${sentence(3)}\n\n${passages.join("\n\n")}`;
+  return { path: `${number % 7}/${number}.md`, versionId: idOf(1e9 + number), text, chunks: own };
+}
+
+const files = Array.from({ length: FILES }, (_, i) => fileOf(i));
+const rowOf = (file: TestFile, index: number): ChunkRow => ({
+  ...{ id: file.chunks[index]?.id as string, index, metadata: "{}" },
+  ...{ file_version_id: file.versionId, file_id: file.versionId, file_path: file.path },
+  ...{ content: file.chunks[index]?.content as string, start_offset: 0, end_offset: 1 },
+  ...{ token_count: 1, dimension: DIMENSION, embedding: new Uint8Array(0) },
+});
+
+const project = `retrieval ${process.pid}`;
+native.openProject(project);
+onCleanup(async () => native.dropProject(project));
+const embedded = files.flatMap((file) =>
+  file.chunks.flatMap(({ vector }, i) =>
+    vector === null ? [] : [{ row: rowOf(file, i), vector }],
+  ),
+);
+const ordinals = native.append(
+  project,
+  DIMENSION,
+  appendBatch(
+    embedded.map(({ row }) => row),
+    embedded.map(({ vector }) => vector),
+    DIMENSION,
+  ),
+);
+const ranges = Uint32Array.from([...ordinals].flatMap((ordinal) => [ordinal, 1]));
+native.setScope(project, "scope", [{ dimension: DIMENSION, ranges }]);
+
+const documents = files.map(({ versionId: id, path, text }) => ({
+  id,
+  path,
+  ...parseMarkdown(path, text),
+}));
+const parts = [documents.slice(0, FILES / 2), documents.slice(FILES / 2)];
+const segments = parts.map((part) => openSegment(buildSegment(part)));
+const vocabulary = new Vocabulary({ segments, documentSets: [null, null] });
+const view = newView(
+  segments.map(({ buffer }, i) => ({ key: `part ${i}`, buffer: buffer as SharedArrayBuffer })),
+  [null, null],
+);
+/** What the engine reads of files without embeddings. */
+const versions = files
+  .filter(({ chunks: own }) => own[0]?.vector === null)
+  .map((file) => ({
+    id: file.versionId,
+    file: JSON.stringify({ path: file.path }),
+    chunks: file.chunks.flatMap((_, i) => [renderChunk(rowOf(file, i)), null]),
+  }));
+
+interface Hit {
+  readonly chunk: { readonly id: string } | null;
+  readonly score: number;
+  readonly match_type: string;
+  readonly scores: { readonly semantic: number | null; readonly keyword: number | null };
+  readonly heading: string | null;
+}
+
+function ask(options: Partial<RetrieveRequest> & Pick<RetrieveRequest, "mode">) {
+  const given = { versions, hits: null };
+  const { json, work } = retrieve(view, { project, given, ...options });
+  const body = JSON.parse(new TextDecoder().decode(json));
+  return { ...body, work, hits: body.data as Hit[] };
+}
+
+const MODES = ["semantic", "keyword", "hybrid"] as const;
+
+/** Questions with few and many words, one of which may name a single file. */
+function questions(count: number) {
+  return Array.from({ length: count }, (_, i) => {
+    const words = sentence(1 + random.below(8));
+    const query = i % 4 === 0 ? `${words} only${random.below(FILES)}` : words;
+    return { query, vector: nearVector(pick(topics), 0.8, 5_000 + i) };
+  });
+}
+
+describe("a retrieval", () => {
+  for (const mode of MODES) {
+    test(`by ${mode} finds what exhaustive comparison finds, in its order`, () => {
+      for (const { query, vector } of questions(8)) {
+        for (const threshold of [0, 0.5]) {
+          const truth = retrieveByReference(vocabulary, files, { mode, query, vector, threshold });
+          const { hits } = ask({ mode, query, vector, threshold, limit: 20 });
+          const expected = new Map(truth.map((hit) => [hit.key, hit]));
+          expect(hits).toHaveLength(Math.min(20, truth.length));
+          for (const [i, { chunk, score, scores, match_type }] of hits.entries()) {
+            const own = expected.get(chunk?.id as string);
+            if (own === undefined) throw new Error(`${query}: ${chunk?.id} is not expected`);
+            expect(Math.abs(score - own.score)).toBeLessThan(TOLERANCE);
+            // Others with nearly the same score may be in its place.
+            expect(Math.abs(score - (truth[i]?.score as number))).toBeLessThan(TOLERANCE);
+            expect(scores.keyword ?? -1).toBeCloseTo(own.keyword ?? -1, 3);
+            expect(scores.semantic ?? -1).toBeCloseTo(own.semantic ?? -1, 6);
+            const { keyword, semantic } = own;
+            const type = keyword === null ? "semantic" : semantic === null ? "keyword" : "hybrid";
+            expect(match_type).toBe(type);
+          }
+        }
+      }
+    });
+  }
+
+  test("in short pages holds every hit once, in the order of a long page", () => {
+    for (const { query, vector } of questions(8)) {
+      for (const mode of MODES) {
+        const all = ask({ mode, query, vector, limit: 21 });
+        const paged: Hit[] = [];
+        for (let progress = "", more = true; more && paged.length < 21; ) {
+          const page = ask({ mode, query, vector, limit: 7, progress, next: "next" });
+          paged.push(...page.hits);
+          ({ progress, more } = page.work);
+          expect(page.page_info.next).toBe(more ? "next" : null);
+        }
+        const keys = paged.map(({ chunk }) => chunk?.id);
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys.slice(0, all.hits.length)).toEqual(all.hits.map(({ chunk }: Hit) => chunk?.id));
+      }
+    }
+  });
+
+  test("pages on to everything that matches", () => {
+    const vector = topics[0] as Float32Array<ArrayBuffer>;
+    const seen = new Set<string>();
+    for (let progress = "", more = true; more; ) {
+      const page = ask({ mode: "semantic", vector, threshold: -1, limit: 40, progress });
+      for (const { chunk } of page.hits) seen.add(chunk?.id as string);
+      ({ progress, more } = page.work);
+    }
+    expect(seen.size).toBe(embedded.length);
+  });
+
+  test("by keyword counts the files that match, and by vector the chunks that reach the threshold", () => {
+    const keyword = ask({ mode: "keyword", query: "harbour" });
+    const matching = files.filter(({ text }) => /\bharbour/i.test(text)).length;
+    expect(keyword.total_matches).toBe(matching);
+    const vector = topics[1] as Float32Array<ArrayBuffer>;
+    const semantic = ask({ mode: "semantic", vector, threshold: 0.5, limit: 100 });
+    expect(semantic.total_matches).toBe(semantic.hits.length);
+  });
+
+  test("shows each chunk under the heading that it begins with", () => {
+    const { hits } = ask({ mode: "keyword", query: "anchor", limit: 30 });
+    const contents = new Map(
+      files.flatMap((file) => file.chunks.map((chunk) => [chunk.id, chunk])),
+    );
+    for (const { chunk, heading } of hits) {
+      const own = contents.get(chunk?.id as string)?.content.split("\n")[0];
+      expect(`## ${heading}`).toBe(own as string);
+    }
+  });
+});
+
+/** Pieces of Markdown, some of which mean nothing where they are. */
+const PIECES = [
+  ..."# ## ####### - > * 1. 12) ``` ~~~~ ~~~ === --- [ ] ( ) ![ ]( ) < > </b> <b> {#id} | ** ` \\ # \t".split(
+    " ",
+  ),
+  ...[
+    "\n",
+    "\n",
+    "\n\n",
+    "    ",
+    " ",
+    "  ",
+    "é",
+    "🚀",
+    "\ud800",
+    "\u00a0",
+    "word",
+    "text",
+    "a b",
+    "<p class=x>",
+  ],
+];
+const markdown = () => Array.from({ length: 1 + random.below(30) }, () => pick(PIECES)).join("");
+
+test("native code reads Markdown as the indexing of texts does", () => {
+  for (let i = 0; i < 20_000; i++) {
+    const text = markdown();
+    expect([text, plainText(text)]).toEqual([text, plainTextOf(text)]);
+    const expected = scanHeadings(text, 0).map(({ text, start, end }) => ({ text, start, end }));
+    // Half of a surrogate pair does not come back from native code.
+    const wellFormed = expected.map((heading) => ({
+      ...heading,
+      text: heading.text.toWellFormed(),
+    }));
+    expect([text, headings(text)]).toEqual([text, wellFormed]);
+  }
+});
+
+test("native code reads the content of a chunk as it was rendered", () => {
+  const [file] = files as [TestFile];
+  for (let i = 0; i < 2_000; i++) {
+    const content = `${markdown()}"\\\\"\u0001\b\f\r${markdown()}`;
+    const path = pick(["a.md", 'a"b\\.md', "ü/🚀.md"]);
+    const row = { ...rowOf(file, 0), content, file_path: path };
+    expect(renderedContent(renderChunk(row))).toBe(content);
+  }
+  expect(renderedContent('{"id":1}')).toBeNull();
+});
