@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { onCleanup } from "../cleanup.ts";
-import { dataFolder } from "./embedded.ts";
+import { folderWithCluster } from "./prepared-cluster.ts";
 
 /** Committed data must survive a crash of the server, but not of the machine. */
 const SETTINGS = { fsync: "off", shared_buffers: "32MB", max_connections: "100" } as const;
@@ -33,12 +32,11 @@ async function childrenOf(pid: number): Promise<number[]> {
 
 /** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const dataDir = dataFolder();
+  const dataDir = await folderWithCluster();
   const start = () => openEmbeddedDatabase({ dataDir, log: () => {}, settings: SETTINGS });
   let server: EmbeddedDatabase = await start();
   const { url } = server;
   const sql = openDatabase(url, { connections: 4, patience: "command" });
-  await migrate(sql);
   onCleanup(async () => {
     await sql.end({ timeout: 1 });
     await server.close();

@@ -80,18 +80,34 @@ async function makeTemplate(): Promise<string> {
   const hash = createHash("sha256");
   for (const { name, text } of shippedMigrations()) hash.update(`${name}\0${text}\0`);
   const name = `template_${hash.digest("hex").slice(0, 16)}`;
+  await alone(async (connection) => {
+    const [existing] =
+      await connection`SELECT datistemplate FROM pg_database WHERE datname = ${name}`;
+    if (!existing?.datistemplate) await fillTemplate(connection, name);
+  });
+  return name;
+}
+
+/** Does something while no other test process does. */
+async function alone<T>(work: (connection: Sql) => Promise<T>): Promise<T> {
   const sql = await admin();
   const connection = await sql.reserve();
   try {
     await connection`SELECT pg_advisory_lock(${TEMPLATE_LOCK})`;
-    const [existing] =
-      await connection`SELECT datistemplate FROM pg_database WHERE datname = ${name}`;
-    if (!existing?.datistemplate) await fillTemplate(connection, name);
-    return name;
+    return await work(connection);
   } finally {
     await connection`SELECT pg_advisory_unlock(${TEMPLATE_LOCK})`;
     connection.release();
   }
+}
+
+/** Does something once for all test processes, one after another. Its argument is the folder of their server. */
+export function inServerFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  return alone(async (connection) => {
+    const [row] = await connection<{ folder: string }[]>`
+      SELECT current_setting('data_directory') AS folder`;
+    return await work(row?.folder as string);
+  });
 }
 
 /** The last step marks it as a template, so an interrupted one is created again. */

@@ -5,6 +5,7 @@ import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
+import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { startServer } from "../../support/processes/process.ts";
 
 const IMPORT = ["import", "--markdown", "fixtures/docs/concepts", "--project", "own"];
@@ -20,8 +21,8 @@ async function untilFound(run: () => ReturnType<typeof callCommand>) {
 
 describe("commands and the service of the same data directory", () => {
   test("find each other without an address, which --url and TESSERA_URL override", async () => {
-    const server = await startServer();
-    const env = { DATA_DIR: server.dataDir };
+    const env = { DATA_DIR: await folderWithCluster() };
+    const server = await startServer({ env });
     expect(server.logs()).toContain(`console: ${server.url}/console\n`);
     const imported = await callCommand(IMPORT, { env });
     expect(imported.status, imported.stderr).toBe(0);
@@ -53,10 +54,10 @@ describe("commands and the service of the same data directory", () => {
   });
 
   test("are not separated by an address that a killed service has left", async () => {
-    const first = await startServer();
+    const env = { DATA_DIR: await folderWithCluster() };
+    const first = await startServer({ env });
     first.kill("SIGKILL");
     await first.exited;
-    const env = { DATA_DIR: first.dataDir };
     const left = await callCommand(["doctor", "--json"], { env });
     expect(left.stdout).toContain(`${first.url} does not answer`);
     const again = await startServer({ env });

@@ -5,6 +5,7 @@ import { untilReady } from "../../support/api/index-world.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
+import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "../../support/processes/process.ts";
 import { startSystemPostgres } from "../../support/processes/system-postgres.ts";
 
@@ -90,7 +91,7 @@ async function imported(server: TestServer, key: string): Promise<string[]> {
 }
 
 test("a restored copy of the database is what is searched, even under newer indexes", async () => {
-  const env = { DATA_DIR: dataFolder() };
+  const env = { DATA_DIR: await folderWithCluster() };
   const first = await startServer({ env });
   const key = await importHandbook(env);
   const paths = await imported(first, key);
