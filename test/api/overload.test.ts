@@ -4,7 +4,7 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { RawClient } from "../../support/raw-client.ts";
-import { median } from "../../support/statistics.ts";
+import { quantile } from "../../support/statistics.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 const DIMENSION = 1_024;
@@ -163,7 +163,11 @@ async function whileFlooding<T>(
 
 const total = (statuses: Map<number, number>) => [...statuses.values()].reduce((a, b) => a + b, 0);
 
-/** How many answers of a flood come between a modest user's request and its answer: the median of some. */
+/**
+ * How many answers of a flood come between a modest user's request and its answer: the lower quartile of
+ * some. A request that waits for all connections waits for them each time, but a busy machine lets this
+ * process read many answers late, and at once, now and then.
+ */
 async function answersBetween(
   service: TestApi,
   modest: Uint8Array,
@@ -178,7 +182,7 @@ async function answersBetween(
     await Bun.sleep(10);
   }
   client.close();
-  return median(counts);
+  return quantile(Float64Array.from(counts), 0.25);
 }
 
 describe("a flood of one caller delays another by a few of its answers, not by all of its connections", () => {
