@@ -39,6 +39,7 @@ const RESPONSE_HEADERS = [
   "X-Content-Type-Options",
   "X-Ignored-Fields",
   "X-Request-Id",
+  "X-Retrieval",
   "X-Routing-Key",
   "X-Search-Plan",
   "X-Total-Matches",
