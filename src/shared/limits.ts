@@ -136,7 +136,9 @@ export const RECALL_IDLE_POLL_MS = 50;
 export const RECALL_TARGET = 0.99;
 export const RECALL_RECALIBRATE_SAMPLES = 64;
 export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
+/** A request waits for so long for its project to be loaded, and for a scope of a loaded project to be indexed. */
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
+export const SEARCH_SCOPE_TIMEOUT_MS = 25_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
 /** Beyond this many waiting refusals, all are sent at once. */
 export const REFUSALS_WAITING_MAX = 8_192;
@@ -515,6 +517,10 @@ const RELATIONS: readonly Relation[] = [
   [
     BODY_READ_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
     "a body that does not arrive is answered before its connection is closed as idle",
+  ],
+  [
+    Math.max(SEARCH_LOAD_TIMEOUT_MS, SEARCH_SCOPE_TIMEOUT_MS) < IDLE_TIMEOUT_SECONDS * 1_000,
+    "a request that waits for an index is answered before its connection is closed as idle",
   ],
   [
     PROJECT_COPY_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Scope } from "../../../../src/engine/requests/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../../../../src/engine/requests/when-loaded.ts";
+import { SEARCH_LOAD_TIMEOUT_MS, SEARCH_SCOPE_TIMEOUT_MS } from "../../../../src/shared/limits.ts";
 
 const scope: Scope = {
   ...{ tenant: "t", projectId: "p", id: "s" },
@@ -30,4 +31,21 @@ test("a scope that does not exist is reported by its kind", async () => {
 test("a project that is still being loaded is reported as unavailable", async () => {
   const late = whenLoaded(loaderOf(true, undefined), scope, () => undefined);
   await expect(late).rejects.toMatchObject({ slug: "dependency-unavailable" });
+});
+
+test("a scope that an import has just created is waited for longer than a project that is not loaded", async () => {
+  const waits: number[] = [];
+  const waiting = (isLoaded: boolean): ProjectLoader => ({
+    isLoaded: () => isLoaded,
+    used() {},
+    async ensureWithin(_, timeoutMs) {
+      waits.push(timeoutMs);
+      return undefined;
+    },
+  });
+  const project = whenLoaded(waiting(false), scope, () => "found");
+  await expect(project).rejects.toThrow("The project's index is still being loaded.");
+  const created = whenLoaded(waiting(true), scope, () => "found");
+  await expect(created).rejects.toThrow("The release's index is still being built.");
+  expect(waits).toEqual([SEARCH_LOAD_TIMEOUT_MS, SEARCH_SCOPE_TIMEOUT_MS]);
 });
