@@ -80,12 +80,16 @@ function openTexts(
     if (view !== undefined) request.view = view;
     return view !== undefined;
   };
-  const lookups = new Searcher<LookupRequest>(scheduler, indexer, attach);
-  const retrievals = new Searcher<RetrieveRequest>(scheduler, indexer, (request) => {
-    const project = indexer.nativeName(request.scope.projectId);
-    if (vectors && project !== undefined) request.project = project;
-    return attach(request);
-  });
+  const lookups = new Searcher<LookupRequest>(scheduler, indexer.loaderFor("text"), attach);
+  const retrievals = new Searcher<RetrieveRequest>(
+    scheduler,
+    indexer.loaderFor("vector", "text"),
+    (request) => {
+      const project = indexer.nativeName(request.scope.projectId);
+      if (vectors && project !== undefined) request.project = project;
+      return attach(request);
+    },
+  );
   return { lookups, retrievals };
 }
 
@@ -113,16 +117,20 @@ function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallM
 function openEmbedded(parts: Parts): Engine {
   const { indexer, scheduler, lookups, retrievals, platform } = parts;
   const recall = openRecallMonitor(parts);
-  const searches = new Searcher<SearchRequest>(scheduler, indexer, (request) => {
-    const project = indexer.nativeName(request.scope.projectId);
-    if (project === undefined) return false;
-    request.project = project;
-    // The whole buffer is transferred to a worker, so it must hold nothing but the body.
-    if (request.body.byteLength < request.body.buffer.byteLength)
-      request.body = request.body.slice();
-    recall.offer(request);
-    return true;
-  });
+  const searches = new Searcher<SearchRequest>(
+    scheduler,
+    indexer.loaderFor("vector"),
+    (request) => {
+      const project = indexer.nativeName(request.scope.projectId);
+      if (project === undefined) return false;
+      request.project = project;
+      // The whole buffer is transferred to a worker, so it must hold nothing but the body.
+      if (request.body.byteLength < request.body.buffer.byteLength)
+        request.body = request.body.slice();
+      recall.offer(request);
+      return true;
+    },
+  );
   return {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),

@@ -47,7 +47,7 @@ interface Subscriber {
 }
 
 /** The main thread's side of the indexing thread. Knows which projects are loaded, and requests others. */
-export class Indexer implements ProjectLoader {
+export class Indexer {
   #report: IndexerReport = STARTING;
   /** The native names of the projects that searches may use. */
   readonly #loaded = new Map<string, string>();
@@ -96,13 +96,28 @@ export class Indexer implements ProjectLoader {
     if (filter !== undefined) derived.add(id);
   }
 
-  ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined> {
+  /** Loads what searches of these indexes need, such as `text`. */
+  loaderFor(...indexes: readonly string[]): ProjectLoader {
+    return {
+      isLoaded: (projectId) => this.isLoaded(projectId),
+      used: (scope) => this.used(scope),
+      ensureWithin: (scope, timeoutMs) => this.#ensureWithin(indexes, scope, timeoutMs),
+    };
+  }
+
+  #ensureWithin(
+    indexes: readonly string[],
+    scope: Scope,
+    timeoutMs: number,
+  ): Promise<boolean | undefined> {
     const { projectId, id, kind, filter } = scope;
     const ref: ScopeRef = filter === undefined ? { id, kind } : { id, kind, filter };
-    const begin = async (tenant: string) =>
-      (await this.#thread.run({ type: "ensure", projectId, scope: ref, tenant })) === true;
+    const task = { type: "ensure", projectId, scope: ref, indexes } as const;
+    const begin = async (tenant: string) => (await this.#thread.run({ ...task, tenant })) === true;
     // Many searches of a scope wait for one request.
-    return this.#loads.wait(scope.tenant, `${projectId} ${id}`, begin, timeoutMs);
+    const key =
+      filter === undefined ? `${projectId} ${id}` : `${projectId} ${id} ${indexes.join(" ")}`;
+    return this.#loads.wait(scope.tenant, key, begin, timeoutMs);
   }
 
   /** For each file version 1 if the filter of the derived scope matches it, else 0. */
@@ -117,7 +132,7 @@ export class Indexer implements ProjectLoader {
   members(scope: Scope): Promise<MemberLists> {
     const { projectId, id: scopeId } = scope;
     this.used(scope);
-    return whenLoaded(this, scope, async () => {
+    return whenLoaded(this.loaderFor("fields"), scope, async () => {
       const members = await this.#thread.run({ type: "members", projectId, scopeId });
       const isThere = typeof members === "object" && members !== null && "sizes" in members;
       return isThere ? members : undefined;

@@ -3,9 +3,19 @@ import { compileFilter } from "../../../shared/filter/compile.ts";
 import { FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
-import type { Members } from "../versions/version-index.ts";
+import type { Members, NumberSet } from "../versions/version-index.ts";
 import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+
+/** A scope that requests wait for. */
+export interface WantedScope {
+  readonly projectId: string;
+  readonly scope: ScopeRef;
+  /** The user who asks. */
+  readonly tenant: string;
+  /** The names of the indexes in which a derived scope is needed. */
+  readonly indexes: readonly string[];
+}
 
 /** A scope with the filter from which it is derived. */
 type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;
@@ -16,12 +26,14 @@ interface DerivedScope {
   readonly tenant: string;
   readonly results: FilterResults;
   /** The evaluation that is under way. */
-  running: Promise<boolean> | undefined;
+  evaluating: Promise<void> | undefined;
+  /** By the names of the indexes for which the scope is being derived. */
+  readonly running: Map<string, Promise<boolean>>;
 }
 
 /**
  * The parts of a project's scopes that filters match. A filter is evaluated when it is first asked
- * for. A change of the scope drops what was derived from it; the next request derives it again, for
+ * for, and set in the index that needs it. A change of the scope drops what was derived from it; the next request derives it again, for
  * which only new file versions are evaluated.
  */
 export class DerivedScopes {
@@ -35,19 +47,21 @@ export class DerivedScopes {
   ) {}
 
   /**
-   * Derives a scope, unless it is one that is not derived; resolves when searches can use it. False if its
-   * base is not indexed.
+   * Derives a scope, unless it is one that is not derived; resolves when searches of these indexes can
+   * use it. False if its base is not indexed.
    */
-  async ensure(scope: ScopeRef, tenant: string): Promise<boolean> {
+  async ensure({ scope, tenant, indexes }: Omit<WantedScope, "projectId">): Promise<boolean> {
     const { id, kind, filter } = scope;
     if (filter === undefined) return true;
     const derived = this.#derived.get(id) ?? this.#create({ id, kind, filter }, tenant);
     if (derived === undefined) return false;
     this.used(id);
-    derived.running ??= this.#derive(derived).finally(() => {
-      derived.running = undefined;
-    });
-    return await derived.running;
+    const { running } = derived;
+    const key = indexes.join(" ");
+    const run =
+      running.get(key) ?? this.#derive(derived, indexes).finally(() => running.delete(key));
+    running.set(key, run);
+    return await run;
   }
 
   /** What a derived scope holds; undefined unless all of its base has been evaluated. */
@@ -83,7 +97,8 @@ export class DerivedScopes {
     if (this.#derived.size >= FILTERS_CACHED_MAX) this.#evict();
     const filter = compileFilter(JSON.parse(scope.filter.json) as Record<string, unknown>);
     const results = new FilterResults(project, filter);
-    const derived: DerivedScope = { scope, tenant, results, running: undefined };
+    const [evaluating, running] = [undefined, new Map<string, Promise<boolean>>()];
+    const derived: DerivedScope = { scope, tenant, results, evaluating, running };
     this.#derived.set(scope.id, derived);
     return derived;
   }
@@ -92,7 +107,7 @@ export class DerivedScopes {
   #evict(): void {
     const byTenant = new Map<string, string[]>();
     for (const [id, { tenant, running }] of this.#derived) {
-      if (running !== undefined) continue;
+      if (running.size > 0) continue;
       const own = byTenant.get(tenant) ?? [];
       own.push(id);
       byTenant.set(tenant, own);
@@ -109,23 +124,33 @@ export class DerivedScopes {
   }
 
   /** Evaluates until the base has not changed meanwhile. */
-  async #derive({ scope, results }: DerivedScope): Promise<boolean> {
-    const { fields, filterTurns } = this.context;
+  async #derive(derived: DerivedScope, names: readonly string[]): Promise<boolean> {
+    const { scope, results } = derived;
+    const { fields, indexes } = this.context;
     const { base } = scope.filter;
+    const wanted = indexes.filter(({ name }) => names.includes(name));
     while (!this.#closed) {
       const versions = fields.find(this.projectId)?.scopes.get(base);
       if (versions === undefined) return false;
       const members = timed("list a derived scope", () => results.membersIn(versions));
       if (members === undefined) {
-        await evaluateInTurns(filterTurns, results.evaluate(versions), () => !this.#closed);
+        derived.evaluating ??= this.#evaluate(derived, versions).finally(() => {
+          derived.evaluating = undefined;
+        });
+        await derived.evaluating;
       } else {
         timed("derive a scope", () => {
-          for (const index of this.context.indexes)
-            index.derive?.(this.projectId, scope.id, members);
+          for (const index of wanted) index.derive?.(this.projectId, scope.id, members);
         });
         return true;
       }
     }
     return false;
+  }
+
+  /** Evaluates a filter once for all indexes that wait for it. */
+  #evaluate({ results }: DerivedScope, versions: NumberSet): Promise<void> {
+    const evaluation = results.evaluate(versions);
+    return evaluateInTurns(this.context.filterTurns, evaluation, () => !this.#closed);
   }
 }

@@ -1,9 +1,10 @@
 import pLimit from "p-limit";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
-import { baseOf, type ScopeRef } from "../../requests/scope.ts";
+import { baseOf } from "../../requests/scope.ts";
 import type { MaintenanceState, Members } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
+import type { WantedScope } from "./derived-scopes.ts";
 import { byIdleTime } from "./idle-time.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject, type LoadOutcome } from "./loaded-project.ts";
@@ -115,13 +116,12 @@ export class LoadedProjects {
 
   /**
    * Loads a project, indexes the scope unless all indexes have it, and derives the part that its filter
-   * matches. False if project or scope is missing.
+   * matches for these indexes. False if project or scope is missing.
    */
-  async ensure(projectId: string, scope: ScopeRef, tenant: string): Promise<boolean> {
-    const base = baseOf(scope);
-    const hasBase = () => {
-      return this.context.indexes.every((index) => index.hasScope(projectId, base.id));
-    };
+  async ensure(wanted: WantedScope): Promise<boolean> {
+    const { projectId, tenant } = wanted;
+    const base = baseOf(wanted.scope);
+    const hasBase = () => this.context.indexes.every((each) => each.hasScope(projectId, base.id));
     for (;;) {
       const outcome = await this.load(projectId, tenant);
       if (outcome === "missing") return false;
@@ -129,7 +129,7 @@ export class LoadedProjects {
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
       if (outcome === "dropped" || project?.ready !== true) continue;
       if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
-      if (hasBase() && (await project.derived.ensure(scope, tenant))) return true;
+      if (hasBase() && (await project.derived.ensure(wanted))) return true;
       if (this.#isCurrent(project)) return false;
     }
   }

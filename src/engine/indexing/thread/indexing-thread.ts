@@ -133,7 +133,7 @@ export class IndexingThread {
 
   run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
     const { projectId } = task;
-    if (task.type === "ensure") return this.projects.ensure(projectId, task.scope, task.tenant);
+    if (task.type === "ensure") return this.projects.ensure(task);
     if (task.type === "members") {
       const members = this.projects.membersOf(projectId, task.scopeId);
       return Promise.resolve(members === undefined ? null : memberLists(members));

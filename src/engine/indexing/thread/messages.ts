@@ -1,7 +1,7 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
-import type { ScopeRef } from "../../requests/scope.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
+import type { WantedScope } from "../projects/derived-scopes.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
@@ -45,12 +45,8 @@ export interface IndexRecall {
 }
 
 /** Asks for a scope to be loaded and indexed. */
-interface EnsureTask {
+interface EnsureTask extends WantedScope {
   readonly type: "ensure";
-  readonly projectId: string;
-  readonly scope: ScopeRef;
-  /** The user who asks. */
-  readonly tenant: string;
 }
 
 /** Asks which file versions a filter matches. */

@@ -57,6 +57,7 @@ function membersOf({ versions, numbers, chunks }: Members): Record<string, numbe
 function deriving(fields: FieldIndex) {
   const derived = new Map<string, Record<string, number[]>>();
   const searched = {
+    name: "searched",
     derive: (_: string, id: string, members: Members) => void derived.set(id, membersOf(members)),
     dropDerived: (_: string, id: string) => void derived.delete(id),
   };
@@ -65,7 +66,9 @@ function deriving(fields: FieldIndex) {
   const ensure = async (json: string, tenant = "tenant") => {
     const id = `a#${json}`;
     const filter = { base: "a", json };
-    const isThere = await scopes.ensure({ id, kind: "environment", filter }, tenant);
+    const isThere = await scopes.ensure({
+      ...{ scope: { id, kind: "environment", filter }, tenant, indexes: ["searched"] },
+    });
     return isThere ? derived.get(id) : undefined;
   };
   const replace = (ids: readonly string[]) => {

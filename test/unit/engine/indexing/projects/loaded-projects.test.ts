@@ -44,9 +44,13 @@ test("when memory is short, the projects of the tenant who holds the most of it 
   } as unknown as IndexingContext;
   const events = { loaded() {}, evicted: (id: string) => evicted.push(id) };
   const projects = new LoadedProjects(context, events, BUDGET_BYTES);
-  expect(await projects.ensure("modest", scope, "modest")).toBe(true);
+  expect(await projects.ensure({ projectId: "modest", scope, tenant: "modest", indexes: [] })).toBe(
+    true,
+  );
+  const ensureGreedy = (i: number) =>
+    projects.ensure({ projectId: `greedy-${i}`, scope, tenant: "greedy", indexes: [] });
   for (let i = 0; i < GREEDY_PROJECTS; i++) {
-    expect(await projects.ensure(`greedy-${i}`, scope, "greedy")).toBe(true);
+    expect(await ensureGreedy(i)).toBe(true);
   }
   // What was loaded just now would stay, so that the search that waits for it gets through.
   await Bun.sleep(INDEX_LOADED_MIN_MS + 50);
