@@ -183,34 +183,32 @@ function servedFiles(sql: Queryable, projectId: string) {
 }
 
 /**
- * Copies what all environments serve as their working sets, with files, versions and chunks. Copies have
- * new ids and are matched with the originals by natural key: a file by path, a version by file and
- * version key, an environment by name.
+ * Copies what all environments serve as their working sets, with files, versions and chunks. The id of a copy
+ * is derived from the new project and the original, so nothing is matched by its contents: the planner knows
+ * nothing of the rows that were just added, and would compare each with each. Environments are matched by name.
  */
 export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
+  // A well-formed random UUID, as those of other rows.
+  const copyOf = (column: string) => sql`overlay(overlay(md5(${to}::text || ${sql(column)}::text)
+    placing '4' from 13) placing '8' from 17)::uuid`;
   await sql`
     INSERT INTO files (id, project_id, path)
-    SELECT gen_random_uuid(), ${to}, f.path FROM files f
+    SELECT ${copyOf("f.id")}, ${to}, f.path FROM files f
     WHERE f.project_id = ${from} AND f.id IN (
       SELECT s.file_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
-    SELECT gen_random_uuid(), ${to}, nf.id, v.version_key, v.content, v.title, v.chunk_count
+    SELECT ${copyOf("v.id")}, ${to}, ${copyOf("v.file_id")}, v.version_key, v.content, v.title, v.chunk_count
     FROM file_versions v
-    JOIN files f ON f.id = v.file_id
-    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
     WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
       start_offset, end_offset, token_count, metadata, dimension, embedder, embedding)
-    SELECT gen_random_uuid(), ${to}, nv.file_id, nv.id, c.file_path, c.index, c.content,
-      c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedder, c.embedding
-    FROM file_versions nv
-    JOIN files nf ON nf.id = nv.file_id
-    JOIN files f ON f.project_id = ${from} AND f.path = nf.path
-    JOIN file_versions v ON v.file_id = f.id AND v.version_key = nv.version_key
-    JOIN chunks c ON c.file_version_id = v.id
-    WHERE nf.project_id = ${to}`;
+    SELECT ${copyOf("c.id")}, ${to}, ${copyOf("c.file_id")}, ${copyOf("c.file_version_id")}, c.file_path,
+      c.index, c.content, c.start_offset, c.end_offset, c.token_count, c.metadata, c.dimension, c.embedder,
+      c.embedding
+    FROM chunks c
+    WHERE c.file_version_id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO embedding_queue (file_version_id, project_id)
     SELECT v.id, ${to} FROM file_versions v WHERE v.project_id = ${to}
@@ -218,11 +216,7 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
         ELSE EXISTS (SELECT FROM chunks c WHERE c.file_version_id = v.id AND c.embedding IS NULL) END`;
   await sql`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-    SELECT ${to}, ne.id, nf.id, nv.id
+    SELECT ${to}, ne.id, ${copyOf("s.file_id")}, ${copyOf("s.file_version_id")}
     FROM ${servedFiles(sql, from)} s
-    JOIN environments ne ON ne.project_id = ${to} AND ne.name = s.name
-    JOIN files f ON f.id = s.file_id
-    JOIN files nf ON nf.project_id = ${to} AND nf.path = f.path
-    JOIN file_versions v ON v.id = s.file_version_id
-    JOIN file_versions nv ON nv.file_id = nf.id AND nv.version_key = v.version_key`;
+    JOIN environments ne ON ne.project_id = ${to} AND ne.name = s.name`;
 }
