@@ -131,24 +131,18 @@ async function costs({ server, world, load, options }: Bench, relation: Relation
   const stored = payloads(storedSearches(world, relation, share));
   const same = { first: 0, step: 0, count };
   const warm = payloads(filteredSearches(world, relation, share, same));
-  const runs = {
-    stored: [] as number[],
-    warm: [] as number[],
-    one: [] as number[],
-    cold: [] as number[],
-  };
+  const runs = { stored: [] as number[], warm: [] as number[], cold: [] as number[] };
   for (const list of [stored, warm]) await load.run(server, CLIENTS, count, list);
   for (let round = 0; round < rounds; round++) {
     runs.stored.push((await load.run(server, CLIENTS, requests, stored)).cpu);
     runs.warm.push((await load.run(server, CLIENTS, requests, warm)).cpu);
-    runs.one.push((await load.run(server, 1, requests / 2, stored)).cpu);
     const other = { first: 1 + round * cold, step: 1, count: cold };
     const searches = payloads(filteredSearches(world, relation, share, other));
-    runs.cold.push((await load.run(server, 1, cold, searches)).cpu);
+    runs.cold.push((await load.run(server, CLIENTS, cold, searches)).cpu);
   }
   return {
     ...{ stored: median(runs.stored), warm: median(runs.warm) },
-    ...{ one: median(runs.one), cold: median(runs.cold) },
+    cold: median(runs.cold),
   };
 }
 
@@ -161,7 +155,7 @@ async function measureScopes(bench: Bench, out: Output) {
   const scopes = [];
   out.head(
     ...["matches", "share", "plan", "recall, release", "recall, filter", "short"],
-    ...["release, CPU ms", "warm", "ratio", "release, 1 client", "cold", "ratio"],
+    ...["release, CPU ms", "warm", "ratio", "cold", "ratio"],
   );
   for (const relation of RELATIONS) {
     for (const share of SHARES) {
@@ -176,7 +170,7 @@ async function measureScopes(bench: Bench, out: Output) {
         ...[relation, `${share * 100}%`, filter.plans],
         ...[release.recall.toFixed(4), filter.recall.toFixed(4), filter.short],
         ...[cpu.stored.toFixed(3), cpu.warm.toFixed(3), ratio(cpu.warm, cpu.stored)],
-        ...[cpu.one.toFixed(3), cpu.cold.toFixed(3), ratio(cpu.cold, cpu.one)],
+        ...[cpu.cold.toFixed(3), ratio(cpu.cold, cpu.stored)],
       );
       scopes.push({ relation, share, release, filter, cpu });
     }

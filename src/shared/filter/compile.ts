@@ -116,28 +116,23 @@ const isIn = (field: Field, values: readonly unknown[]): Comparison => {
   return some(field, (value) => equals.has(value), { equals });
 };
 
-/** Compares values of one type only. */
-const ordered = (
-  field: Field,
-  operand: Scalar,
-  compare: (value: Scalar) => boolean,
-): Comparison => {
-  const type = typeof operand;
-  return some(field, (value) => typeof value === type && compare(value));
-};
-
 const onText = (field: Field, passes: (text: string) => boolean, cost = 1): Comparison =>
   some(field, (value) => typeof value === "string" && passes(value), { cost });
 
+/* The operators of order compare values of one type only. */
 const OPERATORS: Readonly<Record<string, (field: Field, operand: never) => Condition>> = {
   $eq: (field, operand: Scalar) => isIn(field, [operand]),
   $ne: (field, operand: Scalar) => not(isIn(field, [operand])),
   $in: isIn,
   $nin: (field, operand: readonly unknown[]) => not(isIn(field, operand)),
-  $gt: (field, operand: Scalar) => ordered(field, operand, (value) => value > operand),
-  $gte: (field, operand: Scalar) => ordered(field, operand, (value) => value >= operand),
-  $lt: (field, operand: Scalar) => ordered(field, operand, (value) => value < operand),
-  $lte: (field, operand: Scalar) => ordered(field, operand, (value) => value <= operand),
+  $gt: (field, operand: Scalar) =>
+    some(field, (value) => typeof value === typeof operand && value > operand),
+  $gte: (field, operand: Scalar) =>
+    some(field, (value) => typeof value === typeof operand && value >= operand),
+  $lt: (field, operand: Scalar) =>
+    some(field, (value) => typeof value === typeof operand && value < operand),
+  $lte: (field, operand: Scalar) =>
+    some(field, (value) => typeof value === typeof operand && value <= operand),
   $exists: (field, operand: boolean) => {
     const exists: Comparison = { kind: "some", ...field, cost: 1 };
     return operand ? exists : not(exists);

@@ -184,12 +184,18 @@ function mark(
   wanted: Mask,
   found: Mask,
 ): void {
-  const [rows, codes] = [column.rows.values, column.codes.values];
+  const rows = column.rows.values;
+  const codes = column.codes.values;
+  if (typeof test === "number") {
+    for (let i = at; i < end; i++) {
+      if (codes[i] !== test) continue;
+      const row = (rows[i] as number) - first;
+      found[row] = wanted[row] as number;
+    }
+    return;
+  }
   for (let i = at; i < end; i++) {
-    const code = codes[i] as number;
-    if (typeof test === "number" && code !== test) continue;
     const row = (rows[i] as number) - first;
-    if (wanted[row] === 0 || found[row] === 1) continue;
-    if (typeof test === "number" || test(code)) found[row] = 1;
+    if (wanted[row] === 1 && found[row] === 0 && test(codes[i] as number)) found[row] = 1;
   }
 }

@@ -7,6 +7,7 @@ import { combined, numbersIn } from "./number-set.ts";
 
 /** File versions that are evaluated together. */
 const BLOCK_VERSIONS = 4_096;
+const ALL_BITS = 0xffff_ffff;
 
 /** Adds the numbers from `base` for which a mask has 1. */
 function addMask(set: NumberSet, base: number, mask: Uint8Array): void {
@@ -86,17 +87,16 @@ export class FilterResults {
   #wanted(open: NumberSet, first: number, end: number): Uint8Array | null {
     const words = open.subarray(first >>> 5, (end + 31) >>> 5);
     if (words.every((bits) => bits === 0)) return null;
-    const numbers = numbersIn(words);
     if (!this.filter.usesMetadata) {
       const wanted = new Uint8Array(end - first);
-      if (numbers.length === wanted.length) return wanted.fill(1);
-      for (const number of numbers) wanted[number] = 1;
+      if (words.every((bits) => bits === ALL_BITS)) return wanted.fill(1);
+      for (const number of numbersIn(words)) wanted[number] = 1;
       return wanted;
     }
     const { firstChunks } = this.project;
     const base = firstChunks[first] as number;
     const wanted = new Uint8Array((firstChunks[end] as number) - base);
-    for (const number of numbers) {
+    for (const number of numbersIn(words)) {
       const chunk = firstChunks[first + number] as number;
       wanted.fill(1, chunk - base, (firstChunks[first + number + 1] as number) - base);
     }
