@@ -132,7 +132,7 @@ END $$;
 CREATE TRIGGER release_files_insert INSTEAD OF INSERT ON release_files
   FOR EACH ROW EXECUTE FUNCTION insert_release_file();
 
--- A release that is frozen changes from rows to contents.
+-- A release changes from rows to contents when it is frozen, or at the next update if it was frozen before.
 CREATE FUNCTION store_frozen_release() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   held uuid[];
@@ -145,7 +145,7 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER releases_frozen BEFORE UPDATE ON releases FOR EACH ROW
-  WHEN (OLD.frozen_at IS NULL AND NEW.frozen_at IS NOT NULL AND NEW.contents_id IS NULL)
+  WHEN (NEW.frozen_at IS NOT NULL AND NEW.contents_id IS NULL)
   EXECUTE FUNCTION store_frozen_release();
 
 -- Fills a release with file versions, at most one per file, and freezes it. Rows that it has already remain.
