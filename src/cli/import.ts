@@ -23,6 +23,7 @@ const NEEDS_PROJECT = [
   ["project", "--project"],
   ["environment", "--environment"],
   ["owner", "--owner"],
+  ["embedder", "--embedder"],
   ["embed", "--embed"],
   ["embedUrl", "--embed-url"],
   ["embedModel", "--embed-model"],
@@ -50,6 +51,7 @@ export function importCommand(io: Io): Command {
       "owner of a project that is created (default: the user of the first API key)",
       email,
     )
+    .option("--embedder <name>", "embedder of a project that is created, as EMBEDDERS names it")
     .option("--html", "with --markdown: also .html and .htm files, converted to Markdown")
     .option("--asciidoc", "with --markdown: also .adoc and .asciidoc files, converted to Markdown")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")
@@ -70,9 +72,10 @@ map does not name are metadata. Without an embedding column the texts are embedd
 --prune shows what it is going to remove and asks on a terminal. Elsewhere it needs --yes, or --prune-max
 with the largest share of the files that may be removed; --yes removes any number.
 
-All options except --strict and --create require --markdown or --map. Without --embed and --embed-url, texts are
-embedded by feature hashing, which is meant for demonstrations. EMBED_API_KEY is sent to the endpoint as a
-bearer token.
+All options except --strict and --create require --markdown or --map. Texts are embedded by the embedder of the
+project. One that --markdown creates has the one that --embedder names, or \`hashing\`, which is meant for
+demonstrations. With --embed or --embed-url it has none, and those embed the texts of this import; EMBED_API_KEY
+is sent to the endpoint as a bearer token.
 
 Examples:
   ./tessera import project.ndjson files.ndjson.zst

@@ -25,19 +25,3 @@ export async function warnOfMixedEmbedders(
     );
   }
 }
-
-/** Warns after a search whose embedder is not that of the files. */
-export async function warnOfOtherEmbedder(
-  io: Io,
-  sql: Queryable,
-  scope: Parameters<typeof countOtherEmbedders>[1],
-  embedder: Embedder,
-): Promise<void> {
-  const { others, of } = await countOtherEmbedders(sql, scope, embedder.name);
-  if (others === 0) return;
-  const which = others === of ? "the files" : "some files";
-  notice(
-    io,
-    `${which} were embedded by another embedder than ${embedder.name}: search with the options of their import`,
-  );
-}

@@ -20,14 +20,6 @@ const YELLOW = ["\x1b[33m", "\x1b[39m"] as const;
 
 const styled = (text: string, [on, off]: readonly [string, string]) => `${on}${text}${off}`;
 
-/** Where the words of a query occur in a text. */
-export function occurrences(query: string, text: string): [number, number][] {
-  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu));
-  return [...text.matchAll(/[\p{L}\p{N}]+/gu)]
-    .filter(([word]) => words.has(word.toLowerCase()))
-    .map(({ index, 0: word }) => [index, index + word.length]);
-}
-
 /** Text on one line, cut to the length of a snippet. */
 export function excerpt(content: string): string {
   const line = content.replace(/\s+/g, " ").trim();

@@ -1,15 +1,10 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { issueApiKey } from "../api/api-keys/issue.ts";
 import { deleteKey } from "../api/api-keys/manage.ts";
 import { listMembers } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { searchBody } from "../import/embedders/search-body.ts";
-import {
-  EMBED_HASHING_THRESHOLD,
-  LOOKUP_LIMIT_MAX,
-  SEARCH_LIMIT_MAX,
-  SEARCH_THRESHOLD_DEFAULT,
-} from "../shared/limits.ts";
+import { encodeEmbedding } from "../import/records/embedding.ts";
+import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import {
@@ -22,9 +17,8 @@ import {
 import { findProject } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { count, filter, url } from "./options.ts";
-import { warnOfOtherEmbedder } from "./other-embedders.ts";
 import { type Column, jsonOption, notice } from "./output.ts";
-import { excerpt, type Found, occurrences, printFound } from "./query-output.ts";
+import { excerpt, type Found, printFound } from "./query-output.ts";
 import { serviceAddress } from "./service-address.ts";
 
 /** A command that queries the service without a key makes one that is valid for this long. */
@@ -40,31 +34,42 @@ interface QueryOptions {
 }
 
 interface SearchOptions extends QueryOptions, EmbedderOptions {
-  readonly environment: string;
+  readonly environment?: string;
   readonly release?: string;
+  readonly mode?: "semantic" | "keyword" | "hybrid";
   readonly threshold?: number;
 }
 
-type LookupOptions = QueryOptions & Partial<Pick<SearchOptions, "environment" | "release">>;
+type LookupOptions = QueryOptions & Pick<SearchOptions, "environment" | "release">;
+
+interface Snippet {
+  readonly text: string;
+  readonly matches: ReadonlyArray<readonly number[]>;
+}
 
 interface Hit {
   readonly score: number;
-  readonly chunk: { readonly file_path: string; readonly index: number; readonly content: string };
+  /** Null for a file without chunks. */
+  readonly chunk: { readonly file_path: string; readonly index: number } | null;
+  readonly file?: { readonly path: string };
+  readonly title?: string;
+  readonly highlight?: Snippet;
 }
 
 interface Item {
   readonly path: string;
   readonly title?: string;
   readonly score?: number;
-  readonly snippet?: { readonly text: string; readonly matches: ReadonlyArray<readonly number[]> };
+  readonly snippet?: Snippet;
 }
 
-const placeOf = ({ chunk }: Hit) => `${chunk.file_path}#${chunk.index}`;
+const placeOf = ({ chunk, file }: Hit) =>
+  chunk === null ? (file?.path ?? "") : `${chunk.file_path}#${chunk.index}`;
 
 const HITS: readonly Column<Hit>[] = [
   ["score", ({ score }) => score.toFixed(4)],
   ["chunk", placeOf],
-  ["content", ({ chunk }) => excerpt(chunk.content)],
+  ["content", ({ highlight }) => excerpt(highlight?.text ?? "")],
 ];
 
 const ITEMS: readonly Column<Item>[] = [
@@ -79,13 +84,10 @@ const readItem = ({ path, title, score, snippet }: Item): Found => ({
   ...{ passage: snippet?.text ?? "", matches: snippet?.matches ?? [] },
 });
 
-function readHit(text: string): (hit: Hit) => Found {
-  return (hit) => {
-    const passage = excerpt(hit.chunk.content);
-    const matches = occurrences(text, passage);
-    return { score: hit.score.toFixed(4), place: placeOf(hit), passage, matches };
-  };
-}
+const readHit = (hit: Hit): Found => ({
+  ...{ score: hit.score.toFixed(4), place: placeOf(hit), title: hit.title },
+  ...{ passage: hit.highlight?.text ?? "", matches: hit.highlight?.matches ?? [] },
+});
 
 const SHARED_HELP = `
 The service must be running. Its address is --url, else TESSERA_URL, else that of the service that uses
@@ -107,14 +109,20 @@ function queryCommand(name: string, defaultLimit: number, limitMax: number): Com
 
 export function searchCommand(io: Io): Command {
   const command = queryCommand("search", 5, SEARCH_LIMIT_MAX)
-    .description("Embed a text and search for it by vector.")
-    .option("--environment <name>", "the environment to search", "production")
+    .description("Search for the best chunks by text: by meaning and by words.")
+    .option("--environment <name>", "the environment to search")
     .option("--release <name>", "search this release instead")
-    .option("--threshold <score>", "minimum score, 0 to 1", Number)
+    .addOption(
+      new Option("--mode <mode>", "by meaning, by words, or both").choices([
+        ...["semantic", "keyword", "hybrid"],
+      ]),
+    )
+    .option("--threshold <score>", "minimum similarity by meaning, 0 to 1", Number)
     .addHelpText(
       "after",
       `${SHARED_HELP}
-Use the embedder that the files were imported with.
+The project's embedder embeds the text; a project without one is searched by words. Options of embedders are for
+projects without one, whose chunks they have embedded.
 
 Examples:
   ./tessera search "how do snapshots work" --project demo
@@ -128,27 +136,29 @@ Examples:
   });
 }
 
+/** The vector of the text, if an embedder is named for it. */
+async function vectorOf(io: Io, text: string, options: SearchOptions): Promise<object> {
+  if (usesHashing(options) && options.embedDimension === undefined) return {};
+  const { dimension, base64 } = encodeEmbedding(await createEmbedder(io, options).embedQuery(text));
+  return { vector: base64, dimension };
+}
+
 async function search(io: Io, text: string, options: SearchOptions): Promise<void> {
-  const { environment, release, project, filter, json } = options;
-  const embedder = createEmbedder(io, options);
-  const vector = await embedder.embedQuery(text);
-  const usual = usesHashing(options) ? EMBED_HASHING_THRESHOLD : SEARCH_THRESHOLD_DEFAULT;
-  const { threshold = usual, limit } = options;
-  const scope =
-    release === undefined
-      ? `environments/${encodeURIComponent(environment)}`
-      : `releases/${encodeURIComponent(release)}`;
-  await withService(io, options, async (ask, sql) => {
-    const searchFor = (wanted: { limit: number; threshold: number }) =>
-      ask<Hit>(`${scope}/search`, { ...searchBody(vector, wanted), filter });
-    const hits = await searchFor({ limit, threshold });
-    printFound(io, hits, HITS, { read: readHit(text), json });
-    if (sql !== undefined) {
-      await warnOfOtherEmbedder(io, sql, { project, environment, release }, embedder);
+  const { limit, threshold, mode, filter, json } = options;
+  const vector = await vectorOf(io, text, options);
+  const target = targetOf(options);
+  const body = { query: text, filter, ...vector, ...(mode && { mode }), ...(target && { target }) };
+  await withService(io, options, async (ask) => {
+    const hits = await ask<Hit>("retrieve", {
+      ...{ ...body, limit },
+      ...(threshold === undefined ? {} : { threshold }),
+    });
+    printFound(io, hits, HITS, { read: readHit, json });
+    if (hits.length > 0 || mode !== "semantic") return;
+    const [best] = await ask<Hit>("retrieve", { ...body, limit: 1, threshold: 0 });
+    if (best !== undefined) {
+      notice(io, belowThreshold(best, threshold ?? SEARCH_THRESHOLD_DEFAULT));
     }
-    if (hits.length > 0 || threshold === 0) return;
-    const [best] = await searchFor({ limit: 1, threshold: 0 });
-    notice(io, best === undefined ? noVectors(vector.length) : belowThreshold(best, threshold));
   });
 }
 
@@ -157,8 +167,11 @@ function belowThreshold({ score }: Hit, threshold: number): string {
   return `the best score is ${score.toFixed(4)}, below the threshold of ${threshold}: try --threshold ${lower}`;
 }
 
-const noVectors = (dimension: number) =>
-  `nothing to be searched has ${dimension} dimensions, or any similarity: use the embedder of the import`;
+/** The environment or the release that is named. */
+function targetOf({ environment, release }: Partial<SearchOptions>): object | undefined {
+  if (release !== undefined) return { release };
+  return environment === undefined ? undefined : { environment };
+}
 
 export function lookupCommand(io: Io): Command {
   const command = queryCommand("lookup", 5, LOOKUP_LIMIT_MAX)
@@ -176,8 +189,8 @@ Examples:
     );
   return command.action(async (query: string, options: LookupOptions) => {
     requireLimit(command, options, LOOKUP_LIMIT_MAX);
-    const { environment, release, limit, filter, json } = options;
-    const target = release === undefined ? environment && { environment } : { release };
+    const { limit, filter, json } = options;
+    const target = targetOf(options);
     const body = { query, limit, filter, ...(target ? { lookup_target: target } : {}) };
     const items = await withService(io, options, (ask) => ask<Item>("knowledge/lookup", body));
     printFound(io, items, ITEMS, { read: readItem, json });
@@ -198,7 +211,7 @@ type Ask = <T>(path: string, body: object) => Promise<T[]>;
 async function withService<T>(
   io: Io,
   { project, url: given, key }: QueryOptions,
-  work: (ask: Ask, sql?: Sql) => Promise<T>,
+  work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const config = configOf(io);
   const base = given?.replace(/\/+$/, "") ?? serviceAddress(config);
@@ -208,7 +221,7 @@ async function withService<T>(
       send(`${base}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
   const ownKey = key ?? config.apiKey;
   if (ownKey !== undefined) return await work(askWith(ownKey));
-  return await withDatabase(io, (sql) => withKey(sql, project, (made) => work(askWith(made), sql)));
+  return await withDatabase(io, (sql) => withKey(sql, project, (made) => work(askWith(made))));
 }
 
 async function send<T>(address: string, body: object, key: string): Promise<T[]> {

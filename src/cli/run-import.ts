@@ -4,6 +4,8 @@ import { OPERATOR } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
 import type { ImportDestination } from "../import/destination.ts";
+import type { Embedder } from "../import/embedders/embedder.ts";
+import { fingerprintsOf, projectEmbedders } from "../import/embedders/project-embedders.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
@@ -15,7 +17,8 @@ import type { ColumnMap } from "../import/tables/column-map.ts";
 import { sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
-import { createEmbedder, type EmbedderOptions } from "./embedder-options.ts";
+import type { EmbedderOptions } from "./embedder-options.ts";
+import { chooseEmbedder } from "./import-embedder.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
@@ -36,6 +39,8 @@ export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly html?: boolean;
   readonly asciidoc?: boolean;
   readonly map?: ColumnMap;
+  /** The embedder of a project that is created. */
+  readonly embedder?: string | undefined;
 }
 
 /** The options of an import into a project that need not exist. */
@@ -75,6 +80,7 @@ async function importFiles(
       });
       return importRecords(sql, batches, {
         actor: OPERATOR,
+        embedders: fingerprintsOf(projectEmbedders(configOf(io).embedders)),
         strict: options.strict === true,
         onRejected: (where, reason) => reporter.report(where, reason),
         onUnscoped: (where) => reporter.unscoped(where),
@@ -98,20 +104,23 @@ async function importFolder(
   folder: string,
   options: ProjectOptions,
 ): Promise<ImportSummary> {
-  const embedder = createEmbedder(io, options);
   const find = () => findMarkdown(folder, options);
   if (find().paths.length === 0 && options.watch !== true) {
     throw new CommandError(`there is no .md or .mdx file in ${folder}`);
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;
-  const first = async (sql: Sql, destination: ImportDestination) => {
+  const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
     const found = find();
     if (options.prune) await confirmPrune(io, sql, { ...destination, paths: found.paths }, options);
-    await warnOfMixedEmbedders(io, sql, { ...destination, paths: found.paths }, embedder);
+    if (embedder.fingerprint === undefined) {
+      await warnOfMixedEmbedders(io, sql, { ...destination, paths: found.paths }, embedder);
+    }
     return await importFound(io, sql, { ...options, ...destination, ...found, folder, embedder });
   };
   const again = async (sql: Sql, destination: ImportDestination) => {
+    const project = await projectBySlug(sql, destination.project);
+    const { embedder } = await chooseEmbedder(io, sql, project, options);
     const found = find();
     // Nobody can be asked while the folder is watched.
     const prune =
@@ -149,10 +158,9 @@ async function importRows(
   columns: ColumnMap,
   options: ProjectOptions,
 ): Promise<ImportSummary> {
-  const embedder = createEmbedder(io, options);
   const strict = options.strict === true;
   const total = await sizeOfTables(files);
-  return await intoProject(io, options, (sql, destination) =>
+  return await intoProject(io, options, (sql, destination, embedder) =>
     reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
       importTable(
         sql,
@@ -171,16 +179,18 @@ async function importRows(
 async function intoProject(
   io: Io,
   options: ProjectOptions,
-  work: (sql: Sql, destination: ImportDestination) => Promise<ImportSummary>,
+  work: (sql: Sql, destination: ImportDestination, embedder: Embedder) => Promise<ImportSummary>,
   andThen: (sql: Sql, destination: ImportDestination) => Promise<void> = async () => {},
 ): Promise<ImportSummary> {
   const { project, environment = DEFAULT_ENVIRONMENT } = options;
   const all = async (sql: Sql) => {
-    const isNew = (await projectBySlug(sql, project)) === undefined;
+    const known = await projectBySlug(sql, project);
+    const isNew = known === undefined;
     if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
     const owner = options.owner ?? (await defaultOwner(sql));
-    const destination = { project, owner, environments: [environment] };
-    const summary = await work(sql, destination);
+    const { embedder, newEmbedder } = await chooseEmbedder(io, sql, known, options);
+    const destination = { project, owner, environments: [environment], newEmbedder };
+    const summary = await work(sql, destination, embedder);
     const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
       io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));

@@ -1,8 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { issueApiKey } from "../api/api-keys/issue.ts";
+import { HASHING } from "../config/embedders.ts";
 import type { Sql } from "../db/client.ts";
 import { hashingEmbedder } from "../import/embedders/embedder.ts";
+import {
+  importEmbedder,
+  type ProjectEmbedder,
+  projectEmbedders,
+} from "../import/embedders/project-embedders.ts";
 import { searchBody } from "../import/embedders/search-body.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
@@ -24,13 +30,15 @@ const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
  * an API key. Returns undefined if the project cannot be created.
  */
 export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<Demo | undefined> {
+  const hashing = projectEmbedders([]).get(HASHING) as ProjectEmbedder;
   const rejected: string[] = [];
   const summary = await importMarkdown(
     sql,
     {
       folder: DOCUMENTS,
       paths: findMarkdown(DOCUMENTS).paths,
-      embedder: hashingEmbedder(),
+      embedder: importEmbedder(hashing.fingerprint, hashing, () => {}),
+      newEmbedder: HASHING,
       project: PROJECT,
       environments: ["production", "staging"],
       owner: USER,

@@ -26,7 +26,7 @@ export async function readUsers(sql: Queryable, project: ProjectFilter): Promise
 export async function readProjects(sql: Queryable, project: ProjectFilter): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT t.id, t.slug, t.name, t.description, t.features, t.config, t.is_claimed, t.prompt_count,
-      t.provider, t.layout, ${sql.unsafe(times("published_at"))},
+      t.provider, t.layout, t.embedder, ${sql.unsafe(times("published_at"))},
       (SELECT m.user_id FROM memberships m WHERE m.project_id = t.id
         ORDER BY m.role <> 'owner', m.created_at, m.user_id LIMIT 1) AS owner,
       (SELECT json_agg(json_build_object('user', m.user_id, 'role', m.role)
@@ -79,6 +79,7 @@ export async function readVersions(
     : sql``;
   return await sql<VersionRow[]>`
     SELECT f.id, v.project_id AS project, f.path, v.id AS version_id, v.version_key, v.content,
+      (SELECT min(c.embedder) FROM chunks c WHERE c.file_version_id = v.id) AS embedder,
       ARRAY (SELECT e.name FROM environment_files w JOIN environments e ON e.id = w.environment_id
         WHERE w.file_version_id = v.id ORDER BY 1) AS environments,
       ARRAY (SELECT r.name FROM release_rows w JOIN releases r ON r.id = w.release_id

@@ -11,12 +11,14 @@ export interface ImportDestination {
   readonly environments: readonly string[];
   /** The email address of the owner of a project that is created. */
   readonly owner: string;
+  /** The name or the fingerprint of the embedder of a project that is created; none by default. */
+  readonly newEmbedder?: string | undefined;
 }
 
 /** The records of the project, its owner and its environments, as far as they do not exist. */
 export async function missingRecords(
   sql: Sql,
-  { project, environments, owner }: ImportDestination,
+  { project, environments, owner, newEmbedder: embedder }: ImportDestination,
 ): Promise<InputRecord[]> {
   const [found] = await sql<{ environments: string[] }[]>`
     SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
@@ -26,7 +28,7 @@ export async function missingRecords(
     const [user] = await sql`SELECT 1 FROM users WHERE lower(email) = lower(${owner})`;
     const name = owner.slice(0, owner.indexOf("@"));
     if (user === undefined) records.push({ record: "user", email: owner, name });
-    records.push({ record: "project", slug: project, name: project, owner });
+    records.push({ record: "project", slug: project, name: project, owner, embedder });
   }
   for (const name of environments) {
     if (found?.environments.includes(name)) continue;

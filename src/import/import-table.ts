@@ -65,7 +65,8 @@ async function* readBatches(
 
 function sizeOf({ chunks }: TableFile): number {
   return chunks.reduce((sum, { content, embedding }) => {
-    const vector = typeof embedding === "string" ? embedding.length : 4 * (embedding as []).length;
+    const vector =
+      typeof embedding === "string" ? embedding.length : 4 * ((embedding as []) ?? []).length;
     return sum + content.length + vector;
   }, 0);
 }

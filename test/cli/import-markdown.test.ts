@@ -188,13 +188,44 @@ describe("importing Markdown", () => {
   test("warns when files that stay are of another embedder, and not when all are embedded again", async () => {
     write("a.md", "one");
     write("b.md", "two");
-    await importFolder();
+    await importFolder("--embed-dimension", "768");
     rmSync(join(folder, "b.md"));
     const mixed = await importFolder("--embed-dimension", "1024");
     expect(mixed.status).toBe(0);
     expect(mixed.stderr).toContain("production of handbook has files that another embedder than");
     write("b.md", "two");
     expect((await importFolder("--embed-dimension", "1024")).stderr).toBe("");
+  });
+
+  test("embeds by the project's embedder, which another one cannot replace, and later while it is away", async () => {
+    const endpoint = startEmbeddingEndpoint();
+    const settings = { url: endpoint.url, model: "m", dimension: 768 };
+    const env = { DATABASE_URL: cli.database.url, EMBEDDERS: JSON.stringify({ own: settings }) };
+    const run = (...options: string[]) =>
+      callCommand(["import", "--markdown", folder, "--project", "handbook", ...options], { env });
+    const embedders = async () =>
+      (await cli.sql`SELECT embedder FROM chunks ORDER BY file_path`).map((row) => row["embedder"]);
+    write("a.md", "one");
+    const created = await run("--embedder", "own");
+    expect(created.status, created.stderr).toBe(0);
+    expect(await embedders()).toEqual(["own:m:768"]);
+    const other = await run("--embed-dimension", "1024");
+    expect([other.status, other.stderr]).toEqual([
+      1,
+      "tessera: the embedder of handbook is own:m:768, and not feature-hashing-1:1024\n",
+    ]);
+    endpoint.instead = () => new Response("", { status: 503 });
+    write("b.md", "two");
+    const away = await run();
+    expect([away.status, reportsOf(away)]).toEqual([
+      0,
+      ["tessera: the embedder own answered 503: the service embeds the files once it can"],
+    ]);
+    expect(await embedders()).toEqual(["own:m:768", null]);
+    expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(1);
+    endpoint.instead = undefined;
+    const again = await run();
+    expect([again.status, endpoint.served.length]).toEqual([0, 1]);
   });
 
   test("fails at once without the key that an embedder needs, and names it", async () => {

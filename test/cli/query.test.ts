@@ -48,7 +48,7 @@ describe("search and lookup from the terminal", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(hits[0]).toMatchObject({
-      match_type: "semantic",
+      match_type: "hybrid",
       chunk: { file_path: expect.any(String) },
     });
     const items = await run(
@@ -133,8 +133,8 @@ describe("search and lookup from the terminal", () => {
     expect((await entries()).slice(before.length)).toEqual(["key.created"]);
   });
 
-  test("say what the best score is when nothing reaches the threshold", async () => {
-    const search = ["search", "index snapshots", "--project", "handbook"];
+  test("say what the best score is when nothing reaches the threshold, and refuse another embedder", async () => {
+    const search = ["search", "index snapshots", "--project", "handbook", "--mode", "semantic"];
     const nothing = await run(...search, "--threshold", "0.99");
     expect(nothing).toMatchObject({ status: 0, stdout: "" });
     const best =
@@ -144,11 +144,9 @@ describe("search and lookup from the terminal", () => {
     const found = await run(...search, "--threshold", best?.[2] as string);
     expect(found.stdout).toContain(best?.[1] as string);
     const elsewhere = await run(...search, "--embed-dimension", "1024");
-    expect(elsewhere.stderr).toContain("nothing to be searched has 1024 dimensions");
-    expect(elsewhere.stderr).toContain(
-      "the files were embedded by another embedder than feature-hashing",
-    );
-    expect(found.stderr).not.toContain("embedder");
+    expect(elsewhere.status).toBe(1);
+    expect(elsewhere.stderr).toContain("hashing:feature-hashing-1:768");
+    expect(elsewhere.stderr).toContain("1024");
   });
 
   test("name the remedy when no service answers", async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { asOrdinaryUser, installForOrdinaryUser } from "../../support/processes/installation.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
-/** A block of README.md, between lines of three backticks. */
+/** A block of a page, between lines of three backticks. */
 interface Block {
   readonly language: string;
   readonly text: string;
@@ -21,9 +21,9 @@ const END_OF_START = "Set DEMO=off";
 const TERMINAL = { cols: 80, rows: 24 };
 
 /** The blocks in order, without other languages than those of commands and of what they print. */
-function blocksOfReadme(): Block[] {
-  const text = readFileSync(join(PROJECT_ROOT, "README.md"), "utf8");
-  return [...text.matchAll(/^```(sh|text|json)\n([\s\S]*?)^```$/gm)].map(
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(PROJECT_ROOT, page), "utf8");
+  return [...text.matchAll(/^```(sh|text|json|js)\n([\s\S]*?)^```$/gm)].map(
     ([, language = "", body = ""]) => ({ language, text: body }),
   );
 }
@@ -122,6 +122,35 @@ class User {
     return printed;
   }
 
+  /** Saves a file in the folder of the installation. */
+  save(name: string, text: string): void {
+    writeFileSync(join(this.#installation.root, name), this.here(text));
+  }
+
+  /** Runs a block that goes on until the test ends. */
+  async begin(script: string): Promise<void> {
+    const { root, home } = this.#installation;
+    const lines = `KEY=$(cat ${join(home, "key")})\n${this.here(script)}`;
+    const program = Bun.spawn(asOrdinaryUser("sh", "-c", lines), {
+      ...{ cwd: root, env: this.#variables(), stdout: "ignore", stderr: "inherit" },
+      detached: true,
+    });
+    onCleanup(async () => {
+      if (program.exitCode === null) process.kill(-program.pid, "SIGTERM");
+      await program.exited;
+    });
+  }
+
+  /** Runs a block; a question that finds nothing yet is asked until it does. */
+  async untilAnswered(script: string): Promise<string> {
+    for (;;) {
+      const printed = await this.run(script);
+      const isQuestion = /retrieve|search\?/.test(script);
+      const isEarly = isQuestion ? /"data": ?\[\]/ : /"embeddings_waiting":[1-9]/;
+      if (!isEarly.test(printed)) return printed;
+    }
+  }
+
   /** Runs a block in a shell that knows `$KEY` and returns what the terminal shows. */
   async run(script: string): Promise<string> {
     const { root, home } = this.#installation;
@@ -142,6 +171,10 @@ class User {
   }
 }
 
+/** Where the page about building search saves its program, and the port of that. */
+const PROGRAM = "search-box.mjs";
+const PROGRAM_PORT = "8080";
+
 /** Compares what commands have printed with the block that follows them in the README. */
 function compare(printed: string, { language, text }: Block): void {
   if (language === "text") expectLines(printed, text);
@@ -156,7 +189,7 @@ test("every command of the README works for an ordinary user in another folder a
   /** What the last command has printed, until it is compared with a block. */
   let printed: string | undefined;
   let [commands, answers] = [0, 0];
-  for (const { language, text } of blocksOfReadme()) {
+  for (const { language, text } of blocksOf("README.md")) {
     if (language === "sh") {
       printed = undefined;
       if (NOT_RUN.includes(text)) continue;
@@ -176,4 +209,28 @@ test("every command of the README works for an ordinary user in another folder a
     }
   }
   expect({ commands, answers }).toEqual({ commands: 6, answers: 6 });
+  await buildSearch(user);
 });
+
+/** Runs what the page about building search shows, beside the service that the README has started. */
+async function buildSearch(user: User): Promise<void> {
+  const port = String(await freePort());
+  const here = (text: string) => text.replaceAll(PROGRAM_PORT, port);
+  const printed: string[] = [];
+  let [programs, answers] = [0, 0];
+  for (const { language, text } of blocksOf("docs/build-search.md")) {
+    if (text === START) continue;
+    if (language === "js") user.save(PROGRAM, here(text));
+    else if (text.includes(`node ${PROGRAM}`)) {
+      programs++;
+      await user.begin(here(text));
+    } else if (language === "sh") {
+      printed.push(await user.untilAnswered(here(text)));
+    } else {
+      answers++;
+      compare(printed.at(-1) ?? "", { language, text });
+    }
+  }
+  expect({ programs, answers }).toEqual({ programs: 1, answers: 1 });
+  expect(printed.at(-1)).toContain("Kale survives frost");
+}

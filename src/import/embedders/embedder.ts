@@ -10,8 +10,10 @@ export interface Passage {
 export interface Embedder {
   /** Identifies the model and its settings. Vectors of embedders with equal names are comparable. */
   readonly name: string;
-  /** One vector per passage, in the order of the passages. */
-  embedPassages(passages: readonly Passage[]): Promise<Float32Array[]>;
+  /** That of the project's own embedder; undefined for any other. */
+  readonly fingerprint?: string;
+  /** One vector per passage, in the order of the passages; null for those that are embedded later. */
+  embedPassages(passages: readonly Passage[]): Promise<Array<Float32Array | null>>;
   embedQuery(text: string): Promise<Float32Array>;
 }
 

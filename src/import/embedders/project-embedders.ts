@@ -1,8 +1,13 @@
 import { type EmbedderConfig, HASHING } from "../../config/embedders.ts";
-import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
-import { hashingEmbedder, type Passage } from "./embedder.ts";
+import {
+  EMBED_BATCH_INPUTS,
+  EMBED_DEFAULT_DIMENSION,
+  EMBED_TIMEOUT_MS,
+} from "../../shared/limits.ts";
+import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { Endpoint, RequestFailure } from "./endpoint.ts";
+import { embedPassage } from "./feature-hashing.ts";
 import { textOf } from "./remote-embedder.ts";
 
 /** An embedder that projects may name: one of the operator's, or the built-in one. */
@@ -88,7 +93,8 @@ function builtIn(): ProjectEmbedder {
     name: HASHING,
     fingerprint: `${HASHING}:${embedder.name}`,
     dimension: EMBED_DEFAULT_DIMENSION,
-    embedPassages: (passages) => embedder.embedPassages(passages),
+    embedPassages: async (passages) =>
+      passages.map(({ headings, content }) => embedPassage(headings, content)),
     embedQuery: (text) => embedder.embedQuery(text),
   };
 }
@@ -103,4 +109,48 @@ export function projectEmbedders(configs: readonly EmbedderConfig[]): ProjectEmb
 /** Their fingerprints by name. */
 export function fingerprintsOf(embedders: ProjectEmbedders): Record<string, string> {
   return Object.fromEntries([...embedders].map(([name, { fingerprint }]) => [name, fingerprint]));
+}
+
+/** What stands for the embedder in the keys of versions: another one embeds the same versions again. */
+const PROJECTS_OWN = "project";
+
+/**
+ * The embedder of a project for an import. Once it is away, what follows is stored without embeddings, and
+ * the service embeds it later; so is all of it without an embedder.
+ *
+ * @param onAway called once with the reason
+ */
+export function importEmbedder(
+  fingerprint: string,
+  embedder: ProjectEmbedder | undefined,
+  onAway: (reason: string) => void,
+): Embedder {
+  let isAway = embedder === undefined;
+  const embedBatch = async (passages: readonly Passage[]) => {
+    if (embedder === undefined || isAway) return passages.map(() => null);
+    try {
+      return await embedder.embedPassages(passages, EMBED_TIMEOUT_MS);
+    } catch (error) {
+      if (error instanceof TextsRefused) return passages.map(() => null);
+      if (!(error instanceof EmbedderAway)) throw error;
+      isAway = true;
+      onAway(error.message);
+      return passages.map(() => null);
+    }
+  };
+  return {
+    name: PROJECTS_OWN,
+    fingerprint,
+    async embedPassages(passages) {
+      const vectors: Array<Float32Array | null> = [];
+      for (let at = 0; at < passages.length; at += EMBED_BATCH_INPUTS) {
+        vectors.push(...(await embedBatch(passages.slice(at, at + EMBED_BATCH_INPUTS))));
+      }
+      return vectors;
+    },
+    async embedQuery(text) {
+      if (embedder === undefined) throw new Error("the embedder of the project is not configured");
+      return await embedder.embedQuery(text, EMBED_TIMEOUT_MS);
+    },
+  };
 }

@@ -116,13 +116,14 @@ export async function embedChunks(
   return new Map(
     chunked.map(({ document, chunks }) => [
       document,
-      chunks.map((chunk, index) => fileChunk(chunk, index, vectors[next++] as Float32Array)),
+      chunks.map((chunk, index) => fileChunk(chunk, index, vectors[next++] ?? null)),
     ]),
   );
 }
 
-function fileChunk(chunk: MarkdownChunk, index: number, vector: Float32Array): FileChunk {
-  const { dimension, base64 } = encodeEmbedding(vector);
+function fileChunk(chunk: MarkdownChunk, index: number, vector: Float32Array | null): FileChunk {
+  const { dimension, base64 } =
+    vector === null ? { dimension: null, base64: null } : encodeEmbedding(vector);
   return {
     index,
     content: chunk.content,
@@ -138,7 +139,11 @@ function fileChunk(chunk: MarkdownChunk, index: number, vector: Float32Array): F
 /** The file version of a document. Without chunks it refers to a version that is stored already. */
 export function documentVersion(
   document: MarkdownDocument,
-  { project, environments }: { project: string; environments: readonly string[] },
+  {
+    project,
+    environments,
+    embedder,
+  }: { project: string; environments: readonly string[]; embedder: Embedder },
   chunks: readonly FileChunk[] | undefined,
 ): FileVersion {
   return {
@@ -150,6 +155,7 @@ export function documentVersion(
     content: chunks === undefined ? null : document.text,
     versionKey: document.versionKey,
     versionId: undefined,
+    embedder: embedder.fingerprint ?? embedder.name,
     keyIsContentHash: true,
     // The chunks are determined by the text, the chunker and the embedder, which the key hashes.
     fingerprint: document.versionKey,

@@ -69,7 +69,8 @@ export async function embedMissing(files: readonly TableFile[], embedder: Embedd
     missing.map(({ content }) => ({ content, headings: [] })),
   );
   for (const [i, chunk] of missing.entries()) {
-    chunk.embedding = encodeEmbedding(vectors[i] as Float32Array).base64;
+    const vector = vectors[i];
+    if (vector) chunk.embedding = encodeEmbedding(vector).base64;
   }
 }
 

@@ -1,0 +1,70 @@
+import { HASHING } from "../config/embedders.ts";
+import type { Sql } from "../db/client.ts";
+import { fingerprintOf } from "../embeddings/store.ts";
+import type { Embedder } from "../import/embedders/embedder.ts";
+import {
+  embedderName,
+  importEmbedder,
+  type ProjectEmbedder,
+  projectEmbedders,
+} from "../import/embedders/project-embedders.ts";
+import { CommandError } from "./command-error.ts";
+import { createEmbedder, type EmbedderOptions, usesHashing } from "./embedder-options.ts";
+import type { Project } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
+import { notice, withoutControls } from "./output.ts";
+
+interface ChosenEmbedder {
+  readonly embedder: Embedder;
+  /** The fingerprint of the embedder that a new project gets; undefined for none. */
+  readonly newEmbedder?: string | undefined;
+}
+
+function named(io: Io, name: string): ProjectEmbedder {
+  const embedders = projectEmbedders(configOf(io).embedders);
+  const embedder = embedders.get(name);
+  if (embedder !== undefined) return embedder;
+  const names = [...embedders.keys()].join(", ");
+  throw new CommandError(`there is no embedder "${withoutControls(name)}", only ${names}`);
+}
+
+/**
+ * The embedder of an import: that of the project, if it has one. A new project gets the named one, and `hashing`
+ * for a folder without any. A project that has none stays so, and texts are embedded as the options say.
+ *
+ * @param project undefined if it will be created
+ */
+export async function chooseEmbedder(
+  io: Io,
+  sql: Sql,
+  project: Project | undefined,
+  options: EmbedderOptions & { readonly embedder?: string | undefined; readonly markdown?: string },
+): Promise<ChosenEmbedder> {
+  const { embedder: given, markdown } = options;
+  const isOther = !usesHashing(options) || options.embedDimension !== undefined;
+  const later = (reason: string) =>
+    notice(io, `${reason}: the service embeds the files once it can`);
+  if (project === undefined) {
+    // Rows may come with embeddings of any embedder.
+    const name = given ?? (markdown === undefined || isOther ? undefined : HASHING);
+    if (name === undefined) return { embedder: createEmbedder(io, options) };
+    const embedder = named(io, name);
+    const { fingerprint } = embedder;
+    return { embedder: importEmbedder(fingerprint, embedder, later), newEmbedder: fingerprint };
+  }
+  const own = await fingerprintOf(sql, project.id);
+  if (own === null) {
+    if (given !== undefined) {
+      throw new CommandError(`${project.slug} has no embedder: see \`embeddings rebuild --help\``);
+    }
+    return { embedder: createEmbedder(io, options) };
+  }
+  const other = isOther ? createEmbedder(io, options).name : given;
+  if (other !== undefined && other !== embedderName(own)) {
+    throw new CommandError(`the embedder of ${project.slug} is ${own}, and not ${other}`);
+  }
+  const known = projectEmbedders(configOf(io).embedders).get(embedderName(own));
+  if (known?.fingerprint === own) return { embedder: importEmbedder(own, known, later) };
+  later(`the embedder ${own} is not configured here`);
+  return { embedder: importEmbedder(own, undefined, later) };
+}
