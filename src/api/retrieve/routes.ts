@@ -1,9 +1,13 @@
 import type { Coordinator } from "../../coordination/coordinator.ts";
-import { ignoredFieldsHeader, ignoredFieldsOf } from "../../http/ignored-fields.ts";
+import {
+  ignoredFieldsHeader,
+  ignoredFieldsOf,
+  ROUTING_KEY,
+  routingKeyHeader,
+} from "../../http/answer-headers.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
-import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { StoredCursors } from "../scopes/stored-cursors.ts";
 import { RetrieveState } from "./question.ts";

@@ -1,6 +1,6 @@
 import type { VectorOptions } from "../../engine/requests/request.ts";
+import { ignoredFields } from "../../http/answer-headers.ts";
 import { parseJson } from "../../http/body.ts";
-import { ignoredFields } from "../../http/ignored-fields.ts";
 import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
 import {

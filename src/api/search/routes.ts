@@ -2,23 +2,29 @@ import type { TObject } from "@sinclair/typebox";
 import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
+import { ROUTING_KEY, routingKeyHeader } from "../../http/answer-headers.ts";
 import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
-import { ROUTING_KEY, routingKeyHeader } from "../../http/routing-key.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { Problem } from "../../problem/problem.ts";
 import { narrowed } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
-import { answerTag, hasAnswer, searchTag } from "./answer-tag.ts";
+import {
+  answerTag,
+  describeSearch,
+  hasAnswer,
+  recordSearch,
+  searchHeaders,
+  searchTag,
+  setSearchHeaders,
+} from "./answer.ts";
 import { parseOctets, parseSearch } from "./body.ts";
 import { cutFilter } from "./filter-member.ts";
-import { searchHeaders, setSearchHeaders } from "./headers.ts";
-import { describeSearch, recordSearch } from "./record.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,

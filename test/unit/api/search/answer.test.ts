@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { recordSearch } from "../../../../src/api/search/record.ts";
+import { recordSearch } from "../../../../src/api/search/answer.ts";
 import type { SearchWork } from "../../../../src/engine/requests/request.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { Scrape } from "../../../../support/prometheus.ts";
