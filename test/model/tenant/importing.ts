@@ -8,7 +8,10 @@ import type { World } from "../world/world.ts";
 import type { Scene } from "./tenant.ts";
 
 const OK = 200;
-/** Longer than commands bear an outage. */
+/**
+ * Longer than commands bear an outage. The service lets everything else go before an import, so on a busy
+ * machine an import of a few lines may take a minute, too.
+ */
 const HANG_MS = 180_000;
 
 export const ndjson = (records: readonly object[]): string =>
@@ -71,6 +74,7 @@ export async function uploadAll(
   const path = `/projects/${to.slug}/import`;
   const sending = {
     ...{ as: to.as, body: ndjson(records), headers: { "content-type": "application/x-ndjson" } },
+    timeoutMs: HANG_MS,
   };
   await untilImported(place, async () => {
     const reply = await place.requests.send(to.at, "POST", path, sending);

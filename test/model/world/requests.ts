@@ -13,6 +13,8 @@ export interface Sending {
   readonly json?: unknown;
   readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How long it waits for the answer; TIMEOUT_MS by default. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -69,7 +71,7 @@ export class Requests {
   }
 
   async #exchange(at: number, method: string, path: string, sending: Sending): Promise<Reply> {
-    const { as, json, body, headers } = sending;
+    const { as, json, body, headers, timeoutMs = TIMEOUT_MS } = sending;
     let response: Response;
     let text: string;
     try {
@@ -82,7 +84,7 @@ export class Requests {
         },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
         ...(body === undefined ? {} : { body }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       text = await response.text();
     } catch (error) {
