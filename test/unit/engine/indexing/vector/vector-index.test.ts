@@ -63,12 +63,29 @@ const settled = async (index: VectorIndex) => {
   while (index.maintain(PROJECT) !== "done") await Bun.sleep(2);
 };
 
+/** The versions by their numbers; one without chunks has the number of a chunk, too. */
+const numbered = () => {
+  const sizes = Array.from({ length: VERSIONS }, (_, i) => Math.max(1, chunksOf(i).length));
+  const firstChunks = new Uint32Array(VERSIONS + 1);
+  for (const [i, size] of sizes.entries()) firstChunks[i + 1] = (firstChunks[i] as number) + size;
+  const dimensions = new Uint32Array(firstChunks[VERSIONS] as number).fill(DIMENSION);
+  for (let i = 0; i < VERSIONS; i++) {
+    if (chunksOf(i).length === 0) dimensions[firstChunks[i] as number] = 0;
+  }
+  return { numbering: 1, count: VERSIONS, idOf, firstChunks, dimensions };
+};
+const NUMBERED = numbered();
+
 /** Replaces a scope as the indexing thread does: adds what is unknown first. */
 async function replace(index: VectorIndex, scope: string, versions: readonly number[]) {
   const ids = versions.map(idOf);
   const unknown = ids.filter((id) => !index.knows(PROJECT, id));
   if (unknown.length > 0) await index.add(PROJECT, unknown, reader);
-  index.setScope(PROJECT, scope, ids);
+  const numbers = Uint32Array.from(versions).sort();
+  // The indexing thread has no numbers if the index of fields lacks a version.
+  const members =
+    versions.length % 4 === 0 ? undefined : { versions: NUMBERED, numbers, chunks: null };
+  index.setScope(PROJECT, scope, ids, members);
 }
 
 /** Every chunk of a scope that has a vector of the query's direction, and the best others. */
