@@ -65,7 +65,7 @@ describe("the console in a browser", () => {
     }
   });
 
-  test("a lookup shows titles and passages with the words that match marked", async () => {
+  test("a question shows passages with the words that match marked, and no question the files", async () => {
     await view(page, "Search");
     await page.getByLabel("Query").fill("releases");
     await page.getByLabel("Query").press("Enter");
@@ -73,9 +73,14 @@ describe("the console in a browser", () => {
     expect((await page.locator("mark").first().textContent())?.toLowerCase()).toStartWith(
       "release",
     );
-    expect(await page.getByRole("status").textContent()).toMatch(/^10 of \d+ matches/);
+    expect(await page.getByRole("status").textContent()).toMatch(
+      /^10 of at least \d+ matches, found by meaning and words/,
+    );
     await page.getByRole("button", { name: "More" }).click();
     await results().nth(10).waitFor();
+    await page.getByLabel("Query").fill("");
+    await page.getByLabel("Query").press("Enter");
+    await page.getByText(/^10 of \d+ matches, [\d.]+ ms/).waitFor();
   });
 
   test("the chunks most similar to a chunk are found, itself first, with score, plan and times", async () => {

@@ -19,6 +19,33 @@ export function lookupItem({ path, title, snippet, score, matched_fields: fields
 }
 
 /**
+ * A hit of a retrieval: a chunk, or a file without chunks.
+ *
+ * @param {any} hit
+ * @param {(chunk: any) => void} similar
+ */
+export function hitItem(
+  { chunk, file, highlight, title, heading, score, match_type: type, scores },
+  similar,
+) {
+  const path = chunk?.file_path ?? file.path;
+  const place = heading && heading !== title ? `${title}: ${heading}` : title;
+  const onclick = () => similar(chunk);
+  const label = `Chunks similar to ${path}, chunk ${chunk?.index}`;
+  return element(
+    "li",
+    { class: "card" },
+    element("h3", {}, place ?? path),
+    element("p", { class: "muted" }, element("code", {}, path)),
+    element("p", {}, ...marked(highlight)),
+    element("p", { class: "muted" }, `score ${score.toFixed(SCORE_DIGITS)}, ${type}`),
+    scores.semantic === null
+      ? null
+      : element("button", { type: "button", "aria-label": label, onclick }, "Similar chunks"),
+  );
+}
+
+/**
  * The text of a snippet in pieces, its matches marked by their offsets.
  *
  * @param {{ text: string, matches: [number, number][] }} snippet

@@ -1,6 +1,6 @@
 import { call, listProjects, projectPath } from "./api.js";
 import { element, failure, field, onSubmit, suggesting } from "./dom.js";
-import { chunkItem, lookupItem, timingOf } from "./results.js";
+import { chunkItem, hitItem, lookupItem, timingOf } from "./results.js";
 import { parseVector } from "./vector.js";
 
 const MODES = { text: "Text", vector: "Vector", chunks: "Browse chunks" };
@@ -103,22 +103,36 @@ async function suggestNames({ project, kind, name }, slug) {
   names();
 }
 
-/** @param {any} inputs @param {any} output @param {string} [cursor] */
+/**
+ * Finds passages by meaning and by words; without a query lists the files.
+ *
+ * @param {any} inputs
+ * @param {any} output
+ * @param {string} [cursor]
+ */
 async function searchText(inputs, output, cursor) {
   const { project, kind, name, query, limit } = inputs;
   const text = query.value.trim();
-  const { body, ms } = await call(projectPath(project.input.value, "knowledge", "lookup"), {
+  const target = { [kind.value]: name.input.value };
+  const question = text === "" ? { lookup_target: target } : { query: text, target };
+  const operation = text === "" ? ["knowledge", "lookup"] : ["retrieve"];
+  const { body, headers, ms } = await call(projectPath(project.input.value, ...operation), {
     method: "POST",
     body: {
-      ...(text === "" ? {} : { query: text }),
+      ...question,
       ...(cursor === undefined ? {} : { cursor }),
-      lookup_target: { [kind.value]: name.input.value },
       limit: Number(limit.value),
     },
   });
-  output.list.append(...body.data.map(lookupItem));
+  const similar = (/** @type {any} */ chunk) => searchLike(inputs, output, chunk);
+  const item = (/** @type {any} */ hit) => hitItem(hit, similar);
+  output.list.append(...body.data.map(text === "" ? lookupItem : item));
   const shown = output.list.children.length;
-  output.status.textContent = `${shown} of ${body.total_matches} matches, ${ms.toFixed(1)} ms`;
+  const mode = headers.get("x-retrieval");
+  const bound = mode === null || mode === "keyword" ? "" : "at least ";
+  const how =
+    mode === null ? "" : `, found by ${mode === "keyword" ? "words" : "meaning and words"}`;
+  output.status.textContent = `${shown} of ${bound}${body.total_matches} matches${how}, ${ms.toFixed(1)} ms`;
   const { next } = body.page_info;
   const load = () => searchText(inputs, output, next);
   output.more.replaceChildren(...(next === null ? [] : [moreButton(output, load)]));
