@@ -136,10 +136,12 @@ describe("a retrieval", () => {
     test(`by ${mode} finds what exhaustive comparison finds, in its order`, () => {
       for (const { query, vector } of questions(8)) {
         for (const threshold of [0, 0.5]) {
-          const truth = retrieveByReference(vocabulary, files, { mode, query, vector, threshold });
-          const { hits } = ask({ mode, query, vector, threshold, limit: 20 });
+          const limit = pick([10, 20]);
+          const asked = { mode, query, vector, threshold, limit };
+          const truth = retrieveByReference(vocabulary, files, asked);
+          const { hits } = ask(asked);
           const expected = new Map(truth.map((hit) => [hit.key, hit]));
-          expect(hits).toHaveLength(Math.min(20, truth.length));
+          expect(hits).toHaveLength(Math.min(limit, truth.length));
           for (const [i, { chunk, score, scores, match_type }] of hits.entries()) {
             const own = expected.get(chunk?.id as string);
             if (own === undefined) throw new Error(`${query}: ${chunk?.id} is not expected`);
@@ -157,7 +159,7 @@ describe("a retrieval", () => {
     });
   }
 
-  test("in short pages holds every hit once, in the order of a long page", () => {
+  test("in short pages holds every hit once, and by one kind of score in the order of a long page", () => {
     for (const { query, vector } of questions(8)) {
       for (const mode of MODES) {
         const all = ask({ mode, query, vector, limit: 21 });
@@ -170,7 +172,9 @@ describe("a retrieval", () => {
         }
         const keys = paged.map(({ chunk }) => chunk?.id);
         expect(new Set(keys).size).toBe(keys.length);
-        expect(keys.slice(0, all.hits.length)).toEqual(all.hits.map(({ chunk }: Hit) => chunk?.id));
+        const expected = all.hits.map(({ chunk }: Hit) => chunk?.id);
+        // More hits by both have further candidates by vector, which may come before others.
+        if (mode !== "hybrid") expect(keys.slice(0, expected.length)).toEqual(expected);
       }
     }
   });

@@ -43,6 +43,9 @@ class MemberReader {
   std::string_view left_;
 };
 
+/// True for a character that stands for itself.
+bool isPlain(char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; }
+
 uint32_t hexValue(char digit) {
   if (digit >= '0' && digit <= '9') return static_cast<uint32_t>(digit - '0');
   return static_cast<uint32_t>((digit | 0x20) - 'a' + 10);
@@ -94,7 +97,12 @@ void decodeJsonString(std::string_view raw, std::u16string& out) {
         i += 2;
       }
     } else if (static_cast<unsigned char>(raw[i]) < 0x80) {
-      out += static_cast<char16_t>(raw[i++]);
+      size_t end = i + 1;
+      while (end < raw.size() && isPlain(raw[end])) end++;
+      const size_t start = out.size();
+      out.resize(start + (end - i));
+      for (size_t at = i; at < end; at++) out[start + at - i] = static_cast<char16_t>(raw[at]);
+      i = end;
     } else {
       size_t end = i;
       while (end < raw.size() && static_cast<unsigned char>(raw[end]) >= 0x80) end++;

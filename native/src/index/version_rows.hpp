@@ -1,7 +1,6 @@
 // Which rows of a shard hold the chunks of a file version.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
@@ -15,11 +14,11 @@ class VersionRows {
   /// Notes a row, which is greater than those before, by the rendered text of its chunk.
   void add(std::string_view chunkText, uint32_t row);
 
-  /// Calls `visit(row)` for rows of a version, and perhaps of others, which the caller tells apart.
+  /// Calls `visit(row)` for the rows of a version, ascending by the index of the chunk.
   template <typename Visit>
   void forEach(std::string_view versionId, const Visit& visit) const {
     std::shared_lock lock(mutex_);
-    const auto [first, last] = spans_.equal_range(hashOf(versionId));
+    const auto [first, last] = spans_.equal_range(keyOf(versionId));
     for (auto span = first; span != last; ++span) {
       for (uint32_t i = 0; i < span->second.count; i++) visit(span->second.first + i);
     }
@@ -33,14 +32,23 @@ class VersionRows {
     uint32_t count;
   };
 
-  static uint64_t hashOf(std::string_view versionId) {
-    return std::hash<std::string_view>()(versionId);
-  }
+  /// A UUID, or the hash of another id.
+  struct Key {
+    uint64_t high;
+    uint64_t low;
+
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const { return key.high ^ key.low * 0x9e3779b97f4a7c15; }
+  };
+
+  static Key keyOf(std::string_view versionId);
 
   mutable std::shared_mutex mutex_;
-  std::unordered_multimap<uint64_t, Span> spans_;
+  std::unordered_multimap<Key, Span, KeyHash> spans_;
   /// The span that was added last; null before the first.
-  std::pair<const uint64_t, Span>* last_ = nullptr;
+  std::pair<const Key, Span>* last_ = nullptr;
 };
 
 }  // namespace tessera

@@ -43,13 +43,13 @@ Statistics ofKeywords(std::span<const FusedItem> items) {
   std::vector<double> scores;
   for (const FusedItem& item : items) if (item.keyword > 0) scores.push_back(item.keyword);
   std::ranges::sort(scores, std::greater());
-  if (scores.size() > FUSED_CANDIDATES) scores.resize(FUSED_CANDIDATES);
+  if (scores.size() > FUSED_FILES) scores.resize(FUSED_FILES);
   double sum = 0, squares = 0;
   for (const double score : scores) {
     sum += score;
     squares += score * score;
   }
-  return statisticsOf(FUSED_CANDIDATES, sum, squares);
+  return statisticsOf(FUSED_FILES, sum, squares);
 }
 
 class Fusion {

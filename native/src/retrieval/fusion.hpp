@@ -6,9 +6,10 @@
 
 namespace tessera {
 
-/// Candidates of each kind. Statistics are taken over this many, so that ranks do not depend on how many
-/// are wanted.
-inline constexpr size_t FUSED_CANDIDATES = 50;
+/// Candidates by text and by vector. Statistics are taken over this many, so that they do not depend on how
+/// many are wanted. Further chunks that only the vector finds do not change the best results.
+inline constexpr size_t FUSED_FILES = 50;
+inline constexpr size_t FUSED_CHUNKS = 12;
 
 /// A file or a chunk that may answer a query.
 struct FusedItem {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/limits.hpp"
 #include "text/markdown_units.hpp"
 #include "text/plain_text.hpp"
 
@@ -11,8 +12,33 @@ namespace tessera {
 static constexpr size_t BEST_PASSAGE_BYTES = size_t{1} << 20;
 /// Chunks before one in which its heading is looked for.
 static constexpr size_t HEADING_CHUNKS = 64;
+/// Code units of a chunk from which a highlight is cut, and how many of them are before its first word.
+static constexpr size_t REGION_UNITS = 4 * MAX_SNIPPET_CHARS;
+static constexpr size_t REGION_LEAD = MAX_SNIPPET_CHARS;
+/// Code units of a chunk in which the headings that it begins with are looked for.
+static constexpr size_t LEADING_UNITS = 512;
 /// More than rounding errors of weights.
 static constexpr double WEIGHT_ROUNDING = 1e-9;
+
+/// Where a line starts, if that is near the position.
+static size_t lineBefore(Units text, size_t position) {
+  if (position == 0) return 0;
+  const size_t earliest = position > REGION_LEAD ? position - REGION_LEAD : 0;
+  const size_t line = text.rfind(u'\n', position);
+  if (line != Units::npos && line >= earliest) return line + 1;
+  // Never inside a surrogate pair.
+  const char16_t unit = text[position];
+  return unit >= 0xdc00 && unit <= 0xdfff ? position - 1 : position;
+}
+
+/// Marks that a snippet does not begin where its text does.
+static void addLead(Snippet& snippet) {
+  snippet.text.insert(0, 1, u'…');
+  for (auto& [start, end] : snippet.matches) {
+    start++;
+    end++;
+  }
+}
 
 Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query,
                    const Tokenizer& tokenizer, LookupScratch& scratch)
@@ -43,15 +69,32 @@ const ChunkRef& Passages::best(std::span<const ChunkRef> chunks) {
 
 void Passages::highlight(const ChunkRef& chunk, Snippet& snippet) {
   decodeJsonString(chunk.parts.content, text_);
-  plainTextOf(text_, plain_);
+  shown_.find(text_, 0, text_.size(), spans_);
+  const FoundWord* first = densestPassage(spans_, query_, found_, counts_).first;
+  // Only the text around the passage is reduced to what a reader sees.
+  const auto at = first == nullptr ? 0 : static_cast<size_t>(first->position);
+  const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0);
+  const Units region = Units(text_).substr(from, REGION_UNITS);
+  plainTextOf(region, plain_);
   shown_.find(plain_, 0, plain_.size(), spans_);
   cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), snippet);
+  if (from > 0 && !snippet.text.starts_with(u'…')) addLead(snippet);
+  const bool goesOn = from + region.size() < text_.size();
+  if (goesOn && !snippet.text.ends_with(u'…')) snippet.text += u'…';
 }
 
-void Passages::highlight(const TextMatch& file, Snippet& snippet) {
-  const TextSegment& segment = segments_[file.segment];
-  const TermMarks marks(segment, file.segment, query_, scratch_.rank.marks);
-  Snippeter(segment, marks, query_, tokenizer_, scratch_.texts).snippet(file.document, snippet);
+void Passages::highlightFiles(std::span<ShownHit> hits) {
+  const auto isOwn = [](const ShownHit& hit, uint32_t segment) {
+    return hit.isWhole && hit.document && hit.document->segment == segment;
+  };
+  for (uint32_t s = 0; s < segments_.size(); s++) {
+    if (std::ranges::none_of(hits, [&](const ShownHit& hit) { return isOwn(hit, s); })) continue;
+    const TermMarks marks(segments_[s], s, query_, scratch_.rank.marks);
+    Snippeter snippeter(segments_[s], marks, query_, tokenizer_, scratch_.texts);
+    for (ShownHit& hit : hits) {
+      if (isOwn(hit, s)) snippeter.snippet(hit.document->document, hit.snippet.emplace());
+    }
+  }
 }
 
 /// The last of the headings that nothing but headings comes before.
@@ -67,11 +110,13 @@ static const MarkdownHeading* leadingHeading(Units text,
   return leading;
 }
 
-std::optional<std::u16string> headingOf(const ChunkRef& chunk, std::span<const ChunkRef> chunks) {
+std::optional<std::u16string> headingOf(const ChunkRef& chunk, const ChunkSource& source) {
   std::u16string text;
-  decodeJsonString(chunk.parts.content, text);
+  // An escape that is cut in two is far behind the headings that a chunk begins with.
+  decodeJsonString(chunk.parts.content.substr(0, LEADING_UNITS), text);
   const auto own = headingsOf(text);
   if (const MarkdownHeading* leading = leadingHeading(text, own)) return leading->text;
+  const auto chunks = source.chunksOf(chunk.parts.versionId);
   auto before = std::ranges::find_if(
       chunks, [&](const ChunkRef& other) { return other.parts.index >= chunk.parts.index; });
   for (size_t i = 0; i < HEADING_CHUNKS && before != chunks.begin(); i++) {

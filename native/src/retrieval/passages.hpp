@@ -7,9 +7,32 @@
 
 #include "retrieval/sources.hpp"
 #include "text/lookup.hpp"
+#include "text/top_matches.hpp"
 #include "text/word_spans.hpp"
 
 namespace tessera {
+
+/// A hit as it is shown.
+struct ShownHit {
+  /// The text of its file; nothing if that has none.
+  std::optional<TextMatch> document;
+  /// None if the file has no chunks.
+  std::optional<ChunkRef> chunk;
+  /// The file in JSON, if there is no chunk.
+  std::string_view file;
+  /// In UTF-8.
+  std::string path;
+  double score = 0;
+  std::optional<double> semantic;
+  std::optional<double> keyword;
+  /// Whether it has all of its file that is in the scope.
+  bool isWhole = false;
+  /// What is highlighted, once it was looked for.
+  std::optional<Snippet> snippet;
+
+  /// Identifies the hit between pages.
+  std::string_view key() const { return chunk ? chunk->parts.id : std::string_view(path); }
+};
 
 class Passages {
  public:
@@ -20,8 +43,8 @@ class Passages {
   const ChunkRef& best(std::span<const ChunkRef> chunks);
   /// The passage of a chunk that covers most of the query.
   void highlight(const ChunkRef& chunk, Snippet& snippet);
-  /// The same of a file without chunks.
-  void highlight(const TextMatch& file, Snippet& snippet);
+  /// Highlights the hits whose text is that of their whole file, as a lookup does.
+  void highlightFiles(std::span<ShownHit> hits);
 
  private:
   const std::span<const TextSegment> segments_;
@@ -38,8 +61,6 @@ class Passages {
 };
 
 /// The heading that a chunk begins with, or the last one before it.
-///
-/// @param chunks those of its version by index
-std::optional<std::u16string> headingOf(const ChunkRef& chunk, std::span<const ChunkRef> chunks);
+std::optional<std::u16string> headingOf(const ChunkRef& chunk, const ChunkSource& source);
 
 }  // namespace tessera

@@ -20,9 +20,10 @@ static constexpr size_t COMPARED_CHUNKS = 16;
 
 namespace {
 
-/// Candidates of each kind. They grow in steps, so that most pages are taken from the same ones.
-size_t depthFor(size_t wanted) {
-  size_t depth = FUSED_CANDIDATES;
+/// How many candidates are needed for some hits. They grow in steps, so that most pages are taken from the
+/// same ones.
+size_t depthFor(size_t wanted, size_t least) {
+  size_t depth = least;
   while (depth < wanted) depth *= 2;
   return depth;
 }
@@ -31,7 +32,6 @@ size_t depthFor(size_t wanted) {
 struct Candidate {
   /// Null for a chunk.
   const TextMatch* match = nullptr;
-  /// That of a chunk; for a file its chunk that is most similar to the query.
   ChunkRef chunk;
   FusedItem item;
 };
@@ -50,7 +50,7 @@ class Retrieval {
         dimension_(static_cast<uint32_t>(request.vector.size())),
         source_(scope, request.mode == RetrievalMode::KEYWORD ? 0 : dimension_, request.versions),
         returned_(request.progress),
-        depth_(depthFor(returned_.size() + request.limit + 1)),
+        wanted_(returned_.size() + request.limit + 1),
         query_(planQuery(view, request.words, {0, 1})),
         passages_(segments_, query_, tokenizer, scratch) {
     answer.unread.clear();
@@ -72,20 +72,20 @@ class Retrieval {
 
  private:
   void findByText() {
-    query_.limit = depth_;
+    query_.limit = isFused() ? depthFor(wanted_, FUSED_FILES) : wanted_;
     auto [total, matches] = rankText(segments_, query_, scratch_.rank);
     answer_.total = total;
     matches_ = std::move(matches);
-    candidates_.reserve(matches_.size() + depth_);
+    candidates_.reserve(matches_.size() + depthFor(wanted_, FUSED_CHUNKS));
     for (const TextMatch& match : matches_) {
       Candidate& candidate = candidates_.emplace_back();
       candidate.match = &match;
       candidate.item.keyword = match.score;
-      candidate.item.counts = candidates_.size() <= FUSED_CANDIDATES;
-      if (request_.mode == RetrievalMode::HYBRID) {
+      candidate.item.counts = candidates_.size() <= FUSED_FILES;
+      if (isFused()) {
         const std::string_view version = versionOf(match);
         byVersion_.emplace(version, candidates_.size() - 1);
-        compareChunks(candidate, source_.chunksOf(version));
+        compareChunks(candidate, version);
       }
     }
   }
@@ -94,30 +94,29 @@ class Retrieval {
     return segments_[match.segment].versionId(match.document);
   }
 
-  /// Finds the chunk of a file that is most similar to the query.
-  void compareChunks(Candidate& candidate, std::span<const ChunkRef> chunks) {
+  bool isFused() const { return request_.mode == RetrievalMode::HYBRID; }
+
+  /// Finds the vector of a file that is most similar to the query.
+  void compareChunks(Candidate& candidate, std::string_view version) {
     size_t compared = 0;
-    for (const ChunkRef& chunk : chunks) {
-      if (chunk.vector == nullptr) continue;
-      if (compared++ == COMPARED_CHUNKS) return;
-      offer(candidate, chunk, cosineOf(chunk));
-    }
+    source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
+      offer(candidate.item, vector, inverseNorm, cosineOf(vector, inverseNorm));
+      return ++compared < COMPARED_CHUNKS;
+    });
   }
 
-  static void offer(Candidate& candidate, const ChunkRef& chunk, double cosine) {
-    FusedItem& item = candidate.item;
+  static void offer(FusedItem& item, const float* vector, double inverseNorm, double cosine) {
     if (item.vector != nullptr && item.cosine >= cosine) return;
-    candidate.chunk = chunk;
-    item.vector = chunk.vector;
-    item.inverseNorm = chunk.inverseNorm;
+    item.vector = vector;
+    item.inverseNorm = inverseNorm;
     item.cosine = cosine;
   }
 
-  double cosineOf(const ChunkRef& chunk) {
+  double cosineOf(const float* vector, double inverseNorm) {
     const float* query = request_.vector.data();
     if (inverseNorm_ == 0) inverseNorm_ = 1 / std::sqrt(kernels().dot(query, query, dimension_));
-    const double dot = kernels().dot(chunk.vector, query, dimension_);
-    return std::clamp(dot * inverseNorm_ * chunk.inverseNorm, -1.0, 1.0);
+    const double dot = kernels().dot(vector, query, dimension_);
+    return std::clamp(dot * inverseNorm_ * inverseNorm, -1.0, 1.0);
   }
 
   void findByVector() {
@@ -125,8 +124,10 @@ class Retrieval {
       for (const GivenHit& hit : *request_.hits) addChunk(hit.chunk, hit.cosine);
       answer_.total = std::max(answer_.total, request_.matches);
     } else if (scope_ != nullptr) {
-      const auto limit = static_cast<uint32_t>(depth_);
-      search(*scope_, {request_.vector.data(), dimension_, limit, request_.threshold}, found_);
+      const size_t limit = isFused() ? depthFor(wanted_, FUSED_CHUNKS) : wanted_;
+      const Query query{request_.vector.data(), dimension_, static_cast<uint32_t>(limit),
+                        request_.threshold, !isFused()};
+      search(*scope_, query, found_);
       for (const Hit& hit : found_.hits) addChunk(chunkAt(*hit.shard, hit.row, true), hit.score);
       answer_.total = std::max(answer_.total, found_.work.matches);
     }
@@ -134,13 +135,14 @@ class Retrieval {
 
   void addChunk(const ChunkRef& chunk, double cosine) {
     Candidate candidate;
-    offer(candidate, chunk, cosine);
-    candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CANDIDATES;
+    candidate.chunk = chunk;
+    offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
+    candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
     const auto file = byVersion_.find(chunk.parts.versionId);
     if (file != byVersion_.end()) {
       // A long file may have a better chunk than those that were compared.
       Candidate& own = candidates_[file->second];
-      offer(own, chunk, cosine);
+      offer(own.item, chunk.vector, chunk.inverseNorm, cosine);
       if (own.item.counts) candidate.item.counts = false;
     }
     candidates_.push_back(candidate);
@@ -149,7 +151,7 @@ class Retrieval {
   /// Puts the candidates into the order of the answer. Equal ones keep theirs: files before chunks, each
   /// in the order in which they were found.
   void rank() {
-    if (request_.mode == RetrievalMode::HYBRID) {
+    if (isFused()) {
       std::vector<FusedItem> items;
       items.reserve(candidates_.size());
       for (const Candidate& candidate : candidates_) items.push_back(candidate.item);
@@ -184,7 +186,7 @@ class Retrieval {
     answer_.progress = request_.progress;
     for (const ShownHit& hit : hits_) {
       ReturnedPaths::append(answer_.progress, hit.key());
-      if (hit.match != nullptr) ReturnedPaths::append(answer_.progress, hit.path);
+      if (hit.keyword) ReturnedPaths::append(answer_.progress, hit.path);
     }
   }
 
@@ -198,11 +200,11 @@ class Retrieval {
       hit.path = jsonStringToUtf8(candidate.chunk.parts.path);
       return hit;
     }
-    hit.match = candidate.match;
-    const TextSegment& segment = segments_[hit.match->segment];
-    hit.path = segment.path(hit.match->document);
+    hit.document = *candidate.match;
+    hit.keyword = candidate.match->score;
+    hit.path = segments_[candidate.match->segment].path(candidate.match->document);
     if (returned_.has(hit.path)) return std::nullopt;
-    const std::string_view version = versionOf(*hit.match);
+    const std::string_view version = versionOf(*candidate.match);
     const auto chunks = source_.chunksOf(version);
     const GivenVersion* given = source_.given(version);
     if (chunks.empty() && given == nullptr) {
@@ -211,21 +213,33 @@ class Retrieval {
       hits_.push_back(std::move(hit));
       return std::nullopt;
     }
-    hit.keyword = hit.match->score;
+    hit.isWhole = chunks.size() <= 1;
     if (chunks.empty()) {
       hit.file = given->file;
       return hit;
     }
     hit.chunk = passages_.best(chunks);
-    if (request_.mode == RetrievalMode::HYBRID && hit.chunk->vector != nullptr) {
-      const double cosine = cosineOf(*hit.chunk);
+    if (isFused() && hit.chunk->vector != nullptr) {
+      const double cosine = cosineOf(hit.chunk->vector, hit.chunk->inverseNorm);
       if (cosine >= request_.threshold) hit.semantic = cosine;
     }
     return hit;
   }
 
+  /// Finds what is shown beside the hits.
+  void findContext() {
+    for (ShownHit& hit : hits_) {
+      if (hit.document || !hit.chunk) continue;
+      const std::string_view version = hit.chunk->parts.versionId;
+      hit.document = documentOf(segments_, hit.path, version);
+      hit.isWhole = hit.document && source_.chunksOf(version).size() == 1;
+    }
+    passages_.highlightFiles(hits_);
+  }
+
   void render(double milliseconds) {
     HitRenderer renderer(segments_, source_, passages_, request_.hasQuery);
+    if (request_.hasQuery) findContext();
     std::string& out = answer_.json;
     out.assign(R"({"data":[)");
     for (const ShownHit& hit : hits_) {
@@ -257,8 +271,8 @@ class Retrieval {
   const uint32_t dimension_;
   const ChunkSource source_;
   const ReturnedPaths returned_;
-  /// Candidates of each kind.
-  const size_t depth_;
+  /// The hits of this page and those before, and one to see whether another page follows.
+  const size_t wanted_;
   TextQuery query_;
   Passages passages_;
   /// One over the length of the query's vector; 0 before it is known.

@@ -1,8 +1,25 @@
 #include "retrieval/sources.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace tessera {
+
+/// The document of a file version; nothing if it has no text in the scope.
+std::optional<TextMatch> documentOf(std::span<const TextSegment> segments,
+                                           std::string_view path, std::string_view versionId) {
+  for (uint32_t s = 0; s < segments.size(); s++) {
+    const TextSegment& segment = segments[s];
+    const auto documents = std::views::iota(uint32_t{0}, segment.documentCount());
+    const auto pathOf = [&](uint32_t document) { return segment.path(document); };
+    // A segment may have several versions of a file.
+    for (const uint32_t document : std::ranges::equal_range(documents, path, {}, pathOf)) {
+      const bool isOwn = segment.versionId(document) == versionId;
+      if (isOwn && segment.inScope.has(document)) return TextMatch{s, document, 0};
+    }
+  }
+  return std::nullopt;
+}
 
 ChunkRef chunkAt(const Shard& shard, uint32_t row, bool withVector) {
   ChunkRef chunk;
@@ -35,8 +52,7 @@ std::vector<ChunkRef> ChunkSource::chunksOf(std::string_view versionId) const {
       const Shard& shard = *part->shard;
       shard.versions().forEach(versionId, [&](uint32_t row) {
         if (!part->rows.has(row)) return;
-        ChunkRef chunk = chunkAt(shard, row, shard.dimension() == dimension_);
-        if (chunk.parts.versionId == versionId) chunks.push_back(chunk);
+        chunks.push_back(chunkAt(shard, row, shard.dimension() == dimension_));
       });
     }
   }

@@ -1,12 +1,15 @@
 // Where a retrieval finds the chunks of a file version.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "common/chunk_text.hpp"
 #include "project/project.hpp"
+#include "text/top_matches.hpp"
 
 namespace tessera {
 
@@ -36,6 +39,25 @@ class ChunkSource {
 
   /// The chunks of a version that are in the scope, by index; empty if none is in memory.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
+  /// Calls `visit(vector, inverseNorm)` for the vectors of its chunks until that returns false.
+  template <typename Visit>
+  void forEachVector(std::string_view versionId, Visit visit) const {
+    if (const GivenVersion* version = given(versionId)) {
+      for (const ChunkRef& chunk : version->chunks) {
+        if (chunk.vector != nullptr && !visit(chunk.vector, chunk.inverseNorm)) return;
+      }
+    } else if (scope_ != nullptr) {
+      bool goesOn = true;
+      for (const auto& part : scope_->parts[static_cast<size_t>(dimensionSlot(dimension_))]) {
+        const Shard& shard = *part->shard;
+        shard.versions().forEach(versionId, [&](uint32_t row) {
+          if (!goesOn || !part->rows.has(row)) return;
+          const uint32_t node = shard.nodeOf(row);
+          goesOn = visit(shard.vectors().vector(node), shard.vectors().inverseNorm(node));
+        });
+      }
+    }
+  }
   /// What the caller has read of a version; null if it has not.
   const GivenVersion* given(std::string_view versionId) const;
 
@@ -44,6 +66,10 @@ class ChunkSource {
   const uint32_t dimension_;
   std::unordered_map<std::string_view, const GivenVersion*> given_;
 };
+
+/// The document of a file version; nothing if it has no text in the scope.
+std::optional<TextMatch> documentOf(std::span<const TextSegment> segments, std::string_view path,
+                                    std::string_view versionId);
 
 /// The chunk of a row.
 ChunkRef chunkAt(const Shard& shard, uint32_t row, bool withVector);

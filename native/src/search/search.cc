@@ -85,7 +85,7 @@ uint64_t membersOf(const ScopeParts& parts) {
 
 PreparedQuery prepare(const ScopeParts& parts, const Query& query, Method method) {
   const double squared = kernels().dot(query.vector, query.vector, query.dimension);
-  const bool isCounted = membersOf(parts) <= COUNT_MAX_NODES;
+  const bool isCounted = query.counts && membersOf(parts) <= COUNT_MAX_NODES;
   PreparedQuery prepared{query, method, isCounted, 1 / std::sqrt(squared), {}};
   const bool exact = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
     return isComparedExactly(*part, query, method);

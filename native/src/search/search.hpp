@@ -11,6 +11,8 @@ struct Query {
   uint32_t dimension;
   uint32_t limit;
   double threshold;
+  /// Whether all that reach the threshold are counted in a small scope.
+  bool counts = true;
 };
 
 /// A chunk. The scope that was searched keeps its shard alive.

@@ -1,7 +1,8 @@
 /** Fuses scores of texts and vectors as native code does, by the definitions. */
 
 /** As in native/src/retrieval/fusion.cc. */
-export const CANDIDATES = 50;
+export const FILES = 50;
+export const CHUNKS = 12;
 const FIRST_WEIGHT = 0.3;
 const FEEDBACK_WEIGHT = 0.7;
 const FEEDBACK_ROUNDS = 2;
@@ -43,8 +44,8 @@ export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
 /** The scores of items, 0 to 1. */
 export function fuseByReference(items: readonly FusedItem[], maxScore: number): number[] {
   const texts = items.map(({ keyword }) => keyword).filter((keyword) => keyword > 0);
-  const best = texts.toSorted((a, b) => b - a).slice(0, CANDIDATES);
-  const padding = Array.from({ length: CANDIDATES - best.length }, () => 0);
+  const best = texts.toSorted((a, b) => b - a).slice(0, FILES);
+  const padding = Array.from({ length: FILES - best.length }, () => 0);
   const text = standard([...best, ...padding]);
   const share = maxScore > 0 ? (best[0] ?? 0) / maxScore : 0;
   const named = Math.min(1, Math.max(0, (share - NAMED_FROM) / (NAMED_TO - NAMED_FROM)));

@@ -3,7 +3,7 @@
 import { planByReference, type QueryPlan, type Vocabulary } from "../lookup-reference/plan.ts";
 import { rankByReference } from "../lookup-reference/ranking.ts";
 import { coverageByReference, markedWords } from "../lookup-reference/snippet.ts";
-import { CANDIDATES, cosineOf, type FusedItem, fuseByReference } from "./fuse.ts";
+import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference } from "./fuse.ts";
 
 export interface ReferenceChunk {
   readonly id: string;
@@ -25,11 +25,18 @@ export interface ReferenceHit {
   readonly semantic: number | null;
 }
 
+/** Candidates are at least so many, and grow in steps until there are enough. */
+function depthOf(least: number, wanted: number): number {
+  return least >= wanted ? least : depthOf(2 * least, wanted);
+}
+
 export interface ReferenceQuery {
   readonly mode: "semantic" | "keyword" | "hybrid";
   readonly query: string;
   readonly vector: Float32Array;
   readonly threshold: number;
+  /** Hits that are asked for. */
+  readonly limit: number;
 }
 
 interface Candidate extends FusedItem {
@@ -58,29 +65,29 @@ function bestPassage(file: ReferenceFile, vocabulary: Vocabulary, plan: QueryPla
 export function retrieveByReference(
   vocabulary: Vocabulary,
   files: readonly ReferenceFile[],
-  { mode, query, vector, threshold }: ReferenceQuery,
+  { mode, query, vector, threshold, limit }: ReferenceQuery,
 ): ReferenceHit[] {
   const plan = planByReference(vocabulary, query);
   const ranked = mode === "semantic" ? [] : rankByReference(vocabulary.view, plan, WHOLE);
   const byPath = new Map(files.map((file) => [file.path, file]));
   const cosine = (chunk: ReferenceChunk) => cosineOf(chunk.vector as Float32Array, vector);
-  const found = ranked.slice(0, CANDIDATES).map(({ path, score }): Candidate => {
+  const found = ranked.slice(0, depthOf(FILES, limit + 1)).map(({ path, score }, i): Candidate => {
     const file = byPath.get(path) as ReferenceFile;
     const similar = file.chunks
       .filter((chunk) => chunk.vector !== null)
       .toSorted((a, b) => cosine(b) - cosine(a))[0];
     const own = { vector: similar?.vector ?? null, cosine: similar ? cosine(similar) : 0 };
-    return { file, chunk: null, keyword: score, counts: true, ...own };
+    return { file, chunk: null, keyword: score, counts: i < FILES, ...own };
   });
-  const isFound = new Set(found.map(({ file }) => file));
+  const counted = new Set(found.filter(({ counts }) => counts).map(({ file }) => file));
   const near = files
     .flatMap((file) => file.chunks.map((chunk) => ({ file, chunk })))
     .filter(({ chunk }) => chunk.vector !== null && cosine(chunk) >= threshold)
     .toSorted((a, b) => cosine(b.chunk) - cosine(a.chunk))
-    .slice(0, CANDIDATES)
-    .map(({ file, chunk }): Candidate => {
+    .slice(0, depthOf(CHUNKS, limit + 1))
+    .map(({ file, chunk }, i): Candidate => {
       const own = { vector: chunk.vector, cosine: cosine(chunk) };
-      return { file, chunk, keyword: 0, counts: !isFound.has(file), ...own };
+      return { file, chunk, keyword: 0, counts: i < CHUNKS && !counted.has(file), ...own };
     });
   const candidates = mode === "keyword" ? found : [...found, ...near];
   const fused = fuseByReference(candidates, plan.maxScore);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { loadConfig } from "../../../../src/config/load.ts";
 import { openEngine } from "../../../../src/engine/open.ts";
 import type { RetrieveRequest } from "../../../../src/engine/requests/request.ts";
-import type { Scope } from "../../../../src/engine/requests/scope.ts";
+import { derivedScope, type Scope } from "../../../../src/engine/requests/scope.ts";
 import { createLog } from "../../../../src/observability/log.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { addEnvironment, addProject, addUser } from "../../../../support/accounts.ts";
@@ -32,16 +32,19 @@ const project = await addProject(sql, user);
 const environment = await addEnvironment(sql, project);
 const centre = randomVector(DIMENSION, 1);
 
+type Passages = ReadonlyArray<readonly [text: string, noise: number]>;
+
 /** A file of passages, each with a vector at a distance from the centre. */
-async function write(
-  path: string,
-  passages: ReadonlyArray<readonly [text: string, noise: number]>,
-) {
+async function write(path: string, passages: Passages, hasVectors = true) {
   const chunks = passages.map(([content, noise], i) => {
     const vector = nearVector(centre, noise, path.length * 100 + i);
     return { id: crypto.randomUUID(), content, vector };
   });
   const version = await writeVersion(sql, project, path, chunks);
+  if (!hasVectors) {
+    await sql`UPDATE chunks SET embedding = NULL, dimension = NULL,
+      metadata = jsonb_build_object('part', index) WHERE file_version_id = ${version.id}`;
+  }
   await attach(sql, project, environment.id, [version]);
   return version;
 }
@@ -52,6 +55,11 @@ const boats = await write("boats.md", [
 ]);
 const near = await write("near.md", [["# Near\n\nNothing of the question.", 0.1]]);
 const both = await write("both.md", [["# Both\n\nA spinnaker again.", 0.2]]);
+const bare: Passages = [
+  ["# Bare\n\nNo vector at all.", 1],
+  ["## Rigging\n\nA kite and its halyard.", 1],
+];
+const unembedded = await write("bare.md", bare, false);
 const unchunked = "# Without chunks\n\nOne more spinnaker.";
 await publishTexts(sql, project, environment, { "unchunked.md": unchunked });
 
@@ -120,4 +128,31 @@ test("pages of a retrieval hold every hit once", async () => {
     expect(page_info.next).toBe(more ? "the-cursor" : null);
   }
   expect(paged).toEqual(all);
+});
+
+test("a chunk without an embedding is found by its text, with the heading above it", async () => {
+  for (const mode of ["keyword", "hybrid"] as const) {
+    const { data } = await retrieve({ mode, query: "halyard", limit: 1 });
+    expect(data.map(keyOf)).toEqual([unembedded.chunks[1]?.id]);
+    expect(data[0]).toMatchObject({ match_type: "keyword", title: "Bare", heading: "Rigging" });
+    expect(data[0].chunk.content).toBe(bare[1]?.[0] as string);
+    const { text, matches } = data[0].highlight;
+    expect(matches.map(([start, end]: [number, number]) => text.slice(start, end))).toEqual([
+      "halyard",
+    ]);
+  }
+});
+
+test("a filter holds for what the text and what the vector finds", async () => {
+  const filtered = derivedScope(scope, JSON.stringify({ path: { $in: ["bare.md", "boats.md"] } }));
+  const { data } = await retrieve({ scope: filtered, query: "spinnaker halyard" });
+  const paths: string[] = data.map(({ chunk }: Json) => chunk.file_path);
+  expect(new Set(paths)).toEqual(new Set(["bare.md", "boats.md"]));
+  expect(paths).toHaveLength(3);
+});
+
+test("a filter of chunks holds for those that are read from the database", async () => {
+  const first = derivedScope(scope, JSON.stringify({ "metadata.part": 0 }));
+  const { data } = await retrieve({ scope: first, mode: "keyword", query: "halyard" });
+  expect(data.map(keyOf)).toEqual([unembedded.chunks[0]?.id]);
 });
