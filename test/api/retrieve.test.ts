@@ -115,6 +115,25 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     expect([release.status, release.body.slug]).toEqual([404, "release-not-found"]);
   });
 
+  test("a release is searched in the versions that it holds", async () => {
+    const { project, ask } = await projectWith({ "a.md": "# Alpha\n\nThe llama was first." });
+    const at = `/projects/${project.slug}`;
+    const release = { name: "v1", environment: "production" };
+    expect((await api.post(`${at}/releases`, release, owner)).status).toBe(201);
+    await api.send("PUT", `${at}/files/a.md`, {
+      ...{ as: owner, body: "# Alpha\n\nThe llama came later." },
+      headers: { "content-type": "text/markdown" },
+    });
+    const contents = async (target: object) => {
+      const { body } = await ask({ query: "llama", mode: "keyword", target });
+      return JSON.stringify(body.data);
+    };
+    await until(async () => (await contents({ environment: "production" })).includes("later"));
+    const old = await contents({ release: "v1" });
+    expect(old).toContain("was first");
+    expect(old).not.toContain("later");
+  });
+
   test("pages neither repeat nor skip a hit, and a cursor is bound to its question", async () => {
     const question = { query: "snapshot release files", limit: 1 };
     const whole = (await ask({ ...question, limit: 100 })).body.data;
