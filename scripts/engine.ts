@@ -30,12 +30,14 @@ const USAGE = `usage: npm run test:engine -- [options] [paths]
 /** Tests of the API that hold for every engine. */
 const API_TESTS = [
   "announced-versions",
+  "embedders",
   "filters",
   "get-index-state",
   "import-isolation",
   "import-records",
   "lookup-knowledge",
   "mcp",
+  "retrieve",
   "search-effort",
   "search-environment",
   "search-release",
