@@ -29,7 +29,7 @@ size_t depthFor(size_t wanted, size_t least) {
 }
 
 /// What may be a hit: a file that its text has found, or a chunk that its vector has found.
-struct Candidate {
+struct HitCandidate {
   /// Null for a chunk.
   const TextMatch* match = nullptr;
   ChunkRef chunk;
@@ -78,7 +78,7 @@ class Retrieval {
     matches_ = std::move(matches);
     candidates_.reserve(matches_.size() + depthFor(wanted_, FUSED_CHUNKS));
     for (const TextMatch& match : matches_) {
-      Candidate& candidate = candidates_.emplace_back();
+      HitCandidate& candidate = candidates_.emplace_back();
       candidate.match = &match;
       candidate.item.keyword = match.score;
       candidate.item.counts = candidates_.size() <= FUSED_FILES;
@@ -97,7 +97,7 @@ class Retrieval {
   bool isFused() const { return request_.mode == RetrievalMode::HYBRID; }
 
   /// Finds the vector of a file that is most similar to the query.
-  void compareChunks(Candidate& candidate, std::string_view version) {
+  void compareChunks(HitCandidate& candidate, std::string_view version) {
     size_t compared = 0;
     source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
       offer(candidate.item, vector, inverseNorm, cosineOf(vector, inverseNorm));
@@ -134,14 +134,14 @@ class Retrieval {
   }
 
   void addChunk(const ChunkRef& chunk, double cosine) {
-    Candidate candidate;
+    HitCandidate candidate;
     candidate.chunk = chunk;
     offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
     candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
     const auto file = byVersion_.find(chunk.parts.versionId);
     if (file != byVersion_.end()) {
       // A long file may have a better chunk than those that were compared.
-      Candidate& own = candidates_[file->second];
+      HitCandidate& own = candidates_[file->second];
       offer(own.item, chunk.vector, chunk.inverseNorm, cosine);
       if (own.item.counts) candidate.item.counts = false;
     }
@@ -154,25 +154,25 @@ class Retrieval {
     if (isFused()) {
       std::vector<FusedItem> items;
       items.reserve(candidates_.size());
-      for (const Candidate& candidate : candidates_) items.push_back(candidate.item);
+      for (const HitCandidate& candidate : candidates_) items.push_back(candidate.item);
       const double best = matches_.empty() ? 0 : matches_.front().score;
       fuse(items, best, query_.maxScore, dimension_);
       for (size_t i = 0; i < items.size(); i++) candidates_[i].item.score = items[i].score;
     } else {
-      for (Candidate& candidate : candidates_) {
+      for (HitCandidate& candidate : candidates_) {
         FusedItem& item = candidate.item;
         const bool isFile = candidate.match != nullptr;
         item.score = isFile ? keywordScore(item.keyword, query_.maxScore) : item.cosine;
       }
     }
     std::ranges::stable_sort(candidates_, std::greater(),
-                             [](const Candidate& candidate) { return candidate.item.score; });
+                             [](const HitCandidate& candidate) { return candidate.item.score; });
   }
 
   /// Takes the hits of the page from the candidates.
   void choose() {
     std::unordered_set<std::string_view> chunkIds;
-    for (const Candidate& candidate : candidates_) {
+    for (const HitCandidate& candidate : candidates_) {
       std::optional<ShownHit> hit = shown(candidate);
       if (!hit || returned_.has(hit->key())) continue;
       if (hit->chunk && !chunkIds.insert(hit->chunk->parts.id).second) continue;
@@ -191,7 +191,7 @@ class Retrieval {
   }
 
   /// What would be shown of a candidate; nothing if its file was returned or has to be read.
-  std::optional<ShownHit> shown(const Candidate& candidate) {
+  std::optional<ShownHit> shown(const HitCandidate& candidate) {
     ShownHit hit;
     hit.score = candidate.item.score;
     if (candidate.match == nullptr) {
@@ -278,7 +278,7 @@ class Retrieval {
   /// One over the length of the query's vector; 0 before it is known.
   double inverseNorm_ = 0;
   std::vector<TextMatch> matches_;
-  std::vector<Candidate> candidates_;
+  std::vector<HitCandidate> candidates_;
   /// The candidates that are files.
   std::unordered_map<std::string_view, size_t> byVersion_;
   std::vector<ShownHit> hits_;
