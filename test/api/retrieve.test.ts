@@ -42,6 +42,9 @@ async function projectWith(files: Readonly<Record<string, string>>, embedder?: s
     return (await api.get(`/projects/${project.slug}/index-state`, owner)).body.embeddings_waiting;
   };
   await until(async () => (await waiting()) === 0);
+  // What is committed is found within a second, the first file by its path.
+  const query = Object.keys(files)[0];
+  await until(async () => (await ask({ query, mode: "keyword" })).body.data.length > 0);
   return { project, ask };
 }
 
