@@ -71,10 +71,13 @@ export function cutFilter(bytes: Uint8Array<ArrayBuffer>): FilterMember | undefi
   // One of the commas around the member goes with it.
   const after = skipSpace(body, end, 1);
   const before = skipSpace(body, key - 1, -1);
-  const range = body[after] === CODE.comma ? [key, after + 1] : [before, end];
-  const isAlone = range[0] === before && body[before] !== CODE.comma;
-  if (filter === undefined || isAlone) return undefined;
-  const [from, to] = range as [number, number];
+  const isFollowed = body[after] === CODE.comma;
+  // Another member must be on the comma's other side: without one, the body is invalid and has to stay so.
+  const hasOther = isFollowed
+    ? body[skipSpace(body, after + 1, 1)] === CODE.quote
+    : body[before] === CODE.comma && body[skipSpace(body, before - 1, -1)] !== CODE.open;
+  if (filter === undefined || !hasOther) return undefined;
+  const [from, to] = isFollowed ? [key, after + 1] : [before, end];
   const member = Buffer.from(body.subarray(from, to));
   body.fill(SPACE, from, to);
   return { filter, restore: (moved) => moved.set(member, from) };

@@ -38,6 +38,8 @@ test("what is not certainly one valid filter of the body is left as it is", () =
     `{"limit":3,"filter":null}`,
     `{"filter":{"path":"a"},"filter":{"path":"b"}}`,
     `{"filter":{"path":"a"}}`,
+    `{,"filter":{"path":"a"}}`,
+    `{"filter":{"path":"a"},}`,
     `{"filter":{"path":"a"} "limit":3}`,
     `{"limit":3,"filter":{"path":"a"`,
     `"filter":`,
