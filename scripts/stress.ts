@@ -16,7 +16,7 @@ const USAGE = `usage: npm run test:threads -- [options]
 /** Sanitizers that work together. */
 const SETS = ["thread", "address,undefined"];
 /** The code for JavaScript is not linked, and kernels are compiled apart. */
-const EXCLUDED = ["addon.cc", "binding", "testing", "kernels", "text"];
+const EXCLUDED = ["addon.cc", "binding", "testing", "kernels", "text", "retrieval"];
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -39,7 +39,7 @@ function run(command: readonly string[]): boolean {
   return Bun.spawnSync([...command], { cwd: root, env: environment, stdio: [...stdio] }).success;
 }
 
-/** What is included as one unit: everything but kernels and lookups by text, which share no state. */
+/** What is included as one unit: everything but kernels, and lookups and retrievals by text, which share no state. */
 function sources(): string[] {
   return readdirSync(join(root, "native/src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cc") && !EXCLUDED.some((part) => name.startsWith(part)))
