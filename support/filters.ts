@@ -7,7 +7,7 @@ const plain = {
   glob(pattern: string, text: string): boolean {
     const source = pattern
       .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-      .replace(/(^|\/)\*\*\//g, "$1\u0001")
+      .replace(/(?<=^|\/)\*\*\//g, "\u0001")
       .replace(/\*\*+/g, "\u0002")
       .replace(/\*/g, "[^/]*")
       .replace(/\?/g, "[^/]")
