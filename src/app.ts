@@ -7,6 +7,7 @@ import { fileOperations } from "./api/files/routes.ts";
 import { importOperations } from "./api/imports/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
 import { mcpOperation } from "./api/mcp/routes.ts";
+import { memberOperations } from "./api/members/routes.ts";
 import { projectOperations } from "./api/projects/routes.ts";
 import { retrieveOperation } from "./api/retrieve/routes.ts";
 import type { ScopeResolver } from "./api/scopes/resolver.ts";
@@ -83,6 +84,7 @@ function operationsOf(services: Services): Operation[] {
   return [
     ...apiKeyOperations(services),
     ...projectOperations(services),
+    ...memberOperations(services),
     ...fileOperations(services),
     ...importOperations(services),
     ...knowledgeOperations(services),

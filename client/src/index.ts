@@ -256,6 +256,33 @@ export class Tessera {
     return this.#transport.send({ ...call, repeatable: false, ...options });
   }
 
+  listMembers(project: string, options: PageOptions = {}): Promise<Schemas["MemberPage"]> {
+    return this.#page(["projects", project, "members"], options);
+  }
+
+  allMembers(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["ProjectMember"], void, undefined> {
+    return items((page) => this.listMembers(project, page), options);
+  }
+
+  /** Makes a user, by id or email address, a member, or changes their role. */
+  putMember(
+    project: string,
+    user: string,
+    json: Schemas["MemberChange"],
+    options: CallOptions = {},
+  ): Promise<Schemas["ProjectMember"]> {
+    const path = ["projects", project, "members", user];
+    return this.#transport.send({ method: "PUT", path, json, repeatable: true, ...options });
+  }
+
+  deleteMember(project: string, user: string, options: CallOptions = {}): Promise<void> {
+    const path = ["projects", project, "members", user];
+    return this.#transport.send({ method: "DELETE", path, repeatable: false, ...options });
+  }
+
   /** Freezes the working set of an environment as a release. */
   createRelease(
     project: string,

@@ -809,6 +809,16 @@ export interface components {
             /** @description The URL of the user's picture; empty when there is none. */
             avatar_src: string;
         };
+        /** @description The role of a member. */
+        MemberChange: {
+            /** @description `owner`s change everything, `editor`s the contents, and a `member` reads the project. */
+            role: "owner" | "editor" | "member";
+        };
+        MemberPage: {
+            /** @description The members of the project, owners first, by email address. */
+            data: components["schemas"]["ProjectMember"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
         /** @description A message. Messages form a tree through `parent_id`. */
         Message: {
             /** @description The message's id. */
@@ -1022,6 +1032,25 @@ export interface components {
              * @example hashing
              */
             embedder?: string;
+        };
+        /** @description A user's membership of a project. */
+        ProjectMember: {
+            /**
+             * Format: uuid
+             * @description The user's id.
+             */
+            id: string;
+            /** @description The user's email address, if known. */
+            email?: string;
+            /** @description The user's name; empty if it is not known. */
+            name: string;
+            /** @description `owner`, `editor` or `member`. Members that were imported may have others, which only read. */
+            role: string;
+            /**
+             * Format: date-time
+             * @description When the user became a member.
+             */
+            since: string;
         };
         ProjectPage: {
             /** @description The caller's projects in order of slug. */

@@ -66,7 +66,7 @@ export async function findOwnedProject(
   const membership = await findMembership(sql, principal, reference);
   if (membership.role === OWNER) return membership;
   throw new Problem("permission-denied", {
-    detail: "Changing or deleting a project needs the role owner in it.",
+    detail: "This needs the role owner in the project.",
   });
 }
 

@@ -1,5 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
+import { isUuid } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
@@ -55,6 +56,13 @@ export async function findUser(
   const [user] = await sql<{ id: string; email: string }[]>`
     SELECT id, email FROM users WHERE lower(email) = lower(${email})`;
   return user;
+}
+
+/** The id of the user with this id or email address. */
+export async function findUserId(sql: Queryable, reference: string): Promise<string | undefined> {
+  if (!isUuid(reference)) return (await findUser(sql, reference))?.id;
+  const [user] = await sql<{ id: string }[]>`SELECT id FROM users WHERE id = ${reference}`;
+  return user?.id;
 }
 
 /** An address of a user that is easily mistyped as this one. */

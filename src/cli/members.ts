@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
-import { listMembers, type Member, putMember, removeMember } from "../api/projects/manage.ts";
-import { OWNER, ROLES, type Role } from "../auth/roles.ts";
+import { putMember, removeMember } from "../api/members/change.ts";
+import { type Member, readMembers } from "../api/members/queries.ts";
+import { OPERATOR, transactionAs } from "../audit/actor.ts";
+import { ROLES, type Role } from "../auth/roles.ts";
 import { findOrCreateUser } from "../auth/users.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
@@ -34,7 +36,7 @@ function listCommand(io: Io): Command {
     .addHelpText("after", "\nExamples:\n  ./tessera members list --project handbook")
     .action(async ({ project, json }: { project: string; json?: boolean }) => {
       const members = await withDatabase(io, async (sql) =>
-        listMembers(sql, (await findProject(sql, project)).id),
+        readMembers(sql, (await findProject(sql, project)).id),
       );
       printList(io, members, COLUMNS, { json, empty: "the project has no members" });
     });
@@ -71,8 +73,12 @@ Examples:
           const user = create
             ? await findOrCreateUser(sql, address)
             : await requireUser(sql, address);
-          const changed = await putMember(sql, project.id, user.id, role);
-          notice(io, `${address} ${changed ? "is now" : "is already"} ${role} of ${project.slug}`);
+          const outcome = await transactionAs(sql, OPERATOR, (tx) =>
+            putMember(tx, project.id, user.id, role),
+          );
+          if (outcome === "last-owner") throw lastOwner(address, project.slug);
+          const state = outcome === "unchanged" ? "is already" : "is now";
+          notice(io, `${address} ${state} ${role} of ${project.slug}`);
         },
         { writes: true },
       );
@@ -97,21 +103,23 @@ Examples:
         async (sql) => {
           const project = await findProject(sql, slug);
           const user = await requireUser(sql, address);
-          const members = await listMembers(sql, project.id);
-          const owners = members.filter(({ role }) => role === OWNER);
-          if (!members.some(({ id }) => id === user.id)) {
+          await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
+          const outcome = await transactionAs(sql, OPERATOR, (tx) =>
+            removeMember(tx, project.id, user.id),
+          );
+          if (outcome === "none") {
             throw new CommandError(`${user.email} is no member of ${project.slug}`);
           }
-          if (owners.length === 1 && owners[0]?.id === user.id) {
-            throw new CommandError(
-              `${user.email} is the only owner of ${project.slug}: make another user its owner first`,
-            );
-          }
-          await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
-          await removeMember(sql, project.id, user.id);
+          if (outcome === "last-owner") throw lastOwner(user.email, project.slug);
           notice(io, `${user.email} is no longer a member of ${project.slug}`);
         },
         { writes: true },
       );
     });
+}
+
+function lastOwner(address: string, slug: string): CommandError {
+  return new CommandError(
+    `${address} is the only owner of ${slug}: make another user its owner first`,
+  );
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { issueApiKey } from "../api/api-keys/issue.ts";
 import { deleteKey } from "../api/api-keys/manage.ts";
-import { listMembers } from "../api/projects/manage.ts";
+import { readMembers } from "../api/members/queries.ts";
 import type { Sql } from "../db/client.ts";
 import { encodeEmbedding } from "../import/records/embedding.ts";
 import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
@@ -246,7 +246,7 @@ async function withKey<T>(
   work: (key: string) => Promise<T>,
 ): Promise<T> {
   const project = await findProject(sql, reference);
-  const members = await listMembers(sql, project.id);
+  const members = await readMembers(sql, project.id);
   const email = members.find((member) => member.email !== null)?.email;
   if (!email) throw new CommandError(`${project.slug} has no member with an address: use --key`);
   const { key, id } = await issueApiKey(sql, {

@@ -120,6 +120,7 @@ export const CATALOGUE = {
   "input-request-not-found": notFound("Input request", "input request ID"),
   "chunk-not-found": notFound("Chunk", "chunk ID"),
   "file-not-found": notFound("File", "path or ID of the file, percent-encoded,"),
+  "user-not-found": notFound("User", "user ID or email address"),
   "api-key-not-found": notFound("API key", "API key ID"),
   "webhook-not-found": notFound("Webhook", "webhook ID"),
   "error-type-not-found": notFound("Error type", "slug"),
@@ -170,6 +171,15 @@ export const CATALOGUE = {
     suggestion: "Choose another name.",
     steps: ["Look up the names in the project.", "Send the request again with another name."],
     related: ["release-not-found"],
+  },
+  "last-owner": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Last owner",
+    detail: "The project has no other owner.",
+    suggestion: "Make another user an owner first.",
+    steps: ["Give another member the role owner.", "Send the request again."],
+    related: ["user-not-found", "permission-denied"],
   },
   "embedder-mismatch": {
     status: 409,

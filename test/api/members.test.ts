@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
+
+const api = await sharedApi();
+const owner = await api.user({ email: `owner-${randomUUID()}@example.com` });
+const project = await api.project(owner);
+const address = () => `user-${randomUUID()}@example.com`;
+
+const listOf = (of: TestProject) => `/projects/${of.slug}/members`;
+const pathOf = (of: TestProject, user: string) => `${listOf(of)}/${encodeURIComponent(user)}`;
+const put = (of: TestProject, user: string, role: unknown, as = owner) =>
+  api.send("PUT", pathOf(of, user), { as, json: { role } });
+const remove = (of: TestProject, user: string, as = owner) =>
+  api.send("DELETE", pathOf(of, user), { as });
+
+describe("GET /projects/{project_reference}/members", () => {
+  test("members see all members with address, name, role and time, owners first, by address", async () => {
+    const own = await api.project(owner);
+    const [b, a] = [`b-${address()}`, `a-${address()}`];
+    const [second, first] = [await api.user({ email: b }), await api.user({ email: a })];
+    const nameless = await api.token(randomUUID());
+    await api.sql`INSERT INTO users (id) VALUES (${nameless.userId})`;
+    await api.join(second, own);
+    await api.join(first, own, "editor");
+    await api.join(nameless, own, "guest");
+    const { status, body } = await api.get(listOf(own), second);
+    expect(status).toBe(200);
+    const others: Json[] = body.data.slice(1);
+    expect(body.data[0]).toMatchObject({ id: owner.userId, role: "owner" });
+    expect(others.filter(({ email }) => email !== undefined)).toMatchObject([
+      { id: first.userId, email: a, role: "editor" },
+      { id: second.userId, email: b, role: "member" },
+    ]);
+    const bare = others.find(({ id }) => id === nameless.userId);
+    expect(Object.keys(bare)).toEqual(["id", "name", "role", "since"]);
+    expect(Math.abs(Date.parse(bare.since) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("pages of any size list every member once and lead back", async () => {
+    const own = await api.project(owner);
+    for (let i = 0; i < 4; i++) {
+      await api.join(await api.user({ email: address() }), own, i === 0 ? "owner" : "member");
+    }
+    const all = (await api.get(listOf(own), owner)).body.data;
+    for (const limit of [1, 2, 5]) {
+      const found: Json[] = [];
+      for (let next = `${listOf(own)}?limit=${limit}`; next !== null; ) {
+        const { body } = await api.get(next, owner);
+        found.push(...body.data);
+        next = body.page_info.next;
+      }
+      expect(found).toEqual(all);
+    }
+    const first = (await api.get(`${listOf(own)}?limit=2`, owner)).body;
+    const second = (await api.get(first.page_info.next, owner)).body;
+    expect((await api.get(second.page_info.prev, owner)).body.data).toEqual(first.data);
+    const foreign = first.page_info.next.replace(own.slug, project.slug);
+    expect((await api.get(foreign, owner)).body.slug).toBe("invalid-cursor");
+  });
+
+  const guarded = { api, path: listOf(project) };
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/members",
+  });
+});
+
+describe("PUT /projects/{project_reference}/members/{user_id}", () => {
+  test("an owner adds a user by address or id and changes the role, which the audit log names", async () => {
+    const email = address();
+    const user = await api.user({ email });
+    const added = await put(project, email.toUpperCase(), "editor");
+    expect(added.status).toBe(201);
+    expect(added.body).toMatchObject({ id: user.userId, email, role: "editor" });
+    expect((await api.get(`/projects/${project.slug}`, user)).status).toBe(200);
+    const changed = await put(project, user.userId, "member");
+    expect([changed.status, changed.body]).toEqual([200, { ...added.body, role: "member" }]);
+    expect((await put(project, user.userId, "member")).body).toEqual(changed.body);
+    const entries = await api.sql`
+      SELECT action, user_id, via, details FROM audit_log
+      WHERE project_id = ${project.id} AND details->>'member' = ${user.userId} ORDER BY id`;
+    const by = { user_id: owner.userId, via: "http" };
+    const member = user.userId;
+    expect([...entries]).toEqual([
+      { ...by, action: "member.added", details: { member, role: "editor" } },
+      {
+        ...by,
+        action: "member.changed",
+        details: { member, role: "member", earlier_role: "editor" },
+      },
+    ] as never);
+  });
+
+  test("unknown users are answered 404, and roles that are none 400 by name", async () => {
+    for (const user of [randomUUID(), address(), "nobody"]) {
+      const { status, body } = await put(project, user, "member");
+      expect([status, body.slug]).toEqual([404, "user-not-found"]);
+    }
+    for (const role of ["guest", 1, undefined]) {
+      const { status, body } = await put(project, owner.userId, role);
+      expect([status, body.errors[0].field]).toEqual([400, "role"]);
+    }
+    const { status, body } = await put(project, "x".repeat(256), "member");
+    expect([status, body.errors[0].field]).toEqual([400, "user_id"]);
+  });
+
+  test("the last owner keeps the role until another user has it", async () => {
+    const own = await api.project(owner);
+    const other = await api.user();
+    const refused = await put(own, owner.userId, "editor");
+    expect([refused.status, refused.body.slug]).toEqual([409, "last-owner"]);
+    await put(own, other.userId, "owner");
+    expect((await put(own, owner.userId, "editor")).status).toBe(200);
+    expect((await put(own, owner.userId, "owner")).body.slug).toBe("permission-denied");
+  });
+
+  test("editors and members are answered 403", async () => {
+    for (const role of ["editor", "member"]) {
+      const user = await api.user();
+      await api.join(user, project, role);
+      for (const answer of [
+        await put(project, user.userId, "owner", user),
+        await remove(project, user.userId, user),
+      ]) {
+        expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
+      }
+    }
+  });
+
+  const path = pathOf(project, owner.userId);
+  const guarded = { api, method: "PUT", path, json: { role: "owner" } } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: `/projects/no-such-project/members/${owner.userId}`,
+  });
+});
+
+describe("DELETE /projects/{project_reference}/members/{user_id}", () => {
+  test("a removed member and their keys lose the project, and a second time is a 404", async () => {
+    const user = await api.user();
+    await api.join(user, project, "editor");
+    const key = await api.key(user, { project });
+    expect((await api.get(`/projects/${project.slug}`, key)).status).toBe(200);
+    expect((await remove(project, user.userId)).status).toBe(204);
+    for (const caller of [user, key]) {
+      expect((await api.get(`/projects/${project.slug}`, caller)).status).toBe(404);
+    }
+    const again = await remove(project, user.userId);
+    expect([again.status, again.body.slug]).toEqual([404, "user-not-found"]);
+  });
+
+  test("of owners who remove each other at once, one stays", async () => {
+    for (let round = 0; round < 3; round++) {
+      const own = await api.project(owner);
+      const other = await api.user();
+      await api.join(other, own, "owner");
+      const answers = await Promise.all([
+        remove(own, other.userId, owner),
+        remove(own, owner.userId, other),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
+      const left = await api.sql`SELECT role FROM memberships WHERE project_id = ${own.id}`;
+      expect([...left]).toEqual([{ role: "owner" }]);
+    }
+    const refused = await remove(project, owner.userId);
+    expect([refused.status, refused.body.slug]).toEqual([409, "last-owner"]);
+  });
+
+  const guarded = { api, method: "DELETE", path: pathOf(project, owner.userId) } as const;
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
+  hidesFromForeigners({
+    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
+    missingPath: `/projects/no-such-project/members/${owner.userId}`,
+  });
+});
