@@ -11,9 +11,9 @@ import { timestamp } from "../../shared/formats.ts";
 import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
+import { scopeNameOf } from "../scopes/scope-query.ts";
 import { type FileRow, type PathRange, readFiles, withBegins } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
-import { scopeNameOf } from "./scope-name.ts";
 
 /** Files that a filtered list reads and evaluates at a time. */
 const FILES_FILTERED_ROWS = 1_000;

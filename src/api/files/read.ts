@@ -13,10 +13,10 @@ import {
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { currentScope } from "../scopes/resolver.ts";
+import { type ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { summaryOf } from "./list.ts";
 import { readContent, readFile } from "./queries.ts";
-import type { File, FileHeading, FileScopeQuery } from "./schema.ts";
-import { scopeNameOf } from "./scope-name.ts";
+import type { File, FileHeading } from "./schema.ts";
 
 /** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
 const FILE_PIECE_CHARS = 65_536;
@@ -31,7 +31,7 @@ export const versionTag = (versionId: string) => `"${versionId}"`;
 interface ReadCall {
   readonly principal: Principal;
   readonly params: { readonly project_reference: string; readonly file_reference: string };
-  readonly query: FileScopeQuery;
+  readonly query: ScopeQuery;
   readonly request: Request;
 }
 

@@ -5,6 +5,7 @@ import { type Operation, operation, rawOperation } from "../../http/operation.ts
 import { pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
+import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { listFiles } from "./list.ts";
 import { getFile, versionTag } from "./read.ts";
 import {
@@ -13,7 +14,6 @@ import {
   FileListQuery,
   FilePage,
   FileParams,
-  FileScopeQuery,
   FileSummary,
   WorkingSetQuery,
   WrittenFileParams,
@@ -63,14 +63,6 @@ const PAGE_EXAMPLE: FilePage = {
   },
 };
 
-/** The problems of naming a place where files are. */
-const SCOPE_PROBLEMS = [
-  "validation-failed",
-  "project-not-found",
-  "environment-not-found",
-  "release-not-found",
-] as const;
-
 const WRITE_PROBLEMS = [
   "validation-failed",
   "permission-denied",
@@ -119,7 +111,7 @@ export function fileOperations(
       extension: true,
       permission: "files.read",
       params: FileParams,
-      query: FileScopeQuery,
+      query: ScopeQuery,
       response: File,
       responseExample: EXAMPLE,
       conditional: true,

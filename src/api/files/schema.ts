@@ -5,36 +5,14 @@ import { STORABLE } from "../../shared/formats.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { FrontmatterEntry, nullable, ProjectParams } from "../../shared/schemas.ts";
+import { ScopeQuery } from "../scopes/scope-query.ts";
 
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
 
-const environment = Type.Optional(
-  Type.String({
-    ...storable,
-    description:
-      "The environment, by name. By default `production`, or else the project's first environment " +
-      "by name. One with an active release is read from that release.",
-    examples: ["production"],
-  }),
-);
-
-/** Where a file is read. */
-export const FileScopeQuery = Type.Object({
-  environment,
-  release: Type.Optional(
-    Type.String({
-      ...storable,
-      description: "The release, by name or id, instead of an environment.",
-      examples: ["v1.4.0"],
-    }),
-  ),
-});
-export type FileScopeQuery = Static<typeof FileScopeQuery>;
-
 export const FileListQuery = Type.Object({
-  ...FileScopeQuery.properties,
+  ...ScopeQuery.properties,
   path_prefix: Type.Optional(
     Type.String({
       ...storable,

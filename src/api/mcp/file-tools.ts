@@ -15,10 +15,10 @@ import {
   FileHeading,
   FileListQuery,
   type FilePage,
-  FileScopeQuery,
   FileSummary,
 } from "../files/schema.ts";
 import { Project, type ProjectPage } from "../projects/schema.ts";
+import { ScopeQuery } from "../scopes/scope-query.ts";
 import type { Tool } from "./tool.ts";
 
 const Page = Type.Object({
@@ -87,7 +87,7 @@ export const listProjects: Tool = {
 
 const ListInput = Type.Object({
   ...ProjectParams.properties,
-  ...FileScopeQuery.properties,
+  ...ScopeQuery.properties,
   path_prefix: FileListQuery.properties.path_prefix,
   filter: Type.Optional(Filter),
   ...Page.properties,
@@ -126,7 +126,7 @@ export const listFiles: Tool = {
 const ReadInput = Type.Object({
   ...ProjectParams.properties,
   file: Type.String({ description: "The file's path, as other tools name it, or its id." }),
-  ...FileScopeQuery.properties,
+  ...ScopeQuery.properties,
   start_offset: Type.Optional(
     Type.Integer({ minimum: 0, description: "Where to begin, in UTF-16 units. Default: 0." }),
   ),
