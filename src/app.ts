@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api/api-keys/routes.ts";
 import { chunkOperations } from "./api/chunks/routes.ts";
+import { compareOperation } from "./api/compare/routes.ts";
 import { consolePaths, mountConsole } from "./api/console/pages.ts";
 import { errorOperations } from "./api/errors/routes.ts";
 import { fileOperations } from "./api/files/routes.ts";
@@ -86,6 +87,7 @@ function operationsOf(services: Services): Operation[] {
     ...projectOperations(services),
     ...memberOperations(services),
     ...fileOperations(services),
+    compareOperation(services),
     ...importOperations(services),
     ...knowledgeOperations(services),
     ...chunkOperations(services),

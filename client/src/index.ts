@@ -37,6 +37,12 @@ export interface FileListOptions extends PageOptions, FileScope {
   readonly pathPrefix?: string;
 }
 
+export interface CompareOptions extends PageOptions, FileScope {
+  readonly baseEnvironment?: string;
+  /** A release, by name or id, instead of an environment. */
+  readonly baseRelease?: string;
+}
+
 export interface ChangeFileOptions extends CallOptions {
   /** The environment whose working set changes; that of the project by default. */
   readonly environment?: string;
@@ -171,6 +177,20 @@ export class Tessera {
     options: FileListOptions = {},
   ): AsyncGenerator<Schemas["FileSummary"], void, undefined> {
     return items((page) => this.listFiles(project, page), options);
+  }
+
+  /** What differs between a base and another environment or release. */
+  compareScopes(project: string, options: CompareOptions = {}): Promise<Schemas["Comparison"]> {
+    const { baseEnvironment, baseRelease, environment, release, ...page } = options;
+    const base = { base_environment: baseEnvironment, base_release: baseRelease };
+    return this.#page(["projects", project, "compare"], page, { ...base, environment, release });
+  }
+
+  allChanges(
+    project: string,
+    options: CompareOptions = {},
+  ): AsyncGenerator<Schemas["FileChange"], void, undefined> {
+    return items((page) => this.compareScopes(project, page), options);
   }
 
   /** A file by its path or id. */

@@ -139,6 +139,18 @@ export interface components {
             data: components["schemas"]["Chunk"][];
             page_info: components["schemas"]["PageInfo"];
         };
+        /** @description What differs between two environments or releases. */
+        Comparison: {
+            /** @description Files that the base lacks. */
+            added: number;
+            /** @description Files that only the base has. */
+            removed: number;
+            /** @description Files of which both have different versions. */
+            changed: number;
+            /** @description These files in order of path. */
+            data: components["schemas"]["FileChange"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
         /** @description A conversation, without its messages. */
         Conversation: {
             /** @description The conversation's id. */
@@ -341,6 +353,24 @@ export interface components {
             headings: components["schemas"]["FileHeading"][];
             /** @description The chunks in order. */
             chunks: components["schemas"]["FileChunk"][];
+        };
+        /** @description A file that two environments or releases have differently. */
+        FileChange: {
+            /** @description `added` if the base lacks the file, `removed` if only the base has it, `changed` if the versions differ. */
+            change: "added" | "removed" | "changed";
+            /** @description The path of the file. */
+            path: string;
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The title of the version, of a removed file that of the base's version. */
+            title: string;
+            /** @description The version of the base; null for an added file. */
+            base_version_id: string | null;
+            /** @description The version compared with it; null for a removed file. */
+            version_id: string | null;
         };
         /** @description A chunk, by its place in the content. */
         FileChunk: {

@@ -50,6 +50,8 @@ export function pageRequestOf(call: {
 interface Listing<Row, Key extends unknown[]> {
   /** What a cursor is bound to, such as the operation and the project. */
   readonly binding: string;
+  /** Query parameters that its links repeat; undefined ones are left out. */
+  readonly parameters?: Readonly<Record<string, string | undefined>>;
   readonly keyOf: (row: Row) => Key;
   /** The first `limit` rows in order, after the key if one is given. */
   readonly after: (key: Key | undefined, limit: number) => Promise<Row[]>;
@@ -118,14 +120,22 @@ export async function readListing<Row, Key extends unknown[]>(
   const { rows, hasPrevious, hasNext } = await readPage(listing, limit, position);
 
   const path = request.self.split("?", 1)[0];
+  const linkTo = (more: Readonly<Record<string, string>>) => {
+    const query = new URLSearchParams();
+    const all = { ...listing.parameters, limit: String(limit), ...more };
+    for (const [name, value] of Object.entries(all)) {
+      if (value !== undefined) query.set(name, value);
+    }
+    return `${path}?${query}`;
+  };
   const link = (row: Row | undefined, forward: boolean): string | null => {
     if (row === undefined) return null;
     const to: Position<Key> = [limit, forward, ...keyOf(row)];
-    return `${path}?limit=${limit}&cursor=${cursors.seal(binding, to)}`;
+    return linkTo({ cursor: cursors.seal(binding, to) });
   };
   const pageInfo = {
     self: request.self,
-    first: hasPrevious ? `${path}?limit=${limit}` : null,
+    first: hasPrevious ? linkTo({}) : null,
     next: hasNext ? link(rows.at(-1), true) : null,
     prev: hasPrevious ? link(rows[0], false) : null,
   };

@@ -314,6 +314,8 @@ export const REDIS_COMMAND_TIMEOUT_MS = 500;
 export const REDIS_RECONNECT_MS = 250;
 
 // Lists.
+/** Where the title of a file is looked for in a list, if it was not stored with the file. */
+export const FILE_TITLE_WINDOW_CHARS = 65_536;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 export const CURSOR_MAX_CHARS = 13_334;

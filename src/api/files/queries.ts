@@ -1,8 +1,6 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-
-/** Where the title of a file is looked for in a list, if it was not stored with the file. */
-const FILE_TITLE_WINDOW_CHARS = 65_536;
+import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 
 /** A file and its version in a scope. */
 export interface FileRow {

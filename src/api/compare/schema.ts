@@ -1,0 +1,65 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { PageQuery } from "../../http/pages.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable } from "../../shared/schemas.ts";
+import { ScopeQuery } from "../scopes/scope-query.ts";
+
+const { environment, release } = ScopeQuery.properties;
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const ComparisonQuery = Type.Object({
+  base_environment: Type.Optional({
+    ...environment,
+    description:
+      "The environment to compare with, by name, with the same default as `environment`.",
+  }),
+  base_release: Type.Optional({
+    ...release,
+    description: "The release to compare with, by name or id, instead of an environment.",
+  }),
+  environment,
+  release,
+  ...PageQuery.properties,
+});
+export type ComparisonQuery = Static<typeof ComparisonQuery>;
+
+export const FileChange = Type.Object(
+  {
+    change: Type.Union([Type.Literal("added"), Type.Literal("removed"), Type.Literal("changed")], {
+      description:
+        "`added` if the base lacks the file, `removed` if only the base has it, `changed` if the " +
+        "versions differ.",
+    }),
+    path: Type.String({ description: "The path of the file." }),
+    id: uuid("The file's id."),
+    title: Type.String({
+      description: "The title of the version, of a removed file that of the base's version.",
+    }),
+    base_version_id: nullable(
+      uuid("A version."),
+      "The version of the base; null for an added file.",
+    ),
+    version_id: nullable(
+      uuid("A version."),
+      "The version compared with it; null for a removed file.",
+    ),
+  },
+  {
+    title: "FileChange",
+    description: "A file that two environments or releases have differently.",
+  },
+);
+export type FileChange = Static<typeof FileChange>;
+
+export const Comparison = Type.Object(
+  {
+    added: count("Files that the base lacks."),
+    removed: count("Files that only the base has."),
+    changed: count("Files of which both have different versions."),
+    data: Type.Array(FileChange, { description: "These files in order of path." }),
+    page_info: PageInfo,
+  },
+  { title: "Comparison", description: "What differs between two environments or releases." },
+);
+export type Comparison = Static<typeof Comparison>;
