@@ -9,7 +9,9 @@ function isListed(folder: string): boolean {
 }
 
 test("the folder table of ARCHITECTURE.md names every folder that has sources", () => {
-  const files = filesOf("{src,workers,native,bench,test,support,scripts}/**/*.{ts,sql,cc,hpp,sh}");
+  const files = filesOf(
+    "{src,workers,native,bench,test,support,scripts}/**/*.{ts,tsx,sql,cc,hpp,sh}",
+  );
   const folders = [...new Set(files.map((file) => dirname(file)))].filter(isListed);
   const text = textOf("ARCHITECTURE.md");
   expect(folders.filter((folder) => !text.includes(`\`${folder}/\``))).toEqual([]);

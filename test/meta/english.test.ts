@@ -26,7 +26,7 @@ const PHRASES: ReadonlyArray<readonly [phrase: RegExp, instead: string]> = [
 const texts = filesOf(
   "*.md",
   "{docs,bench}/**/*.md",
-  "{src,workers,native,bench,support,scripts}/**/*.{ts,js,cc,hpp,h,sh}",
+  "{src,workers,native,bench,support,scripts}/**/*.{ts,tsx,js,cc,hpp,h,sh}",
 );
 
 /** The text on one line, without what begins the lines of a comment. */

@@ -67,7 +67,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
   },
 };
 
-const product = filesOf("{src,workers}/**/*.ts", "native/*.ts");
+const product = filesOf("{src,workers}/**/*.{ts,tsx}", "native/*.ts");
 const others = filesOf("{test,bench,support,scripts}/**/*.ts");
 
 /** The names that files import, by the file they come from. */

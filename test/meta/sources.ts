@@ -51,7 +51,7 @@ export function importsOf(file: string): Import[] {
  * to the root of the repository.
  */
 export function filesNamedIn(file: string): string[] {
-  const named = [...codeOf(file).matchAll(/["'`]([^"'`\n]*\.ts)["'`]/g)];
+  const named = [...codeOf(file).matchAll(/["'`]([^"'`\n]*\.tsx?)["'`]/g)];
   return named.flatMap(([, name = ""]) => {
     const candidates = [posix.join(dirname(file), name), posix.normalize(name)];
     return candidates.filter((candidate) => isFile(candidate));

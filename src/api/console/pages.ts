@@ -1,38 +1,74 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import type { Elysia } from "elysia";
 import { basePathOf } from "../../http/request.ts";
 import { pageHeaders } from "../../http/static/page-headers.ts";
 import { StaticDocument } from "../../http/static/static-document.ts";
+import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
-const PAGE = "index.html";
 /** In the page, the path below which its files are. */
 const PLACEHOLDER = "{console}";
 
-const encoder = new TextEncoder();
+type Bytes = Uint8Array<ArrayBuffer>;
+type Bundle = Awaited<ReturnType<typeof bundlePage>>;
 
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".svg": "image/svg+xml",
-};
-
-/** The path of each file: that of the page is the console's own. */
-function routesOf(path: string): Array<{ file: string; route: string }> {
-  const files = readdirSync(FOLDER).filter((file) => extname(file) in TYPES);
-  return files.map((file) => ({ file, route: file === PAGE ? path : `${path}/${file}` }));
+interface PageFile {
+  /** Below the path of the console; empty for the page itself. */
+  readonly name: string;
+  readonly type: string;
+  readonly read: (base: string, bundle: () => Promise<Bundle>) => Promise<Bytes>;
 }
+
+function bundled(name: string): PageFile["read"] {
+  return async (_, bundle) => {
+    const bytes = (await bundle()).get(name);
+    if (bytes === undefined) throw new Error(`the bundle of the console has no ${name}`);
+    return bytes;
+  };
+}
+
+const encoder = new TextEncoder();
+const FILES: readonly PageFile[] = [
+  {
+    name: "",
+    type: "text/html; charset=utf-8",
+    read: async (base) => {
+      const text = await Bun.file(join(FOLDER, "index.html")).text();
+      return encoder.encode(text.replaceAll(PLACEHOLDER, base));
+    },
+  },
+  { name: "main.js", type: "text/javascript; charset=utf-8", read: bundled("main.js") },
+  { name: "main.css", type: "text/css; charset=utf-8", read: bundled("main.css") },
+  {
+    name: "icon.svg",
+    type: "image/svg+xml",
+    read: () => Bun.file(join(FOLDER, "icon.svg")).bytes(),
+  },
+];
+
+const routeOf = (path: string, { name }: PageFile) => (name === "" ? path : `${path}/${name}`);
 
 /** The paths that `mountConsole` serves. */
 export function consolePaths(path: string): string[] {
-  return routesOf(path).map(({ route }) => route);
+  return FILES.map((file) => routeOf(path, file));
+}
+
+/** Makes something when it is needed, once, unless that fails. */
+function lazy<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
 }
 
 /**
  * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
- * so needs none itself. Its files are read once and sent unless the browser has them.
+ * so needs none itself. It is bundled when it is asked for first, so that no start waits for it, and its
+ * files are sent unless the browser has them.
  *
  * @param start lets a request start in this turn of the event loop or a later one
  */
@@ -43,13 +79,15 @@ export function mountConsole(
   start: () => Promise<void> | undefined,
 ): void {
   const base = `${basePathOf(baseUrl)}${path}`;
-  for (const { file, route } of routesOf(path)) {
-    const body = readFileSync(join(FOLDER, file), "utf8").replaceAll(PLACEHOLDER, base);
-    const type = TYPES[extname(file)] as string;
-    const document = new StaticDocument(encoder.encode(body), type, pageHeaders());
-    app.get(route, async ({ request }) => {
+  const bundle = lazy(bundlePage);
+  const headers = pageHeaders({ markup: "refused" });
+  for (const file of FILES) {
+    const document = lazy(
+      async () => new StaticDocument(await file.read(base, bundle), file.type, headers),
+    );
+    app.get(routeOf(path, file), async ({ request }) => {
       await start();
-      return await document.respond(request);
+      return (await document()).respond(request);
     });
   }
 }

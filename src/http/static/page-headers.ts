@@ -2,10 +2,13 @@
 interface PageSources {
   readonly styles?: string;
   readonly scripts?: string;
+  /** `refused`: the browser refuses to make markup or scripts of texts, whatever a script asks for. */
+  readonly markup?: "allowed" | "refused";
 }
 
 /** What a page may load: files of the service only. */
-function pagePolicy({ styles = "'self'", scripts = "'self'" }: PageSources): string {
+function pagePolicy(sources: PageSources): string {
+  const { styles = "'self'", scripts = "'self'", markup = "allowed" } = sources;
   return [
     "default-src 'none'",
     `script-src ${scripts}`,
@@ -15,6 +18,7 @@ function pagePolicy({ styles = "'self'", scripts = "'self'" }: PageSources): str
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    ...(markup === "refused" ? ["trusted-types 'none'", "require-trusted-types-for 'script'"] : []),
   ].join("; ");
 }
 

@@ -2,22 +2,26 @@
 
 const DURATION = "tessera_http_request_duration_seconds";
 
-/**
- * The samples of a text: value by name and labels.
- *
- * @param {string} text
- * @returns {Map<string, { labels: Record<string, string>, value: number }[]>}
- */
-export function parseMetrics(text) {
-  const samples = new Map();
-  for (const [, name, labels = "", value] of text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)/gm)) {
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, of]) => [
-      key,
-      of,
-    ]);
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+type Samples = ReadonlyMap<string, readonly Sample[]>;
+
+/** All requests so far: their number, and how many took at most so many seconds. */
+export interface Requests {
+  readonly count: number;
+  readonly buckets: ReadonlyMap<number, number>;
+}
+
+/** The samples of a text by the names of their metrics. */
+export function parseMetrics(text: string): Samples {
+  const samples = new Map<string, Sample[]>();
+  for (const [, name = "", labels = "", value] of text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)/gm)) {
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
     const list = samples.get(name) ?? [];
     list.push({
-      labels: Object.fromEntries(pairs),
+      labels: Object.fromEntries(pairs.map(([, key = "", of = ""]) => [key, of])),
       value: Number(value?.replace("+Inf", "Infinity")),
     });
     samples.set(name, list);
@@ -25,21 +29,15 @@ export function parseMetrics(text) {
   return samples;
 }
 
-/** The value of a metric without labels; null if it is absent. @param {any} samples @param {string} name */
-export function sampleOf(samples, name) {
+/** The value of a metric without labels; null if it is absent. */
+export function sampleOf(samples: Samples, name: string): number | null {
   return samples.get(name)?.[0]?.value ?? null;
 }
 
-/**
- * The requests of all operations so far: their number, and by upper bound in seconds.
- *
- * @param {ReturnType<typeof parseMetrics>} samples
- */
-export function requestsOf(samples) {
-  /** @type {Map<number, number>} */
-  const buckets = new Map();
+export function requestsOf(samples: Samples): Requests {
+  const buckets = new Map<number, number>();
   for (const { labels, value } of samples.get(`${DURATION}_bucket`) ?? []) {
-    const bound = labels.le === "+Inf" ? Number.POSITIVE_INFINITY : Number(labels.le);
+    const bound = labels["le"] === "+Inf" ? Number.POSITIVE_INFINITY : Number(labels["le"]);
     buckets.set(bound, (buckets.get(bound) ?? 0) + value);
   }
   const counts = samples.get(`${DURATION}_count`) ?? [];
@@ -49,12 +47,12 @@ export function requestsOf(samples) {
 /**
  * The quantile of the requests between two readings, in seconds, as Prometheus estimates it. Null
  * when there were none.
- *
- * @param {number} quantile
- * @param {{ buckets: Map<number, number> }} before
- * @param {{ buckets: Map<number, number> }} after
  */
-export function quantileBetween(quantile, before, after) {
+export function quantileBetween(
+  quantile: number,
+  before: Requests,
+  after: Requests,
+): number | null {
   const bounds = [...after.buckets.keys()].sort((a, b) => a - b);
   const grown = bounds.map((b) => (after.buckets.get(b) ?? 0) - (before.buckets.get(b) ?? 0));
   const total = grown.at(-1) ?? 0;

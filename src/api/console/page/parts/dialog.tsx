@@ -1,0 +1,61 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../base/action.ts";
+import { Button, IconButton } from "./button.tsx";
+import { Form, TextField } from "./form.tsx";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A box above the page, closed with Escape. The element keeps the focus within it and gives it back. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog ref={element} class="dialog" aria-label={title} onClose={onClose}>
+      <div class="panel-head">
+        <h2>{title}</h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly yes: string;
+  /** A text that has to be typed, for what is lost for good. */
+  readonly typed?: string;
+  readonly onConfirm: () => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Asks before something that cannot be undone. It closes when that is done, and shows why it is not. */
+export function Confirm({ title, yes, typed, onConfirm, onClose, children }: ConfirmProps) {
+  const [text, setText] = useState("");
+  const action = useAction(async () => {
+    await onConfirm();
+    onClose();
+  });
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{children}</p>
+      <Form
+        danger
+        action={action}
+        submit={yes}
+        disabled={typed !== undefined && text !== typed}
+        aside={<Button onClick={onClose}>Cancel</Button>}
+      >
+        {typed !== undefined && (
+          <TextField label={`Type ${typed} to confirm`} value={text} onInput={setText} />
+        )}
+      </Form>
+    </Dialog>
+  );
+}

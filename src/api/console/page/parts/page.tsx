@@ -1,0 +1,115 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface PageProps {
+  readonly title: string;
+  /** A sentence below the title. */
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  /** For a view whose first control says what it is. */
+  readonly titleHidden?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A view: its title, which also names the tab and takes the focus, and its contents. */
+export function Page({ title, lead, actions, titleHidden = false, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} - Tessera`;
+  }, [title]);
+  useEffect(() => {
+    // Readers of the screen learn of another view; a box that focuses itself goes first.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <div class="page">
+      <div class={titleHidden ? "visually-hidden" : "page-head"}>
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead && <p class="muted">{lead}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view on a surface of its own. */
+export function Panel({ title, lead, actions, children }: PanelProps) {
+  return (
+    <section class="panel" aria-label={title}>
+      <div class="panel-head">
+        <h2>{title}</h2>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {lead && <p class="muted">{lead}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface Tab {
+  readonly name: string;
+  readonly label: string;
+  readonly href: string;
+}
+
+/** The parts of a view, each with an address. */
+export function Tabs({
+  label,
+  tabs,
+  current,
+}: {
+  label: string;
+  tabs: readonly Tab[];
+  current: string;
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <a key={tab.name} href={tab.href} aria-current={tab.name === current ? "page" : undefined}>
+          {tab.label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Names with their values. */
+export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Badge({
+  kind = "plain",
+  children,
+}: {
+  kind?: "plain" | "good" | "warn";
+  children: ComponentChildren;
+}) {
+  return <span class={`badge ${kind}`}>{children}</span>;
+}
+
+/** How much of something there is, as a bar. The words beside it say the same. */
+export function Bar({ label, value, max }: { label: string; value: number; max: number }) {
+  return <progress class="bar" aria-label={label} value={value} max={max} />;
+}

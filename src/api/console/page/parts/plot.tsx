@@ -1,0 +1,110 @@
+import { useEffect, useRef } from "preact/hooks";
+import UPlot from "uplot";
+
+const HEIGHT_PX = 180;
+
+interface Series {
+  readonly label: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface PlotProps {
+  readonly title: string;
+  /** Seconds since 1970. */
+  readonly times: readonly number[];
+  /** One or two, in the two accents. */
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+}
+
+/** The value of a colour or size of the design. */
+const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
+
+function optionsOf(width: number, { series, format }: PlotProps): UPlot.Options {
+  const axis = {
+    stroke: token("--muted"),
+    font: `12px ${token("--sans")}`,
+    grid: { stroke: token("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  const strokes = [token("--accent"), token("--second")];
+  return {
+    width,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 } },
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    axes: [
+      { ...axis, space: 80 },
+      {
+        ...axis,
+        size: 72,
+        values: (_: UPlot, ticks: number[]) => ticks.map(format),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ label }, index) => ({
+        label,
+        stroke: strokes[index] ?? token("--text"),
+        width: 2,
+        points: { show: false },
+      })),
+    ],
+  };
+}
+
+const dataOf = ({ times, series }: PlotProps): UPlot.AlignedData => [
+  [...times],
+  ...series.map(({ values }) => [...values]),
+];
+
+/** A plot over time with axes and units. Its name says the latest values, for who does not see it. */
+export function Plot(props: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const draw = () => {
+      plot.current?.destroy();
+      const { current } = latest;
+      plot.current = new UPlot(optionsOf(element.clientWidth, current), dataOf(current), element);
+    };
+    const resized = new ResizeObserver(() => {
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+    });
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    draw();
+    resized.observe(element);
+    dark.addEventListener("change", draw);
+    return () => {
+      resized.disconnect();
+      dark.removeEventListener("change", draw);
+      plot.current?.destroy();
+    };
+  }, []);
+  useEffect(() => plot.current?.setData(dataOf(props)));
+  const last = props.series.map(({ label, values }) => {
+    const value = values.at(-1) ?? null;
+    return { label, text: value === null ? "none" : props.format(value) };
+  });
+  return (
+    <figure class="plot">
+      <figcaption>
+        {last.map(({ label, text }, index) => (
+          <span key={label} class={index === 0 ? "first" : "second"}>
+            {label} <b>{text}</b>
+          </span>
+        ))}
+      </figcaption>
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${props.title}: ${last.map(({ label, text }) => `${label} ${text}`).join(", ")}`}
+      />
+    </figure>
+  );
+}

@@ -1,0 +1,86 @@
+import { useEffect } from "preact/hooks";
+import { call, projectPath, type Schemas } from "../base/api.ts";
+import { ago, bytes, counted, number } from "../base/format.ts";
+import { useResource } from "../base/resource.ts";
+import { Badge, Bar, Panel } from "../parts/page.tsx";
+import { Loaded } from "../parts/states.tsx";
+
+type State = Schemas["IndexState"];
+type Index = State["data"][number];
+
+/** Servers report every few seconds. */
+const REFRESH_MS = 5_000;
+
+/** What is searchable of a project, in words and as a bar. */
+export function IndexPanel({ project }: { project: string }) {
+  const state = useResource(
+    `index:${project}`,
+    async (signal) => (await call<State>(projectPath(project, "index-state"), { signal })).body,
+  );
+  useEffect(() => {
+    const timer = setInterval(state.reload, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [state.reload]);
+  return (
+    <Panel
+      title="Index"
+      actions={
+        state.value && (
+          <Badge kind={state.value.complete ? "good" : "warn"}>{wordOf(state.value)}</Badge>
+        )
+      }
+    >
+      <Loaded of={state}>
+        {(value) => (
+          <>
+            <p>{sentenceOf(value)}</p>
+            {value.data.map((index) => (
+              <IndexLine key={`${index.server} ${index.dimension}`} index={index} />
+            ))}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const wordOf = ({ complete, data }: State): string =>
+  complete ? "complete" : data.length === 0 ? "not loaded" : "building";
+
+function sentenceOf({ complete, data, embeddings_waiting: waiting }: State): string {
+  const pending = Math.max(0, ...data.map(({ pending_changes }) => pending_changes));
+  const waits = waiting === 0 ? "" : ` ${counted(waiting, "file")} wait for their embeddings.`;
+  if (data.length === 0) return `No server has the project in memory; a search loads it.${waits}`;
+  if (pending > 0) return `${counted(pending, "change")} cannot be found yet.${waits}`;
+  const graph = complete ? "" : " The graphs are being built; until then searches scan.";
+  return `Everything that was written can be found.${graph}${waits}`;
+}
+
+function IndexLine({ index }: { index: Index }) {
+  const { dimension, vectors, documents, graph_backlog: backlog, recall } = index;
+  const isText = dimension === null;
+  const size = isText ? counted(documents, "text") : counted(vectors, "vector");
+  const name = isText ? "Words" : `Vectors of ${dimension}`;
+  return (
+    <div class="index-line">
+      <p>
+        {name}
+        <span class="muted small">
+          {size}, {bytes(index.memory_bytes)}
+        </span>
+      </p>
+      {!isText && vectors > 0 && (
+        <Bar
+          label={`Vectors of ${dimension} in the graph`}
+          value={vectors - backlog}
+          max={vectors}
+        />
+      )}
+      <p class="muted small">
+        {isText ? "" : `${number(vectors - backlog)} of ${number(vectors)} in the graph, `}
+        {recall === null ? "" : `recall ${number(recall, 4)}, `}
+        server {index.server.slice(0, 8)}, {ago(index.updated_at)}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, projectPath, type Schemas } from "../base/api.ts";
+import { useResource } from "../base/resource.ts";
+import { filterOf, type Question } from "./question.ts";
+import { dimensionOf } from "./vector.ts";
+
+type Hit = Schemas["RetrieveHit"];
+type Page = Schemas["RetrieveResponse"];
+
+const LIMIT = 20;
+/** As many as a list of files has at most. */
+const LISTED = 12;
+
+/** What a list of results shows of a hit, or of a file that is listed without a question. */
+export interface Found {
+  readonly key: string;
+  /** The file's id, or its path. */
+  readonly file: string;
+  readonly path: string;
+  readonly chunk: Schemas["FoundChunk"] | null;
+  readonly title: string | undefined;
+  readonly heading: string | null | undefined;
+  readonly highlight: Schemas["Snippet"] | undefined;
+  /** Absent in a list. */
+  readonly match: Pick<Hit, "score" | "scores" | "match_type"> | undefined;
+}
+
+export interface Results {
+  readonly found: readonly Found[];
+  readonly total: number;
+  /** Whether there may be more matches than the total. */
+  readonly atLeast: boolean;
+  /** How it was answered; undefined for a list of files. */
+  readonly mode: string | undefined;
+  readonly searchMs: number | undefined;
+  readonly ms: number;
+  readonly next: string | null;
+}
+
+function foundOf(hit: Hit): Found {
+  const { chunk, file, title, heading, highlight, score, scores, match_type } = hit;
+  return {
+    key: chunk?.id ?? file?.id ?? "",
+    file: chunk?.file_id ?? file?.id ?? "",
+    path: chunk?.file_path ?? file?.path ?? "",
+    chunk,
+    title,
+    heading,
+    highlight,
+    match: { score, scores, match_type },
+  };
+}
+
+export const isAsked = ({ query, like, vector }: Question): boolean =>
+  query !== "" || like !== "" || vector !== "";
+
+const targetOf = ({ target }: Question) =>
+  target === undefined ? {} : { target: { [target.kind]: target.name } };
+
+const restrictionOf = (question: Question) => {
+  const filter = filterOf(question);
+  return filter === undefined ? {} : { filter };
+};
+
+/** What a retrieval asks besides the query or the vector. People judge what they see: there is no threshold. */
+export function optionsOf(question: Question): Record<string, unknown> {
+  const byVector = question.query === "";
+  const mode = byVector ? "semantic" : question.mode;
+  const threshold = mode === "semantic" ? { threshold: 0 } : {};
+  return { mode, ...threshold, ...targetOf(question), ...restrictionOf(question), limit: LIMIT };
+}
+
+/** The body of a retrieval, with the vector if it is asked with one. */
+export function bodyOf(question: Question, vector: string): Record<string, unknown> {
+  const asked =
+    vector === "" ? { query: question.query } : { vector, dimension: dimensionOf(vector) };
+  return { ...asked, ...optionsOf(question) };
+}
+
+export const embeddingPath = ({ project, like }: Question): string =>
+  projectPath(project, "chunks", like, "embedding");
+
+/** The vector that a question is asked with; empty for a question in words. */
+async function vectorOf(question: Question, signal: AbortSignal): Promise<string> {
+  if (question.like === "") return question.vector;
+  const path = embeddingPath(question);
+  return (await call<Schemas["ChunkEmbedding"]>(path, { signal })).body.vector;
+}
+
+async function retrieve(question: Question, cursor: string | null, signal: AbortSignal) {
+  const json = cursor === null ? bodyOf(question, await vectorOf(question, signal)) : { cursor };
+  const path = projectPath(question.project, "retrieve");
+  const { body, headers, ms } = await call<Page>(path, { method: "POST", json, signal });
+  const mode = headers.get("x-retrieval") ?? undefined;
+  return {
+    found: body.data.map(foundOf),
+    total: body.total_matches,
+    atLeast: mode !== "keyword" && body.page_info.next !== null,
+    mode,
+    searchMs: body.search_time_ms,
+    ms,
+    next: body.page_info.next,
+  };
+}
+
+/** Without a question: the files that there are, in order of path. */
+async function browse(question: Question, cursor: string | null, signal: AbortSignal) {
+  const { target } = targetOf(question);
+  const json = {
+    ...(target === undefined ? {} : { lookup_target: target }),
+    ...restrictionOf(question),
+    ...(cursor === null ? {} : { cursor }),
+    limit: LISTED,
+  };
+  const path = projectPath(question.project, "knowledge", "lookup");
+  const { body, ms } = await call<Schemas["LookupPage"]>(path, { method: "POST", json, signal });
+  const found = body.data.map(
+    (item): Found => ({
+      key: item.path,
+      file: item.path,
+      path: item.path,
+      chunk: null,
+      title: item.title,
+      heading: undefined,
+      highlight: undefined,
+      match: undefined,
+    }),
+  );
+  const { next } = body.page_info;
+  const total = body.total_matches;
+  return { found, total, atLeast: false, mode: undefined, searchMs: undefined, ms, next };
+}
+
+function ask(question: Question, cursor: string | null, signal: AbortSignal): Promise<Results> {
+  return (isAsked(question) ? retrieve : browse)(question, cursor, signal);
+}
+
+/** The results of a question, to which further pages are added. The last ones stay until new ones come. */
+export function useResults(question: Question) {
+  const key = question.project === "" ? undefined : JSON.stringify(question);
+  const first = useResource(key, (signal) => ask(question, null, signal), { keep: true });
+  const [more, setMore] = useState<readonly Results[]>([]);
+  const leaving = useRef(new AbortController());
+  // Further pages belong to a first one.
+  useEffect(() => {
+    setMore([]);
+    leaving.current = new AbortController();
+    return () => leaving.current.abort();
+  }, [first.value]);
+  const pages = first.value === undefined ? [] : [first.value, ...more];
+  const last = pages.at(-1);
+  const loadMore = async () => {
+    const { signal } = leaving.current;
+    if (last === undefined || last.next === null) return;
+    const page = await ask(question, last.next, signal);
+    if (!signal.aborted) setMore((before) => [...before, page]);
+  };
+  const results =
+    first.value === undefined || last === undefined
+      ? undefined
+      : { ...first.value, found: pages.flatMap(({ found }) => found), next: last.next };
+  return { ...first, results, loadMore };
+}

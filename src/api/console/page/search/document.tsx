@@ -1,0 +1,147 @@
+import { call, projectPath, type Schemas } from "../base/api.ts";
+import { bytes, counted } from "../base/format.ts";
+import { useResource } from "../base/resource.ts";
+import { changeParams, hrefOf, type Route } from "../base/router.ts";
+import { CopyButton, IconButton } from "../parts/button.tsx";
+import { Facts, Tabs } from "../parts/page.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import type { Found } from "./ask.ts";
+import { DocumentText } from "./document-text.tsx";
+import type { Question } from "./question.ts";
+import { SearchCode } from "./search-code.tsx";
+
+type File = Schemas["File"];
+
+const PARTS = { text: "Text", chunks: "Chunks", facts: "Metadata", code: "Code" } as const;
+type Part = keyof typeof PARTS;
+
+interface DocumentProps {
+  readonly question: Question;
+  /** The id or the path of the file. */
+  readonly file: string;
+  /** The results beside it, which know the passage that was opened. */
+  readonly found: readonly Found[];
+  readonly params: Route["params"];
+}
+
+function useFile({ project, target }: Question, file: string) {
+  const query = target === undefined ? {} : { [target.kind]: target.name };
+  const key = JSON.stringify([project, query, file]);
+  return useResource(key, async (signal) => {
+    const path = projectPath(project, "files", file);
+    return (await call<File>(path, { query, signal })).body;
+  });
+}
+
+/** An opened result: the file at the passage, its chunks, what is known of it, and the search as code. */
+export function DocumentPane({ question, file, found, params }: DocumentProps) {
+  const loaded = useFile(question, file);
+  const part = (params["part"] ?? "text") as Part;
+  const chunk = params["chunk"] ?? "";
+  const opened = found.find((each) => each.file === file && String(each.chunk?.index) === chunk);
+  const close = () => {
+    changeParams({ file: "", chunk: "", part: "" });
+    document.querySelector<HTMLElement>(".search-box input")?.focus();
+  };
+  const tabs = Object.entries(PARTS).map(([name, label]) => ({
+    name,
+    label,
+    href: hrefOf(["search"], { ...params, part: name === "text" ? "" : name }),
+  }));
+  return (
+    <section class="panel document" aria-label="Document">
+      <div class="panel-head">
+        <h2>{loaded.value?.title ?? "Document"}</h2>
+        <IconButton icon="close" label="Close the document" onClick={close} />
+      </div>
+      <Loaded of={loaded}>
+        {(value) => (
+          <>
+            <p class="document-path muted small">
+              <code>{value.path}</code>
+              <CopyButton text={value.path} label="Copy path" />
+            </p>
+            <Tabs label="Parts of the document" tabs={tabs} current={part} />
+            {part === "chunks" && <Chunks file={value} question={question} params={params} />}
+            {part === "facts" && <Metadata file={value} opened={opened} />}
+            {part === "code" && <SearchCode question={question} />}
+            {!["chunks", "facts", "code"].includes(part) && (
+              <DocumentText file={value} chunk={chunk} opened={opened} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+interface ChunksProps {
+  readonly file: File;
+  readonly question: Question;
+  readonly params: Route["params"];
+}
+
+function Chunks({ file, question, params }: ChunksProps) {
+  if (file.chunks.length === 0) return <Empty title="This file has no chunks." />;
+  const { project, in: target } = params;
+  return (
+    <ol class="chunks">
+      {file.chunks.map(({ id, index, token_count, start_offset, end_offset }) => (
+        <li key={id} aria-current={String(index) === params["chunk"] ? "true" : undefined}>
+          <p class="small muted">
+            chunk {index}, {counted(token_count, "token")}
+          </p>
+          {file.content !== null && (
+            <p class="chunk-text">{file.content.slice(start_offset, end_offset)}</p>
+          )}
+          <p class="actions">
+            <a href={hrefOf(["search"], { ...params, chunk: String(index), part: "" })}>
+              Show in the text
+            </a>
+            <a
+              href={hrefOf(["search"], { project, in: target, filter: question.filter, like: id })}
+              aria-label={`Chunks similar to chunk ${index}`}
+            >
+              Similar chunks
+            </a>
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const shown = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
+
+function Metadata({ file, opened }: { file: File; opened: Found | undefined }) {
+  const metadata = Object.entries(opened?.chunk?.metadata ?? {});
+  return (
+    <div class="page">
+      <Facts
+        of={[
+          ["Size", bytes(file.size)],
+          ["Chunks", file.chunk_count],
+          ["Updated", new Date(file.updated_at).toLocaleString()],
+          ["Version", <code>{file.version_id}</code>],
+        ]}
+      />
+      <h3>Frontmatter</h3>
+      {file.frontmatter.length === 0 ? (
+        <p class="muted">None.</p>
+      ) : (
+        <Facts of={file.frontmatter.map(({ key, value }) => [key, shown(value)] as const)} />
+      )}
+      {opened?.chunk && (
+        <>
+          <h3>Metadata of chunk {opened.chunk.index}</h3>
+          {metadata.length === 0 ? (
+            <p class="muted">None.</p>
+          ) : (
+            <Facts of={metadata.map(([key, value]) => [key, shown(value)] as const)} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Params, Route } from "../base/router.ts";
+
+const MODES = ["hybrid", "semantic", "keyword"] as const;
+export type Mode = (typeof MODES)[number];
+
+interface Target {
+  readonly kind: "environment" | "release";
+  readonly name: string;
+}
+
+/** A question as the address has it. */
+export interface Question {
+  readonly project: string;
+  /** The default environment without one. */
+  readonly target: Target | undefined;
+  readonly mode: Mode;
+  readonly query: string;
+  /** A filter as JSON. */
+  readonly filter: string;
+  /** The id of the chunk whose like are wanted, instead of a query. */
+  readonly like: string;
+  /** A vector as base64, instead of a query. */
+  readonly vector: string;
+}
+
+function parseTarget(text: string | undefined): Target | undefined {
+  const [, kind, name] = /^(environment|release):(.+)$/s.exec(text ?? "") ?? [];
+  if (kind === undefined || name === undefined) return undefined;
+  return { kind: kind as Target["kind"], name };
+}
+
+export const targetText = ({ kind, name }: Target): string => `${kind}:${name}`;
+
+export function questionOf({ params }: Route): Question {
+  return {
+    project: params["project"] ?? "",
+    target: parseTarget(params["in"]),
+    mode: MODES.find((mode) => mode === params["mode"]) ?? "hybrid",
+    query: params["q"] ?? "",
+    filter: params["filter"] ?? "",
+    like: params["like"] ?? "",
+    vector: params["vector"] ?? "",
+  };
+}
+
+/** The filter as an object; undefined without one or if it is no object yet. */
+export function filterOf({ filter }: Question): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(filter);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What asks something else, so that an opened result and a vector of before do not belong to it. */
+export const OTHER_QUESTION: Params = { file: "", chunk: "", like: "", vector: "" };

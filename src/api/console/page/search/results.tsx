@@ -1,0 +1,147 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../base/action.ts";
+import { counted, duration, number } from "../base/format.ts";
+import { hrefOf, parseRoute } from "../base/router.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Marked } from "../parts/marked.tsx";
+import { Empty, Failure } from "../parts/states.tsx";
+import { type Found, isAsked, type Results } from "./ask.ts";
+import type { Question } from "./question.ts";
+import { SearchCode } from "./search-code.tsx";
+
+const HOW: Readonly<Record<string, string>> = {
+  hybrid: "by meaning and words",
+  semantic: "by meaning",
+  keyword: "by words",
+};
+/** Of a chunk that was found by a vector, which has no passage of its own. */
+const PREVIEW_CHARS = 280;
+
+interface Opened {
+  readonly file: string;
+  readonly chunk: string;
+}
+
+interface ResultListProps {
+  readonly question: Question;
+  readonly results: Results;
+  /** While the answer to another question is on its way. */
+  readonly stale: boolean;
+  readonly opened: Opened;
+  readonly onMore: () => Promise<void>;
+}
+
+function summaryOf({ total, atLeast, mode, ms, found }: Results): string {
+  if (mode === undefined) return counted(total, "file");
+  const matches = atLeast
+    ? `at least ${number(total)} matches`
+    : counted(total, "match", "matches");
+  return `${number(found.length)} of ${matches} ${HOW[mode] ?? ""} in ${duration(ms)}`;
+}
+
+/** Moves the focus between results with the arrows, and back to the box from the first one. */
+function onArrow(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const links = [...document.querySelectorAll<HTMLElement>(".result a")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  if (at < 0) return;
+  event.preventDefault();
+  const box = document.querySelector<HTMLElement>(".search-box input");
+  (at + step < 0 ? box : links[at + step])?.focus();
+}
+
+export function ResultList({ question, results, stale, opened, onMore }: ResultListProps) {
+  const [showCode, setShowCode] = useState(false);
+  const more = useAction(onMore);
+  const { found } = results;
+  return (
+    <>
+      <div class="summary">
+        <p class="muted small" role="status">
+          {summaryOf(results)}
+        </p>
+        {isAsked(question) && (
+          <Button kind="quiet" onClick={() => setShowCode(true)}>
+            Show as code
+          </Button>
+        )}
+      </div>
+      {found.length === 0 && (
+        <Empty title="Nothing matches.">
+          <p>Another word, another place or a filter less may help.</p>
+        </Empty>
+      )}
+      <ol class={stale ? "results stale" : "results"} aria-label="Results" onKeyDown={onArrow}>
+        {found.map((each) => (
+          <Result key={each.key} found={each} opened={isOpened(each, opened)} />
+        ))}
+      </ol>
+      {more.error !== undefined && <Failure error={more.error} />}
+      {results.next !== null && (
+        <Button onClick={more.run} disabled={more.running}>
+          More
+        </Button>
+      )}
+      {showCode && (
+        <Dialog title="This search as code" onClose={() => setShowCode(false)}>
+          <SearchCode question={question} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+const isOpened = ({ file, chunk }: Found, opened: Opened): boolean =>
+  file === opened.file && (chunk === null || String(chunk.index) === opened.chunk);
+
+function Result({ found, opened }: { found: Found; opened: boolean }) {
+  const { path, params } = parseRoute(location.hash);
+  const chunk = found.chunk === null ? "" : String(found.chunk.index);
+  const { title, heading, highlight } = found;
+  return (
+    <li class="result">
+      <a
+        href={hrefOf(path, { ...params, file: found.file, chunk, part: "" })}
+        aria-current={opened ? "true" : undefined}
+      >
+        <span class="result-title">
+          {title ?? found.path}
+          {heading && heading !== title && <span class="muted"> › {heading}</span>}
+        </span>
+        <span class="result-path">{found.path}</span>
+        {highlight !== undefined && (
+          <span class="result-text">
+            <Marked of={highlight} />
+          </span>
+        )}
+        {highlight === undefined && found.chunk !== null && (
+          <span class="result-text">{found.chunk.content.slice(0, PREVIEW_CHARS)}</span>
+        )}
+        {found.match !== undefined && <Scores of={found.match} />}
+      </a>
+    </li>
+  );
+}
+
+/** The score that orders the results, and the two that it is made of. */
+function Scores({ of: { score, scores } }: { of: NonNullable<Found["match"]> }) {
+  return (
+    <span class="scores">
+      <span>
+        score <b>{number(score, 3)}</b>
+      </span>
+      {scores.semantic !== null && (
+        <span class="meaning">
+          meaning <b>{number(scores.semantic, 3)}</b>
+        </span>
+      )}
+      {scores.keyword !== null && (
+        <span class="words">
+          words <b>{number(scores.keyword, 2)}</b>
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,62 @@
+import { projectPath, SERVICE } from "../base/api.ts";
+import { Code } from "../parts/code.tsx";
+import { bodyOf, embeddingPath, optionsOf } from "./ask.ts";
+import type { Question } from "./question.ts";
+
+const KEY = "$TESSERA_API_KEY";
+const address = (path: string): string => new URL(path, SERVICE).href;
+
+/** A text between single quotes of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2);
+
+/** Fetches the vector of a chunk first where similar ones are wanted. */
+function curlOf(question: Question): string {
+  const { like, project, vector } = question;
+  const search = (data: string) => `curl -s ${quoted(address(projectPath(project, "retrieve")))} \\
+  -H "Authorization: Bearer ${KEY}" \\
+  -H "Content-Type: application/json" \\
+  -d ${data}`;
+  if (like === "") return search(quoted(pretty(bodyOf(question, vector))));
+  const merge = quoted(`{vector, dimension} + ${pretty(optionsOf(question))}`);
+  return `curl -s ${quoted(address(embeddingPath(question)))} \\
+  -H "Authorization: Bearer ${KEY}" |
+  jq ${merge} |
+  ${search("@-")}`;
+}
+
+/** The call of the typed client, which takes vectors as numbers. */
+function clientOf(question: Question): string {
+  const { project, like, query, vector } = question;
+  const numbersOf = (text: string) =>
+    `new Float32Array(Uint8Array.from(atob(${text}), (c) => c.charCodeAt(0)).buffer)`;
+  const fetched =
+    like === ""
+      ? ""
+      : `const embedding = await tessera.getChunkEmbedding(${pretty(project)}, ${pretty(like)});\n`;
+  const asked =
+    query === ""
+      ? `vector: ${numbersOf(like === "" ? pretty(vector) : "embedding.vector")}`
+      : `query: ${pretty(query)}`;
+  const options = pretty(optionsOf(question)).replace(/^ {2}"(\w+)":/gm, "  $1:");
+  return `import { Tessera } from "tessera-client";
+
+const tessera = new Tessera({
+  baseUrl: ${pretty(SERVICE.href.replace(/\/$/, ""))},
+  credential: process.env.TESSERA_API_KEY ?? "",
+});
+
+${fetched}const found = await tessera.retrieve(${pretty(project)}, {
+  ${asked},${options.slice(1)});`;
+}
+
+/** A search for programs. The key is named and never written down. */
+export function SearchCode({ question }: { question: Question }) {
+  return (
+    <div class="page">
+      <Code label="curl" language="bash" text={curlOf(question)} />
+      <Code label="TypeScript client" language="typescript" text={clientOf(question)} />
+    </div>
+  );
+}

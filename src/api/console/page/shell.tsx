@@ -1,0 +1,56 @@
+import { useEffect, useState } from "preact/hooks";
+import { onRefusedCredential, SERVICE } from "./base/api.ts";
+import { useRoute } from "./base/router.ts";
+import { session } from "./base/session.ts";
+import { IconButton } from "./parts/button.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { VIEWS } from "./views.tsx";
+
+const ICON = new URL("icon.svg", import.meta.url).href;
+
+/** The header, and the view that the address names. */
+export function Shell() {
+  const [signedIn, setSignedIn] = useState(session.credential !== null);
+  const route = useRoute();
+  const signOut = () => {
+    session.close();
+    setSignedIn(false);
+  };
+  useEffect(() => onRefusedCredential(signOut), []);
+  const view = VIEWS.find(({ name }) => name === route.path[0]) ?? VIEWS[0];
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
+        Skip to content
+      </button>
+      <header class="header">
+        <div class="inner">
+          <a class="brand" href={`#/${VIEWS[0].name}`}>
+            <img src={ICON} alt="" />
+            <span>Tessera</span>
+          </a>
+          {signedIn && (
+            <nav class="views" aria-label="Views">
+              {VIEWS.map(({ name, label }) => (
+                <a
+                  key={name}
+                  href={`#/${name}`}
+                  aria-current={name === view.name ? "page" : undefined}
+                >
+                  {label}
+                </a>
+              ))}
+              <a class="apart" href={new URL("docs", SERVICE).href}>
+                Docs
+              </a>
+            </nav>
+          )}
+          {signedIn && <IconButton icon="leave" label="Sign out" onClick={signOut} />}
+        </div>
+      </header>
+      <main class="inner" tabIndex={-1}>
+        {signedIn ? view.show(route) : <SignIn onDone={() => setSignedIn(true)} />}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,211 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { Route } from "playwright-core";
+import { api, key, MARKUP, owner, PHONE, signedIn, visit } from "./world.ts";
+
+setDefaultTimeout(60_000);
+
+const watched = await signedIn("#/search?project=shipyard");
+const { page } = watched;
+const box = page.getByRole("searchbox", { name: "Query" });
+const results = page.getByRole("list", { name: "Results" }).getByRole("listitem");
+const text = page.getByRole("region", { name: "Text of the document" });
+
+const status = (pattern: RegExp) => page.getByRole("status").filter({ hasText: pattern }).waitFor();
+
+async function found(address: string): Promise<void> {
+  await visit(watched, address);
+  await results.first().waitFor();
+}
+
+describe("searching in the console", () => {
+  test("results come while one types, with title, heading, path, marked words and both scores", async () => {
+    await box.pressSequentially("hoist");
+    await results.filter({ hasText: "Inspection of the hoist" }).first().waitFor();
+    const first = (await results.first().textContent()) ?? "";
+    for (const part of [
+      "Cranes of the harbour",
+      "harbour/cranes.md",
+      "score",
+      "meaning",
+      "words",
+    ]) {
+      expect(first).toContain(part);
+    }
+    expect((await page.locator("mark").first().textContent())?.toLowerCase()).toBe("hoist");
+    await status(/matches by meaning and words in/);
+  });
+
+  test("reload and back keep project, place, way, query and opened result", async () => {
+    await found("#/search?project=shipyard");
+    await page.getByLabel("In", { exact: true }).selectOption("release:v1");
+    await page.getByLabel("Words").check();
+    await box.fill("strand");
+    await status(/by words/);
+    await results.first().getByRole("link").click();
+    await text.waitFor();
+    await page.reload();
+    await text.waitFor();
+    expect(await box.inputValue()).toBe("strand");
+    expect(await page.getByLabel("In", { exact: true }).inputValue()).toBe("release:v1");
+    expect(await page.getByLabel("Words").isChecked()).toBe(true);
+    await page.goBack();
+    await text.waitFor({ state: "detached" });
+    expect(await box.inputValue()).toBe("strand");
+    expect(await results.count()).toBe(2);
+  });
+
+  test("the answer to a superseded query never replaces that to a later one", async () => {
+    await found("#/search?project=shipyard&mode=keyword");
+    const held: Route[] = [];
+    await page.route("**/retrieve", async (route) => {
+      if (route.request().postData()?.includes('"lantern"')) held.push(route);
+      else await route.continue();
+    });
+    const cancelled = page.waitForEvent("requestfailed");
+    await box.fill("lantern");
+    while (held.length === 0) await Bun.sleep(5);
+    await box.fill("zebra");
+    await results.filter({ hasText: "attacks/markup.md" }).first().waitFor();
+    expect((await cancelled).postData()).toContain('"lantern"');
+    await Promise.all(held.map((route) => route.continue().catch(() => {})));
+    await page.unroute("**/retrieve");
+    await status(/^1 of 1 match by words/);
+    expect(await results.count()).toBe(1);
+    expect(page.url()).toContain("q=zebra");
+  });
+
+  test("the keyboard does all: slash to the box, arrows through the results, Enter opens", async () => {
+    await found("#/search?project=shipyard&q=strand");
+    await page.getByRole("button", { name: "Show as code" }).focus();
+    await page.keyboard.press("/");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Query");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const second = await results.nth(1).locator(".result-path").textContent();
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("region", { name: "Document" })
+      .getByText(second as string)
+      .waitFor();
+    await box.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Query");
+  });
+
+  test("further results are added below", async () => {
+    await found("#/search?project=shipyard&q=lantern&mode=keyword");
+    expect(await results.count()).toBe(20);
+    await page.getByRole("button", { name: "More" }).click();
+    await results.nth(23).waitFor();
+  });
+
+  test("without a query the files of the place are listed", async () => {
+    await found("#/search?project=shipyard");
+    await status(/^27 files$/);
+  });
+
+  test("a pasted vector is searched and stays after a reload, and one of another dimension is refused", async () => {
+    const [chunk] = await api.sql<{ vector: string }[]>`
+      SELECT encode(c.embedding, 'base64') AS vector FROM chunks c JOIN projects p ON p.id = c.project_id
+      WHERE p.slug = 'shipyard' AND c.content LIKE '%zebra%'`;
+    const paste = async (vector: string) => {
+      await page.getByRole("button", { name: "Search by vector" }).click();
+      await page.getByRole("textbox", { name: "Vector" }).fill(vector);
+      await page.getByRole("dialog").getByRole("button", { name: "Search" }).click();
+    };
+    await found("#/search?project=shipyard");
+    await paste(chunk!.vector);
+    await status(/by meaning/);
+    await page.reload();
+    await status(/by meaning/);
+    expect(await results.first().textContent()).toContain("attacks/markup.md");
+    await paste("[1, 2, 3]");
+    expect(await page.getByRole("alert").textContent()).toContain("dimension");
+  });
+});
+
+describe("an opened result in the console", () => {
+  test("is shown at its passage, with its chunks and its frontmatter", async () => {
+    await found("#/search?project=shipyard&q=hoist%20inspected");
+    await results.first().getByRole("link").click();
+    await text.locator(".passage mark").first().waitFor();
+    const inView = `(() => {
+      const passage = document.querySelector(".passage mark").getBoundingClientRect();
+      const box = document.querySelector(".document-text").getBoundingClientRect();
+      return passage.top >= box.top && passage.bottom <= box.bottom;
+    })()`;
+    expect(await page.evaluate(inView)).toBe(true);
+    await page.getByRole("link", { name: "Metadata" }).click();
+    await page.getByText('["steel","port"]').waitFor();
+    await page.getByRole("link", { name: "Chunks", exact: true }).click();
+    await page.getByRole("link", { name: "Chunks similar to chunk 0" }).click();
+    await results
+      .first()
+      .filter({ hasText: /score 1meaning 1/ })
+      .waitFor();
+  });
+
+  test("is text, whatever markup it contains, as title, in passages and in the document", async () => {
+    await found("#/search?project=shipyard&q=zebra");
+    await results.first().getByRole("link").click();
+    await text.getByText(`A zebra writes ${MARKUP} here.`).waitFor();
+    expect(await page.evaluate("typeof attacked")).toBe("undefined");
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(watched.faults).toEqual([]);
+  });
+
+  test("comes with the search as a command and as code of the client, which find the same and have no key", async () => {
+    await found(`#/search?project=shipyard&q=${encodeURIComponent("spring's rope")}`);
+    const path = await results.first().locator(".result-path").textContent();
+    await page.getByRole("button", { name: "Show as code" }).click();
+    const codeOf = (name: string) => page.getByRole("region", { name, exact: true }).textContent();
+    const curl = (await codeOf("curl")) as string;
+    const client = (await codeOf("TypeScript client")) as string;
+    expect(curl + client).not.toContain(key);
+    const run = async (...command: string[]) => {
+      const env = { ...process.env, TESSERA_API_KEY: key };
+      const program = Bun.spawn(command, { env, stdout: "pipe", stderr: "inherit" });
+      return await new Response(program.stdout).text();
+    };
+    const module = join(import.meta.dir, "../../client/src/index.ts");
+    const code = `${client.replace("tessera-client", module)}\nconsole.log(JSON.stringify(found));`;
+    for (const answer of await Promise.all([
+      run("sh", "-c", curl),
+      run(process.execPath, "-e", code),
+    ])) {
+      expect(JSON.parse(answer).data[0].chunk.file_path).toBe(path);
+    }
+  });
+});
+
+describe("what a user may not see", () => {
+  test("a foreign project's address answers as that of none, and shows nothing of its content", async () => {
+    for (const project of ["vault", "no-such-project"]) {
+      await visit(watched, `#/search?project=${project}&q=gold`);
+      const alert = await page.getByRole("alert").first().textContent();
+      const own = await api.post("/projects/no-such-project/retrieve", { query: "gold" }, owner);
+      expect(alert).toContain(own.body.detail);
+      await visit(watched, `#/projects/${project}`);
+      expect(await page.getByRole("alert").first().textContent()).toContain(own.body.detail);
+      expect(await page.getByText("made of gold").count()).toBe(0);
+    }
+  });
+});
+
+describe("searching on a phone", () => {
+  test("the query is the first field, and an opened result takes the place of the list without overflow", async () => {
+    const phone = await signedIn("#/search?project=shipyard&q=hoist", PHONE);
+    const list = phone.page.getByRole("list", { name: "Results" });
+    await list.getByRole("link").first().click();
+    await phone.page.getByRole("region", { name: "Text of the document" }).waitFor();
+    expect(await list.isVisible()).toBe(false);
+    const first = `document.querySelector("main :is(input, select, textarea)").ariaLabel`;
+    expect(await phone.page.evaluate(first)).toBe("Query");
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+    await phone.page.getByRole("button", { name: "Close the document" }).click();
+    await list.waitFor();
+    expect(phone.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { type Caller, sharedApi } from "../../support/api/api.ts";
+import { ndjson } from "../../support/api/imports.ts";
+import { openPage, startBrowser, type WatchedPage } from "../../support/processes/browser.ts";
+
+export const DESKTOP = { width: 1_280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+/** One service and one browser for all tests of the console. */
+export const [api, browser] = await Promise.all([sharedApi(), startBrowser()]);
+
+export const owner = await api.user({ email: "ada@example.com" });
+export const { key } = await api.key(owner);
+
+/** Content that would run and load if it were read as markup. */
+export const MARKUP = `<img src="x" onerror="globalThis.attacked = true"><script>attacked = 1</script>`;
+
+/** A record of a file, whose text the service cuts into chunks. */
+const file = (path: string, content: string) => ({
+  record: "file",
+  path,
+  environments: ["production"],
+  content,
+});
+
+const steps = Array.from({ length: 24 }, (_, index) =>
+  file(`guides/step-${index}.md`, `# Step ${index}\n\nTurn the lantern ${index} times.`),
+);
+const longText = Array.from({ length: 80 }, (_, index) => `Line ${index} of a description.`);
+
+const FILES = [
+  file(
+    "harbour/cranes.md",
+    `---
+title: Cranes of the harbour
+tags: [steel, port]
+---
+
+# Cranes of the harbour
+
+${longText.join("\n\n")}
+
+## Inspection of the hoist
+
+The hoist of a crane is inspected every spring, and its rope is replaced when a strand breaks.
+`,
+  ),
+  file("harbour/ropes.md", "# Ropes\n\nA rope with a broken strand lifts nothing."),
+  file("attacks/markup.md", `# ${MARKUP}\n\nA zebra writes ${MARKUP} here.`),
+  ...steps,
+];
+
+/** A new project of a user with these files, all of which are found by words and by meaning. */
+async function filledProject(as: Caller, slug: string, files: readonly object[]): Promise<void> {
+  await api.post("/projects", { name: `The ${slug}`, slug, embedder: "hashing" }, as);
+  await api.send("POST", `/projects/${slug}/import`, {
+    as,
+    body: ndjson([...files]),
+    headers: { "content-type": "application/x-ndjson" },
+  });
+  await api.post(`/projects/${slug}/releases`, { name: "v1", environment: "production" }, as);
+  for (;;) {
+    await api.post(`/projects/${slug}/retrieve`, { query: "anything" }, as);
+    const { body } = await api.get(`/projects/${slug}/index-state`, as);
+    if (body.complete && body.embeddings_waiting === 0) return;
+    await Bun.sleep(100);
+  }
+}
+
+const stranger = await api.user();
+await Promise.all([
+  filledProject(owner, "shipyard", FILES),
+  filledProject(stranger, "vault", [file("secret.md", "# Secret\n\nThe crane is made of gold.")]),
+]);
+
+/** Opens an address of the console as if it were typed into the browser. */
+export async function visit({ page }: WatchedPage, address: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(`${api.url}/console${address}`);
+}
+
+/** A tab that is signed in, at an address of the console. */
+export async function signedIn(
+  address: string,
+  options: Parameters<typeof openPage>[2] = DESKTOP,
+): Promise<WatchedPage> {
+  const watched = await openPage(browser, api.url, options);
+  await watched.page.goto(`${api.url}/console`);
+  await watched.page.evaluate(`sessionStorage.setItem("tessera.credential", "${key}")`);
+  await visit(watched, address);
+  return watched;
+}
