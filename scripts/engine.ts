@@ -35,6 +35,7 @@ const API_TESTS = [
   "get-index-state",
   "import-isolation",
   "import-records",
+  "list-fields",
   "lookup-knowledge",
   "mcp",
   "retrieve",

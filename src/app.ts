@@ -4,6 +4,7 @@ import { chunkOperations } from "./api/chunks/routes.ts";
 import { compareOperation } from "./api/compare/routes.ts";
 import { consolePaths, mountConsole } from "./api/console/pages.ts";
 import { errorOperations } from "./api/errors/routes.ts";
+import { fieldsOperation } from "./api/fields/routes.ts";
 import { fileOperations } from "./api/files/routes.ts";
 import { importOperations } from "./api/imports/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
@@ -97,6 +98,7 @@ function operationsOf(services: Services): Operation[] {
     ...webhookOperations(services),
     ...billingOperations(services),
     ...searchOperations(services),
+    fieldsOperation(services),
     retrieveOperation(services),
     ...errorOperations(services),
   ];

@@ -123,6 +123,14 @@ export class Tessera {
     }
   }
 
+  /** What filters can compare in an environment or a release. */
+  listFields(
+    project: string,
+    { environment, release, ...options }: FileScope & CallOptions = {},
+  ): Promise<Schemas["Fields"]> {
+    return this.#get(["projects", project, "fields"], options, { environment, release });
+  }
+
   lookUpKnowledge(
     project: string,
     json: Schemas["LookupRequest"] = {},

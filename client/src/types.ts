@@ -311,6 +311,19 @@ export interface components {
              */
             docs?: string;
         };
+        /** @description A field that filters can compare. */
+        Field: {
+            /** @description The field as a filter names it: `path`, `frontmatter.<key>`, or `metadata.<key>` of chunks. */
+            name: string;
+            /** @description The types of its values. */
+            types: ("string" | "number" | "boolean")[];
+            /** @description Files that have a value of the field. */
+            files: number;
+            /** @description Different values. */
+            distinct: number;
+            /** @description The values that the most files have, at most 20. Values of more than 256 characters are left out. */
+            values: components["schemas"]["FieldValue"][];
+        };
         /** @description One invalid field. */
         FieldError: {
             /** @description The field in dotted and indexed form, e.g. `vector[3]`. */
@@ -319,6 +332,18 @@ export interface components {
             message: string;
             /** @description A stable code for the fault. */
             code?: string;
+        };
+        /** @description A value of a field. */
+        FieldValue: {
+            /** @description The value, as a filter compares it. */
+            value: string | number | boolean;
+            /** @description Files that have the value. */
+            count: number;
+        };
+        /** @description What filters can compare in an environment or a release. */
+        Fields: {
+            /** @description The path, then the fields that the most files have, at most 200 together. */
+            fields: components["schemas"]["Field"][];
         };
         /** @description A file with its content. */
         File: {

@@ -1,3 +1,4 @@
+import type { FieldSummary } from "./indexing/fields/field-summary.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
 
@@ -44,6 +45,11 @@ export interface Engine {
    * with problems.
    */
   matching(scope: Scope, versionIds: readonly string[]): Promise<Uint8Array>;
+  /**
+   * What the files of a scope have in each field that filters compare: the path, then the fields that the
+   * most files have. Rejects with problems.
+   */
+  fields(scope: Scope): Promise<readonly FieldSummary[]>;
   state(): EngineState;
   close(): Promise<void>;
 }

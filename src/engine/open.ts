@@ -136,6 +136,7 @@ function openEmbedded(parts: Parts): Engine {
     lookup: (request) => lookups.run(request),
     retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
+    fields: (scope) => indexer.fields(scope),
     state() {
       const { report, pendingLoads } = indexer;
       return { ...report, pendingLoads, queued: scheduler.queued, recall: recall.recall };
@@ -188,6 +189,7 @@ function openPgvector(
       return await retrieve((each) => retrievals.run(each), platform, request, hits);
     },
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
+    fields: (scope) => indexer.fields(scope),
     state() {
       const [texts, vectors] = [indexer.report, replicator.report];
       return {

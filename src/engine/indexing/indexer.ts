@@ -8,6 +8,7 @@ import {
 import type { Scope, ScopeRef } from "../requests/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
 import { SupervisedThread } from "../threads/supervised-thread.ts";
+import type { FieldSummary } from "./fields/field-summary.ts";
 import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
@@ -136,6 +137,16 @@ export class Indexer {
       const members = await this.#thread.run({ type: "members", projectId, scopeId });
       const isThere = typeof members === "object" && members !== null && "sizes" in members;
       return isThere ? members : undefined;
+    });
+  }
+
+  /** What the files of a scope have in each field. Throws and waits as `whenLoaded` does. */
+  fields(scope: Scope): Promise<readonly FieldSummary[]> {
+    const { projectId, id: scopeId } = scope;
+    this.used(scope);
+    return whenLoaded(this.loaderFor("fields"), scope, async () => {
+      const fields = await this.#thread.run({ type: "fields", projectId, scopeId });
+      return Array.isArray(fields) ? (fields as FieldSummary[]) : undefined;
     });
   }
 

@@ -4,19 +4,22 @@ import type { LimitFunction } from "p-limit";
 const FILTER_SLICE_MS = 5;
 
 /**
- * Runs an evaluation, which yields before each file version. All evaluations of the thread take turns, so
- * none delays others for long. It ends early once nobody needs it any more.
+ * Runs an evaluation, which yields after every short step. All evaluations of the thread take turns, so
+ * none delays others for long. It ends early, without a result, once nobody needs it any more.
  */
-export async function evaluateInTurns(
+export async function evaluateInTurns<T>(
   turns: LimitFunction,
-  evaluation: Generator<void>,
+  evaluation: Generator<void, T>,
   isNeeded: () => boolean = () => true,
-): Promise<void> {
-  for (let done = false; !done && isNeeded(); ) {
+): Promise<T | undefined> {
+  let step: IteratorResult<void, T> | undefined;
+  while (step?.done !== true && isNeeded()) {
     await turns(async () => {
       const end = performance.now() + FILTER_SLICE_MS;
-      while (!done && performance.now() < end) done = evaluation.next().done === true;
+      do step = evaluation.next();
+      while (step.done !== true && performance.now() < end);
       await Bun.sleep(0);
     });
   }
+  return step?.done === true ? step.value : undefined;
 }

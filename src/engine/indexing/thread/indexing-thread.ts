@@ -28,6 +28,7 @@ import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
 import { matchVersions } from "../projects/match-versions.ts";
 import type { ProjectIndexer } from "../projects/project-indexer.ts";
+import { scopeFields } from "../projects/scope-fields.ts";
 import { byDimension } from "../versions/by-dimension.ts";
 import { maintainWhile } from "./maintenance.ts";
 import type { IndexerCommand, IndexerOptions, IndexerProtocol, IndexerReport } from "./messages.ts";
@@ -138,6 +139,7 @@ export class IndexingThread {
       const members = this.projects.membersOf(projectId, task.scopeId);
       return Promise.resolve(members === undefined ? null : memberLists(members));
     }
+    if (task.type === "fields") return scopeFields(this.context, projectId, task.scopeId);
     const { filter, versionIds } = task;
     return matchVersions(this.context, projectId, filter, versionIds).catch((err: unknown) => {
       this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");

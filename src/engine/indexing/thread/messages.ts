@@ -1,5 +1,6 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { FieldSummary } from "../fields/field-summary.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { WantedScope } from "../projects/derived-scopes.ts";
 
@@ -65,6 +66,13 @@ interface MembersTask {
   readonly scopeId: string;
 }
 
+/** Asks what the files of a scope have in each field. */
+interface FieldsTask {
+  readonly type: "fields";
+  readonly projectId: string;
+  readonly scopeId: string;
+}
+
 export type IndexerCommand =
   | {
       /** Has the projects that were searched since the last such command, and the derived scopes. */
@@ -95,12 +103,12 @@ export type IndexerEvent =
 
 export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
-  readonly task: EnsureTask | MatchTask | MembersTask;
+  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask;
   /**
    * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
-   * versions cannot be read. Of members: null when the scope is not derived any more.
+   * versions cannot be read. Of members and fields: null when the scope is not in memory any more.
    */
-  readonly result: boolean | Uint8Array | MemberLists | null;
+  readonly result: boolean | Uint8Array | MemberLists | readonly FieldSummary[] | null;
   readonly command: IndexerCommand;
   readonly event: IndexerEvent;
 }

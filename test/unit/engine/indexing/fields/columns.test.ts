@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { FieldProject } from "../../../../../src/engine/indexing/fields/field-project.ts";
+import { summariseFields } from "../../../../../src/engine/indexing/fields/field-summary.ts";
 import { FilterResults } from "../../../../../src/engine/indexing/fields/filter-results.ts";
 import {
   addDocument,
@@ -101,6 +102,82 @@ test("columns agree with a plain evaluator on random versions, filters and scope
     ),
     { numRuns: 1_000 },
   );
+});
+
+/** For each field the files of its values, as JSON texts, found by visiting every document. */
+function countPlainly(versions: readonly TestVersion[], numbers: readonly number[]): Json {
+  const found: Record<string, Record<string, number>> = {};
+  for (const number of numbers) {
+    const { path, frontmatter, metadata } = versions[number] as TestVersion;
+    const own = new Set<string>([JSON.stringify(["path", path])]);
+    const visit = (name: string, value: unknown): void => {
+      if (Array.isArray(value)) for (const each of value) visit(name, each);
+      else if (typeof value !== "object") own.add(JSON.stringify([name, value]));
+      else for (const [key, each] of Object.entries(value ?? {})) visit(`${name}.${key}`, each);
+    };
+    visit("frontmatter", frontmatter);
+    for (const each of metadata) visit("metadata", each);
+    for (const [name, value] of [...own].map((each) => JSON.parse(each))) {
+      found[name] ??= {};
+      const values = found[name];
+      const key = JSON.stringify(value);
+      values[key] = (values[key] ?? 0) + 1;
+    }
+  }
+  return found;
+}
+
+/** The result of work that yields. */
+function finished<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+test("a summary counts the files of every value in the scope, as visiting every document does", () => {
+  fc.assert(
+    fc.property(fc.array(version, { minLength: 1, maxLength: 12 }), (versions) => {
+      const project = new FieldProject();
+      add(project, versions);
+      const numbers = versions.flatMap((_, i) => (i % 3 === 1 ? [] : [i]));
+      const summary = finished(summariseFields(project, setOf(numbers, project.count)));
+      const counted = summary.map(({ name, values: each }) => [
+        name,
+        Object.fromEntries(each.map(({ value, count }) => [JSON.stringify(value), count])),
+      ]);
+      expect(Object.fromEntries(counted)).toEqual(countPlainly(versions, numbers));
+      for (const { files, distinct, values: each, types } of summary) {
+        expect(distinct).toBe(each.length);
+        expect(new Set<string>(each.map(({ value }) => typeof value))).toEqual(new Set(types));
+        const counts = each.map(({ count }) => count);
+        expect(counts).toEqual([...counts].sort((a, b) => b - a));
+        expect(files).toBeWithin(Math.max(...counts), numbers.length + 1);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a summary has the 200 most frequent fields and their 20 most frequent values", () => {
+  const project = new FieldProject();
+  const rare = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`rare${i}`, i]));
+  const versions = Array.from({ length: 100 }, (_, i) =>
+    fileOf({ often: i % 30, always: "yes", ...(i === 0 ? rare : {}) }),
+  );
+  add(project, versions);
+  const all = versions.map((_, i) => i);
+  const summary = finished(summariseFields(project, setOf(all, project.count)));
+  expect(summary).toHaveLength(200);
+  const [path, always, often] = summary;
+  expect(path).toMatchObject({ name: "path", files: 100, distinct: 1 });
+  expect(always).toMatchObject({
+    name: "frontmatter.always",
+    values: [{ value: "yes", count: 100 }],
+  });
+  expect(often).toMatchObject({ name: "frontmatter.often", files: 100, distinct: 30 });
+  const expected = Array.from({ length: 20 }, (_, i) => ({ value: i, count: i < 10 ? 4 : 3 }));
+  expect(often?.values).toEqual(expected);
 });
 
 const fileOf = (frontmatter: Json, metadata: readonly Json[] = []): TestVersion => ({

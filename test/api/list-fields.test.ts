@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { until } from "../../support/until.ts";
+
+const api = await sharedApi();
+const member = await api.user();
+const project = await api.project(member);
+const { report } = importsOf(api, member);
+const file = (path: string, frontmatter: string, metadata: object[], place: object) => ({
+  ...{ record: "file", path, content: `---\n${frontmatter}\n---\n# Text\n`, ...place },
+  chunks: metadata.map((each, index) => ({ index, content: "Text", metadata: each })),
+});
+const both = { environments: ["production"], releases: ["v1"] };
+await report(project, [
+  PRODUCTION,
+  file("a.md", "status: draft\ntags: [x, y, x]\nby: {name: Ada}", [{ part: 1 }, { part: 1 }], both),
+  file("b.md", "status: final\ntags: [x]\nlevel: 2", [{ part: 2, ok: true }], both),
+  file("c.md", "status: final\nlevel: two", [], { environments: ["production"] }),
+]);
+const path = `/projects/${project.slug}/fields`;
+const fields = async (query = ""): Promise<Json[]> => {
+  const { status, body, text } = await api.get(`${path}${query}`, member);
+  expect(status, text).toBe(200);
+  return body.fields;
+};
+const PATHS = ["a.md", "b.md", "c.md"].map((value) => ({ value, count: 1 }));
+const field = (name: string, files: number, ...values: [value: unknown, count: number][]) => ({
+  ...{ name, files, distinct: values.length },
+  types: [...new Set(values.map(([value]) => typeof value))].sort().reverse(),
+  values: values.map(([value, count]) => ({ value, count })),
+});
+
+describe("GET /projects/{project_reference}/fields", () => {
+  test("members see path, frontmatter and metadata with types, files and the most frequent values", async () => {
+    expect(await fields()).toEqual([
+      { name: "path", types: ["string"], files: 3, distinct: 3, values: PATHS },
+      field("frontmatter.status", 3, ["final", 2], ["draft", 1]),
+      field("frontmatter.level", 2, [2, 1], ["two", 1]),
+      field("frontmatter.tags", 2, ["x", 2], ["y", 1]),
+      field("metadata.part", 2, [1, 1], [2, 1]),
+      field("frontmatter.by.name", 1, ["Ada", 1]),
+      field("metadata.ok", 1, [true, 1]),
+    ]);
+  });
+
+  test("a release has the fields of its own files, and every listed value finds its files", async () => {
+    const released = await fields("?release=v1");
+    expect(released.map(({ name, files }) => [name, files])).toContainEqual([
+      "frontmatter.level",
+      1,
+    ]);
+    for (const { name, values } of released) {
+      for (const { value, count } of values) {
+        const filter = encodeURIComponent(JSON.stringify({ [name]: value }));
+        const found = await api.get(
+          `/projects/${project.slug}/files?release=v1&filter=${filter}`,
+          member,
+        );
+        expect(found.body.data, `${name} ${value}`).toHaveLength(count);
+      }
+    }
+  });
+
+  test("a change is seen, a project without files has no fields but the path, and at most 20 values are listed", async () => {
+    const own = await api.project(member);
+    const at = `/projects/${own.slug}/fields`;
+    await report(own, [PRODUCTION]);
+    const none = { name: "path", types: [], files: 0, distinct: 0, values: [] };
+    expect((await api.get(at, member)).body).toEqual({ fields: [none] });
+    const place = { environments: ["production"] };
+    const long = "x".repeat(257);
+    await report(own, [
+      ...Array.from({ length: 25 }, (_, i) =>
+        file(`${i}.md`, `n: ${i % 24}\nlong: ${long}`, [], place),
+      ),
+    ]);
+    const find = async (name: string) =>
+      (await api.get(at, member)).body.fields.find((each: Json) => each.name === name);
+    await until(async () => (await find("path")).files === 25);
+    const { values, ...n } = await find("frontmatter.n");
+    expect(n).toEqual({ name: "frontmatter.n", types: ["number"], files: 25, distinct: 24 });
+    expect(values).toHaveLength(20);
+    expect(values.slice(0, 3)).toEqual([
+      { value: 0, count: 2 },
+      { value: 1, count: 1 },
+      { value: 2, count: 1 },
+    ]);
+    expect(await find("frontmatter.long")).toMatchObject({ files: 25, distinct: 1, values: [] });
+  });
+
+  test("what does not exist is a 404, and two names are refused by name", async () => {
+    const missing = await api.get(`${path}?environment=none`, member);
+    expect([missing.status, missing.body.slug]).toEqual([404, "environment-not-found"]);
+    const none = await api.get(`${path}?release=none`, member);
+    expect([none.status, none.body.slug]).toEqual([404, "release-not-found"]);
+    const two = await api.get(`${path}?environment=production&release=v1`, member);
+    expect([two.status, two.body.errors[0].field]).toEqual([400, "release"]);
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    ...{ api, path, project, member, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/fields",
+  });
+});
