@@ -7,18 +7,22 @@ import { logRefusal, problemHeaders } from "./respond.ts";
 const REFUSAL_PAUSE_MS = 1_000;
 /** How often the refusals are sent that are due. */
 const REFUSAL_TICK_MS = 20;
+/** How many are sent at a time: 2,000 per second take less than a tenth of a processor. */
+const REFUSALS_PER_TICK = 40;
 
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
 const PLACEHOLDER = "request-id";
 
 interface Waiting {
   readonly send: () => void;
+  readonly connection: string;
   readonly due: number;
 }
 
 interface RefusalOptions {
   readonly pauseMs?: number;
   readonly maxWaiting?: number;
+  readonly perTick?: number;
 }
 
 /**
@@ -26,9 +30,10 @@ interface RefusalOptions {
  * refusal has to cost next to nothing: the document is made once, and only a sample is logged.
  *
  * Clients that retry at once, without regard to Retry-After, would keep the service busy with
- * refusing them. So a further refusal on a connection waits before it is sent. One of a request that
- * came together with the one before does not: Bun closes a connection on which a request arrives while
- * another waits for its answer.
+ * refusing them. So a further refusal on a connection waits before it is sent, and those that wait are
+ * sent at a bounded rate: the more connections retry, the longer each of them waits for its turn, and
+ * sends nothing meanwhile. A refusal of a request that came together with the one before does not wait:
+ * Bun closes a connection on which a request arrives while another waits for its answer.
  */
 export class Refusals {
   readonly #before: string;
@@ -36,9 +41,10 @@ export class Refusals {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pauseMs: number;
   readonly #maxWaiting: number;
+  readonly #perTick: number;
   /** Refusals that wait, the oldest first. */
   readonly #waiting: Waiting[] = [];
-  /** When the last refusal of a connection was or will be sent, the one that was refused last at the end. */
+  /** When the last refusal of a connection was sent, the latest at the end. */
   readonly #sentAt = new Map<string, number>();
   /** The connections of this turn of the event loop. */
   readonly #thisTurn = new Set<string>();
@@ -49,37 +55,44 @@ export class Refusals {
     baseUrl: string,
     private readonly log: Log,
     private readonly connectionOf: (request: Request) => string,
-    { pauseMs, maxWaiting }: RefusalOptions = {},
+    { pauseMs, maxWaiting, perTick }: RefusalOptions = {},
   ) {
     const text = JSON.stringify(problemBody(OVERLOADED, baseUrl, PLACEHOLDER));
     [this.#before, this.#after] = text.split(PLACEHOLDER) as [string, string];
     this.#headers = problemHeaders(OVERLOADED, "");
     this.#pauseMs = pauseMs ?? REFUSAL_PAUSE_MS;
     this.#maxWaiting = maxWaiting ?? REFUSALS_WAITING_MAX;
+    this.#perTick = perTick ?? REFUSALS_PER_TICK;
   }
 
   /** The response to a refused request, possibly after a pause. */
   respond(requestId: string, request: Request): Response | Promise<Response> {
     logRefusal(this.log, requestId);
-    if (!this.#mustWait(this.connectionOf(request))) return this.#response(requestId);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ send: resolve, due: performance.now() + this.#pauseMs });
+    const connection = this.connectionOf(request);
+    if (connection === "") return this.#response(requestId);
+    const waits = this.#mustWait(connection);
+    if (this.#thisTurn.size === 0) setImmediate(() => this.#endTurn());
+    this.#thisTurn.add(connection);
+    if (!waits) {
+      this.#noteSent(connection);
+      return this.#response(requestId);
+    }
+    const { promise, resolve: send } = Promise.withResolvers<void>();
+    this.#waiting.push({ send, connection, due: performance.now() + this.#pauseMs });
     this.#timer ??= setInterval(() => this.#tick(), REFUSAL_TICK_MS);
     return promise.then(() => this.#response(requestId));
   }
 
-  /** Notes a refusal of a connection. True when its client has not waited since the one before. */
+  /** True when the client of a connection has not waited since its last refusal. */
   #mustWait(connection: string): boolean {
-    if (connection === "") return false;
-    const now = performance.now();
-    const last = this.#sentAt.get(connection) ?? Number.NEGATIVE_INFINITY;
-    const isRetry = now - last < this.#pauseMs && !this.#thisTurn.has(connection);
-    const waits = isRetry && this.#waiting.length < this.#maxWaiting;
+    const sentAt = this.#sentAt.get(connection);
+    if (sentAt === undefined || performance.now() - sentAt >= this.#pauseMs) return false;
+    return !this.#thisTurn.has(connection) && this.#waiting.length < this.#maxWaiting;
+  }
+
+  #noteSent(connection: string): void {
     this.#sentAt.delete(connection);
-    this.#sentAt.set(connection, waits ? now + this.#pauseMs : now);
-    if (this.#thisTurn.size === 0) setImmediate(() => this.#endTurn());
-    this.#thisTurn.add(connection);
-    return waits;
+    this.#sentAt.set(connection, performance.now());
   }
 
   #endTurn(): void {
@@ -93,13 +106,17 @@ export class Refusals {
 
   #tick(): void {
     const now = performance.now();
-    const later = this.#waiting.findIndex(({ due }) => due > now);
-    const due = this.#waiting.splice(0, later < 0 ? this.#waiting.length : later);
+    const next = this.#waiting.slice(0, this.#perTick);
+    const due = next.filter((waiting) => waiting.due <= now);
+    this.#waiting.splice(0, due.length);
     if (this.#waiting.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    for (const { send } of due) send();
+    for (const { send, connection } of due) {
+      this.#noteSent(connection);
+      send();
+    }
   }
 
   #response(requestId: string): Response {

@@ -40,6 +40,28 @@ test("a connection is refused at once, one that retries at once waits, and too m
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(40);
 });
 
+test("the more connections retry at once, the longer each waits for its turn, and the next retry waits as well", async () => {
+  const CONNECTIONS = 5;
+  const { refuse } = world({ pauseMs: 200, perTick: 1 });
+  const names = Array.from({ length: CONNECTIONS }, (_, i) => `c${i}`);
+  for (const name of names) await refuse("r", name);
+  await turn();
+  const startedAt = performance.now();
+  const order: string[] = [];
+  const answers = names.map(async (name) => {
+    await refuse("r", name);
+    order.push(name);
+    return refuse("r", name);
+  });
+  while (order.length < CONNECTIONS) await Bun.sleep(1);
+  const sentAt = performance.now();
+  expect(order).toEqual(names);
+  // Timers are late, and never early.
+  expect(sentAt - startedAt).toBeGreaterThanOrEqual(200 + (CONNECTIONS - 2) * 20);
+  await answers[0];
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
+});
+
 test("requests that arrive together on a connection are all refused at once", async () => {
   const { refuse } = world();
   for (let i = 0; i < 3; i++) expect(refuse("r", "a")).toBeInstanceOf(Response);
