@@ -62,6 +62,12 @@ export class FairQueue<T> {
     return (this.#tenants.get(tenant)?.entries.length ?? 0) > 0;
   }
 
+  /** True when the tenant has its share of the waiting work, or more. */
+  hasShare(tenant: string): boolean {
+    const held = this.#work.held(tenant);
+    return held > 0 && held * this.#tenants.size >= this.#work.total;
+  }
+
   /** True when an entry of such a cost drops entries of another tenant, or is not added. */
   isFull(cost: number): boolean {
     return this.#work.isFull(Math.min(cost, this.options.maxCost));

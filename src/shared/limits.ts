@@ -115,10 +115,10 @@ export const ADMISSION_STARTS_MAX = 32;
 export const DATABASE_PLACES_MAX = 24;
 /** Requests of each kind that may wait for a place. */
 export const ADMISSION_WAITING_MAX = 1_024;
-/** A worker gets so many searches at a time, and no more than take so long. */
+/** A worker gets so many searches at a time, and no more than take so long: nothing overtakes them any more. */
 export const SEARCH_BATCH_MAX = 64;
-export const SEARCH_BATCH_MIN_MS = 4;
-export const SEARCH_BATCH_MAX_MS = 8;
+export const SEARCH_BATCH_MIN_MS = 1;
+export const SEARCH_BATCH_MAX_MS = 2;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /**

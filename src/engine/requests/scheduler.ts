@@ -86,8 +86,9 @@ function waitKindOf(request: EngineRequest): WaitKind {
  * fairly, until the end of the turn or until a worker is free, and are distributed in batches.
  *
  * The queue is bounded by the time that its work takes. A worker gets its next batch before it has
- * finished the last one when enough work waits, and batches grow with the duration of the event
- * loop's turns, so workers do not idle while this thread is busy with refusing requests.
+ * finished the last one when enough work waits, so workers do not idle while this thread is busy with
+ * refusing requests. Nothing overtakes what a worker has, so batches are short: they grow with the
+ * duration of the event loop's turns, up to SEARCH_BATCH_MAX_MS.
  *
  * An exact search takes long, so it always runs on a worker, and yields to other requests: all
  * workers but one may run exact searches (a single worker may, too), each starts when nothing else
@@ -179,9 +180,9 @@ export class Scheduler {
     return this.pool.close();
   }
 
-  /** When the workers have enough to do, tenants whose requests wait leave this thread to the others. */
+  /** When the workers have enough to do, tenants with their share of what waits leave this thread to the others. */
   #canRunInline({ scope }: EngineRequest, cost: number): boolean {
-    if (this.#queue.work >= this.#batchMs && this.#queue.has(scope.tenant)) return false;
+    if (this.#queue.work >= this.#batchMs && this.#queue.hasShare(scope.tenant)) return false;
     return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
   }
 

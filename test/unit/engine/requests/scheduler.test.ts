@@ -9,10 +9,17 @@ import type {
 } from "../../../../src/engine/requests/request.ts";
 import { run } from "../../../../src/engine/requests/run.ts";
 import { Scheduler } from "../../../../src/engine/requests/scheduler.ts";
-import type { WorkerPool } from "../../../../src/engine/requests/worker-pool.ts";
+import {
+  BATCHES_PER_WORKER,
+  type WorkerPool,
+} from "../../../../src/engine/requests/worker-pool.ts";
 import { buildSegment, newView } from "../../../../src/engine/text/index.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
-import { SEARCH_BATCH_MAX, SEARCH_EXACT_QUEUE_MAX } from "../../../../src/shared/limits.ts";
+import {
+  SEARCH_BATCH_MAX,
+  SEARCH_BATCH_MIN_MS,
+  SEARCH_EXACT_QUEUE_MAX,
+} from "../../../../src/shared/limits.ts";
 import { lookupRequest, searchRequest } from "../../../../support/requests.ts";
 
 type Batch = ReadonlyArray<SearchRequest | LookupRequest>;
@@ -21,10 +28,11 @@ const work: SearchWork = {
   ...{ plan: "scan", ignored: "", parseMs: 1, searchMs: 2, renderMs: 3, rescoreMs: 0 },
   ...{ scopeVectors: 0, estimates: 0, comparisons: 0, countsAll: true, waitMs: 0, tookMs: 5 },
 };
+const anyNumber = expect.any(Number) as unknown as number;
 const answerOf = (number: number): Reply => ({
   status: "answered",
   json: Uint8Array.of(number),
-  work: { ...work, waitMs: expect.any(Number) as unknown as number },
+  work: { ...work, waitMs: anyNumber, tookMs: anyNumber },
 });
 const ofTenant = (tenant: string, number: number) => {
   const request = searchRequest(number);
@@ -32,12 +40,18 @@ const ofTenant = (tenant: string, number: number) => {
 };
 const exact = (number: number) => searchRequest(number, { exact: true });
 
-/** Workers that finish on command. The answer to each search is its own body; lookups of "broken" fail. */
+/**
+ * Workers that finish on command, and report what each request took. The answer to each search is its own
+ * body; lookups of "broken" fail.
+ */
 class HeldWorkers implements WorkerPool {
   readonly batches: Batch[] = [];
   readonly #finish: Array<(error?: Error) => void> = [];
 
-  constructor(readonly workers: number) {}
+  constructor(
+    readonly workers: number,
+    private readonly tookMs = 5,
+  ) {}
 
   run(batch: Batch): Promise<Reply[]> {
     this.batches.push(batch);
@@ -47,11 +61,15 @@ class HeldWorkers implements WorkerPool {
       resolve(
         batch.map((request): Reply => {
           if (request.kind === "search") {
-            return { status: "answered", json: request.body, work: { ...work } };
+            return {
+              status: "answered",
+              json: request.body,
+              work: { ...work, tookMs: this.tookMs },
+            };
           }
-          return request.query === "broken"
-            ? { status: "failed", message: "broken" }
-            : run(request);
+          if (request.query === "broken") return { status: "failed", message: "broken" };
+          const reply = run(request) as Reply & { status: "answered" };
+          return { ...reply, work: { ...reply.work, tookMs: this.tookMs } } as Reply;
         }),
       );
     });
@@ -75,10 +93,27 @@ const buffer = buildSegment([
 const view = newView([{ key: "k", buffer }], [Uint32Array.of(1)]);
 const lookupOf = (query: string | null) => lookupRequest(view, query);
 
+/** A hundredth of a batch that is as short as any. */
+const CHEAP_MS = SEARCH_BATCH_MIN_MS / 100;
+
+/** Workers and a scheduler, which has learnt that searches and lookups are cheap. */
+async function cheapRequests(count: number, tookMs = CHEAP_MS) {
+  const workers = new HeldWorkers(count, tookMs);
+  const scheduler = new Scheduler(workers, 0);
+  for (const request of [lookupOf("lantern"), searchRequest(0)]) {
+    const measured = scheduler.run(request);
+    await turn();
+    workers.finish();
+    await measured;
+  }
+  await turn();
+  workers.batches.length = 0;
+  return { workers, scheduler };
+}
+
 describe("the scheduler", () => {
   test("searches and lookups of one turn share a hand-off", async () => {
-    const workers = new HeldWorkers(1);
-    const scheduler = new Scheduler(workers, 0);
+    const { workers, scheduler } = await cheapRequests(1);
     const requests = [lookupOf("lantern"), searchRequest(1), lookupOf("broken")];
     const replies = Promise.all(requests.map((request) => scheduler.run(request)));
     await turn();
@@ -92,8 +127,7 @@ describe("the scheduler", () => {
   });
 
   test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
-    const workers = new HeldWorkers(2);
-    const scheduler = new Scheduler(workers, 0);
+    const { workers, scheduler } = await cheapRequests(2);
     const first = Array.from({ length: 5 }, (_, i) => scheduler.run(searchRequest(i)));
     await turn();
     expect(sizes(workers)).toEqual([3, 2]);
@@ -147,12 +181,11 @@ describe("the scheduler", () => {
     }
     expect(refused).toBeGreaterThan(800);
     const modest = scheduler.run(ofTenant("modest", 1));
-    for (let i = 0; i < 2; i++) {
+    // It is in the batch after those that the worker already has and one of the other tenant's turn.
+    for (let i = 0; i < 2 * BATCHES_PER_WORKER; i++) {
       workers.finish();
       await turn();
     }
-    // The batch after the ones that already ran contains it.
-    workers.finish();
     expect(await modest).toEqual(answerOf(1));
     while (scheduler.queued > 0) {
       workers.finish();
@@ -161,6 +194,29 @@ describe("the scheduler", () => {
     workers.finish();
     workers.finish();
     expect((await Promise.all(outcomes)).filter((name) => name === "refused").length).toBe(1);
+  });
+
+  test("a search waits for a few milliseconds of another tenant's work, however much of it there is", async () => {
+    const TOOK_MS = 0.25;
+    const { workers, scheduler } = await cheapRequests(1, TOOK_MS);
+    const flood = Array.from({ length: 100 }, (_, i) => scheduler.run(ofTenant("greedy", i)));
+    let answered = false;
+    const modest = Promise.resolve(scheduler.run(ofTenant("modest", 1))).then(() => {
+      answered = true;
+    });
+    while (!answered) {
+      workers.finish();
+      await turn();
+    }
+    await modest;
+    const order = workers.batches.flat().map(({ scope }) => scope.tenant);
+    expect(order.indexOf("modest") * TOOK_MS).toBeLessThan(8);
+    while (scheduler.queued > 0) {
+      workers.finish();
+      await turn();
+    }
+    for (let i = 0; i < BATCHES_PER_WORKER; i++) workers.finish();
+    await Promise.all(flood);
   });
 
   test("only the searches of a worker that died fail", async () => {
@@ -213,8 +269,7 @@ describe("exact searches", () => {
   });
 
   test("let the searches go first that wait for the same worker", async () => {
-    const workers = new HeldWorkers(1);
-    const scheduler = new Scheduler(workers, 0);
+    const { workers, scheduler } = await cheapRequests(1);
     const first = scheduler.run(exact(1));
     await turn();
     const second = scheduler.run(exact(2));
@@ -365,6 +420,10 @@ describe("requests on the main thread", () => {
     expect(scheduler.run(lookupOf("lantern"))).toBeInstanceOf(Promise);
     const lookup = lookupOf("lantern");
     const modest = { ...lookup, scope: { ...lookup.scope, tenant: "modest" } };
+    expect(scheduler.run(modest)).not.toBeInstanceOf(Promise);
+    // One that waits, because it is expected to take long, does not make its tenant's others wait.
+    waiting.push(scheduler.run(ofTenant("modest", 1)));
+    expect(waiting.at(-1)).toBeInstanceOf(Promise);
     expect(scheduler.run(modest)).not.toBeInstanceOf(Promise);
     for (const reply of waiting) (reply as Promise<Reply>).catch(() => {});
   });
