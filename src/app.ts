@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { apiKeyOperations } from "./api/api-keys/routes.ts";
+import { auditOperation } from "./api/audit/routes.ts";
 import { chunkOperations } from "./api/chunks/routes.ts";
 import { compareOperation } from "./api/compare/routes.ts";
 import { consolePaths, mountConsole } from "./api/console/pages.ts";
@@ -87,6 +88,7 @@ function operationsOf(services: Services): Operation[] {
     ...apiKeyOperations(services),
     ...projectOperations(services),
     ...memberOperations(services),
+    auditOperation(services),
     ...fileOperations(services),
     compareOperation(services),
     ...importOperations(services),

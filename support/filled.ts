@@ -62,6 +62,9 @@ export async function fill(sql: Sql): Promise<void> {
       FROM ${series(ROWS)};
     INSERT INTO input_responses (id, input_request_id, conversation_id, actor_id, values)
       SELECT ${id("input_responses", "i")}, ${id("input_requests", "i")}, ${id("conversations", "i")}, 'a', '{}'
-      FROM generate_series(101, ${ROWS}) i`);
+      FROM generate_series(101, ${ROWS}) i;
+    INSERT INTO audit_log (action, project_id, user_id, at)
+      SELECT 'file.written', ${id("projects", parent)}, ${id("users", parent)}, now() - i * interval '1 second'
+      FROM ${series(ROWS)}`);
   await sql.unsafe("ANALYZE");
 }

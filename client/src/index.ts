@@ -37,6 +37,12 @@ export interface FileListOptions extends PageOptions, FileScope {
   readonly pathPrefix?: string;
 }
 
+export interface AuditOptions extends PageOptions {
+  /** RFC 3339 date-times. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
 export interface CompareOptions extends PageOptions, FileScope {
   readonly baseEnvironment?: string;
   /** A release, by name or id, instead of an environment. */
@@ -311,6 +317,46 @@ export class Tessera {
     return this.#transport.send({ method: "DELETE", path, repeatable: false, ...options });
   }
 
+  /** The audit log, newest first, from a time on and before another one. */
+  listAuditEntries(
+    project: string,
+    { from, to, ...page }: AuditOptions = {},
+  ): Promise<Schemas["AuditPage"]> {
+    return this.#page(["projects", project, "audit"], page, { from, to });
+  }
+
+  allAuditEntries(
+    project: string,
+    options: AuditOptions = {},
+  ): AsyncGenerator<Schemas["AuditEntry"], void, undefined> {
+    return items((page) => this.listAuditEntries(project, page), options);
+  }
+
+  listEnvironments(
+    project: string,
+    options: PageOptions = {},
+  ): Promise<Schemas["EnvironmentPage"]> {
+    return this.#page(["projects", project, "environments"], options);
+  }
+
+  allEnvironments(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["EnvironmentItem"], void, undefined> {
+    return items((page) => this.listEnvironments(project, page), options);
+  }
+
+  listReleases(project: string, options: PageOptions = {}): Promise<Schemas["ReleasePage"]> {
+    return this.#page(["projects", project, "releases"], options);
+  }
+
+  allReleases(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["ReleaseItem"], void, undefined> {
+    return items((page) => this.listReleases(project, page), options);
+  }
+
   /** Freezes the working set of an environment as a release. */
   createRelease(
     project: string,
@@ -425,6 +471,14 @@ export class Tessera {
     options: PageOptions = {},
   ): Promise<Schemas["WebhookEventPage"]> {
     return this.#page(["projects", project, "webhook-events"], options);
+  }
+
+  getWebhookEvent(
+    project: string,
+    id: string,
+    options: CallOptions = {},
+  ): Promise<Schemas["WebhookEvent"]> {
+    return this.#get(["projects", project, "webhook-events", id], options);
   }
 
   allWebhookEvents(

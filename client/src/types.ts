@@ -81,6 +81,33 @@ export interface components {
             /** @description Why the approval was dismissed. */
             dismissed_reason?: string;
         };
+        /** @description An entry of the audit log. */
+        AuditEntry: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, `member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, `environment.activated` or `project.changed`. */
+            action: string;
+            /** @description `http`, or `command` for the operator's command line; null for a change in the database. */
+            via: string | null;
+            /** @description The email address of the user, or else their id; null for the operator. */
+            user: string | null;
+            /** @description The public part of the API key that was used; null without one. */
+            key_prefix: string | null;
+            /** @description The id of the request; null without one. */
+            request_id: string | null;
+            /** @description What was changed, by action: of `member.changed`, for example, `member`, `role` and `earlier_role`. */
+            details: {
+                [key: string]: unknown;
+            };
+        };
+        AuditPage: {
+            /** @description The entries, newest first. */
+            data: components["schemas"]["AuditEntry"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
         /** @description A reason why the branch cannot be merged. */
         Blocker: {
             /** @description The kind of blocker. */
@@ -278,6 +305,27 @@ export interface components {
         EnvironmentChange: {
             /** @description The release that the environment serves; null for its working set. */
             active_release: string | null;
+        };
+        /** @description An environment in a list. */
+        EnvironmentItem: {
+            /**
+             * Format: uuid
+             * @description The environment's id.
+             */
+            id: string;
+            /** @description The environment's name, unique within the project. */
+            name: string;
+            /** @description The name of the release that it serves; null for its working set. */
+            active_release: string | null;
+            /** @description Files of its working set. */
+            files: number;
+            /** @description True when the environment is protected against changes. */
+            protected: boolean;
+        };
+        EnvironmentPage: {
+            /** @description The environments in order of name. */
+            data: components["schemas"]["EnvironmentItem"][];
+            page_info: components["schemas"]["PageInfo"];
         };
         /** @description How to solve the error. */
         ErrorSolution: {
@@ -1128,6 +1176,32 @@ export interface components {
             /** @description The status of the deployment. */
             deploy_status: string;
         };
+        /** @description A release in a list. */
+        ReleaseItem: {
+            /**
+             * Format: uuid
+             * @description The release's id.
+             */
+            id: string;
+            /** @description The release's name, unique within the project. */
+            name: string;
+            /** @description Files of the release. */
+            files: number;
+            /**
+             * Format: date-time
+             * @description When the release was created.
+             */
+            created_at: string;
+            /** @description Since when it never changes; null while an import is filling it. */
+            frozen_at: string | null;
+            /** @description The names of the environments that serve it. */
+            environments: string[];
+        };
+        ReleasePage: {
+            /** @description The releases, newest first. */
+            data: components["schemas"]["ReleaseItem"][];
+            page_info: components["schemas"]["PageInfo"];
+        };
         /** @description A chunk that was found. */
         RetrieveHit: {
             /** @description The chunk; null for a file without chunks. */
@@ -1322,6 +1396,44 @@ export interface components {
             amount: string | null;
             /** @description Why the provider refused the upgrade. */
             error: string | null;
+        };
+        /** @description A stored delivery with its payload. */
+        WebhookEvent: {
+            /**
+             * Format: uuid
+             * @description The id of the event.
+             */
+            id: string;
+            /** @description The id of the webhook definition. */
+            webhook_id: string;
+            /** @description The key that the sender gave; null when every delivery is new. */
+            idempotency_key: string | null;
+            /**
+             * Format: uuid
+             * @description The conversation that the delivery was added to.
+             */
+            conversation_id: string;
+            /**
+             * Format: uuid
+             * @description The message that contains the payload.
+             */
+            message_id: string;
+            /** @description Always `accepted`. */
+            status: string;
+            /**
+             * Format: date-time
+             * @description When the delivery was received.
+             */
+            received_at: string;
+            /**
+             * Format: uuid
+             * @description The run that the delivery started.
+             */
+            run_id: string;
+            /** @description False when the payload was stored as text. */
+            is_json: boolean;
+            /** @description The payload as it was sent. A string when it is not JSON. */
+            payload: unknown;
         };
         WebhookEventPage: {
             /** @description The project's events, newest first. */

@@ -2,6 +2,8 @@ import type { Queryable } from "../db/client.ts";
 
 /** An entry of the audit log as operators see it. */
 export interface AuditEntry {
+  /** Later entries have higher ones. */
+  readonly id: number;
   readonly at: Date;
   readonly action: string;
   readonly via: string | null;
@@ -19,26 +21,34 @@ interface EntrySelection {
   readonly projectId: string | null;
   readonly userId: string | null;
   readonly action?: string;
-  /** Only entries after this time. */
+  /** Only entries from this time on. */
   readonly since?: Date;
-  /** The newest entries, at most so many. */
+  /** Only entries before this time. */
+  readonly until?: Date;
+  /** Only entries whose id is below or above this one. */
+  readonly below?: number;
+  readonly above?: number;
   readonly limit: number;
 }
 
-/** Entries of the audit log, the newest last. */
-export async function listAuditEntries(
+/** Entries of the audit log, the newest first, or the oldest first above an id. */
+export async function readAuditEntries(
   sql: Queryable,
-  { projectId, userId, action, since, limit }: EntrySelection,
+  selection: EntrySelection,
 ): Promise<AuditEntry[]> {
-  const rows = await sql<AuditEntry[]>`
-    SELECT a.at, a.action, a.via, coalesce(u.email, a.user_id::text) AS user, k.key_prefix,
-      coalesce(p.slug, a.project_id::text) AS project, a.request_id, a.details
+  const { projectId, userId, action, since, until, below, above, limit } = selection;
+  return await sql<AuditEntry[]>`
+    SELECT a.id::float8 AS id, a.at, a.action, a.via, coalesce(u.email, a.user_id::text) AS user,
+      k.key_prefix, coalesce(p.slug, a.project_id::text) AS project, a.request_id, a.details
     FROM audit_log a LEFT JOIN users u ON u.id = a.user_id
     LEFT JOIN api_keys k ON k.id = a.key_id LEFT JOIN projects p ON p.id = a.project_id
-    WHERE (${projectId}::uuid IS NULL OR a.project_id = ${projectId})
-      AND (${userId}::uuid IS NULL OR a.user_id = ${userId})
-      AND (${action ?? null}::text IS NULL OR a.action = ${action ?? null})
-      AND (${since ?? null}::timestamptz IS NULL OR a.at > ${since ?? null})
-    ORDER BY a.id DESC LIMIT ${limit}`;
-  return rows.toReversed();
+    WHERE true
+      ${projectId === null ? sql`` : sql`AND a.project_id = ${projectId}`}
+      ${userId === null ? sql`` : sql`AND a.user_id = ${userId}`}
+      ${action === undefined ? sql`` : sql`AND a.action = ${action}`}
+      ${since === undefined ? sql`` : sql`AND a.at >= ${since}`}
+      ${until === undefined ? sql`` : sql`AND a.at < ${until}`}
+      ${below === undefined ? sql`` : sql`AND a.id < ${below}::float8::bigint`}
+      ${above === undefined ? sql`` : sql`AND a.id > ${above}::float8::bigint`}
+    ORDER BY a.id ${above === undefined ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
 }

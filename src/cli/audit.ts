@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type AuditEntry, listAuditEntries } from "../audit/entries.ts";
+import { type AuditEntry, readAuditEntries } from "../audit/entries.ts";
 import type { Sql } from "../db/client.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
@@ -34,7 +34,7 @@ export function auditCommand(io: Io): Command {
     .option("--project <slug>", "only entries of this project")
     .option("--user <email>", "only entries of this user", email)
     .option("--action <name>", "only this action, such as import, denied or key.revoked")
-    .option("--since <time>", "only entries after this time", pastTime)
+    .option("--since <time>", "only entries from this time on", pastTime)
     .option("--limit <n>", "the newest entries", count, AUDIT_LISTED_DEFAULT)
     .addOption(jsonOption())
     .addHelpText(
@@ -59,7 +59,8 @@ async function readEntries(sql: Sql, options: Options): Promise<AuditEntry[]> {
   const { project, user, ...selection } = options;
   const projectId = project === undefined ? null : (await findProject(sql, project)).id;
   const userId = user === undefined ? null : (await requireUser(sql, user)).id;
-  return await listAuditEntries(sql, { ...selection, projectId, userId });
+  const newestFirst = await readAuditEntries(sql, { ...selection, projectId, userId });
+  return newestFirst.toReversed();
 }
 
 function detailsText(details: Record<string, unknown>): string {

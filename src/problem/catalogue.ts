@@ -123,6 +123,7 @@ export const CATALOGUE = {
   "user-not-found": notFound("User", "user ID or email address"),
   "api-key-not-found": notFound("API key", "API key ID"),
   "webhook-not-found": notFound("Webhook", "webhook ID"),
+  "webhook-event-not-found": notFound("Webhook event", "webhook event ID"),
   "error-type-not-found": notFound("Error type", "slug"),
   "route-not-found": {
     status: 404,

@@ -93,3 +93,51 @@ describe("GET /projects/{project_reference}/webhook-events", () => {
     slug: "project-not-found",
   });
 });
+
+describe("GET /projects/{project_reference}/webhook-events/{event_id}", () => {
+  const editor = member;
+  const pathOf = (id: string, of = project) => `/projects/${of.slug}/webhook-events/${id}`;
+
+  test("owners and editors see the payload as it was sent, with all digits of its numbers", async () => {
+    const sent = '{"n": 12345678901234567890.10, "t": "ü"}';
+    const headers = { ...webhook.headers, "content-type": "application/json" };
+    const { body } = await api.send("POST", webhook.path, { body: sent, headers });
+    const answer = await api.get(pathOf(body.webhook_event_id), editor);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain("12345678901234567890.10");
+    const { payload, run_id, is_json, ...rest } = answer.body;
+    expect([payload.t, run_id, is_json]).toEqual(["ü", body.run_id, true]);
+    const listed = (await api.get(path, member)).body.data;
+    expect(listed).toContainEqual(rest);
+  });
+
+  test("a payload that is no JSON is a string", async () => {
+    const headers = { ...webhook.headers, "content-type": "text/plain" };
+    const { body } = await api.send("POST", webhook.path, { body: "deployed", headers });
+    const answer = await api.get(pathOf(body.webhook_event_id), editor);
+    expect(answer.body).toMatchObject({ is_json: false, payload: "deployed" });
+  });
+
+  test("members who only read are answered 403, and events of other projects 404", async () => {
+    const id = await deliver("forbidden");
+    const reader = await api.user();
+    await api.join(reader, project);
+    const refused = await api.get(pathOf(id), reader);
+    expect([refused.status, refused.body.slug]).toEqual([403, "permission-denied"]);
+    const other = await api.project(member);
+    for (const foreign of [pathOf(id, other), pathOf(randomUUID())]) {
+      const { status, body } = await api.get(foreign, member);
+      expect([status, body.slug]).toEqual([404, "webhook-event-not-found"]);
+    }
+    const invalid = await api.get(pathOf("1"), member);
+    expect([invalid.status, invalid.body.errors[0].field]).toEqual([400, "event_id"]);
+  });
+
+  const guarded = { api, path: pathOf(randomUUID()) };
+  needsPermission({ ...guarded, project });
+  refusesBadCredentials(guarded);
+  hidesFromForeigners({
+    ...{ ...guarded, project, member, slug: "project-not-found" },
+    missingPath: `/projects/${randomUUID()}/webhook-events/${randomUUID()}`,
+  });
+});

@@ -7,8 +7,10 @@ import * as chunks from "../../src/api/chunks/queries.ts";
 import * as compare from "../../src/api/compare/queries.ts";
 import * as files from "../../src/api/files/queries.ts";
 import * as members from "../../src/api/members/queries.ts";
+import * as contents from "../../src/api/projects/contents.ts";
 import * as projects from "../../src/api/projects/queries.ts";
 import * as scopes from "../../src/api/scopes/queries.ts";
+import { readAuditEntries } from "../../src/audit/entries.ts";
 import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Principal } from "../../src/auth/principal.ts";
@@ -231,6 +233,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await webhooks.readEvents(tx, one("projects"), { older: position, limit: 51 });
       await webhooks.readEvents(tx, one("projects"), { newer: position, limit: 51 });
     },
+    readFullEvent: (tx) => webhooks.readFullEvent(tx, one("projects"), randomUUID()),
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
   },
   "src/api/scopes/queries.ts": {
@@ -247,6 +250,27 @@ const RUNS: Record<string, Record<string, Run>> = {
           await scopes.readScope(tx, bound(), project, target);
         }
       }
+    },
+  },
+  "src/api/projects/contents.ts": {
+    readReleases: async (tx) => {
+      await contents.readReleases(tx, one("projects"), { limit: 51 });
+      await contents.readReleases(tx, one("projects"), { older: ["now", "v7"], limit: 51 });
+      await contents.readReleases(tx, one("projects"), { newer: ["now", "v7"], limit: 51 });
+    },
+    listEnvironments: async (tx) => {
+      await contents.listEnvironments(tx, one("projects"), { limit: 51 });
+      await contents.listEnvironments(tx, one("projects"), { after: "env7", limit: 51 });
+      await contents.listEnvironments(tx, one("projects"), { before: "env7", limit: 51 });
+    },
+  },
+  "src/audit": {
+    readAuditEntries: async (tx) => {
+      const selection = { projectId: one("projects"), userId: null, limit: 51 };
+      const [since, until] = [new Date(0), new Date()];
+      await readAuditEntries(tx, selection);
+      await readAuditEntries(tx, { ...selection, since, until, below: 1_000 });
+      await readAuditEntries(tx, { ...selection, since, until, above: 1_000 });
     },
   },
   "src/auth": {

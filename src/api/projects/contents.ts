@@ -7,21 +7,50 @@ export interface ListedRelease {
   readonly name: string;
   readonly id: string;
   readonly files: number;
+  readonly created_at: Date;
   /** Null while an import is filling it. */
   readonly frozen_at: Date | null;
   /** The environments that serve it. */
   readonly environments: string[];
+  /** When it was created, to the microsecond, with its name a place in the list. */
+  readonly place: string;
 }
 
-/** The releases of a project, the newest last. */
-export async function listReleases(sql: Queryable, projectId: string): Promise<ListedRelease[]> {
+/** The place of a release in the list of a project, which is unique. */
+export type ReleasePosition = [place: string, name: string];
+
+interface ReleaseSelection {
+  /** Only releases that are older or newer than this one. */
+  readonly older?: ReleasePosition;
+  readonly newer?: ReleasePosition;
+  /** All by default. */
+  readonly limit?: number;
+}
+
+/** The releases of a project, the newest first, or the oldest first after one. */
+export async function readReleases(
+  sql: Queryable,
+  projectId: string,
+  { older, newer, limit }: ReleaseSelection = {},
+): Promise<ListedRelease[]> {
+  const order = newer === undefined ? sql`DESC` : sql`ASC`;
+  // As text: a parameter that is a time would lose its microseconds.
+  const at = ([place, name]: ReleasePosition) => sql`(${place}::text::timestamptz, ${name})`;
   return await sql<ListedRelease[]>`
-    SELECT r.name, r.id, r.frozen_at,
+    SELECT r.name, r.id, r.created_at, r.frozen_at, r.created_at::text AS place,
       coalesce((SELECT c.files FROM release_contents c WHERE c.id = r.contents_id),
         (SELECT count(*) FROM release_rows f WHERE f.release_id = r.id))::integer AS files,
       ARRAY (SELECT e.name FROM environments e WHERE e.active_release_id = r.id ORDER BY 1)
         AS environments
-    FROM releases r WHERE r.project_id = ${projectId} ORDER BY r.created_at, r.name`;
+    FROM releases r WHERE r.project_id = ${projectId}
+      ${older === undefined ? sql`` : sql`AND (r.created_at, r.name) < ${at(older)}`}
+      ${newer === undefined ? sql`` : sql`AND (r.created_at, r.name) > ${at(newer)}`}
+    ORDER BY r.created_at ${order}, r.name ${order} LIMIT ${limit ?? null}`;
+}
+
+/** All releases of a project, the newest last. */
+export async function listReleases(sql: Queryable, projectId: string): Promise<ListedRelease[]> {
+  return (await readReleases(sql, projectId)).toReversed();
 }
 
 export interface ListedEnvironment {
@@ -34,16 +63,28 @@ export interface ListedEnvironment {
   readonly protected: boolean;
 }
 
-/** The environments of a project in order of name. */
+interface EnvironmentSelection {
+  /** Only environments whose name is before or after this one. */
+  readonly before?: string;
+  readonly after?: string;
+  /** All by default. */
+  readonly limit?: number;
+}
+
+/** The environments of a project in order of name, or in reverse order before one. */
 export async function listEnvironments(
   sql: Queryable,
   projectId: string,
+  { before, after, limit }: EnvironmentSelection = {},
 ): Promise<ListedEnvironment[]> {
   return await sql<ListedEnvironment[]>`
     SELECT e.name, e.id, e.protected, r.name AS active_release,
       (SELECT count(*) FROM environment_files f WHERE f.environment_id = e.id)::integer AS files
     FROM environments e LEFT JOIN releases r ON r.id = e.active_release_id
-    WHERE e.project_id = ${projectId} ORDER BY e.name`;
+    WHERE e.project_id = ${projectId}
+      ${after === undefined ? sql`` : sql`AND e.name > ${after}`}
+      ${before === undefined ? sql`` : sql`AND e.name < ${before}`}
+    ORDER BY e.name ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit ?? null}`;
 }
 
 export interface ListedFile {

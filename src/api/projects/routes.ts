@@ -8,6 +8,7 @@ import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
+import { scopeListOperations } from "./scope-lists.ts";
 import { createProject, getProject, listProjects, type ProjectServices } from "./service.ts";
 
 const EXAMPLE: Project = {
@@ -96,6 +97,7 @@ export function projectOperations(
     updateOperation(services),
     deleteOperation(sql),
     ...releaseOperations(services),
+    ...scopeListOperations(services),
     indexStateOperation(sql),
   ];
 }

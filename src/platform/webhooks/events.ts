@@ -1,16 +1,27 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../auth/principal.ts";
-import { findProject } from "../../auth/project-access.ts";
+import { findProject, findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
+import { jsonText } from "../../http/respond.ts";
+import { Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { nullable, ProjectParams } from "../../shared/schemas.ts";
-import { type EventPosition, type ListedEventRow, readEvents } from "./queries.ts";
+import { type EventPosition, type ListedEventRow, readEvents, readFullEvent } from "./queries.ts";
 
 const uuid = (description: string) => Type.String({ format: "uuid", description });
+
+const EventParams = Type.Object({
+  ...ProjectParams.properties,
+  event_id: Type.String({
+    format: "uuid",
+    description: "The id of the event.",
+    examples: ["b7a1c9d2-4e5f-4a6b-8c7d-9e0f1a2b3c4d"],
+  }),
+});
 
 const ListedWebhookEvent = Type.Object(
   {
@@ -30,6 +41,19 @@ const ListedWebhookEvent = Type.Object(
   },
   { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
 );
+
+const WebhookEvent = Type.Object(
+  {
+    ...ListedWebhookEvent.properties,
+    run_id: uuid("The run that the delivery started."),
+    is_json: Type.Boolean({ description: "False when the payload was stored as text." }),
+    payload: Type.Unknown({
+      description: "The payload as it was sent. A string when it is not JSON.",
+    }),
+  },
+  { title: "WebhookEvent", description: "A stored delivery with its payload." },
+);
+type WebhookEvent = Static<typeof WebhookEvent>;
 
 const WebhookEventPage = Type.Object(
   {
@@ -60,6 +84,13 @@ const EXAMPLE: WebhookEventPage = {
   },
 };
 
+const EVENT_EXAMPLE: WebhookEvent = {
+  ...(EXAMPLE.data[0] as Static<typeof ListedWebhookEvent>),
+  run_id: "0198c0de-0000-4000-8000-000000000004",
+  is_json: true,
+  payload: { action: "opened", number: 7 },
+};
+
 const eventOf = ({ micros: _, ...row }: ListedEventRow) => ({
   ...row,
   received_at: timestamp(row.received_at),
@@ -82,6 +113,49 @@ async function listEvents(
   return { data: rows.map(eventOf), page_info: pageInfo };
 }
 
+/**
+ * A stored delivery as JSON text. The payload is inserted as it was sent, so that numbers keep all digits.
+ * Throws `project-not-found`, `permission-denied` for members who only read, and `webhook-event-not-found`.
+ */
+async function getEvent(
+  sql: Sql,
+  principal: Principal,
+  { project_reference: reference, event_id: id }: Static<typeof EventParams>,
+): Promise<string> {
+  const { id: projectId } = await findWritableProject(sql, principal, reference);
+  const row = await readFullEvent(sql, projectId, id);
+  if (row === undefined) throw new Problem("webhook-event-not-found");
+  const { payload, ...rest } = row;
+  const event = { ...rest, received_at: timestamp(row.received_at) };
+  return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
+}
+
+/** GET /projects/{project_reference}/webhook-events/{event_id}. */
+export function webhookEventOperation(sql: Sql): Operation {
+  return operation({
+    id: "getWebhookEvent",
+    method: "GET",
+    path: "/projects/{project_reference}/webhook-events/{event_id}",
+    tag: "Webhooks",
+    summary: "Read a stored delivery",
+    description:
+      "A delivery with its payload. Repetitions of a delivery are answered with the stored one and leave no " +
+      "trace. The caller needs the role `owner` or `editor`.",
+    extension: true,
+    permission: "projects.read",
+    params: EventParams,
+    response: WebhookEvent,
+    responseExample: EVENT_EXAMPLE,
+    problems: [
+      "validation-failed",
+      "permission-denied",
+      "project-not-found",
+      "webhook-event-not-found",
+    ],
+    handle: async ({ params, principal }) => jsonText(await getEvent(sql, principal, params)),
+  });
+}
+
 /** GET /projects/{project_reference}/webhook-events. */
 export function webhookEventsOperation(services: { sql: Sql; cursors: CursorSigner }): Operation {
   return operation({
@@ -91,8 +165,7 @@ export function webhookEventsOperation(services: { sql: Sql; cursors: CursorSign
     tag: "Webhooks",
     summary: "List stored deliveries",
     description:
-      "The deliveries to all webhooks of the project, newest first, without their payloads, which are " +
-      "in the messages.",
+      "The deliveries to all webhooks of the project, newest first, without their payloads.",
     extension: true,
     permission: "projects.read",
     params: ProjectParams,

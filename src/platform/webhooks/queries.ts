@@ -89,6 +89,27 @@ export interface ListedEventRow {
   micros: number;
 }
 
+/** An event with its payload. */
+interface FullEventRow extends Omit<ListedEventRow, "micros"> {
+  run_id: string;
+  is_json: boolean;
+  /** JSON text. */
+  payload: string;
+}
+
+/** An event of a project. */
+export async function readFullEvent(
+  sql: Queryable,
+  projectId: string,
+  id: string,
+): Promise<FullEventRow | undefined> {
+  const [row] = await sql<FullEventRow[]>`
+    SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
+      run_id, status, received_at, is_json, payload::text AS payload
+    FROM webhook_events WHERE id = ${id} AND project_id = ${projectId}`;
+  return row;
+}
+
 /** The position of an event in the listing of a project, which is unique. */
 export type EventPosition = [micros: number, id: string];
 

@@ -16,7 +16,7 @@ import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../../share
 import { TimedCache } from "../../shared/timed-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
-import { webhookEventsOperation } from "./events.ts";
+import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
 import { type Definition, readDefinition } from "./queries.ts";
 import {
@@ -96,6 +96,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
 
   return [
     webhookEventsOperation(services),
+    webhookEventOperation(sql),
     rawOperation({
       id: OPERATION,
       method: "POST",

@@ -1,0 +1,144 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type AuditEntry, readAuditEntries } from "../../audit/entries.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { findOwnedProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
+import { parseDateTime, timestamp } from "../../shared/formats.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable, ProjectParams } from "../../shared/schemas.ts";
+
+const time = (description: string) =>
+  Type.Optional(
+    Type.String({ format: "date-time", description, examples: ["2026-01-05T09:30:00Z"] }),
+  );
+const nullableText = (description: string) => nullable(Type.String(), description);
+
+const AuditQuery = Type.Object({
+  from: time("Only entries from this time on."),
+  to: time("Only entries before this time."),
+  ...PageQuery.properties,
+});
+type AuditQuery = Static<typeof AuditQuery>;
+
+const AuditEntryBody = Type.Object(
+  {
+    at: Type.String({ format: "date-time", description: "When it happened." }),
+    action: Type.String({
+      description:
+        "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
+        "`member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, " +
+        "`environment.activated` or `project.changed`.",
+    }),
+    via: nullableText(
+      "`http`, or `command` for the operator's command line; null for a change in the database.",
+    ),
+    user: nullableText("The email address of the user, or else their id; null for the operator."),
+    key_prefix: nullableText("The public part of the API key that was used; null without one."),
+    request_id: nullableText("The id of the request; null without one."),
+    details: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          "What was changed, by action: of `member.changed`, for example, `member`, `role` and " +
+          "`earlier_role`.",
+      },
+    ),
+  },
+  { title: "AuditEntry", description: "An entry of the audit log." },
+);
+
+const AuditPage = Type.Object(
+  {
+    data: Type.Array(AuditEntryBody, { description: "The entries, newest first." }),
+    page_info: PageInfo,
+  },
+  { title: "AuditPage" },
+);
+type AuditPage = Static<typeof AuditPage>;
+
+const EXAMPLE: AuditPage = {
+  data: [
+    {
+      at: "2026-01-05T09:30:00.000Z",
+      action: "member.changed",
+      via: "http",
+      user: "ada@example.com",
+      key_prefix: null,
+      request_id: "0b9f2f6e-8f0e-4f55-9e40-7f1f6a0c2f11",
+      details: {
+        member: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
+        role: "editor",
+        earlier_role: "member",
+      },
+    },
+  ],
+  page_info: { self: "/projects/handbook/audit", first: null, next: null, prev: null },
+};
+
+const entryOf = ({ id: _, project: _project, at, ...entry }: AuditEntry) => ({
+  at: timestamp(at),
+  ...entry,
+});
+
+interface ListServices {
+  readonly sql: Sql;
+  readonly cursors: CursorSigner;
+}
+
+/**
+ * One page of a project's audit log, newest first. Throws `project-not-found`, `permission-denied` for all but
+ * owners, and `invalid-cursor`.
+ */
+async function listEntries(
+  { sql, cursors }: ListServices,
+  principal: Principal,
+  reference: string,
+  { from, to }: AuditQuery,
+  page: PageRequest,
+): Promise<AuditPage> {
+  const { id: projectId } = await findOwnedProject(sql, principal, reference);
+  const selection = {
+    ...{ projectId, userId: null },
+    ...(from !== undefined && { since: parseDateTime(from) }),
+    ...(to !== undefined && { until: parseDateTime(to) }),
+  };
+  const { rows, pageInfo } = await readListing<AuditEntry, [id: number]>(cursors, page, {
+    binding: `audit:${projectId}:${from ?? ""}:${to ?? ""}`,
+    parameters: { from, to },
+    keyOf: ({ id }) => [id],
+    after: (key, limit) =>
+      readAuditEntries(sql, { ...selection, ...(key && { below: key[0] }), limit }),
+    before: ([above], limit) => readAuditEntries(sql, { ...selection, above, limit }),
+  });
+  return { data: rows.map(entryOf), page_info: pageInfo };
+}
+
+/** GET /projects/{project_reference}/audit. */
+export function auditOperation(services: ListServices): Operation {
+  return operation({
+    id: "listAuditEntries",
+    method: "GET",
+    path: "/projects/{project_reference}/audit",
+    tag: "Projects",
+    summary: "List the audit log of a project",
+    description:
+      "Who did what: imports, changes of members, keys, files, releases and the project, and refusals of keys " +
+      "that are bound to it. An entry is kept for 400 days. The caller needs the role `owner`.",
+    extension: true,
+    permission: "projects.read",
+    params: ProjectParams,
+    query: AuditQuery,
+    response: AuditPage,
+    responseExample: EXAMPLE,
+    problems: ["validation-failed", "permission-denied", "project-not-found", "invalid-cursor"],
+    handle(call) {
+      const { principal, params, query } = call;
+      const reference = params.project_reference;
+      return listEntries(services, principal, reference, query, pageRequestOf(call));
+    },
+  });
+}

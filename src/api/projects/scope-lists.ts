@@ -1,0 +1,175 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { findProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
+import { timestamp } from "../../shared/formats.ts";
+import { PageInfo } from "../../shared/page-info.ts";
+import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import {
+  type ListedEnvironment,
+  type ListedRelease,
+  listEnvironments,
+  type ReleasePosition,
+  readReleases,
+} from "./contents.ts";
+
+const uuid = (description: string) => Type.String({ format: "uuid", description });
+const text = (description: string) => Type.String({ description });
+const dateTime = (description: string) => Type.String({ format: "date-time", description });
+const fileCount = (description: string) => Type.Integer({ minimum: 0, description });
+
+const EnvironmentItem = Type.Object(
+  {
+    id: uuid("The environment's id."),
+    name: text("The environment's name, unique within the project."),
+    active_release: nullable(
+      Type.String(),
+      "The name of the release that it serves; null for its working set.",
+    ),
+    files: fileCount("Files of its working set."),
+    protected: Type.Boolean({
+      description: "True when the environment is protected against changes.",
+    }),
+  },
+  { title: "EnvironmentItem", description: "An environment in a list." },
+);
+
+const ReleaseItem = Type.Object(
+  {
+    id: uuid("The release's id."),
+    name: text("The release's name, unique within the project."),
+    files: fileCount("Files of the release."),
+    created_at: dateTime("When the release was created."),
+    frozen_at: nullable(
+      Type.String({ format: "date-time" }),
+      "Since when it never changes; null while an import is filling it.",
+    ),
+    environments: Type.Array(Type.String(), {
+      description: "The names of the environments that serve it.",
+    }),
+  },
+  { title: "ReleaseItem", description: "A release in a list." },
+);
+
+const EnvironmentPage = Type.Object(
+  {
+    data: Type.Array(EnvironmentItem, { description: "The environments in order of name." }),
+    page_info: PageInfo,
+  },
+  { title: "EnvironmentPage" },
+);
+
+const ReleasePage = Type.Object(
+  {
+    data: Type.Array(ReleaseItem, { description: "The releases, newest first." }),
+    page_info: PageInfo,
+  },
+  { title: "ReleasePage" },
+);
+
+const linksOf = (list: string) => ({
+  ...{ self: `/projects/handbook/${list}`, first: null, next: null, prev: null },
+});
+
+const ENVIRONMENTS_EXAMPLE: Static<typeof EnvironmentPage> = {
+  data: [
+    {
+      id: "7a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+      name: "production",
+      active_release: "v1.4.0",
+      files: 72,
+      protected: false,
+    },
+  ],
+  page_info: linksOf("environments"),
+};
+
+const RELEASES_EXAMPLE: Static<typeof ReleasePage> = {
+  data: [
+    {
+      id: "5e4f3a2b-1c0d-4e8f-9a7b-6c5d4e3f2a1b",
+      name: "v1.4.0",
+      files: 72,
+      created_at: "2026-01-05T09:30:00.000Z",
+      frozen_at: "2026-01-05T09:30:00.000Z",
+      environments: ["production"],
+    },
+  ],
+  page_info: linksOf("releases"),
+};
+
+const releaseOf = ({ place: _, created_at, frozen_at, ...row }: ListedRelease) => ({
+  ...row,
+  created_at: timestamp(created_at),
+  frozen_at: timestamp(frozen_at),
+});
+
+interface ListServices {
+  readonly sql: Sql;
+  readonly cursors: CursorSigner;
+}
+
+const COMMON = {
+  method: "GET",
+  tag: "Projects",
+  extension: true,
+  permission: "projects.read",
+  params: ProjectParams,
+  query: PageQuery,
+  problems: ["project-not-found", "invalid-cursor"],
+} as const;
+
+/** Lists of the environments and the releases of a project. */
+export function scopeListOperations({ sql, cursors }: ListServices): Operation[] {
+  return [
+    operation({
+      ...COMMON,
+      id: "listEnvironments",
+      path: "/projects/{project_reference}/environments",
+      summary: "List the environments of a project",
+      response: EnvironmentPage,
+      responseExample: ENVIRONMENTS_EXAMPLE,
+      async handle(call) {
+        const id = await findProject(sql, call.principal, call.params.project_reference);
+        const page = pageRequestOf(call);
+        const { rows, pageInfo } = await readListing<ListedEnvironment, [name: string]>(
+          cursors,
+          page,
+          {
+            binding: `environments:${id}`,
+            keyOf: ({ name }) => [name],
+            after: (key, limit) =>
+              listEnvironments(sql, id, { ...(key && { after: key[0] }), limit }),
+            before: ([before], limit) => listEnvironments(sql, id, { before, limit }),
+          },
+        );
+        return { data: rows, page_info: pageInfo };
+      },
+    }),
+    operation({
+      ...COMMON,
+      id: "listReleases",
+      path: "/projects/{project_reference}/releases",
+      summary: "List the releases of a project",
+      response: ReleasePage,
+      responseExample: RELEASES_EXAMPLE,
+      async handle(call) {
+        const id = await findProject(sql, call.principal, call.params.project_reference);
+        const page = pageRequestOf(call);
+        const { rows, pageInfo } = await readListing<ListedRelease, ReleasePosition>(
+          cursors,
+          page,
+          {
+            binding: `releases:${id}`,
+            keyOf: ({ place, name }) => [place, name],
+            after: (older, limit) => readReleases(sql, id, { ...(older && { older }), limit }),
+            before: (newer, limit) => readReleases(sql, id, { newer, limit }),
+          },
+        );
+        return { data: rows.map(releaseOf), page_info: pageInfo };
+      },
+    }),
+  ];
+}

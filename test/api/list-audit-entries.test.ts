@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
+import type { Json } from "../../support/api/openapi.ts";
+
+const api = await sharedApi();
+const email = `auditor-${crypto.randomUUID()}@example.com`;
+const owner = await api.user({ email });
+const project = await api.project(owner);
+const path = `/projects/${project.slug}/audit`;
+const rename = (name: string, as = owner) =>
+  api.send("PATCH", `/projects/${project.slug}`, { as, json: { name } });
+
+/** Follows `next` to the last page. */
+async function entries(from: string): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let next: string | null = from; next !== null; ) {
+    const { status, body }: Json = await api.get(next, owner);
+    expect(status).toBe(200);
+    found.push(...body.data);
+    next = body.page_info.next;
+  }
+  return found;
+}
+
+describe("GET /projects/{project_reference}/audit", () => {
+  test("an owner sees who did what, newest first, by address and key, and nothing of other projects", async () => {
+    const key = await api.key(owner);
+    const member = await api.user();
+    const put = (role: string) =>
+      api.send("PUT", `/projects/${project.slug}/members/${member.userId}`, {
+        ...{ as: owner, json: { role } },
+      });
+    await put("member");
+    await put("editor");
+    const named = await rename("First", key);
+    await api.project(owner);
+    const [renamed, changed, added] = (await api.get(path, owner)).body.data;
+    expect(renamed).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      ...{ action: "project.changed", via: "http", user: email },
+      key_prefix: key.key.split("_").slice(0, 2).join("_"),
+      request_id: named.headers.get("x-request-id"),
+      details: { name: "First" },
+    });
+    expect(changed).toMatchObject({
+      ...{ action: "member.changed", user: email, key_prefix: null },
+      details: { member: member.userId, role: "editor", earlier_role: "member" },
+    });
+    expect(added).toMatchObject({ action: "member.added", details: { role: "member" } });
+    const own = await api.sql`SELECT 1 FROM audit_log WHERE project_id = ${project.id}`;
+    expect(await entries(`${path}?limit=2`)).toHaveLength(own.length);
+  });
+
+  test("pages list every entry once and lead back, and from and to bound them", async () => {
+    for (let i = 0; i < 4; i++) await rename(`Name ${i}`);
+    const all = await entries(path);
+    for (const limit of [1, 3]) expect(await entries(`${path}?limit=${limit}`)).toEqual(all);
+    await api.sql`UPDATE audit_log SET at = '2020-01-01T00:00:00Z'::timestamptz + id * interval '1 hour'
+      WHERE project_id = ${project.id}`;
+    const dated = await entries(path);
+    const [to, from] = [dated[1].at, dated[3].at];
+    const some = await entries(`${path}?from=${from}&to=${to}&limit=1`);
+    expect(some).toEqual(dated.slice(2, 4));
+    const first = (await api.get(`${path}?from=${from}&limit=1`, owner)).body;
+    const second = (await api.get(first.page_info.next, owner)).body;
+    expect((await api.get(second.page_info.prev, owner)).body.data).toEqual(first.data);
+    const cursor = new URLSearchParams(first.page_info.next.split("?")[1]).get("cursor");
+    const other = await api.get(`${path}?cursor=${cursor}`, owner);
+    expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
+  });
+
+  test("times and page sizes that are none are refused by name", async () => {
+    for (const [query, field] of [
+      ["from=yesterday", "from"],
+      ["to=2026-13-01T00:00:00Z", "to"],
+      ["limit=101", "limit"],
+    ]) {
+      const { status, body } = await api.get(`${path}?${query}`, owner);
+      expect([status, body.errors[0].field]).toEqual([400, field]);
+    }
+  });
+
+  test("editors and members are answered 403", async () => {
+    for (const role of ["editor", "member"]) {
+      const user = await api.user();
+      await api.join(user, project, role);
+      const { status, body } = await api.get(path, user);
+      expect([status, body.slug]).toEqual([403, "permission-denied"]);
+    }
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    ...{ api, path, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/audit",
+  });
+});
