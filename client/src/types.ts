@@ -635,7 +635,7 @@ export interface components {
         IndexState: {
             /** @description True when every server in `data` has applied all changes of the project, and its graphs are built and calibrated. False while no server has loaded the project: a search loads it. Load tests begin when it is true. */
             complete: boolean;
-            /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it. */
+            /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it, or one is loading it. */
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
             last_sequence: number | null;

@@ -43,6 +43,15 @@ describe("GET /projects/{project_reference}/index-state", () => {
     ]);
   });
 
+  test("no position is named while a server loads the project", async () => {
+    const loaded = await api.project(member);
+    await api.sql`
+      INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
+      VALUES (${randomUUID()}, ${loaded.id}, 0, -1, 0, 0, 4096)`;
+    const { body } = await api.get(`/projects/${loaded.slug}/index-state`, member);
+    expect([body.complete, body.applied_sequence]).toEqual([false, null]);
+  });
+
   test("every index of every server is reported with its size, lag and recall", async () => {
     const node = await report(768, 0.5);
     const { body } = await api.get(path, member);

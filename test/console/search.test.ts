@@ -70,7 +70,7 @@ describe("searching in the console", () => {
     expect((await cancelled).postData()).toContain('"lantern"');
     await Promise.all(held.map((route) => route.continue().catch(() => {})));
     await page.unroute("**/retrieve");
-    await status(/^1 of 1 match by words/);
+    await status(/^1 match by words/);
     expect(await results.count()).toBe(1);
     expect(page.url()).toContain("q=zebra");
   });
@@ -104,6 +104,29 @@ describe("searching in the console", () => {
   test("without a query the files of the place are listed", async () => {
     await found("#/search?project=shipyard");
     await status(/^27 files$/);
+  });
+
+  test("a filter is built from the fields and values that exist, with how many files have them", async () => {
+    await found("#/search?project=shipyard&q=strand&mode=keyword");
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.getByLabel("Field").selectOption("frontmatter.tags");
+    const values = page.getByRole("list", { name: "Values of frontmatter.tags" });
+    expect(await values.getByRole("button").allTextContents()).toEqual(["port 1", "steel 1"]);
+    await values.getByRole("button", { name: "steel" }).click();
+    await status(/^1 match by words/);
+    await page.reload();
+    await status(/^1 match by words/);
+    expect(await results.locator(".result-path").allTextContents()).toEqual(["harbour/cranes.md"]);
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.getByLabel("Field").selectOption("path");
+    await page.getByLabel("Comparison").selectOption("$prefix");
+    await page.getByLabel("Value", { exact: true }).fill("guides/");
+    await page.getByRole("button", { name: "Add condition" }).click();
+    await page.getByText("Nothing matches.").waitFor();
+    for (const condition of ["path begins with guides/", "frontmatter.tags is steel"]) {
+      await page.getByRole("button", { name: `End: ${condition}` }).click();
+    }
+    await status(/^2 matches by words/);
   });
 
   test("a pasted vector is searched and stays after a reload, and one of another dimension is refused", async () => {

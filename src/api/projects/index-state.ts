@@ -20,7 +20,7 @@ const IndexState = Type.Object(
     applied_sequence: nullable(
       Type.Integer({ minimum: 0 }),
       "The position in the change log up to which searches on all servers see the project; null " +
-        "while no server has loaded it.",
+        "while no server has loaded it, or one is loading it.",
     ),
     last_sequence: nullable(
       Type.Integer({ minimum: 1 }),
@@ -116,9 +116,11 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
     complete: isComplete(report),
     updated_at: timestamp(report.updatedAt),
   }));
+  // A server that is still loading the project has reached no position yet.
+  const applied = Math.min(...reports.map(({ seq }) => seq));
   return {
     complete: data.length > 0 && data.every((index) => index.complete),
-    applied_sequence: reports.length === 0 ? null : Math.min(...reports.map(({ seq }) => seq)),
+    applied_sequence: reports.length === 0 || applied < 0 ? null : applied,
     last_sequence: last,
     embeddings_waiting: await countWaiting(sql, projectId),
     data,

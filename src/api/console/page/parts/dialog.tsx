@@ -7,15 +7,22 @@ import { Form, TextField } from "./form.tsx";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
+  /** For code. */
+  readonly wide?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A box above the page, closed with Escape. The element keeps the focus within it and gives it back. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => element.current?.showModal(), []);
   return (
-    <dialog ref={element} class="dialog" aria-label={title} onClose={onClose}>
+    <dialog
+      ref={element}
+      class={wide ? "dialog wide" : "dialog"}
+      aria-label={title}
+      onClose={onClose}
+    >
       <div class="panel-head">
         <h2>{title}</h2>
         <IconButton icon="close" label="Close" onClick={onClose} />

@@ -5,16 +5,18 @@ import { Failure } from "./states.tsx";
 
 interface FieldProps {
   readonly label: string;
+  /** Where a heading or a column says the same to who sees it. */
+  readonly labelHidden?: boolean | undefined;
   readonly hint?: string | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A control below its label. */
-export function Field({ label, hint, children }: FieldProps) {
+export function Field({ label, labelHidden, hint, children }: FieldProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
     <label class="field">
-      <span class="field-label">{label}</span>
+      <span class={labelHidden ? "visually-hidden" : "field-label"}>{label}</span>
       {children}
       {hint && <span class="hint">{hint}</span>}
     </label>
@@ -55,6 +57,7 @@ interface Option {
 
 interface SelectProps {
   readonly label: string;
+  readonly labelHidden?: boolean;
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
@@ -69,10 +72,11 @@ function OptionList({ options }: { options: readonly Option[] }) {
   ));
 }
 
-export function Select({ label, value, options, onChange, disabled = false }: SelectProps) {
+export function Select(props: SelectProps) {
+  const { label, labelHidden, value, options, onChange, disabled = false } = props;
   const groups = [...new Set(options.map(({ group }) => group))];
   return (
-    <Field label={label}>
+    <Field label={label} labelHidden={labelHidden}>
       <select
         aria-label={label}
         value={value}

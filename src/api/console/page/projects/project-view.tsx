@@ -2,72 +2,53 @@ import { call, projectPath } from "../base/api.ts";
 import type { Project } from "../base/projects.ts";
 import { useResource } from "../base/resource.ts";
 import { hrefOf, type Route } from "../base/router.ts";
-import { Page, Panel } from "../parts/page.tsx";
+import { Page, Tabs } from "../parts/page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Deliveries } from "./deliveries.tsx";
-import { IndexPanel } from "./index-panel.tsx";
+import { FilesView } from "./files-view.tsx";
+import { MembersView } from "./members-view.tsx";
+import { Overview } from "./overview.tsx";
+import type { ProjectProps } from "./project-props.ts";
+import { ReleasesView } from "./releases-view.tsx";
+import { SettingsView } from "./settings-view.tsx";
 
-/** A project with its environments, releases, members and indexes. */
-export function ProjectView({ slug }: { slug: string; route: Route }) {
+const PARTS = [
+  { name: "overview", label: "Overview", show: (props: ProjectProps) => <Overview {...props} /> },
+  { name: "files", label: "Files", show: (props: ProjectProps) => <FilesView {...props} /> },
+  {
+    name: "releases",
+    label: "Releases",
+    show: (props: ProjectProps) => <ReleasesView {...props} />,
+  },
+  { name: "members", label: "Members", show: (props: ProjectProps) => <MembersView {...props} /> },
+  {
+    name: "settings",
+    label: "Settings",
+    show: (props: ProjectProps) => <SettingsView {...props} />,
+  },
+] as const;
+
+/** A project: its state, files, environments and releases, members and settings. */
+export function ProjectView({ slug, route }: { slug: string; route: Route }) {
   const project = useResource(slug, async (signal) => {
     return (await call<Project>(projectPath(slug), { signal })).body;
   });
-  const { value } = project;
+  const { value, reload } = project;
+  const part = PARTS.find(({ name }) => name === route.path[2]) ?? PARTS[0];
+  const tabs = PARTS.map(({ name, label }) => ({
+    name,
+    label,
+    href: hrefOf(name === "overview" ? ["projects", slug] : ["projects", slug, name]),
+  }));
   return (
     <Page
       title={value?.name ?? slug}
       lead={value?.description}
       actions={<a href={hrefOf(["search"], { project: slug })}>Search this project</a>}
     >
-      {project.error !== undefined && <Failure error={project.error} retry={project.reload} />}
-      {value === undefined ? project.loading && <Loading /> : <Overview project={value} />}
+      <Tabs label="Parts of the project" tabs={tabs} current={part.name} />
+      {project.error !== undefined && <Failure error={project.error} retry={reload} />}
+      {value === undefined && project.error === undefined && <Loading />}
+      {value !== undefined && part.show({ project: value, params: route.params, reload })}
     </Page>
-  );
-}
-
-function Overview({ project }: { project: Project }) {
-  const { slug, environments = [], releases = [], users = [] } = project;
-  const names = new Map(releases.map(({ id, name }) => [id, name]));
-  const serves = ({ active_release_id: id }: (typeof environments)[number]) =>
-    id === undefined ? "its working set" : `release ${names.get(id) ?? id}`;
-  return (
-    <>
-      <div class="columns">
-        <Panel title="Environments">
-          <Table
-            label="Environments"
-            rows={environments}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Name", value: ({ name }) => name },
-              { name: "Serves", value: serves },
-            ]}
-          />
-        </Panel>
-        <Panel title="Releases">
-          <Table
-            label="Releases"
-            rows={releases}
-            keyOf={({ id }) => id}
-            columns={[{ name: "Name", value: ({ name }) => name }]}
-          />
-        </Panel>
-        <IndexPanel project={slug} />
-        <Panel title="Members">
-          <Table
-            label="Members"
-            rows={users}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Name", value: ({ name }) => name },
-              { name: "Email", value: ({ email }) => email ?? "" },
-              { name: "Role", value: ({ role }) => role },
-            ]}
-          />
-        </Panel>
-      </div>
-      <Deliveries project={slug} />
-    </>
   );
 }

@@ -1,8 +1,11 @@
+import { useState } from "preact/hooks";
 import { counted } from "../base/format.ts";
 import { type Project, useProjects } from "../base/projects.ts";
 import { hrefOf, type Route } from "../base/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
+import { CreateProject } from "./create-project.tsx";
 import { ProjectView } from "./project-view.tsx";
 
 /** The caller's projects, or the one that the address names. */
@@ -17,8 +20,17 @@ export function ProjectsView({ route }: { route: Route }) {
 
 function ProjectList() {
   const projects = useProjects();
+  const [creating, setCreating] = useState(false);
   return (
-    <Page title="Projects">
+    <Page
+      title="Projects"
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          New project
+        </Button>
+      }
+    >
+      {creating && <CreateProject onClose={() => setCreating(false)} />}
       <Loaded of={projects}>
         {(list) =>
           list.length === 0 ? (

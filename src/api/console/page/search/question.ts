@@ -1,18 +1,14 @@
+import { parsePlace } from "../base/places.ts";
 import type { Params, Route } from "../base/router.ts";
 
 const MODES = ["hybrid", "semantic", "keyword"] as const;
 export type Mode = (typeof MODES)[number];
 
-interface Target {
-  readonly kind: "environment" | "release";
-  readonly name: string;
-}
-
 /** A question as the address has it. */
 export interface Question {
   readonly project: string;
   /** The default environment without one. */
-  readonly target: Target | undefined;
+  readonly target: ReturnType<typeof parsePlace>;
   readonly mode: Mode;
   readonly query: string;
   /** A filter as JSON. */
@@ -23,18 +19,10 @@ export interface Question {
   readonly vector: string;
 }
 
-function parseTarget(text: string | undefined): Target | undefined {
-  const [, kind, name] = /^(environment|release):(.+)$/s.exec(text ?? "") ?? [];
-  if (kind === undefined || name === undefined) return undefined;
-  return { kind: kind as Target["kind"], name };
-}
-
-export const targetText = ({ kind, name }: Target): string => `${kind}:${name}`;
-
 export function questionOf({ params }: Route): Question {
   return {
     project: params["project"] ?? "",
-    target: parseTarget(params["in"]),
+    target: parsePlace(params["in"]),
     mode: MODES.find((mode) => mode === params["mode"]) ?? "hybrid",
     query: params["q"] ?? "",
     filter: params["filter"] ?? "",

@@ -32,12 +32,12 @@ interface ResultListProps {
   readonly onMore: () => Promise<void>;
 }
 
-function summaryOf({ total, atLeast, mode, ms, found }: Results): string {
+function summaryOf({ total, atLeast, mode, ms }: Results): string {
   if (mode === undefined) return counted(total, "file");
   const matches = atLeast
     ? `at least ${number(total)} matches`
     : counted(total, "match", "matches");
-  return `${number(found.length)} of ${matches} ${HOW[mode] ?? ""} in ${duration(ms)}`;
+  return `${matches} ${HOW[mode] ?? ""} in ${duration(ms)}`;
 }
 
 /** Moves the focus between results with the arrows, and back to the box from the first one. */
@@ -85,7 +85,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
         </Button>
       )}
       {showCode && (
-        <Dialog title="This search as code" onClose={() => setShowCode(false)}>
+        <Dialog wide title="This search as code" onClose={() => setShowCode(false)}>
           <SearchCode question={question} />
         </Dialog>
       )}

@@ -5,6 +5,7 @@ import { Page } from "../parts/page.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { useResults } from "./ask.ts";
 import { DocumentPane } from "./document.tsx";
+import { FilterBar } from "./filter-bar.tsx";
 import { questionOf } from "./question.ts";
 import { ResultList } from "./results.tsx";
 import { SearchBox } from "./search-box.tsx";
@@ -27,6 +28,7 @@ export function SearchView({ route }: { route: Route }) {
     <Page title="Search" titleHidden>
       <SearchBox question={question} />
       <TargetBar question={question} projects={projects.value ?? []} project={project} />
+      <FilterBar question={question} />
       {projects.error !== undefined && <Failure error={projects.error} retry={projects.reload} />}
       {projects.value?.length === 0 && question.project === "" && (
         <Empty title="This credential shows no projects.">

@@ -1,0 +1,13 @@
+import { Icon } from "./icon.tsx";
+
+/** Something that was chosen and can be ended. */
+export function Chip({ text, onEnd }: { text: string; onEnd: () => void }) {
+  return (
+    <span class="chip">
+      {text}
+      <button type="button" aria-label={`End: ${text}`} onClick={onEnd}>
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}

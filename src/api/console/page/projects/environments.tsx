@@ -1,0 +1,86 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../base/action.ts";
+import { call, projectPath, type Schemas } from "../base/api.ts";
+import { Form, Select, TextField } from "../parts/form.tsx";
+import { Badge, Panel } from "../parts/page.tsx";
+import { Failure } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
+import type { ProjectProps } from "./project-props.ts";
+
+const WORKING_SET = "Working set";
+const NDJSON_TYPE = "application/x-ndjson";
+
+/** What each environment serves, which can be changed here, and a new one. */
+export function Environments({ project, reload }: ProjectProps) {
+  const { environments = [], releases = [] } = project;
+  const activate = useAction(async (environment: string, release: string) => {
+    const path = projectPath(project.slug, "environments", environment);
+    const json = { active_release: release === "" ? null : release };
+    await call(path, { method: "PATCH", json });
+    reload();
+  });
+  const options = [
+    { value: "", label: WORKING_SET },
+    ...releases.map(({ name }) => ({ value: name, label: name, group: "Releases" })),
+  ];
+  const nameOf = (id: string | undefined) => releases.find((each) => each.id === id)?.name ?? "";
+  return (
+    <Panel title="Environments" lead="An environment serves its working set, or a release.">
+      <Table
+        label="Environments"
+        rows={environments}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "Name",
+            value: ({ name, protected: isProtected }) => (
+              <>
+                {name} {isProtected && <Badge>protected</Badge>}
+              </>
+            ),
+          },
+          {
+            name: "Serves",
+            value: ({ name, active_release_id: active }) => (
+              <Select
+                label={`${name} serves`}
+                labelHidden
+                value={nameOf(active)}
+                options={options}
+                disabled={activate.running}
+                onChange={(release) => activate.run(name, release)}
+              />
+            ),
+          },
+        ]}
+      />
+      {activate.error !== undefined && <Failure error={activate.error} />}
+      <AddEnvironment project={project} reload={reload} />
+    </Panel>
+  );
+}
+
+/** Environments are made as records of an import. */
+function AddEnvironment({ project, reload }: Omit<ProjectProps, "params">) {
+  const [name, setName] = useState("");
+  const add = useAction(async () => {
+    const body = `${JSON.stringify({ record: "environment", name })}\n`;
+    const path = projectPath(project.slug, "import");
+    const text = { type: NDJSON_TYPE, body };
+    const { errors } = (await call<Schemas["ImportResult"]>(path, { method: "POST", text })).body;
+    if (errors[0] !== undefined) throw new Error(errors[0].message);
+    setName("");
+    reload();
+  });
+  return (
+    <Form action={add} submit="Add environment">
+      <TextField
+        label="Name of the environment"
+        required
+        value={name}
+        onInput={setName}
+        placeholder="staging"
+      />
+    </Form>
+  );
+}

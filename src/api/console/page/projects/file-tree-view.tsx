@@ -1,0 +1,62 @@
+import { useState } from "preact/hooks";
+import { bytes, number } from "../base/format.ts";
+import { hrefOf, type Params } from "../base/router.ts";
+import { IconButton } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import type { FileSummary, Folder } from "./file-tree.ts";
+
+/** A tree of at most so many files is shown whole. */
+const OPEN_MAX = 40;
+
+interface FileTreeProps {
+  readonly folder: Folder;
+  /** Where an opened file is read. */
+  readonly place: Params;
+  readonly open: boolean;
+  /** Absent where files cannot be removed. */
+  readonly onRemove: ((file: FileSummary) => void) | undefined;
+}
+
+export function FileTree(props: FileTreeProps) {
+  const { folder, place, onRemove } = props;
+  const open = props.open || folder.count <= OPEN_MAX;
+  return (
+    <ul class="tree">
+      {folder.folders.map((each) => (
+        <FolderItem key={each.path} {...props} folder={each} open={open} />
+      ))}
+      {folder.files.map((file) => (
+        <li key={file.path} class="tree-file">
+          <Icon name="file" />
+          <a href={hrefOf(["search"], { ...place, file: file.path })}>
+            {file.path.split("/").at(-1)}
+          </a>
+          <span class="muted small tree-title">{file.title}</span>
+          <span class="muted small tree-size">{bytes(file.size)}</span>
+          {onRemove && (
+            <IconButton icon="trash" label={`Remove ${file.path}`} onClick={() => onRemove(file)} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A folder, whose contents are made when it is opened. */
+function FolderItem(props: FileTreeProps) {
+  const { folder } = props;
+  const [open, setOpen] = useState(props.open);
+  return (
+    <li>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Icon name="chevron" />
+          <Icon name="folder" />
+          {folder.name}
+          <span class="muted small">{number(folder.count)}</span>
+        </summary>
+        {open && <FileTree {...props} />}
+      </details>
+    </li>
+  );
+}

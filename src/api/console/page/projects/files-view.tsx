@@ -1,0 +1,106 @@
+import { useEffect, useState } from "preact/hooks";
+import { call, projectPath } from "../base/api.ts";
+import { counted } from "../base/format.ts";
+import { defaultPlace, parsePlace, placeOptions } from "../base/places.ts";
+import { useResource } from "../base/resource.ts";
+import { changeParams } from "../base/router.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { Select, TextField } from "../parts/form.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
+import { type FileSummary, treeOf } from "./file-tree.ts";
+import { FileTree } from "./file-tree-view.tsx";
+import { listFiles } from "./list-files.ts";
+import type { ProjectProps } from "./project-props.ts";
+import { UploadZone } from "./upload-zone.tsx";
+import { useUploads } from "./uploads.ts";
+
+const PAUSE_MS = 200;
+
+/** The files of an environment or a release as a tree; in an environment they can be added and removed. */
+export function FilesView({ project, params }: ProjectProps) {
+  const { slug } = project;
+  const place = params["in"] ?? defaultPlace(project);
+  const { kind, name } = parsePlace(place) ?? { kind: "environment", name: "" };
+  const words = params["q"] ?? "";
+  const files = useResource(
+    JSON.stringify([slug, place, words]),
+    (signal) => listFiles(slug, { [kind]: name }, words, signal),
+    { keep: true },
+  );
+  const uploads = useUploads(slug, name, files.reload);
+  const [removed, setRemoved] = useState<FileSummary | undefined>(undefined);
+  const remove = async ({ path }: FileSummary) => {
+    const query = { environment: name };
+    await call(projectPath(slug, "files", path), { method: "DELETE", query });
+    files.reload();
+  };
+  const isWritable = kind === "environment";
+  const tree = (
+    <Loaded of={files}>
+      {({ found, all }) => (
+        <>
+          <p class="muted small" role="status">
+            {counted(found.length, "file")}
+            {all ? "" : ", and there are more: find them by a part of their path"}
+          </p>
+          {found.length === 0 ? (
+            <Empty title={words === "" ? "No files yet." : "No path has this."} />
+          ) : (
+            <FileTree
+              key={`${place} ${words}`}
+              folder={treeOf(found)}
+              place={{ project: slug, in: place }}
+              open={words !== ""}
+              onRemove={isWritable ? setRemoved : undefined}
+            />
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+  return (
+    <Panel title="Files">
+      <div class="fields">
+        <Select
+          label="In"
+          value={place}
+          options={placeOptions(project)}
+          onChange={(value) => changeParams({ in: value }, { replace: true })}
+        />
+        <PathSearch words={words} />
+      </div>
+      {isWritable ? (
+        <UploadZone
+          environment={name}
+          progress={uploads.progress}
+          onFiles={uploads.upload}
+          onDismiss={uploads.dismiss}
+        >
+          {tree}
+        </UploadZone>
+      ) : (
+        tree
+      )}
+      {removed !== undefined && (
+        <Confirm
+          title={`Remove ${removed.path}`}
+          yes="Remove"
+          onConfirm={() => remove(removed)}
+          onClose={() => setRemoved(undefined)}
+        >
+          It leaves {name}. Releases that hold it keep it.
+        </Confirm>
+      )}
+    </Panel>
+  );
+}
+
+function PathSearch({ words }: { words: string }) {
+  const [text, setText] = useState(words);
+  useEffect(() => {
+    const timer = setTimeout(() => changeParams({ q: text.trim() }, { replace: true }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return <TextField label="Path contains" value={text} onInput={setText} />;
+}

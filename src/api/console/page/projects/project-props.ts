@@ -1,0 +1,10 @@
+import type { Project } from "../base/projects.ts";
+import type { Route } from "../base/router.ts";
+
+/** What every part of a project is given. */
+export interface ProjectProps {
+  readonly project: Project;
+  readonly params: Route["params"];
+  /** Reads the project again after a change. */
+  readonly reload: () => void;
+}

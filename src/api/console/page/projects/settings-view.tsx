@@ -1,0 +1,68 @@
+import { useState } from "preact/hooks";
+import { useAction } from "../base/action.ts";
+import { call, projectPath } from "../base/api.ts";
+import { hrefOf, navigate } from "../base/router.ts";
+import { Button } from "../parts/button.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Form, TextField } from "../parts/form.tsx";
+import { Panel } from "../parts/page.tsx";
+import type { ProjectProps } from "./project-props.ts";
+
+/** What a project is called, what embeds it, and its end. */
+export function SettingsView({ project, reload }: ProjectProps) {
+  const { slug } = project;
+  const [name, setName] = useState(project.name);
+  const [description, setDescription] = useState(project.description ?? "");
+  const [embedder, setEmbedder] = useState(project.embedder ?? "");
+  const [deleting, setDeleting] = useState(false);
+  const save = useAction(async () => {
+    const json = {
+      name,
+      description,
+      ...(embedder === "" || embedder === project.embedder ? {} : { embedder }),
+    };
+    await call(projectPath(slug), { method: "PATCH", json });
+    reload();
+  });
+  const remove = async () => {
+    await call(projectPath(slug), { method: "DELETE", query: { confirm: slug } });
+    navigate(hrefOf(["projects"]));
+  };
+  return (
+    <>
+      <Panel title="Settings">
+        <Form action={save} submit="Save">
+          <TextField label="Name" required value={name} onInput={setName} />
+          <TextField label="Description" value={description} onInput={setDescription} />
+          <TextField
+            label="Embedder"
+            hint="Can be changed while the project has no chunks."
+            value={embedder}
+            onInput={setEmbedder}
+          />
+        </Form>
+      </Panel>
+      <Panel
+        title="Delete the project"
+        lead="Its files, releases, keys and members' access are gone for good."
+        actions={
+          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+            Delete project
+          </Button>
+        }
+      >
+        {deleting && (
+          <Confirm
+            title={`Delete ${project.name}`}
+            yes="Delete for good"
+            typed={slug}
+            onConfirm={remove}
+            onClose={() => setDeleting(false)}
+          >
+            Everything in the project is deleted, and no backup is made.
+          </Confirm>
+        )}
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { counted, number } from "../base/format.ts";
+import { Button } from "../parts/button.tsx";
+import { TextField } from "../parts/form.tsx";
+import { Bar } from "../parts/page.tsx";
+import { chosenFiles, droppedFiles, type Progress, type Upload } from "./uploads.ts";
+
+interface UploadZoneProps {
+  readonly environment: string;
+  readonly progress: Progress | undefined;
+  readonly onFiles: (files: readonly Upload[]) => void;
+  readonly onDismiss: () => void;
+  readonly children: ComponentChildren;
+}
+
+const prefixOf = (folder: string): string => {
+  const trimmed = folder.trim().replace(/^\/+|\/+$/g, "");
+  return trimmed === "" ? "" : `${trimmed}/`;
+};
+
+/** Takes files and folders that are dropped anywhere on it, or chosen. */
+export function UploadZone(props: UploadZoneProps) {
+  const { environment, progress, onFiles, onDismiss, children } = props;
+  const [folder, setFolder] = useState("");
+  const [over, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const take = (files: readonly Upload[]) =>
+    onFiles(files.map(({ path, file }) => ({ path: prefixOf(folder) + path, file })));
+  const onDrop = async (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    if (event.dataTransfer) take(await droppedFiles(event.dataTransfer));
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button does the same for the keyboard
+    <div
+      class={over ? "upload over" : "upload"}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <div class="upload-bar">
+        <TextField label="Into the folder" placeholder="docs" value={folder} onInput={setFolder} />
+        <Button icon="upload" onClick={() => input.current?.click()}>
+          Upload files
+        </Button>
+        <span class="muted small">or drop files and folders here, for {environment}.</span>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files to upload"
+          onChange={(event) => {
+            take(chosenFiles(event.currentTarget.files ?? []));
+            event.currentTarget.value = "";
+          }}
+        />
+      </div>
+      {progress !== undefined && <UploadProgress of={progress} onDismiss={onDismiss} />}
+      {children}
+    </div>
+  );
+}
+
+function UploadProgress({ of, onDismiss }: { of: Progress; onDismiss: () => void }) {
+  const { total, done, failures } = of;
+  const stored = done - failures.length;
+  return (
+    <div class="upload-progress">
+      <p role="status">
+        {done < total
+          ? `Uploading: ${number(done)} of ${counted(total, "file")}`
+          : `${number(stored)} of ${counted(total, "file")} stored`}
+      </p>
+      <Bar label="Upload" value={done} max={total} />
+      {failures.length > 0 && (
+        <ul class="failures" role="alert">
+          {failures.map(({ path, reason }) => (
+            <li key={path}>
+              <code>{path}</code> {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+      {done === total && (
+        <Button kind="quiet" onClick={onDismiss}>
+          Dismiss
+        </Button>
+      )}
+    </div>
+  );
+}
