@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Steps } from "../src/shared/filter/steps.ts";
 
 type Json = Record<string, unknown>;
 
@@ -93,3 +94,21 @@ export const values = fc.dictionary(fc.constantFrom("a", "b"), value, { maxKeys:
 /** Whether a document `{path, frontmatter, metadata}` matches, by the plain evaluator. */
 export const matchesPlainly = (filter: Json, document: Json): boolean =>
   plain.matches(filter, document);
+
+/** The result of a test that may take steps, and how many it took. */
+export function finished<T>(outcome: T | Steps<T>): { readonly result: T; readonly steps: number } {
+  const isSteps = typeof outcome === "object" && outcome !== null && "next" in outcome;
+  if (!isSteps) return { result: outcome, steps: 0 };
+  for (let steps = 1; ; steps++) {
+    const { done, value } = outcome.next();
+    if (done === true) return { result: value, steps };
+  }
+}
+
+/** Patterns that keep about five hundred states alive in a text of `a`, which none of them matches. */
+export const hostileGlobs = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ $glob: `${"*a".repeat(500)}${i}b` }));
+
+/** Steps that comparing a text with such patterns takes at least, each of some tens of microseconds. */
+export const hostileSteps = (globs: number, text: string) =>
+  Math.floor((globs * text.length * 16) / 65_536);

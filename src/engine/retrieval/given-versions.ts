@@ -1,7 +1,10 @@
+import pLimit from "p-limit";
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
 import { readFrontmatterValues } from "../../markdown/index.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
+import type { Steps } from "../../shared/filter/steps.ts";
+import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
 import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../indexing/versions/version-index.ts";
@@ -20,17 +23,31 @@ type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
   readonly embedding: Uint8Array | null;
 };
 
-/** Whether a chunk belongs to a scope that a filter derives. */
-function filterOf({ filter }: Scope, heads: ReadonlyMap<string, string | null>) {
-  if (filter === undefined) return () => true;
+/** All requests of the main thread wait while a filter is evaluated, so it is for this time at once. */
+const SLICE_MS = 1;
+const turns = pLimit(1);
+
+/** The chunks that belong to a scope, which may be one that a filter derives. */
+async function chunksIn(
+  { filter }: Scope,
+  heads: ReadonlyMap<string, string | null>,
+  rows: StoredChunk[],
+): Promise<StoredChunk[]> {
+  if (filter === undefined) return rows;
   const { matches } = compileFilter(JSON.parse(filter.json) as Record<string, unknown>);
   const frontmatters = new Map<string, Readonly<Record<string, unknown>>>();
-  return ({ file_version_id: id, file_path: path, metadata }: StoredChunk) => {
-    const frontmatter = frontmatters.get(id) ?? readFrontmatterValues(heads.get(id) ?? "");
-    frontmatters.set(id, frontmatter);
-    const own = JSON.parse(metadata) as Record<string, unknown>;
-    return matches({ path, frontmatter, metadata: own });
-  };
+  const matching: StoredChunk[] = [];
+  function* evaluation(): Steps<void> {
+    for (const row of rows) {
+      const { file_version_id: id, file_path: path } = row;
+      const frontmatter = frontmatters.get(id) ?? readFrontmatterValues(heads.get(id) ?? "");
+      frontmatters.set(id, frontmatter);
+      const metadata = JSON.parse(row.metadata) as Record<string, unknown>;
+      if (yield* matches({ path, frontmatter, metadata })) matching.push(row);
+    }
+  }
+  await evaluateInTurns(turns, evaluation(), { sliceMs: SLICE_MS });
+  return matching;
 }
 
 /**
@@ -54,8 +71,9 @@ export async function readGivenVersions(
       token_count, metadata::text AS metadata, dimension, embedding
     FROM chunks WHERE file_version_id = ANY(${ids}::uuid[]) AND project_id = ${scope.projectId}
     ORDER BY file_version_id, index`;
-  const matches = filterOf(scope, new Map(versions.map((row) => [row.version_id, row.head])));
-  const chunks = Map.groupBy(rows.filter(matches), (row) => row.file_version_id);
+  const heads = new Map(versions.map((row) => [row.version_id, row.head]));
+  const matching = await chunksIn(scope, heads, rows);
+  const chunks = Map.groupBy(matching, (row) => row.file_version_id);
   return versions.map(({ version_id, id, path }) => ({
     id: version_id,
     file: JSON.stringify({ id, path, version_id }),

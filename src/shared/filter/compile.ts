@@ -1,5 +1,6 @@
 import { isObject } from "./check.ts";
 import { compileGlob } from "./glob.ts";
+import type { Steps } from "./steps.ts";
 
 /** What a filter sees of a chunk, or of a file without chunks. */
 interface Fields {
@@ -10,8 +11,8 @@ interface Fields {
 
 /** A value that can be compared. */
 export type Scalar = string | number | boolean;
-/** Tests one value; of an array each element. */
-type Passes = (value: Scalar) => boolean;
+/** Tests one value; of an array each element. A long text may take several steps. */
+type Passes = (value: Scalar) => boolean | Steps<boolean>;
 
 /** What a field has to be. */
 export interface Comparison {
@@ -38,7 +39,7 @@ export interface CompiledFilter {
   readonly condition: Condition;
   /** False when all chunks of a file version match, or none. */
   readonly usesMetadata: boolean;
-  matches(fields: Fields): boolean;
+  matches(fields: Fields): Steps<boolean>;
 }
 
 export function isScalar(value: unknown): value is Scalar {
@@ -56,24 +57,44 @@ function fieldValue({ root, path }: Comparison, fields: Fields): unknown {
   return value ?? undefined;
 }
 
+/** Values that are tested between two yields. */
+const STEP_VALUES = 16;
+
+/** Whether one of these values passes. */
+export function* somePasses(passes: Passes, values: readonly unknown[]): Steps<boolean> {
+  for (let i = 0; i < values.length; i++) {
+    if (i % STEP_VALUES === STEP_VALUES - 1) yield;
+    const value = values[i];
+    if (!isScalar(value)) continue;
+    const outcome = passes(value);
+    if (typeof outcome === "boolean" ? outcome : yield* outcome) return true;
+  }
+  return false;
+}
+
 /** Whether a field passes: its value, or an element of its array. */
-function isMet(comparison: Comparison, fields: Fields): boolean {
+function* isMet(comparison: Comparison, fields: Fields): Steps<boolean> {
+  yield;
   const value = fieldValue(comparison, fields);
   const { passes } = comparison;
   if (passes === undefined) return value !== undefined;
-  return [value].flat().some((each) => isScalar(each) && passes(each));
+  return yield* somePasses(passes, [value].flat());
 }
 
-function holds(condition: Condition, fields: Fields): boolean {
+function* holds(condition: Condition, fields: Fields): Steps<boolean> {
   switch (condition.kind) {
     case "all":
-      return condition.parts.every((part) => holds(part, fields));
-    case "any":
-      return condition.parts.some((part) => holds(part, fields));
+    case "any": {
+      const decides = condition.kind === "any";
+      for (const part of condition.parts) {
+        if ((yield* holds(part, fields)) === decides) return decides;
+      }
+      return !decides;
+    }
     case "not":
-      return !holds(condition.part, fields);
+      return !(yield* holds(condition.part, fields));
     case "some":
-      return isMet(condition, fields);
+      return yield* isMet(condition, fields);
   }
 }
 
@@ -116,7 +137,9 @@ const isIn = (field: Field, values: readonly unknown[]): Comparison => {
   return some(field, (value) => equals.has(value), { equals });
 };
 
-const onText = (field: Field, passes: (text: string) => boolean, cost = 1): Comparison =>
+type TextPasses = (text: string) => ReturnType<Passes>;
+
+const onText = (field: Field, passes: TextPasses, cost = 1): Comparison =>
   some(field, (value) => typeof value === "string" && passes(value), { cost });
 
 /* The operators of order compare values of one type only. */

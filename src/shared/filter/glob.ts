@@ -1,3 +1,5 @@
+import type { Steps } from "./steps.ts";
+
 /** What matches one code point, or any number of them. */
 type Token =
   | { readonly kind: "literal"; readonly char: string }
@@ -35,6 +37,11 @@ function tokensOf(pattern: string): Token[] {
 
 /** A set of states, 32 in a word. */
 type States = Uint32Array;
+
+/** Code units of a text that are followed in one step, times words of states. */
+const STEP_WORDS = 65_536;
+
+const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
 
 const has = (states: States, state: number) =>
   ((states[state >>> 5] as number) & (1 << (state & 31))) !== 0;
@@ -92,14 +99,33 @@ class Automaton {
     }
   }
 
-  matches(text: string): boolean {
+  matches(text: string): boolean | Steps<boolean> {
     const states = new Uint32Array(this.#words);
     states[0] = 1;
     if (has(this.#skips, 0)) add(states, 1);
+    const step = Math.ceil(STEP_WORDS / this.#words);
+    if (text.length > step) return this.#inSteps(states, text, step);
+    return this.#takeAll(states, text) && has(states, this.#last);
+  }
+
+  *#inSteps(states: States, text: string, step: number): Steps<boolean> {
+    for (let at = 0; at < text.length; ) {
+      const end = at + step;
+      // A code point of two units is not cut.
+      const next = isLowSurrogate(text.charCodeAt(end)) ? end + 1 : end;
+      if (!this.#takeAll(states, text.slice(at, next))) return false;
+      at = next;
+      yield;
+    }
+    return has(states, this.#last);
+  }
+
+  /** False if no state is left. */
+  #takeAll(states: States, text: string): boolean {
     for (const char of text) {
       if (!this.#take(states, char)) return false;
     }
-    return has(states, this.#last);
+    return true;
   }
 
   /** False if no state is left. */
@@ -126,9 +152,9 @@ class Automaton {
 /**
  * A test for a pattern: `*` is any part of a name, `**` also crosses `/`, a leading or inner folder
  * `**` may be none, `?` is one code point of a name, everything else is literal. Its time grows with the
- * length of the text, times that of the pattern by 32.
+ * length of the text, times that of the pattern by 32. A long text is compared in steps.
  */
-export function compileGlob(pattern: string): (text: string) => boolean {
+export function compileGlob(pattern: string): (text: string) => boolean | Steps<boolean> {
   const prefix = /^[^*?]*/.exec(pattern)?.[0] as string;
   if (prefix === pattern) return (text) => text === pattern;
   const automaton = new Automaton(tokensOf(pattern).slice([...prefix].length));

@@ -1,4 +1,10 @@
-import type { Comparison, Condition, Scalar } from "../../../shared/filter/compile.ts";
+import {
+  type Comparison,
+  type Condition,
+  type Scalar,
+  somePasses,
+} from "../../../shared/filter/compile.ts";
+import type { Steps } from "../../../shared/filter/steps.ts";
 import { lowerBound } from "../../../shared/numbers.ts";
 import type { Column } from "./column.ts";
 import { FieldColumns } from "./field-columns.ts";
@@ -26,7 +32,8 @@ interface Block {
   readonly chunks: Rows;
 }
 
-type Test = (code: number) => boolean;
+/** Tests the value of a code, which may take several steps. */
+type Test = (code: number) => boolean | Steps<boolean>;
 
 /**
  * The values of a column that pass, as a test of their codes. Values that the column gets later may fail
@@ -46,20 +53,27 @@ function testOf(comparison: Comparison, column: Column): Test | number | null {
   };
   if (values.length > REMEMBERED_VALUES_MAX) return test;
   const outcomes = new Uint8Array(values.length);
+  const remember = (code: number, outcome: boolean) => {
+    outcomes[code] = outcome ? OUTCOMES.passes : OUTCOMES.fails;
+    return outcome;
+  };
+  function* inSteps(code: number, steps: Steps<boolean>): Steps<boolean> {
+    return remember(code, yield* steps);
+  }
   return (code) => {
-    if (outcomes[code] === OUTCOMES.unknown) {
-      outcomes[code] = test(code) ? OUTCOMES.passes : OUTCOMES.fails;
-    }
-    return outcomes[code] === OUTCOMES.passes;
+    if (outcomes[code] !== OUTCOMES.unknown) return outcomes[code] === OUTCOMES.passes;
+    const outcome = test(code);
+    return typeof outcome === "boolean" ? remember(code, outcome) : inSteps(code, outcome);
   };
 }
 
-/** The same for values that have no column of their own. */
+/** The same for values that have no column of their own. Each text of them takes a step. */
 function testOfRest({ passes, path }: Comparison, { values }: Column): Test {
-  return (code) =>
-    FieldColumns.valuesInRest(values[code], path).some(
-      (value) => passes === undefined || (value !== undefined && passes(value)),
-    );
+  return function* (code) {
+    const found = FieldColumns.valuesInRest(values[code], path);
+    yield;
+    return passes === undefined ? found.length > 0 : yield* somePasses(passes, found);
+  };
 }
 
 /** One evaluation of a condition over the columns of a project. */
@@ -75,15 +89,15 @@ export class Evaluation {
 
   /**
    * The rows of versions from `first` to `end`, without it, that are wanted and match. Yields after every
-   * STEP_COMPARISONS.
+   * STEP_COMPARISONS, and within the comparison of a long text.
    */
-  matches(first: number, end: number, wanted: Mask): Generator<void, Mask> {
+  matches(first: number, end: number, wanted: Mask): Steps<Mask> {
     const { project } = this;
     const chunks = { first: project.firstChunk(first), end: project.firstChunk(end) };
     return this.#evaluate(this.condition, { versions: { first, end }, chunks }, wanted);
   }
 
-  *#evaluate(condition: Condition, block: Block, wanted: Mask): Generator<void, Mask> {
+  *#evaluate(condition: Condition, block: Block, wanted: Mask): Steps<Mask> {
     switch (condition.kind) {
       case "all": {
         let left = wanted;
@@ -110,7 +124,7 @@ export class Evaluation {
     }
   }
 
-  *#compare(comparison: Comparison, block: Block, wanted: Mask): Generator<void, Mask> {
+  *#compare(comparison: Comparison, block: Block, wanted: Mask): Steps<Mask> {
     if (!this.byChunk) return yield* this.#compareRows(comparison, block.versions, wanted);
     if (comparison.root === "metadata") {
       return yield* this.#compareRows(comparison, block.chunks, wanted);
@@ -139,7 +153,7 @@ export class Evaluation {
     }
   }
 
-  *#compareRows(comparison: Comparison, rows: Rows, wanted: Mask): Generator<void, Mask> {
+  *#compareRows(comparison: Comparison, rows: Rows, wanted: Mask): Steps<Mask> {
     const found = new Uint8Array(wanted.length);
     const step = Math.max(1, Math.floor(STEP_COMPARISONS / comparison.cost));
     for (const { column, test } of this.#testsOf(comparison)) {
@@ -147,7 +161,7 @@ export class Evaluation {
       const entries = column.rows.values;
       const end = lowerBound(entries, rows.end);
       for (let at = lowerBound(entries, rows.first); at < end; at += step) {
-        mark(column, test, at, Math.min(end, at + step), rows.first, wanted, found);
+        yield* mark(column, test, at, Math.min(end, at + step), rows.first, wanted, found);
         yield;
       }
     }
@@ -175,7 +189,7 @@ export class Evaluation {
 }
 
 /** Marks the wanted rows that have an entry which passes, among entries from `at` to `end`, without it. */
-function mark(
+function* mark(
   column: Column,
   test: Test | number,
   at: number,
@@ -183,7 +197,7 @@ function mark(
   first: number,
   wanted: Mask,
   found: Mask,
-): void {
+): Steps<void> {
   const rows = column.rows.values;
   const codes = column.codes.values;
   if (typeof test === "number") {
@@ -196,6 +210,8 @@ function mark(
   }
   for (let i = at; i < end; i++) {
     const row = (rows[i] as number) - first;
-    if (wanted[row] === 1 && found[row] === 0 && test(codes[i] as number)) found[row] = 1;
+    if (wanted[row] !== 1 || found[row] !== 0) continue;
+    const outcome = test(codes[i] as number);
+    if (typeof outcome === "boolean" ? outcome : yield* outcome) found[row] = 1;
   }
 }

@@ -1,4 +1,5 @@
 import type { CompiledFilter } from "../../../shared/filter/compile.ts";
+import type { Steps } from "../../../shared/filter/steps.ts";
 import { addDocument, nextDocument } from "../../text/index.ts";
 import type { Members, NumberSet } from "../versions/version-index.ts";
 import { Evaluation } from "./evaluation.ts";
@@ -41,7 +42,7 @@ export class FilterResults {
   }
 
   /** Evaluates the versions of a scope that have not been evaluated; yields after every short step. */
-  *evaluate(scope: NumberSet): Generator<void> {
+  *evaluate(scope: NumberSet): Steps<void> {
     this.#makeRoom();
     const { project } = this;
     const { condition, usesMetadata } = this.filter;

@@ -1,5 +1,6 @@
 import { readFrontmatterValues } from "../../../markdown/index.ts";
 import type { CompiledFilter } from "../../../shared/filter/compile.ts";
+import type { Steps } from "../../../shared/filter/steps.ts";
 import type { FieldsRow } from "../versions/version-index.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -29,10 +30,13 @@ export function fieldsOf(row: FieldsRow): VersionFields {
 }
 
 /** Whether a chunk of a version matches a filter. A file without chunks counts as one. */
-export function matchesFields(
+export function* matchesFields(
   filter: CompiledFilter,
   { path, frontmatter, metadata }: VersionFields,
-): boolean {
+): Steps<boolean> {
   const chunks = filter.usesMetadata && metadata.length > 0 ? metadata : [NO_VALUES];
-  return chunks.some((each) => filter.matches({ path, frontmatter, metadata: each }));
+  for (const each of chunks) {
+    if (yield* filter.matches({ path, frontmatter, metadata: each })) return true;
+  }
+  return false;
 }

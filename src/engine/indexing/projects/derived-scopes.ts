@@ -1,10 +1,10 @@
 import { timed } from "../../../observability/long-tasks.ts";
 import { compileFilter } from "../../../shared/filter/compile.ts";
+import { evaluateInTurns } from "../../../shared/filter/turns.ts";
 import { FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import type { Members, NumberSet } from "../versions/version-index.ts";
-import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** A scope that requests wait for. */
@@ -151,6 +151,7 @@ export class DerivedScopes {
   /** Evaluates a filter once for all indexes that wait for it. */
   #evaluate({ results }: DerivedScope, versions: NumberSet): Promise<void> {
     const evaluation = results.evaluate(versions);
-    return evaluateInTurns(this.context.filterTurns, evaluation, () => !this.#closed);
+    const isNeeded = () => !this.#closed;
+    return evaluateInTurns(this.context.filterTurns, evaluation, { isNeeded });
   }
 }

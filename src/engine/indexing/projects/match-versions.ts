@@ -1,10 +1,11 @@
 import { type CompiledFilter, compileFilter } from "../../../shared/filter/compile.ts";
+import type { Steps } from "../../../shared/filter/steps.ts";
+import { evaluateInTurns } from "../../../shared/filter/turns.ts";
 import { addDocument, emptyDocumentSet } from "../../text/index.ts";
 import type { FieldProject } from "../fields/field-project.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import { fieldsOf, matchesFields } from "../fields/version-fields.ts";
 import type { VersionReader } from "../versions/version-index.ts";
-import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 type Turns = IndexingContext["filterTurns"];
@@ -44,10 +45,10 @@ async function matchStored(
 ): Promise<Set<string>> {
   const matching = new Set<string>();
   for await (const rows of reader.fields(versionIds)) {
-    function* evaluation(): Generator<void> {
+    function* evaluation(): Steps<void> {
       for (const row of rows) {
         yield;
-        if (matchesFields(filter, fieldsOf(row))) matching.add(row.file_version_id);
+        if (yield* matchesFields(filter, fieldsOf(row))) matching.add(row.file_version_id);
       }
     }
     await evaluateInTurns(turns, evaluation());

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
+import { evaluateInTurns } from "../../../shared/filter/turns.ts";
 import { type FieldSummary, summariseFields } from "../fields/field-summary.ts";
-import { evaluateInTurns } from "./filter-turns.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** One summary at a time takes turns with the filters, so that many of them delay no search for long. */
@@ -18,9 +18,10 @@ export async function scopeFields(
       const scope = project?.scopes.get(scopeId);
       if (project === undefined || scope === undefined) return null;
       const { numbering } = project;
-      const isValid = () => project.numbering === numbering;
-      const found = await evaluateInTurns(filterTurns, summariseFields(project, scope), isValid);
-      if (found !== undefined && isValid()) return found;
+      const isNeeded = () => project.numbering === numbering;
+      const summary = summariseFields(project, scope);
+      const found = await evaluateInTurns(filterTurns, summary, { isNeeded });
+      if (found !== undefined && isNeeded()) return found;
     }
   });
 }

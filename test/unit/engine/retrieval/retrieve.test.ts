@@ -15,6 +15,7 @@ import {
   writeVersion,
 } from "../../../../support/api/versions.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
+import { hostileGlobs } from "../../../../support/filters.ts";
 import { dataFolder } from "../../../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 
@@ -155,4 +156,18 @@ test("a filter of chunks holds for those that are read from the database", async
   const first = derivedScope(scope, JSON.stringify({ "metadata.part": 0 }));
   const { data } = await retrieve({ scope: first, mode: "keyword", query: "halyard" });
   expect(data.map(keyOf)).toEqual([unembedded.chunks[0]?.id]);
+});
+
+test("a hostile filter of chunks that are read from the database lets other requests have their turn", async () => {
+  await sql`UPDATE chunks SET metadata = metadata || jsonb_build_object('long', repeat('a', 100000))
+    WHERE id = ${unembedded.chunks[0]?.id as string}`;
+  const globs = hostileGlobs(8).map((glob) => ({ "metadata.long": glob }));
+  const filter = JSON.stringify({ $or: [...globs, { "metadata.part": 0 }] });
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  const first = derivedScope(scope, filter);
+  const { data } = await retrieve({ scope: first, mode: "keyword", query: "halyard" });
+  clearInterval(others);
+  expect(data.map(keyOf)).toEqual([unembedded.chunks[0]?.id]);
+  expect(turns).toBeGreaterThan(20);
 });

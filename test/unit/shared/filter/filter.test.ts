@@ -3,14 +3,21 @@ import fc from "fast-check";
 import { checkFilter } from "../../../../src/shared/filter/check.ts";
 import { compileFilter } from "../../../../src/shared/filter/compile.ts";
 import { compileGlob } from "../../../../src/shared/filter/glob.ts";
-import { filters, matchesPlainly, values } from "../../../../support/filters.ts";
+import {
+  filters,
+  finished,
+  hostileGlobs,
+  hostileSteps,
+  matchesPlainly,
+  values,
+} from "../../../../support/filters.ts";
 
 type Json = Record<string, unknown>;
 
 /** Whether a valid filter matches a document. */
 function matches(filter: Json, frontmatter: Json, { path = "a.md", metadata = {} as Json } = {}) {
   expect(checkFilter(filter)).toEqual([]);
-  return compileFilter(filter).matches({ path, frontmatter, metadata });
+  return finished(compileFilter(filter).matches({ path, frontmatter, metadata })).result;
 }
 
 const onX = (operand: unknown, x?: unknown) =>
@@ -139,6 +146,16 @@ describe("$glob", () => {
     });
   }
 
+  test("compares a long text in steps, which cut no code point", () => {
+    const passes = compileGlob(`a${"?".repeat(5_000)}b`);
+    const steps = (text: string) => finished(passes(text));
+    expect(steps(`a${"😀".repeat(5_000)}b`)).toMatchObject({ result: true });
+    expect(steps(`a${"😀".repeat(5_000)}b`).steps).toBeGreaterThan(10);
+    expect(steps(`a${"😀".repeat(4_999)}b`)).toMatchObject({ result: false });
+    expect(steps(`a${"x😀".repeat(2_500)}b`)).toMatchObject({ result: true });
+    expect(steps(`a${"\udc00".repeat(5_000)}b`)).toMatchObject({ result: true });
+  });
+
   test("of many stars takes no exponential time", () => {
     expect(compileGlob(`${"*a".repeat(500)}b`)("a".repeat(1_000))).toBe(false);
     expect(compileGlob(`${"**/".repeat(340)}x*y`)("a/".repeat(2_000))).toBe(false);
@@ -197,10 +214,22 @@ test("a compiled filter agrees with a plain evaluator on random documents and fi
         );
         const compiled = compileFilter(filter);
         for (const each of documents) {
-          expect(compiled.matches(each)).toBe(matchesPlainly(filter, each));
+          expect(finished(compiled.matches(each)).result).toBe(matchesPlainly(filter, each));
         }
       },
     ),
     { numRuns: 2_000 },
   );
+});
+
+test("hostile patterns and a long text, or a long array, yield to others after every short step", () => {
+  const text = "a".repeat(100_000);
+  const globs = hostileGlobs(8);
+  const long = compileFilter({ $or: globs.map((glob) => ({ "metadata.x": glob })) });
+  const fields = (x: unknown) => ({ path: "a.md", frontmatter: {}, metadata: { x } });
+  for (const x of [text, Array.from({ length: 1_000 }, () => text.slice(0, 100))]) {
+    const { result, steps } = finished(long.matches(fields(x)));
+    expect(result).toBe(false);
+    expect(steps).toBeGreaterThan(typeof x === "string" ? hostileSteps(8, text) : 400);
+  }
 });

@@ -10,7 +10,14 @@ import {
 } from "../../../../../src/engine/text/index.ts";
 import { checkFilter } from "../../../../../src/shared/filter/check.ts";
 import { compileFilter } from "../../../../../src/shared/filter/compile.ts";
-import { filters, matchesPlainly, values } from "../../../../../support/filters.ts";
+import {
+  filters,
+  finished,
+  hostileGlobs,
+  hostileSteps,
+  matchesPlainly,
+  values,
+} from "../../../../../support/filters.ts";
 
 type Json = Record<string, unknown>;
 
@@ -127,21 +134,13 @@ function countPlainly(versions: readonly TestVersion[], numbers: readonly number
   return found;
 }
 
-/** The result of work that yields. */
-function finished<T>(work: Generator<void, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 test("a summary counts the files of every value in the scope, as visiting every document does", () => {
   fc.assert(
     fc.property(fc.array(version, { minLength: 1, maxLength: 12 }), (versions) => {
       const project = new FieldProject();
       add(project, versions);
       const numbers = versions.flatMap((_, i) => (i % 3 === 1 ? [] : [i]));
-      const summary = finished(summariseFields(project, setOf(numbers, project.count)));
+      const { result: summary } = finished(summariseFields(project, setOf(numbers, project.count)));
       const counted = summary.map(({ name, values: each }) => [
         name,
         Object.fromEntries(each.map(({ value, count }) => [JSON.stringify(value), count])),
@@ -167,7 +166,7 @@ test("a summary has the 200 most frequent fields and their 20 most frequent valu
   );
   add(project, versions);
   const all = versions.map((_, i) => i);
-  const summary = finished(summariseFields(project, setOf(all, project.count)));
+  const { result: summary } = finished(summariseFields(project, setOf(all, project.count)));
   expect(summary).toHaveLength(200);
   const [path, always, often] = summary;
   expect(path).toMatchObject({ name: "path", files: 100, distinct: 1 });
@@ -200,6 +199,34 @@ test("files with more fields and values than columns take are filtered like othe
   ]) {
     expectSame(filter, versions);
   }
+});
+
+test("hostile patterns and a long value yield to others after every short step, wherever the value is kept", () => {
+  const text = "a".repeat(100_000);
+  const globs = hostileGlobs(8);
+  const others = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1]));
+  for (const frontmatter of [{ x: text }, { ...others, x: text }]) {
+    const project = new FieldProject();
+    add(project, [fileOf(frontmatter)]);
+    const filter = { $or: globs.map((glob) => ({ "frontmatter.x": glob })) };
+    const results = new FilterResults(project, compileFilter(filter));
+    const { steps } = finished(results.evaluate(setOf([0], 1)));
+    expect(steps).toBeGreaterThan(hostileSteps(8, text));
+    expect(results.membersIn(setOf([0], 1))?.numbers).toHaveLength(0);
+  }
+});
+
+test("values that are kept together yield to others after each row", () => {
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, i]));
+  const project = new FieldProject();
+  add(
+    project,
+    Array.from({ length: 500 }, () => fileOf(many)),
+  );
+  const results = new FilterResults(project, compileFilter({ "frontmatter.k299": 299 }));
+  const all = setOf([...Array(500).keys()], 500);
+  expect(finished(results.evaluate(all)).steps).toBeGreaterThan(500);
+  expect(results.membersIn(all)?.numbers).toHaveLength(500);
 });
 
 test("a filter of metadata finds single chunks of versions in several blocks", () => {
