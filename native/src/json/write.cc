@@ -75,4 +75,14 @@ void appendString(std::string& out, std::u16string_view text) {
   out += '"';
 }
 
+void appendPageInfo(std::string& out, std::string_view selfPath, const std::string* next) {
+  out += R"("page_info":{"self":)";
+  appendString(out, selfPath);
+  out += R"(,"first":null,"next":)";
+  appendOrNull(out, next, [](std::string& to, std::string_view cursor) {
+    appendString(to, cursor);
+  });
+  out += R"(,"prev":null})";
+}
+
 }  // namespace tessera

@@ -19,4 +19,19 @@ void appendString(std::string& out, std::string_view text);
 /// The same for UTF-16. A surrogate without its other half is escaped.
 void appendString(std::string& out, std::u16string_view text);
 
+/// Appends what an optional or a pointer has with `append(out, value)`, or null if it has nothing.
+template <typename Optional, typename Append>
+void appendOrNull(std::string& out, const Optional& value, Append append) {
+  if (value) {
+    append(out, *value);
+  } else {
+    out += "null";
+  }
+}
+
+/// Appends the member `page_info` of a page.
+///
+/// @param next the cursor of the next page; null without one
+void appendPageInfo(std::string& out, std::string_view selfPath, const std::string* next);
+
 }  // namespace tessera

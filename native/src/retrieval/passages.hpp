@@ -18,7 +18,7 @@ struct ShownHit {
   std::optional<TextMatch> document;
   /// None if the file has no chunks.
   std::optional<ChunkRef> chunk;
-  /// The file in JSON, if there is no chunk.
+  /// The file in JSON; empty with a chunk.
   std::string_view file;
   /// In UTF-8.
   std::string path;
@@ -34,6 +34,7 @@ struct ShownHit {
   std::string_view key() const { return chunk ? chunk->parts.id : std::string_view(path); }
 };
 
+/// Finds the passages that answer one query in the texts of chunks and files.
 class Passages {
  public:
   Passages(std::span<const TextSegment> segments, const TextQuery& query,

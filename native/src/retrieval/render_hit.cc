@@ -24,17 +24,9 @@ void HitRenderer::append(std::string& out, const ShownHit& hit) {
     out += hit.semantic ? R"("hybrid")" : R"("keyword")";
   }
   out += R"(,"scores":{"semantic":)";
-  if (hit.semantic) {
-    appendNumber(out, *hit.semantic);
-  } else {
-    out += "null";
-  }
+  appendOrNull(out, hit.semantic, appendNumber<double>);
   out += R"(,"keyword":)";
-  if (hit.keyword) {
-    appendScore(out, *hit.keyword);
-  } else {
-    out += "null";
-  }
+  appendOrNull(out, hit.keyword, appendScore);
   out += '}';
   if (hasQuery_) appendContext(out, hit);
   out += '}';
@@ -50,11 +42,9 @@ void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {
   appendSnippet(out, "highlight", hit.snippet ? *hit.snippet : own);
   appendTitle(out, hit);
   out += R"(,"heading":)";
-  if (heading) {
-    appendString(out, *heading);
-  } else {
-    out += "null";
-  }
+  appendOrNull(out, heading, [](std::string& to, std::u16string_view text) {
+    appendString(to, text);
+  });
 }
 
 void HitRenderer::appendTitle(std::string& out, const ShownHit& hit) {

@@ -7,6 +7,7 @@
 
 namespace tessera {
 
+/// Renders hits in JSON, with what is shown beside their chunks.
 class HitRenderer {
  public:
   /// @param hasQuery whether highlights, titles and headings are shown

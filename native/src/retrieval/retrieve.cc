@@ -246,15 +246,9 @@ class Retrieval {
       if (out.back() != '[') out += ',';
       renderer.append(out, hit);
     }
-    out += R"(],"page_info":{"self":)";
-    appendString(out, request_.selfPath);
-    out += R"(,"first":null,"next":)";
-    if (answer_.more) {
-      appendString(out, request_.next);
-    } else {
-      out += "null";
-    }
-    out += R"(,"prev":null},"search_time_ms":)";
+    out += "],";
+    appendPageInfo(out, request_.selfPath, answer_.more ? &request_.next : nullptr);
+    out += R"(,"search_time_ms":)";
     appendNumber(out, milliseconds);
     answer_.total = std::max<uint64_t>(answer_.total, hits_.size());
     out += R"(,"total_matches":)";

@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// native/retrieval.ts states the same numbers.
+/// src/shared/retrieval-mode.ts states the same numbers.
 enum class RetrievalMode { SEMANTIC, KEYWORD, HYBRID };
 
 /// A chunk that the caller has found by its vector.
@@ -47,7 +47,7 @@ struct RetrievalAnswer {
   /// The complete response body in JSON.
   std::string json;
   /// Versions that the caller has to read, because a page shows them and nothing of them is in memory.
-  /// There is no response then.
+  /// While there are any, `json` has no response.
   std::vector<std::string> unread;
   /// All hits as far as is known.
   uint64_t total = 0;

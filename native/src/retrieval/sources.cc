@@ -6,8 +6,8 @@
 namespace tessera {
 
 /// The document of a file version; nothing if it has no text in the scope.
-std::optional<TextMatch> documentOf(std::span<const TextSegment> segments,
-                                           std::string_view path, std::string_view versionId) {
+std::optional<TextMatch> documentOf(std::span<const TextSegment> segments, std::string_view path,
+                                    std::string_view versionId) {
   for (uint32_t s = 0; s < segments.size(); s++) {
     const TextSegment& segment = segments[s];
     const auto documents = std::views::iota(uint32_t{0}, segment.documentCount());

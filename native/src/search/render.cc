@@ -15,9 +15,9 @@ void renderAnswer(const Answer& answer, std::string_view selfPath, std::string& 
     appendNumber(out, hit.score);
     out += R"(,"match_type":"semantic"})";
   }
-  out += R"(],"page_info":{"self":)";
-  appendString(out, selfPath);
-  out += R"(,"first":null,"next":null,"prev":null},"search_time_ms":)";
+  out += "],";
+  appendPageInfo(out, selfPath, nullptr);
+  out += R"(,"search_time_ms":)";
   appendNumber(out, answer.milliseconds);
   out += R"(,"total_matches":)";
   appendNumber(out, answer.work.matches);

@@ -153,15 +153,9 @@ class PageMaker {
       if (&item != &items_.front()) out += ',';
       out += item;
     }
-    out += R"(],"page_info":{"self":)";
-    appendString(out, request_.selfPath);
-    out += R"(,"first":null,"next":)";
-    if (answer_.more) {
-      appendString(out, request_.next);
-    } else {
-      out += "null";
-    }
-    out += R"(,"prev":null},"returned":)";
+    out += "],";
+    appendPageInfo(out, request_.selfPath, answer_.more ? &request_.next : nullptr);
+    out += R"(,"returned":)";
     appendNumber(out, items_.size());
     out += R"(,"total_matches":)";
     appendNumber(out, answer_.total);
