@@ -7,12 +7,12 @@ import {
   EmbedderAway,
   embedderName,
   type ProjectEmbedder,
-  projectEmbedders,
 } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
+import { configuredEmbedder } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
-import { configOf, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { notice, print, withoutControls } from "./output.ts";
 
 interface Options {
@@ -51,13 +51,10 @@ async function embedderOf(
 ): Promise<ProjectEmbedder> {
   const fingerprint = await fingerprintOf(sql, id);
   const name = given ?? (fingerprint === null ? undefined : embedderName(fingerprint));
-  if (name === undefined)
+  if (name === undefined) {
     throw new CommandError(`${slug} has no embedder: name one with --embedder`);
-  const embedders = projectEmbedders(configOf(io).embedders);
-  const embedder = embedders.get(name);
-  if (embedder !== undefined) return embedder;
-  const names = [...embedders.keys()].join(", ");
-  throw new CommandError(`EMBEDDERS does not name "${withoutControls(name)}", only ${names}`);
+  }
+  return configuredEmbedder(io, name);
 }
 
 async function run(io: Io, sql: Sql, { project: reference, embedder: given }: Options) {

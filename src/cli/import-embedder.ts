@@ -5,27 +5,19 @@ import type { Embedder } from "../import/embedders/embedder.ts";
 import {
   embedderName,
   importEmbedder,
-  type ProjectEmbedder,
   projectEmbedders,
 } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
+import { configuredEmbedder } from "./configured-embedder.ts";
 import { createEmbedder, type EmbedderOptions, usesHashing } from "./embedder-options.ts";
 import type { Project } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
-import { notice, withoutControls } from "./output.ts";
+import { notice } from "./output.ts";
 
 interface ChosenEmbedder {
   readonly embedder: Embedder;
   /** The fingerprint of the embedder that a new project gets; undefined for none. */
   readonly newEmbedder?: string | undefined;
-}
-
-function named(io: Io, name: string): ProjectEmbedder {
-  const embedders = projectEmbedders(configOf(io).embedders);
-  const embedder = embedders.get(name);
-  if (embedder !== undefined) return embedder;
-  const names = [...embedders.keys()].join(", ");
-  throw new CommandError(`there is no embedder "${withoutControls(name)}", only ${names}`);
 }
 
 /**
@@ -48,7 +40,7 @@ export async function chooseEmbedder(
     // Rows may come with embeddings of any embedder.
     const name = given ?? (markdown === undefined || isOther ? undefined : HASHING);
     if (name === undefined) return { embedder: createEmbedder(io, options) };
-    const embedder = named(io, name);
+    const embedder = configuredEmbedder(io, name);
     const { fingerprint } = embedder;
     return { embedder: importEmbedder(fingerprint, embedder, later), newEmbedder: fingerprint };
   }

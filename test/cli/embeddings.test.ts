@@ -42,7 +42,9 @@ describe("tessera embeddings rebuild", () => {
       "tessera: docs has no embedder: name one with --embedder\n",
     ]);
     const unknown = await rebuild("--project", "docs", "--embedder", "other");
-    expect(unknown.stderr).toContain('EMBEDDERS does not name "other", only hashing, e5');
+    expect(unknown.stderr).toContain(
+      'no embedder is called "other": choose from hashing, e5, or add it to EMBEDDERS',
+    );
     expect((await rebuild()).status).toBe(2);
     expect((await rebuild("--help")).stdout).toContain("goes on where it was");
     expect(await embedders()).toEqual([[null, 100]]);
