@@ -39,7 +39,7 @@ function run(command: readonly string[]): boolean {
   return Bun.spawnSync([...command], { cwd: root, env: environment, stdio: [...stdio] }).success;
 }
 
-/** What is included as one unit: everything but kernels, and lookups and retrievals by text, which share no state. */
+/** What is compiled as one unit. Lookups and retrievals by text are left out, because they share no state. */
 function sources(): string[] {
   return readdirSync(join(root, "native/src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cc") && !EXCLUDED.some((part) => name.startsWith(part)))

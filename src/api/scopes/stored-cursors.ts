@@ -5,7 +5,7 @@ import { validator } from "../../problem/validate.ts";
 import { LOOKUP_CURSOR_TTL_SECONDS } from "../../shared/limits.ts";
 
 /** Random bytes in a cursor, which names the state that the service keeps for it. */
-const LOOKUP_CURSOR_BYTES = 18;
+const CURSOR_BYTES = 18;
 
 const CURSOR_FORMAT = /^[A-Za-z0-9_-]{24}$/;
 
@@ -26,7 +26,7 @@ export class StoredCursors<State extends TSchema> {
 
   /** A cursor for a state that may be saved later. */
   newCursor(): string {
-    const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(LOOKUP_CURSOR_BYTES)));
+    const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(CURSOR_BYTES)));
     return bytes.toString("base64url");
   }
 

@@ -144,7 +144,7 @@ class World {
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `${i}.md`);
 
 describe("the contents of releases", () => {
-  test("are those that a model of random changes has, whoever reads them", async () => {
+  test("are what random changes have left in them, for everybody who reads them", async () => {
     const world = await World.create();
     const draw = new Random(random() * 2 ** 32);
     const some = () => paths(40).filter(() => draw.below(8) === 0);

@@ -15,7 +15,7 @@ type Entry = readonly [path: string, value?: Scalar | undefined];
 
 type Visit = (path: string, value?: Scalar) => void;
 
-/** Visits a field, those in its object, or the elements of its array. A null is no value. */
+/** Visits a field with its value: the fields in an object too, and each element of an array. A null is not visited. */
 function visitField(path: string, value: unknown, visit: Visit): void {
   if (isScalar(value)) visit(path, value);
   else if (Array.isArray(value)) {
