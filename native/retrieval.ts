@@ -1,9 +1,6 @@
 /** Retrieval of chunks by vector and text, in one call. */
 import { addon } from "./addon.ts";
 
-/** The positions of the modes are their numbers in native code. */
-export const RETRIEVAL_MODES = ["semantic", "keyword", "hybrid"] as const;
-
 /** What `retrieve` returns instead of a response when the scope is not loaded, or chunks have to be read. */
 export const RETRIEVAL_NOT_LOADED = 2;
 export const RETRIEVAL_UNREAD = 3;
@@ -36,7 +33,7 @@ interface Retrieval {
    * Retrieves one page and renders the whole response body. Words and tokenizer are those of `lookUpText`.
    * @param query null without one
    * @param project null without an index of vectors
-   * @param mode a position in `RETRIEVAL_MODES`
+   * @param mode 0 by vector, 1 by text, 2 by both
    * @param progress "", or `retrievalProgress` of the page before
    * @param next the cursor of the next page in case there is one
    */

@@ -3,6 +3,7 @@ import { issueApiKey } from "../api/api-keys/issue.ts";
 import { deleteKey } from "../api/api-keys/manage.ts";
 import { readMembers } from "../api/members/queries.ts";
 import type { Sql } from "../db/client.ts";
+import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
 import { encodeEmbedding } from "../import/records/embedding.ts";
 import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
@@ -36,7 +37,7 @@ interface QueryOptions {
 interface SearchOptions extends QueryOptions, EmbedderOptions {
   readonly environment?: string;
   readonly release?: string;
-  readonly mode?: "semantic" | "keyword" | "hybrid";
+  readonly mode?: RetrievalMode;
   readonly threshold?: number;
 }
 
@@ -113,9 +114,7 @@ export function searchCommand(io: Io): Command {
     .option("--environment <name>", "the environment to search")
     .option("--release <name>", "search this release instead")
     .addOption(
-      new Option("--mode <mode>", "by meaning, by words, or both").choices([
-        ...["semantic", "keyword", "hybrid"],
-      ]),
+      new Option("--mode <mode>", "by meaning, by words, or both").choices(RETRIEVAL_MODES),
     )
     .option("--threshold <score>", "minimum similarity by meaning, 0 to 1", Number)
     .addHelpText(

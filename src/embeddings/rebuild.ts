@@ -15,7 +15,8 @@ import {
   EMBED_RETRY_MAX_MS,
   EMBED_TIMEOUT_MS,
 } from "../shared/limits.ts";
-import { base64Of, type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
+import { base64Of } from "../shared/vector.ts";
+import { type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
 
 /** Files that are cut in one transaction. */
 const CUT_FILES = 100;

@@ -82,8 +82,3 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
   }
 }
-
-/** The bytes of a vector in base64. */
-export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
-}

@@ -11,8 +11,9 @@ export const project_reference = Type.String({
 /** The parameters of a path that names nothing but a project. */
 export const ProjectParams = Type.Object({ project_reference });
 
-export const nullable = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
+/** @param description of a value that is documented */
+export const nullable = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 /** An entry of the frontmatter of a file. */
 export const FrontmatterEntry = Type.Object(

@@ -10,6 +10,16 @@ export function isDimension(length: number): boolean {
   return KNOWN_DIMENSIONS.has(length);
 }
 
+/** The bytes of a vector, little-endian float32, in base64. */
+export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+}
+
+/** Bun only runs on little-endian machines, so the bytes need no conversion. A copy aligns them. */
+export function floatsOf(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
 /**
  * What is wrong with a vector, or undefined: every element must be finite, one must not be zero,
  * and the length must be a known dimension. Reports faults of elements before that of the length.

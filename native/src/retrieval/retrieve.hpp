@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// src/shared/retrieval-mode.ts states the same numbers.
+/// src/engine/requests/request.ts states the same numbers.
 enum class RetrievalMode { SEMANTIC, KEYWORD, HYBRID };
 
 /// A chunk that the caller has found by its vector.

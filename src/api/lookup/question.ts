@@ -1,16 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../shared/limits.ts";
+import { nullable } from "../../shared/schemas.ts";
 import { LookupTarget } from "../scopes/target.ts";
-
-const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** What a lookup asks for. All pages of a cursor answer the same question. */
 const LookupQuestion = Type.Object({
   projectId: Type.String(),
-  target: orNull(LookupTarget),
+  target: nullable(LookupTarget),
   /** Null: browse. */
-  query: orNull(Type.String()),
+  query: nullable(Type.String()),
   /** The checked filter as canonical JSON text. Absent without one. */
   filter: Type.Optional(Type.String()),
   limit: Type.Integer({ minimum: 1, maximum: LOOKUP_LIMIT_MAX }),

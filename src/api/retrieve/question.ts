@@ -6,51 +6,38 @@ import {
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../../shared/limits.ts";
+import { nullable } from "../../shared/schemas.ts";
+import { base64Of } from "../../shared/vector.ts";
 import { readFilter } from "../scopes/filter.ts";
 import { LookupTarget, otherQuestion } from "../scopes/target.ts";
 import { decodeVector } from "../search/body.ts";
-import type { RetrieveInput } from "./schema.ts";
-
-const Mode = Type.Union([
-  Type.Literal("semantic"),
-  Type.Literal("keyword"),
-  Type.Literal("hybrid"),
-]);
-
-const orNull = <T extends typeof LookupTarget | ReturnType<typeof Type.String>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+import { RetrievalMode, type RetrieveInput } from "./schema.ts";
 
 /** What a retrieval asks for. All pages of a cursor answer the same question. */
 export const Question = Type.Object({
   projectId: Type.String(),
-  query: orNull(Type.String()),
+  query: nullable(Type.String()),
   /** Base64 of little-endian float32. */
-  vector: orNull(Type.String()),
-  mode: Mode,
-  target: orNull(LookupTarget),
+  vector: nullable(Type.String()),
+  mode: RetrievalMode,
+  target: nullable(LookupTarget),
   limit: Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX }),
   threshold: Type.Number(),
   /** The checked filter as canonical JSON text. */
-  filter: orNull(Type.String()),
+  filter: nullable(Type.String()),
 });
 export type Question = Readonly<Static<typeof Question>>;
 
 export const RetrieveState = Type.Object({
   question: Question,
   /** How it is answered: the mode of the question, or `keyword` while the embedder is away. */
-  answered: Mode,
+  answered: RetrievalMode,
   /** The vector that is searched for, as in the question. */
-  vector: orNull(Type.String()),
+  vector: nullable(Type.String()),
   /** What earlier pages have returned, as the engine states it. */
   progress: Type.String(),
 });
 export type RetrieveState = Readonly<Static<typeof RetrieveState>>;
-
-export const encoded = (vector: Float32Array) =>
-  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
-
-export const decoded = (text: string) =>
-  new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer);
 
 /** What of a question the body gives, or what is wrong with it. */
 function given(body: RetrieveInput): Partial<Question> | FieldError[] {
@@ -73,7 +60,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   if (faults.length > 0 || Array.isArray(vector) || Array.isArray(filter)) return faults;
   return {
     ...(query === undefined ? {} : { query }),
-    ...(vector === undefined ? {} : { vector: encoded(vector) }),
+    ...(vector === undefined ? {} : { vector: base64Of(vector) }),
     ...(body.filter === undefined ? {} : { filter }),
     ...(limit === undefined ? {} : { limit: Math.floor(limit) }),
     ...(threshold === undefined ? {} : { threshold }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { RETRIEVAL_MODES } from "../../engine/requests/request.ts";
 import { Filter } from "../../shared/filter/schema.ts";
 import { CURSOR_MAX_CHARS } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
@@ -7,15 +8,15 @@ import { Snippet } from "../lookup/schema.ts";
 import { LookupTarget } from "../scopes/target.ts";
 import { Dimension, FoundChunk, Limit, Vector } from "../search/schema.ts";
 
-const Mode = Type.Union(
-  [Type.Literal("semantic"), Type.Literal("keyword"), Type.Literal("hybrid")],
-  {
-    description:
-      "`semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with " +
-      "a query, else `semantic`.",
-    errorMessage: "must be semantic, keyword or hybrid",
-  },
-);
+/** A mode, or what has found a hit. */
+export const RetrievalMode = Type.Union(RETRIEVAL_MODES.map((mode) => Type.Literal(mode)));
+
+const Mode = Type.Union(RetrievalMode.anyOf, {
+  description:
+    "`semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with " +
+    "a query, else `semantic`.",
+  errorMessage: "must be semantic, keyword or hybrid",
+});
 
 /** What is asked, without the vector, which `question.ts` checks. */
 const RetrieveOptions = Type.Object({
@@ -80,10 +81,9 @@ const RetrieveHit = Type.Object(
     score: Type.Number({
       description: "How good it is: the cosine in `semantic`, else a fused score from 0 to 1.",
     }),
-    match_type: Type.Union(
-      [Type.Literal("semantic"), Type.Literal("keyword"), Type.Literal("hybrid")],
-      { description: "What found it; `hybrid` is both." },
-    ),
+    match_type: Type.Union(RetrievalMode.anyOf, {
+      description: "What found it; `hybrid` is both.",
+    }),
     scores: Type.Object(
       {
         semantic: nullable(Type.Number(), "The cosine; null if the vector did not find it."),

@@ -4,22 +4,16 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
-import { EmbedderAway } from "../../import/embedders/project-embedders.ts";
+import { EmbedderAway, hasDimension } from "../../import/embedders/project-embedders.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS } from "../../shared/limits.ts";
+import { base64Of, floatsOf } from "../../shared/vector.ts";
 import { narrowed } from "../scopes/filter.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
-import {
-  decoded,
-  encoded,
-  firstQuestion,
-  type Question,
-  type RetrieveState,
-  requireSame,
-} from "./question.ts";
+import { firstQuestion, type Question, type RetrieveState, requireSame } from "./question.ts";
 import type { RetrieveInput } from "./schema.ts";
 
 export interface RetrieveServices {
@@ -57,8 +51,8 @@ function describe({ tookMs, total }: RetrieveWork): RequestDetail {
 type Answering = Pick<RetrieveState, "answered" | "vector">;
 
 function requireDimension(vector: string, fingerprint: string | null): void {
-  const dimension = decoded(vector).length;
-  if (fingerprint === null || fingerprint.endsWith(`:${dimension}`)) return;
+  const dimension = Buffer.byteLength(vector, "base64") / Float32Array.BYTES_PER_ELEMENT;
+  if (fingerprint === null || hasDimension(fingerprint, dimension)) return;
   const message = `the project's embedder is ${fingerprint}, and the vector is by another one, of ${dimension} dimensions`;
   throw invalid([{ field: "vector", message }]);
 }
@@ -88,7 +82,7 @@ async function answeringOf(
   try {
     const project = { id: projectId, fingerprint, user };
     const embedded = await queries.embed(project, query as string);
-    return { answered: mode, vector: encoded(embedded) };
+    return { answered: mode, vector: base64Of(embedded) };
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     if (mode === "hybrid") return { answered: "keyword", vector: null };
@@ -136,7 +130,13 @@ function requestOf(
   const { query, limit, threshold, filter } = question;
   return {
     ...{ kind: "retrieve", scope: narrowed(scope, filter), selfPath, mode: answered, query },
-    ...{ vector: vector === null ? null : decoded(vector), limit, threshold, progress, next },
+    ...{
+      vector: vector === null ? null : floatsOf(Buffer.from(vector, "base64")),
+      limit,
+      threshold,
+      progress,
+      next,
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import {
   SEARCH_LIMIT_DEFAULT,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../../shared/limits.ts";
-import { vectorFault } from "../../shared/vector.ts";
+import { floatsOf, vectorFault } from "../../shared/vector.ts";
 import { type FilterText, readFilter, readFilterParameter } from "../scopes/filter.ts";
 import { SearchOptions } from "./schema.ts";
 
@@ -38,11 +38,6 @@ function optionsOf(value: unknown): SearchOptions | FieldError[] {
     if (error instanceof Problem && error.options.errors) return error.options.errors;
     throw error;
   }
-}
-
-/** Bun only runs on little-endian machines, so the bytes need no conversion. A copy aligns them. */
-function floatsOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
-  return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
 /** Errors of the elements that are not finite float32 numbers. */
@@ -92,7 +87,7 @@ export function decodeVector(
   if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
   const bytes = Buffer.from(value, "base64");
   if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
-  return checkVector(floatsOfBytes(bytes), dimension);
+  return checkVector(floatsOf(bytes), dimension);
 }
 
 function checked(
@@ -148,7 +143,7 @@ export function parseOctets(
   }
   return checked(optionsOf(options), readFilterParameter(query["filter"]), (dimension) => {
     if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
-      return checkVector(floatsOfBytes(bytes), dimension);
+      return checkVector(floatsOf(bytes), dimension);
     }
     return [{ field: "vector", message: "must be little-endian float32: 4 bytes per element" }];
   });

@@ -1,8 +1,9 @@
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
-import { base64Of, cutVersions } from "../store.ts";
+import { base64Of } from "../../shared/vector.ts";
+import { cutVersions } from "../store.ts";
 
-/** Whoever has claimed files gives them up after this time, in case it has died. */
+/** Claimed files are free again after this time, because the node that claimed them may have died. */
 const CLAIM_SECONDS = 20;
 /** Files that are claimed at once. */
 const CLAIM_FILES = 32;

@@ -1,5 +1,6 @@
 import type { Queryable } from "../../db/client.ts";
 import { DIMENSIONS } from "../../shared/limits.ts";
+import { floatsOf } from "../../shared/vector.ts";
 import { SCHEMA } from "./tables.ts";
 
 /** Centres in the memory of a node, of up to 16 KiB each. */
@@ -39,7 +40,7 @@ export class Centres {
     const [row] = await sql<{ centre: Uint8Array }[]>`
       SELECT centre FROM ${sql(SCHEMA)}.tables WHERE centre_id = ${id}`;
     if (row === undefined) return null;
-    const centre = new Float32Array(new Uint8Array(row.centre).buffer);
+    const centre = floatsOf(row.centre);
     if (this.#known.size >= VECTOR_CENTRES_CACHED) this.#known.clear();
     this.#known.set(id, centre);
     return centre;

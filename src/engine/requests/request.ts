@@ -49,6 +49,10 @@ export interface LookupRequest extends Shard {
   view?: SharedView;
 }
 
+/** By vector, by text, or by both. The positions are the numbers of the modes in native code. */
+export const RETRIEVAL_MODES = ["semantic", "keyword", "hybrid"] as const;
+export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
+
 /**
  * One page of the best chunks by vector, by text or by both. The caller has checked everything: `semantic`
  * has a vector, `keyword` a query, `hybrid` both.
@@ -62,7 +66,7 @@ export interface RetrieveRequest {
   readonly scope: Scope;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
-  readonly mode: "semantic" | "keyword" | "hybrid";
+  readonly mode: RetrievalMode;
   /** Without white space around it. In `semantic` it is only highlighted. */
   readonly query: string | null;
   /** Finite numbers, not all of them zero, in one of `DIMENSIONS`. */

@@ -1,6 +1,5 @@
 import * as native from "../../../native/index.ts";
 import {
-  RETRIEVAL_MODES,
   RETRIEVAL_NOT_LOADED,
   RETRIEVAL_REPORT_LENGTH,
   RETRIEVAL_UNREAD,
@@ -17,12 +16,13 @@ import {
 } from "../../../native/text.ts";
 import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../../shared/limits.ts";
 import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../text/index.ts";
-import type {
-  EngineRequest,
-  LookupRequest,
-  Reply,
-  RetrieveRequest,
-  SearchRequest,
+import {
+  type EngineRequest,
+  type LookupRequest,
+  RETRIEVAL_MODES,
+  type Reply,
+  type RetrieveRequest,
+  type SearchRequest,
 } from "./request.ts";
 
 /** Each search of this thread fills it, and it is read before the next one. */

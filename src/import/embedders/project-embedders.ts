@@ -43,6 +43,11 @@ export function embedderName(fingerprint: string): string {
   return fingerprint.slice(0, fingerprint.indexOf(":"));
 }
 
+/** Whether the embeddings of a fingerprint have this dimension. */
+export function hasDimension(fingerprint: string, dimension: number): boolean {
+  return fingerprint.endsWith(`:${dimension}`);
+}
+
 /** Statuses that say something about the texts of a request, not about the endpoint. */
 const TEXT_STATUSES = new Set([400, 413, 422]);
 

@@ -1,5 +1,5 @@
 import { DIMENSIONS } from "../../shared/limits.ts";
-import { isDimension, vectorFault } from "../../shared/vector.ts";
+import { base64Of, floatsOf, isDimension, vectorFault } from "../../shared/vector.ts";
 import { RecordError } from "./errors.ts";
 
 interface EncodedEmbedding {
@@ -13,8 +13,7 @@ const SIZES = DIMENSIONS.join(", ");
 
 /** Encodes a vector. Its elements must be finite and not all zeros. */
 export function encodeEmbedding(vector: Float32Array): EncodedEmbedding {
-  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-  return { dimension: vector.length, base64: bytes.toString("base64") };
+  return { dimension: vector.length, base64: base64Of(vector) };
 }
 
 /**
@@ -48,8 +47,7 @@ function fromBase64(text: string, field: string): EncodedEmbedding {
     throw new RecordError(`${field}: must encode a whole number of little-endian float32 values`);
   }
   requireDimension(bytes.length / BYTES_PER_ELEMENT, field);
-  // The copy is aligned to 4 bytes, as a Float32Array must be.
-  requireUsable(new Float32Array(new Uint8Array(bytes).buffer), field);
+  requireUsable(floatsOf(bytes), field);
   return { dimension: bytes.length / BYTES_PER_ELEMENT, base64: canonical };
 }
 

@@ -1,4 +1,5 @@
 import { isMarkdownPath } from "../../markdown/index.ts";
+import { hasDimension } from "../embedders/project-embedders.ts";
 import { cutChunks } from "../records/cut.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
@@ -12,7 +13,7 @@ export function requireEmbedder(
 ): void {
   if (own === null) return;
   const other = record.chunks.find(
-    ({ dimension }) => dimension !== null && !own.endsWith(`:${dimension}`),
+    ({ dimension }) => dimension !== null && !hasDimension(own, dimension),
   );
   const given = record.embedder;
   const named = given !== undefined && Object.hasOwn(embedders, given) ? embedders[given] : given;

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "../../../db/client.ts";
+import { floatsOf } from "../../../shared/vector.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow, EmptyVersionRow } from "../../indexing/versions/version-index.ts";
 import { codeOf, vectorText } from "../codes.ts";
@@ -79,7 +80,7 @@ export class ProjectStore {
       SELECT dimension, centre FROM ${this.sql(SCHEMA)}.tables WHERE project_id = ${this.id}`;
     for (const { dimension, centre } of rows) {
       this.#dimensions.set(dimension, {
-        centre: centre === null ? null : new Float32Array(new Uint8Array(centre).buffer),
+        centre: centre === null ? null : floatsOf(centre),
       });
     }
   }
