@@ -57,6 +57,8 @@ interface Listing<Row, Key extends unknown[]> {
   readonly after: (key: Key | undefined, limit: number) => Promise<Row[]>;
   /** The last `limit` rows before the key, in reverse order. */
   readonly before: (key: Key, limit: number) => Promise<Row[]>;
+  /** True if rows that were asked for are left out, because those before them are long. */
+  readonly isCut?: (rows: readonly Row[]) => boolean;
 }
 
 /** The content of a cursor: the page size, the direction, and the key where it starts. */
@@ -90,14 +92,13 @@ async function readPage<Row, Key extends unknown[]>(
   limit: number,
   position: Position<Key> | undefined,
 ): Promise<Page<Row>> {
-  if (position === undefined) {
-    const rows = await listing.after(undefined, limit + 1);
-    return { rows: rows.slice(0, limit), hasPrevious: false, hasNext: rows.length > limit };
-  }
-  const [, forward, ...key] = position;
-  const rows = await (forward ? listing.after : listing.before)(key, limit + 1);
-  const hasMore = rows.length > limit;
+  const [, forward, ...key] = position ?? ([limit, true] as const);
+  const rows = forward
+    ? await listing.after(position && (key as Key), limit + 1)
+    : await listing.before(key as Key, limit + 1);
+  const hasMore = rows.length > limit || listing.isCut?.(rows) === true;
   const page = rows.slice(0, limit);
+  if (position === undefined) return { rows: page, hasPrevious: false, hasNext: hasMore };
   // The row in the cursor was on the page that the caller came from, so that page exists.
   return forward
     ? { rows: page, hasPrevious: true, hasNext: hasMore }

@@ -318,6 +318,8 @@ export const REDIS_RECONNECT_MS = 250;
 export const FILE_TITLE_WINDOW_CHARS = 65_536;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
+/** Texts of an answer that lists what may be long, in bytes; one entry may be longer. */
+export const LISTED_MAX_BYTES = 16_777_216;
 export const CURSOR_MAX_CHARS = 13_334;
 
 // Filters.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+import { LISTED_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -59,6 +59,25 @@ describe("GET /conversations/{id}/tree", () => {
       VALUES (${randomUUID()}, ${big}, ${TREE_MAX_MESSAGES + 1}, 'user')`;
     const cut = (await api.get(`/conversations/${big}/tree`, member)).body;
     expect(cut).toEqual({ items: whole.items, truncated: true });
+  });
+
+  test("a tree of long messages is truncated before its answer takes much memory", async () => {
+    const long = await addConversation(sql, member, project);
+    const chars = LISTED_MAX_BYTES / 8;
+    await sql`
+      INSERT INTO messages (id, conversation_id, seq, role, parts)
+      SELECT gen_random_uuid(), ${long}, seq, 'user',
+        jsonb_build_array(jsonb_build_object('text', repeat('x', CASE seq WHEN 1 THEN 0 ELSE ${chars} END)))
+      FROM generate_series(1, 20) seq`;
+    const { text, body } = await api.get(`/conversations/${long}/tree`, member);
+    expect(body.items.map(({ seq }: Json) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(body.truncated).toBe(true);
+    expect(text.length).toBeLessThan(1.1 * LISTED_MAX_BYTES);
+    await sql`
+      UPDATE messages SET parts = jsonb_build_array(jsonb_build_object('text',
+        repeat('x', ${LISTED_MAX_BYTES + 1}))) WHERE conversation_id = ${long} AND seq = 1`;
+    const one = (await api.get(`/conversations/${long}/tree`, member)).body;
+    expect([one.items.length, one.truncated]).toEqual([1, true]);
   });
 
   test("a conditional read of a tree returns 304 until a message is added", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { LISTED_MAX_BYTES, PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import {
   type Caller,
   sharedApi,
@@ -268,3 +268,14 @@ async function removeOne(target: TestProject, pick: number, staying: Set<string>
   await sql`DELETE FROM chunks WHERE id = ${victim.id}`;
   staying.delete(victim.id);
 }
+
+test("pages of long chunks end before they take much memory, and list every chunk once in both directions", async () => {
+  const long = await filledProject(3);
+  await sql`UPDATE chunks SET content = repeat('x', ${LISTED_MAX_BYTES / 2}) || index
+    WHERE project_id = ${long.id}`;
+  const indexes = ({ data }: Json) => data.map(({ index }: Json) => index);
+  const forward = await pages(`/projects/${long.slug}/chunks?limit=3`, member);
+  expect(forward.map(indexes)).toEqual([[0, 1], [2]]);
+  const { body: back } = await api.get(forward[1].page_info.prev, member);
+  expect([indexes(back), back.page_info.prev]).toEqual([[0, 1], null]);
+});

@@ -2,6 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { embeddingOperation } from "./embedding.ts";
 import { ChunkPage } from "./schema.ts";
@@ -39,6 +40,7 @@ export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): 
       path: "/projects/{project_reference}/chunks",
       tag: "Chunks",
       summary: "List the indexed chunks of a project",
+      description: `A page has fewer chunks than \`limit\`, one at least, if their texts have more than ${LISTED_MAX_BYTES} bytes.`,
       permission: "chunks.read",
       params: ProjectParams,
       query: PageQuery,

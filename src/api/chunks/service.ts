@@ -25,6 +25,7 @@ export async function listChunks(
     keyOf: (row) => [row.file_path, row.file_version_id, row.index],
     after: (key, limit) => chunksAfter(sql, projectId, key && positionOf(key), limit),
     before: (key, limit) => chunksBefore(sql, projectId, positionOf(key), limit),
+    isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
   });
-  return { data: rows, page_info: pageInfo };
+  return { data: rows.map(({ found: _, ...chunk }) => chunk), page_info: pageInfo };
 }

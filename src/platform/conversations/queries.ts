@@ -1,6 +1,7 @@
 import { reachesConversation } from "../../auth/conversation-access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
+import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
 
 export interface ConversationRow {
   id: string;
@@ -74,8 +75,11 @@ export async function readMessage(
 }
 
 /**
- * The first `limit` messages in ascending order of seq. No row if the conversation is not visible;
- * one row that is all null if it has no messages.
+ * The first `limit` messages in ascending order of seq, or fewer, one at least, if their contents have
+ * LISTED_MAX_BYTES; `found` counts them without that bound. No row if the conversation is not visible; one row
+ * that is all null if it has no messages.
+ *
+ * Contents are stored compressed. What is too large even so is not expanded in order to measure it.
  */
 export async function readMessages(
   sql: Queryable,
@@ -83,13 +87,25 @@ export async function readMessages(
   conversationId: string,
   limit: number,
 ) {
-  return await sql<(MessageRow | NoMessage)[]>`
+  return await sql<((MessageRow | NoMessage) & { found: number | null })[]>`
     SELECT t.id, t.conversation_id, t.parent_id, t.seq, t.role, t.parts, t.status, t.created_by,
       t.model, t.token_usage, t.finish_reason, t.cost_credits, t.idempotency_key, t.metadata,
-      t.created_at, t.updated_at, t.edited_at
+      t.created_at, t.updated_at, t.edited_at, t.found
     FROM conversations c
     LEFT JOIN LATERAL (
-      SELECT * FROM messages WHERE conversation_id = c.id ORDER BY seq LIMIT ${limit}
+      SELECT * FROM (
+        SELECT *, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM (
+          SELECT *, octet_length(concat(parts, metadata, token_usage)) AS bytes FROM (
+            SELECT *, (count(*) OVER ())::integer AS found,
+              sum(stored) OVER (ORDER BY seq) - stored AS stored_before
+            FROM (
+              SELECT *, pg_column_size(parts) + coalesce(pg_column_size(metadata), 0) +
+                coalesce(pg_column_size(token_usage), 0) AS stored
+              FROM messages WHERE conversation_id = c.id ORDER BY seq LIMIT ${limit}
+            ) first
+          ) counted WHERE stored_before < ${LISTED_MAX_BYTES}
+        ) measured
+      ) summed WHERE before < ${LISTED_MAX_BYTES}
     ) t ON true
     WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}
     ORDER BY t.seq`;

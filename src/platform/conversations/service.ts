@@ -94,7 +94,10 @@ export async function getMessage(
   return messageOf(row);
 }
 
-/** The messages in ascending order of seq, at most TREE_MAX_MESSAGES. Throws `conversation-not-found`. */
+/**
+ * The messages in ascending order of seq, at most TREE_MAX_MESSAGES and hardly more than LISTED_MAX_BYTES.
+ * Throws `conversation-not-found`.
+ */
 export async function getTree(
   sql: Queryable,
   principal: Principal,
@@ -106,7 +109,7 @@ export async function getTree(
     ? await readMessages(sql, principal, conversationId, limit)
     : [];
   if (rows.length === 0) throw new Problem("conversation-not-found");
-  const truncated = rows.length > TREE_MAX_MESSAGES;
-  const items = rows.slice(0, TREE_MAX_MESSAGES).filter(isMessage).map(messageOf);
-  return { items, truncated };
+  const shown = rows.slice(0, TREE_MAX_MESSAGES);
+  const items = shown.flatMap((row) => (isMessage(row) ? [messageOf(row)] : []));
+  return { items, truncated: (rows[0]?.found ?? 0) > items.length };
 }
