@@ -264,6 +264,10 @@ export class Tessera {
     return this.#get(["projects", project, "index-state"], options);
   }
 
+  getQuotas(project: string, options: CallOptions = {}): Promise<Schemas["Quotas"]> {
+    return this.#get(["projects", project, "quotas"], options);
+  }
+
   getProject(project: string, options: CallOptions = {}): Promise<Schemas["Project"]> {
     return this.#get(["projects", project], options);
   }

@@ -976,7 +976,7 @@ export interface components {
         };
         /** @description The messages of a conversation, including branches. */
         MessageTree: {
-            /** @description The messages in ascending order of `seq`, at most 1000. */
+            /** @description The messages in ascending order of `seq`, at most 1000. Fewer, one at least, if their contents have more than 16777216 bytes. */
             items: components["schemas"]["Message"][];
             /** @description True when the conversation has more messages than `items`. */
             truncated: boolean;
@@ -1159,6 +1159,20 @@ export interface components {
             /** @description The caller's projects in order of slug. */
             data: components["schemas"]["Project"][];
             page_info: components["schemas"]["PageInfo"];
+        };
+        /** @description A limit of a project and how much of it is used. */
+        Quota: {
+            /** @description What is limited. */
+            quota: "files" | "bytes" | "chunks";
+            /** @description How much the project stores, with all versions of its files. */
+            used: number;
+            /** @description How much it may store; null without a limit. */
+            allowed: number | null;
+        };
+        /** @description How much a project stores and may store. */
+        Quotas: {
+            /** @description Files, bytes and chunks, in this order. */
+            data: components["schemas"]["Quota"][];
         };
         /** @description A summary of a release. */
         Release: {

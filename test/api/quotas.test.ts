@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { purgeFiles } from "../../src/api/projects/contents.ts";
 import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
+import {
+  hidesFromForeigners,
+  needsPermission,
+  refusesBadCredentials,
+} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { callCommand } from "../../support/processes/command.ts";
 
@@ -134,5 +139,30 @@ describe("a quota of a project", () => {
     await lines("--files", "none");
     expect((await put(project, "c.md", "c")).status).toBe(201);
     expect((await quota(project, "--files", "-1")).status).toBe(2);
+  });
+});
+
+const project = await limited("--files", "7");
+const path = `/projects/${project.slug}/quotas`;
+
+describe("GET /projects/{project_reference}/quotas", () => {
+  test("every member reads what is used and allowed, with null where nothing is limited", async () => {
+    await put(project, "a.md", "ä");
+    const member = await api.user();
+    await api.join(member, project);
+    const { status, body } = await api.get(path, member);
+    const data = [
+      { quota: "files", used: 1, allowed: 7 },
+      { quota: "bytes", used: 2, allowed: null },
+      { quota: "chunks", used: 1, allowed: null },
+    ];
+    expect([status, body]).toEqual([200, { data }]);
+  });
+
+  refusesBadCredentials({ api, path });
+  needsPermission({ api, path, project });
+  hidesFromForeigners({
+    ...{ api, path, project, member: owner, slug: "project-not-found" },
+    missingPath: "/projects/no-such-project/quotas",
   });
 });

@@ -52,6 +52,7 @@ describe("projects and keys in the console", () => {
     };
     await has("Index", "Everything that was written can be found.");
     await has("Project", "hashing");
+    await has("Stored", "27, no limit");
     await has("Webhook deliveries", "delivery-1");
   });
 

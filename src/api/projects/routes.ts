@@ -6,6 +6,7 @@ import { json } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
+import { quotasOperation } from "./read-quotas.ts";
 import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
 import { scopeListOperations } from "./scope-lists.ts";
@@ -99,6 +100,7 @@ export function projectOperations(
     ...releaseOperations(services),
     ...scopeListOperations(services),
     indexStateOperation(sql),
+    quotasOperation(sql),
   ];
 }
 

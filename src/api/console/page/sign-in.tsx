@@ -30,7 +30,12 @@ export function SignIn({ onDone }: { onDone: () => void }) {
       <Form action={action} submit="Sign in">
         <Field
           label="API key or JWT"
-          hint="It stays in this tab, until the tab is closed. `tessera keys create` makes a key."
+          hint={
+            <>
+              It stays in this tab, until the tab is closed. <code>tessera keys create</code> makes
+              one.
+            </>
+          }
         >
           <input
             ref={input}

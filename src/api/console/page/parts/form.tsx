@@ -7,7 +7,7 @@ interface FieldProps {
   readonly label: string;
   /** Where a heading or a column says the same to who sees it. */
   readonly labelHidden?: boolean | undefined;
-  readonly hint?: string | undefined;
+  readonly hint?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 

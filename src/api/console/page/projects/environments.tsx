@@ -1,29 +1,36 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
 import { call, projectPath, type Schemas } from "../base/api.ts";
+import { number } from "../base/format.ts";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
 import { Failure } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
-import type { ProjectProps } from "./project-props.ts";
 
 const WORKING_SET = "Working set";
 const NDJSON_TYPE = "application/x-ndjson";
 
+interface EnvironmentsProps {
+  /** The slug of the project. */
+  readonly project: string;
+  readonly environments: readonly Schemas["EnvironmentItem"][];
+  readonly releases: readonly Schemas["ReleaseItem"][];
+  readonly onChanged: () => void;
+}
+
 /** What each environment serves, which can be changed here, and a new one. */
-export function Environments({ project, reload }: ProjectProps) {
-  const { environments = [], releases = [] } = project;
+export function Environments(props: EnvironmentsProps) {
+  const { project, environments, releases, onChanged } = props;
   const activate = useAction(async (environment: string, release: string) => {
-    const path = projectPath(project.slug, "environments", environment);
+    const path = projectPath(project, "environments", environment);
     const json = { active_release: release === "" ? null : release };
     await call(path, { method: "PATCH", json });
-    reload();
+    onChanged();
   });
   const options = [
     { value: "", label: WORKING_SET },
     ...releases.map(({ name }) => ({ value: name, label: name, group: "Releases" })),
   ];
-  const nameOf = (id: string | undefined) => releases.find((each) => each.id === id)?.name ?? "";
   return (
     <Panel title="Environments" lead="An environment serves its working set, or a release.">
       <Table
@@ -39,13 +46,14 @@ export function Environments({ project, reload }: ProjectProps) {
               </>
             ),
           },
+          { name: "Files", end: true, value: ({ files }) => number(files) },
           {
             name: "Serves",
-            value: ({ name, active_release_id: active }) => (
+            value: ({ name, active_release: active }) => (
               <Select
                 label={`${name} serves`}
                 labelHidden
-                value={nameOf(active)}
+                value={active ?? ""}
                 options={options}
                 disabled={activate.running}
                 onChange={(release) => activate.run(name, release)}
@@ -55,22 +63,22 @@ export function Environments({ project, reload }: ProjectProps) {
         ]}
       />
       {activate.error !== undefined && <Failure error={activate.error} />}
-      <AddEnvironment project={project} reload={reload} />
+      <AddEnvironment project={project} onAdded={onChanged} />
     </Panel>
   );
 }
 
 /** Environments are made as records of an import. */
-function AddEnvironment({ project, reload }: Omit<ProjectProps, "params">) {
+function AddEnvironment({ project, onAdded }: { project: string; onAdded: () => void }) {
   const [name, setName] = useState("");
   const add = useAction(async () => {
     const body = `${JSON.stringify({ record: "environment", name })}\n`;
-    const path = projectPath(project.slug, "import");
+    const path = projectPath(project, "import");
     const text = { type: NDJSON_TYPE, body };
     const { errors } = (await call<Schemas["ImportResult"]>(path, { method: "POST", text })).body;
     if (errors[0] !== undefined) throw new Error(errors[0].message);
     setName("");
-    reload();
+    onAdded();
   });
   return (
     <Form action={add} submit="Add environment">

@@ -4,6 +4,7 @@ import { Facts, Panel } from "../parts/page.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { IndexPanel } from "./index-panel.tsx";
 import type { ProjectProps } from "./project-props.ts";
+import { QuotasPanel } from "./quotas-panel.tsx";
 
 /** The state of a project at a glance. */
 export function Overview({ project }: ProjectProps) {
@@ -28,6 +29,7 @@ export function Overview({ project }: ProjectProps) {
           />
         </Panel>
       </div>
+      <QuotasPanel project={slug} />
       <Deliveries project={slug} />
     </>
   );

@@ -36,7 +36,7 @@ function ProjectList() {
           list.length === 0 ? (
             <Empty title="This credential shows no projects." />
           ) : (
-            <ul class="columns">
+            <ul class="columns cards">
               {list.map((project) => (
                 <ProjectCard key={project.id} project={project} />
               ))}

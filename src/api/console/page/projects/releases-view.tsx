@@ -1,39 +1,69 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
-import { call, projectPath } from "../base/api.ts";
+import { call, listAll, projectPath, type Schemas } from "../base/api.ts";
+import { dateTime, number } from "../base/format.ts";
 import { defaultEnvironment } from "../base/places.ts";
+import { useResource } from "../base/resource.ts";
 import { changeParams } from "../base/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
+import { Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { ComparePanel } from "./compare.tsx";
 import { Environments } from "./environments.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
+type Release = Schemas["ReleaseItem"];
+
+/** More than this are left to the command line. */
+const LISTED_MAX = 1_000;
+
+function usePlaces(slug: string) {
+  return useResource(`places:${slug}`, async (signal) => {
+    const options = { query: { limit: 100 }, signal, most: LISTED_MAX };
+    const [environments, releases] = await Promise.all([
+      listAll<Schemas["EnvironmentItem"]>(projectPath(slug, "environments"), options),
+      listAll<Release>(projectPath(slug, "releases"), options),
+    ]);
+    return { environments, releases };
+  });
+}
+
 /** What environments serve, the releases, and what differs between two of them. */
 export function ReleasesView(props: ProjectProps) {
+  const { project, reload } = props;
+  const places = usePlaces(project.slug);
+  const onChanged = () => {
+    places.reload();
+    reload();
+  };
   return (
     <>
-      <div class="columns">
-        <Environments {...props} />
-        <Releases {...props} />
-      </div>
+      <Loaded of={places}>
+        {({ environments, releases }) => (
+          <div class="columns">
+            <Environments
+              project={project.slug}
+              environments={environments}
+              releases={releases}
+              onChanged={onChanged}
+            />
+            <Releases {...props} releases={releases} onChanged={onChanged} />
+          </div>
+        )}
+      </Loaded>
       <ComparePanel {...props} />
     </>
   );
 }
 
-function Releases({ project, reload }: ProjectProps) {
-  const { environments = [], releases = [], slug } = project;
-  const [name, setName] = useState("");
-  const [environment, setEnvironment] = useState(defaultEnvironment(project));
-  const create = useAction(async () => {
-    await call(projectPath(slug, "releases"), { method: "POST", json: { name, environment } });
-    setName("");
-    reload();
-  });
-  const served = (id: string) =>
-    environments.filter((each) => each.active_release_id === id).map((each) => each.name);
+interface ReleasesProps extends ProjectProps {
+  readonly releases: readonly Release[];
+  readonly onChanged: () => void;
+}
+
+function Releases({ project, releases, onChanged }: ReleasesProps) {
   return (
     <Panel title="Releases" lead="A release is a working set that no longer changes.">
       <Table
@@ -42,35 +72,64 @@ function Releases({ project, reload }: ProjectProps) {
         keyOf={({ id }) => id}
         empty="No releases yet."
         columns={[
-          { name: "Name", value: (release) => release.name },
           {
-            name: "Served by",
-            value: ({ id }) => served(id).map((each) => <Badge kind="good">{each}</Badge>),
+            name: "Name",
+            value: ({ name, frozen_at: frozen, environments }) => (
+              <span class="actions">
+                {name}
+                {frozen === null && <Badge kind="warn">being filled</Badge>}
+                {environments.map((each) => (
+                  <Badge key={each} kind="good">
+                    {each}
+                  </Badge>
+                ))}
+              </span>
+            ),
           },
+          { name: "Files", end: true, value: ({ files }) => number(files) },
+          { name: "Created", value: ({ created_at: at }) => dateTime(at) },
           {
             name: "",
-            value: (release) => (
-              <button
-                type="button"
-                class="button quiet"
-                aria-label={`Compare ${release.name}`}
-                onClick={() => changeParams({ base: `release:${release.name}` }, { replace: true })}
+            value: ({ name }) => (
+              <Button
+                kind="quiet"
+                label={`Compare ${name}`}
+                onClick={() => changeParams({ base: `release:${name}` }, { replace: true })}
               >
                 Compare
-              </button>
+              </Button>
             ),
           },
         ]}
       />
-      <Form action={create} submit="Create release">
-        <TextField label="Name" required value={name} onInput={setName} placeholder="v1.0.0" />
-        <Select
-          label="From"
-          value={environment}
-          options={environments.map((each) => ({ value: each.name, label: each.name }))}
-          onChange={setEnvironment}
-        />
-      </Form>
+      <CreateRelease project={project} onCreated={onChanged} />
     </Panel>
+  );
+}
+
+interface CreateReleaseProps {
+  readonly project: ProjectProps["project"];
+  readonly onCreated: () => void;
+}
+
+function CreateRelease({ project, onCreated }: CreateReleaseProps) {
+  const { slug, environments = [] } = project;
+  const [name, setName] = useState("");
+  const [environment, setEnvironment] = useState(defaultEnvironment(project));
+  const create = useAction(async () => {
+    await call(projectPath(slug, "releases"), { method: "POST", json: { name, environment } });
+    setName("");
+    onCreated();
+  });
+  return (
+    <Form action={create} submit="Create release">
+      <TextField label="Name" required value={name} onInput={setName} placeholder="v1.0.0" />
+      <Select
+        label="From the working set of"
+        value={environment}
+        options={environments.map((each) => ({ value: each.name, label: each.name }))}
+        onChange={setEnvironment}
+      />
+    </Form>
   );
 }

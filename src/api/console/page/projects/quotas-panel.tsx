@@ -1,0 +1,41 @@
+import { call, projectPath, type Schemas } from "../base/api.ts";
+import { bytes, number } from "../base/format.ts";
+import { useResource } from "../base/resource.ts";
+import { Bar, Panel } from "../parts/page.tsx";
+import { Loaded } from "../parts/states.tsx";
+
+type Quota = Schemas["Quotas"]["data"][number];
+
+const NAMES = { files: "Files", bytes: "Text", chunks: "Chunks" } as const;
+
+/** How much the project stores and may store. */
+export function QuotasPanel({ project }: { project: string }) {
+  const quotas = useResource(
+    `quotas:${project}`,
+    async (signal) =>
+      (await call<Schemas["Quotas"]>(projectPath(project, "quotas"), { signal })).body,
+  );
+  return (
+    <Panel title="Stored" lead="All versions count, also those that nothing serves any more.">
+      <Loaded of={quotas}>
+        {({ data }) => data.map((each) => <QuotaLine key={each.quota} of={each} />)}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function QuotaLine({ of: { quota, used, allowed } }: { of: Quota }) {
+  const shown = quota === "bytes" ? bytes : number;
+  return (
+    <div class="index-line">
+      <p>
+        {NAMES[quota]}
+        <span class="muted small">
+          {shown(used)}
+          {allowed === null ? ", no limit" : ` of ${shown(allowed)}`}
+        </span>
+      </p>
+      {allowed !== null && <Bar label={NAMES[quota]} value={used} max={Math.max(allowed, 1)} />}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { findProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
+import { type Operation, operation } from "../../http/operation.ts";
+import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { readQuotas } from "./quota.ts";
+
+const Quotas = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          quota: Type.Union(
+            [Type.Literal("files"), Type.Literal("bytes"), Type.Literal("chunks")],
+            { description: "What is limited." },
+          ),
+          used: Type.Integer({
+            minimum: 0,
+            description: "How much the project stores, with all versions of its files.",
+          }),
+          allowed: nullable(
+            Type.Integer({ minimum: 0 }),
+            "How much it may store; null without a limit.",
+          ),
+        },
+        { title: "Quota", description: "A limit of a project and how much of it is used." },
+      ),
+      { description: "Files, bytes and chunks, in this order." },
+    ),
+  },
+  { title: "Quotas", description: "How much a project stores and may store." },
+);
+type Quotas = Static<typeof Quotas>;
+
+const EXAMPLE: Quotas = {
+  data: [
+    { quota: "files", used: 1_204, allowed: 10_000 },
+    { quota: "bytes", used: 48_210_377, allowed: 1_000_000_000 },
+    { quota: "chunks", used: 15_480, allowed: null },
+  ],
+};
+
+/** GET /projects/{project_reference}/quotas. */
+export function quotasOperation(sql: Sql): Operation {
+  return operation({
+    id: "getQuotas",
+    method: "GET",
+    path: "/projects/{project_reference}/quotas",
+    tag: "Projects",
+    summary: "Read how much a project stores and may store",
+    description:
+      "Everything that is stored counts, also versions that no environment and no release holds. Operators " +
+      "set the limits with `tessera projects quota`.",
+    extension: true,
+    permission: "projects.read",
+    params: ProjectParams,
+    response: Quotas,
+    responseExample: EXAMPLE,
+    problems: ["project-not-found"],
+    async handle({ params, principal }) {
+      const projectId = await findProject(sql, principal, params.project_reference);
+      return { data: await readQuotas(sql, projectId) };
+    },
+  });
+}
