@@ -82,9 +82,12 @@ const PROBE_PATHS = [
   ...consolePaths(CONSOLE_PATH),
 ];
 
-/** Every operation of the API, feature by feature. */
+/** Every operation of the API, feature by feature, in the order of its document. */
 function operationsOf(services: Services): Operation[] {
   return [
+    retrieveOperation(services),
+    ...searchOperations(services),
+    fieldsOperation(services),
     ...apiKeyOperations(services),
     ...projectOperations(services),
     ...memberOperations(services),
@@ -99,9 +102,6 @@ function operationsOf(services: Services): Operation[] {
     ...inputRequestOperations(services),
     ...webhookOperations(services),
     ...billingOperations(services),
-    ...searchOperations(services),
-    fieldsOperation(services),
-    retrieveOperation(services),
     ...errorOperations(services),
   ];
 }

@@ -4,21 +4,21 @@ import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
 import type { RequestDetail } from "./request-record.ts";
 
-/** The groups of operations in the API document, with their descriptions. */
+/** The groups of operations in the API document, in its order, with their descriptions. */
 export const TAGS = {
-  "API keys": "Create, read and revoke API keys.",
-  Assistants: "The Model Context Protocol.",
-  Billing: "Subscription upgrades.",
-  Branches: "Whether branches can be merged.",
+  Search: "Retrieval by text and vector, and search of chunks by vector.",
+  Knowledge: "Lookup of documents by text.",
   Chunks: "The indexed pieces of files.",
-  Conversations: "Conversations, their messages, and answers to input requests.",
-  Errors: "The types of problems.",
   Files: "The files of environments and releases.",
   Import: "Records in bulk.",
-  Knowledge: "Lookup of documents by text.",
   Projects: "Projects of the caller.",
-  Search: "Search of chunks by vector.",
+  "API keys": "Create, read and revoke API keys.",
+  Assistants: "The Model Context Protocol.",
   Webhooks: "Deliveries from outside.",
+  Conversations: "Conversations, their messages, and answers to input requests.",
+  Branches: "Whether branches can be merged.",
+  Billing: "Subscription upgrades.",
+  Errors: "The types of problems.",
 } as const;
 
 type Tag = keyof typeof TAGS;

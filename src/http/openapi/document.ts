@@ -1,6 +1,7 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
 import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
+import { VERSION } from "../../shared/version.ts";
 import { type MediaType, type Operation, pageOf, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
@@ -248,11 +249,13 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     version: API_VERSION,
     license: { name: LICENSE, identifier: LICENSE },
     description:
-      "Vector and knowledge search over project files, and the platform around it. " +
+      `This is Tessera ${VERSION}: vector and knowledge search over project files, and the platform around it. ` +
       `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
   };
-  const used = new Set(operations.map((operation) => operation.tag));
-  const tags = [...used].map((name) => ({ name, description: TAGS[name] }));
+  const used = new Set<string>(operations.map((operation) => operation.tag));
+  const tags = Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
   const { value: paths, schemas } = withNamedSchemas(pathsOf(operations));
   return {
     openapi: "3.1.0",

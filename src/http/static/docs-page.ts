@@ -1,36 +1,48 @@
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { Elysia } from "elysia";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
 import { pageHeaders } from "./page-headers.ts";
+import { referenceScript } from "./reference.ts";
 import { StaticDocument } from "./static-document.ts";
 
-/** The styles of Swagger UI are partly inline. */
+/** The styles of the reference are partly inline. */
 const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });
 
-/** The files of the page, which a package brings along: nothing comes from another host. */
-const ASSETS = {
-  "swagger-ui.css": "text/css; charset=utf-8",
-  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-} as const;
+const FOLDER = join(import.meta.dir, "page");
+const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 
-const startOf = (path: string) => `window.onload = () => {
-  SwaggerUIBundle({ url: "${path}/json", dom_id: "#docs", deepLinking: true, validatorUrl: null });
+/** The files of the page by name. Nothing comes from another host. */
+const ASSETS: Readonly<Record<string, { type: string; read(): Promise<string> }>> = {
+  "docs.css": {
+    type: "text/css; charset=utf-8",
+    read: () => Bun.file(join(FOLDER, "docs.css")).text(),
+  },
+  "reference.js": { type: SCRIPT_TYPE, read: referenceScript },
+  "start.js": {
+    type: SCRIPT_TYPE,
+    read: async () =>
+      new Bun.Transpiler({ loader: "ts" }).transformSync(
+        await Bun.file(join(FOLDER, "start.ts")).text(),
+      ),
+  },
 };
-`;
 
-function pageOf(title: string, path: string): string {
+/** @param base the path of the service, without a trailing slash */
+function pageOf(title: string, base: string, path: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${Bun.escapeHTML(title)}</title>
-<link rel="stylesheet" href="${path}/swagger-ui.css">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${path}/docs.css">
 </head>
 <body>
-<div id="docs"></div>
-<script src="${path}/swagger-ui-bundle.js"></script>
+<div id="docs" data-service="${base}/" data-document="${path}/json"></div>
+<script src="${path}/reference.js"></script>
 <script src="${path}/start.js"></script>
 </body>
 </html>
@@ -46,7 +58,6 @@ export function docsPaths(path: string): string[] {
     path,
     `${path}/json`,
     OPENAPI_PATH,
-    `${path}/start.js`,
     ...Object.keys(ASSETS).map((name) => `${path}/${name}`),
   ];
 }
@@ -89,7 +100,7 @@ export function mountDocs(
   documentOf: () => ApiDocument,
   start: () => Promise<void> | undefined,
 ): void {
-  const base = `${basePathOf(baseUrl)}${path}`;
+  const base = basePathOf(baseUrl);
   const serve = (routes: readonly string[], make: () => Promise<StaticDocument>) => {
     const document = lazy(make);
     for (const route of routes) {
@@ -105,13 +116,9 @@ export function mountDocs(
     return new StaticDocument(await jsonOf(path, documentOf()), JSON_TYPE);
   });
   serve([path], async () =>
-    file(pageOf(documentOf().info.title, base), "text/html; charset=utf-8"),
+    file(pageOf(documentOf().info.title, base, base + path), "text/html; charset=utf-8"),
   );
-  serve([`${path}/start.js`], async () => file(startOf(base), "text/javascript; charset=utf-8"));
-  for (const [name, type] of Object.entries(ASSETS)) {
-    serve([`${path}/${name}`], async () => {
-      const source = Bun.file(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
-      return new StaticDocument(await source.bytes(), type, PAGE_HEADERS);
-    });
+  for (const [name, { type, read }] of Object.entries(ASSETS)) {
+    serve([`${path}/${name}`], async () => file(await read(), type));
   }
 }
