@@ -1,7 +1,14 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { onCleanup } from "../cleanup.ts";
+import { writeFontSettings } from "./fonts.ts";
+
+/** Patience with a busy machine. Tests end by their own timeout. */
+const PATIENCE_MS = 110_000;
 
 const PROGRAM = Bun.which("chromium") ?? Bun.which("google-chrome") ?? "chromium";
+
+/** Where the reader is: numbers and times look alike wherever the tests run. */
+const PLACE = { locale: "en-GB", timezoneId: "UTC" };
 
 /** A page, with what its browser refused or sent elsewhere. */
 export interface WatchedPage {
@@ -10,11 +17,25 @@ export interface WatchedPage {
   readonly faults: string[];
 }
 
+const ARGUMENTS = [
+  // Root has no sandbox, and containers have little shared memory.
+  ...["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+  // Pages look the same on every machine.
+  ...[
+    "--lang=en-GB",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--force-color-profile=srgb",
+  ],
+];
+
 /** Starts a browser without a window. It ends after the last test. */
 export async function startBrowser(): Promise<Browser> {
-  // Root has no sandbox, and containers have little shared memory.
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
-  const browser = await chromium.launch({ executablePath: PROGRAM, args });
+  const browser = await chromium.launch({
+    executablePath: PROGRAM,
+    args: ARGUMENTS,
+    env: { ...process.env, FONTCONFIG_FILE: await writeFontSettings() },
+  });
   onCleanup(() => browser.close());
   return browser;
 }
@@ -26,8 +47,10 @@ export async function openPage(
   options: { width: number; height: number; colorScheme?: "light" | "dark" },
 ): Promise<WatchedPage> {
   const { width, height, colorScheme = "light" } = options;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const viewport = { width, height };
+  const context = await browser.newContext({ viewport, colorScheme, ...PLACE });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {

@@ -9,21 +9,21 @@ import { StaticDocument } from "./static-document.ts";
 /** The styles of the reference are partly inline. */
 const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });
 
-const FOLDER = join(import.meta.dir, "page");
+const FOLDER = import.meta.dir;
 const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 
 /** The files of the page by name. Nothing comes from another host. */
 const ASSETS: Readonly<Record<string, { type: string; read(): Promise<string> }>> = {
   "docs.css": {
     type: "text/css; charset=utf-8",
-    read: () => Bun.file(join(FOLDER, "docs.css")).text(),
+    read: () => Bun.file(join(FOLDER, "page/docs.css")).text(),
   },
   "reference.js": { type: SCRIPT_TYPE, read: referenceScript },
   "start.js": {
     type: SCRIPT_TYPE,
     read: async () =>
       new Bun.Transpiler({ loader: "ts" }).transformSync(
-        await Bun.file(join(FOLDER, "start.ts")).text(),
+        await Bun.file(join(FOLDER, "page/start.ts")).text(),
       ),
   },
 };
