@@ -53,7 +53,7 @@ export async function findWritableProject(
   const membership = await findMembership(sql, principal, reference);
   if (mayWrite(membership.role)) return membership;
   throw new Problem("permission-denied", {
-    detail: "Changing the contents of a project needs the role owner or editor in it.",
+    detail: "This needs the role owner or editor in the project.",
   });
 }
 

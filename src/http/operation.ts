@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
-import type { RequestDetail } from "./request-record.ts";
+import type { Note } from "./request-record.ts";
 
 /** The groups of operations in the API document, in its order, with their descriptions. */
 export const TAGS = {
@@ -90,8 +90,8 @@ interface Call<P, Q> {
   readonly basePath: string;
   readonly params: P;
   readonly query: Q;
-  /** Keeps what the log says about the work if the request is slow. */
-  note(detail: () => RequestDetail): void;
+  /** Keeps what is said about the work if the request is slow. */
+  note: Note;
 }
 
 /** An operation with a validated JSON body or none, for authenticated callers. */

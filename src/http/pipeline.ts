@@ -4,6 +4,7 @@ import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { RequestScope } from "../observability/slow-requests.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
@@ -16,7 +17,7 @@ import { type Operation, pageOf } from "./operation.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
-import { type RequestDetail, recordRequest } from "./request-record.ts";
+import { type Note, type RequestDetail, recordRequest } from "./request-record.ts";
 import { json, problemResponse } from "./respond.ts";
 
 export interface HttpContext {
@@ -84,6 +85,7 @@ interface Incoming {
   /** The caller, once authenticated. */
   principal?: Principal;
   detail?: () => RequestDetail;
+  scope?: RequestScope | undefined;
   /** Ends the admission of the request, once it is admitted. */
   leave?: () => void;
   refused?: boolean;
@@ -123,8 +125,9 @@ async function perform(
   }
   const params = validators.params?.(pathParams) ?? {};
   const query = validators.query?.(queryOf(request)) ?? {};
-  const note = (detail: () => RequestDetail) => {
+  const note: Note = (detail, scope) => {
     call.detail = detail;
+    call.scope = scope;
   };
   const common = { request, requestId, basePath, params, query, note };
   const admit = async (tenant: string) => {
@@ -229,11 +232,11 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       if (pageOf(operation) !== undefined) response.headers.set("vary", "Accept");
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
-      const { principal, detail, refused = false } = call;
+      const { principal, detail, scope, refused = false } = call;
       if (principal !== undefined) context.rateLimits?.describe(principal, response.headers);
       const { userId, keyId } = principal ?? {};
       const caller = { requestId, operation: id, userId, keyId };
-      recordRequest(context, { ...caller, status, milliseconds, detail, refused });
+      recordRequest(context, { ...caller, status, milliseconds, detail, scope, refused });
       return response;
     });
   };

@@ -1,10 +1,14 @@
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { RequestScope } from "../observability/slow-requests.ts";
 import { SLOW_LOG_INTERVAL_MS } from "../shared/limits.ts";
 
-/** What an operation says about its work, for the log of slow requests. Never data of callers. */
+/** What an operation says about its work, for those who look at slow requests. Never data of callers. */
 export type RequestDetail = Readonly<Record<string, string | number>>;
+
+/** Keeps what was done for a request, and the scope of a request to the engine. */
+export type Note = (detail: () => RequestDetail, scope?: RequestScope) => void;
 
 /** A request that has been answered. */
 interface AnsweredRequest {
@@ -16,6 +20,7 @@ interface AnsweredRequest {
   readonly userId?: string | undefined;
   readonly keyId?: string | null | undefined;
   readonly detail?: (() => RequestDetail) | undefined;
+  readonly scope?: RequestScope | undefined;
   /** True for a refusal as overloaded, which is slow only because it was held back. */
   readonly refused?: boolean;
 }
@@ -31,10 +36,14 @@ const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
 /** Notes an answered request in the metrics, and in the log at the level `http` or when it was slow. */
 export function recordRequest(
   { metrics, log, config: { slowRequestMs } }: RecordContext,
-  { milliseconds, detail, refused, ...request }: AnsweredRequest,
+  { milliseconds, detail, scope, refused, ...request }: AnsweredRequest,
 ): void {
-  const { operation, status } = request;
+  const { operation, status, requestId } = request;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
+  if (scope !== undefined && detail !== undefined) {
+    const describe = () => ({ operation, requestId, scope, detail: detail() });
+    metrics.slowRequests.offer(scope.projectId, milliseconds, describe);
+  }
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
   if (!isSlow && !log.isLevelEnabled("http")) return;
   const ms = Number(milliseconds.toFixed(3));

@@ -1,7 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
-import type { RequestDetail } from "../../http/request-record.ts";
+import type { Note, RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
@@ -26,12 +26,13 @@ interface LookupCall {
   readonly body: LookupBody;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
-  note(detail: () => RequestDetail): void;
+  readonly note: Note;
 }
 
 /** What the log of slow requests and a span say about a lookup. */
-function describe({ tookMs, total, shardItems }: LookupWork): RequestDetail {
-  return { lookupMs: Number(tookMs.toFixed(3)), matches: total, items: shardItems };
+function describe({ waitMs, tookMs, total, shardItems }: LookupWork): RequestDetail {
+  const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
+  return { waitMs: wait, lookupMs: took, matches: total, items: shardItems };
 }
 
 /** The query without leading and trailing whitespace; null if absent. Throws if it is blank. */
@@ -136,7 +137,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
-  call.note(() => describe(work));
+  call.note(() => describe(work), scope);
   if (work.more) await cursors.save(next, { question, progress: work.progress });
   return { projectId: scope.projectId, json };
 }

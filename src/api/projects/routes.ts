@@ -3,6 +3,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
+import type { Metrics } from "../../observability/metrics.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
@@ -11,6 +12,7 @@ import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
 import { scopeListOperations } from "./scope-lists.ts";
 import { createProject, getProject, listProjects, type ProjectServices } from "./service.ts";
+import { slowRequestsOperation } from "./slow-requests.ts";
 
 const EXAMPLE: Project = {
   id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
@@ -59,7 +61,7 @@ const PAGE_EXAMPLE: ProjectPage = {
 
 /** Operations on projects, and on their releases and environments. */
 export function projectOperations(
-  services: ProjectServices & { cursors: CursorSigner },
+  services: ProjectServices & { cursors: CursorSigner; metrics: Metrics },
 ): Operation[] {
   const { sql, cursors } = services;
   return [
@@ -101,6 +103,7 @@ export function projectOperations(
     ...scopeListOperations(services),
     indexStateOperation(sql),
     quotasOperation(sql),
+    slowRequestsOperation(services),
   ];
 }
 

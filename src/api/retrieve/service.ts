@@ -3,7 +3,7 @@ import type { QueryEmbedder } from "../../embeddings/query-embedder.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-import type { RequestDetail } from "../../http/request-record.ts";
+import type { Note, RequestDetail } from "../../http/request-record.ts";
 import { EmbedderAway, hasDimension } from "../../import/embedders/project-embedders.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
@@ -31,7 +31,7 @@ interface RetrieveCall {
   readonly body: RetrieveInput;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
-  note(detail: () => RequestDetail): void;
+  readonly note: Note;
 }
 
 interface Retrieved {
@@ -43,8 +43,9 @@ interface Retrieved {
 }
 
 /** What the log of slow requests and a span say about a retrieval. */
-function describe({ tookMs, total }: RetrieveWork): RequestDetail {
-  return { retrieveMs: Number(tookMs.toFixed(3)), matches: total };
+function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
+  const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
+  return { waitMs: wait, retrieveMs: took, matches: total };
 }
 
 /** How a question is answered, and the vector that is searched for. */
@@ -151,7 +152,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const request = requestOf(scope, state, { selfPath: call.selfPath, next });
   const run = () => answer(engine, request);
   const { json, work } = await traced("retrieve", run, (found) => describe(found.work));
-  call.note(() => describe(work));
+  call.note(() => describe(work), scope);
   if (work.more) await cursors.save(next, { ...state, progress: work.progress });
   return { projectId: scope.projectId, mode: state.answered, json };
 }

@@ -7,7 +7,7 @@ import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
-import type { RequestDetail } from "../../http/request-record.ts";
+import type { Note } from "../../http/request-record.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
@@ -50,7 +50,7 @@ interface SearchCall {
   readonly query: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
   readonly basePath: string;
-  note(detail: () => RequestDetail): void;
+  readonly note: Note;
   readBody(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -131,7 +131,7 @@ async function search(
   if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
   setSearchHeaders(headers, work);
   recordSearch(metrics, work);
-  note(() => describeSearch(work));
+  note(() => describeSearch(work), scope);
   return new Response(json, { headers });
 }
 
