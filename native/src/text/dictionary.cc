@@ -7,8 +7,7 @@
 
 namespace tessera {
 
-/// Of a word and its stem so many letters at the end of the stem may differ, exceptions aside.
-static constexpr size_t STEM_DIFFERENT_CHARS = 2;
+/// Fewer letters would be shared by too many words.
 static constexpr size_t STEM_SHARED_MIN_CHARS = 2;
 /// A word is at most so much longer than its stem.
 static constexpr size_t STEM_SUFFIX_MAX_CHARS = 8;
@@ -69,8 +68,7 @@ Range termsTo(const TextSegment& segment, std::u16string_view suffix) {
 
 /// Any term with the stem.
 static std::optional<uint32_t> termWithStem(const TextSegment& segment, std::u16string_view stem) {
-  const size_t shared = std::max(STEM_SHARED_MIN_CHARS,
-                                 stem.size() - std::min(stem.size(), STEM_DIFFERENT_CHARS));
+  const size_t shared = std::max(STEM_SHARED_MIN_CHARS, sharedLetters(stem));
   const Range range = termsFrom(segment, stem.substr(0, shared));
   for (uint32_t term = range.from; term < range.to; term++) {
     const std::u16string_view word = segment.term(term);

@@ -214,6 +214,14 @@ bool mayShareStem(View word) {
          std::ranges::all_of(word, [](char16_t c) { return c >= u'a' && c <= u'z'; });
 }
 
+size_t sharedLetters(View stem) {
+  // What rules add: `e`, as in hope for hoping; `i` for `y`; `l` or `ble`, as in sensibl for sensibility.
+  const bool mayBeAdded = !stem.empty() && View(u"eil").find(stem.back()) != View::npos;
+  const size_t added = stem.ends_with(u"ble") ? 2 : mayBeAdded ? 1 : 0;
+  // A `z` may have been an `s`.
+  return std::min(stem.size() - added, stem.rfind(u'z'));
+}
+
 std::span<const StemException> stemExceptions() { return EXCEPTIONS; }
 
 std::u16string stemOf(View word) {

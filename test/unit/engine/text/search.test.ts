@@ -108,6 +108,36 @@ describe("matching", () => {
     expect(find(prefixed, "contain")).toEqual(["b.md", "a.md"]);
   });
 
+  test("a word finds its other forms, however its ending changes", () => {
+    const forms = [
+      ...[
+        ["hoping", "hopes"],
+        ["flies", "fly"],
+        ["sensibility", "sensible"],
+        ["ponies", "pony"],
+      ],
+      ...[
+        ["organisation", "organize"],
+        ["organised", "organizing"],
+        ["presbyopia", "presbyopias"],
+      ],
+      ...[
+        ["relational", "relate"],
+        ["dying", "die"],
+        ["responsiveness", "responsive"],
+      ],
+      ...[
+        ["frequencies", "frequency"],
+        ["stopped", "stopping"],
+        ["tables", "table"],
+      ],
+    ] as const;
+    for (const [known = "", asked = ""] of forms) {
+      const view = viewOf([documentOf("a.md", { content: `${known} text` })]);
+      expect([asked, find(view, `${asked} nothing`)]).toEqual([asked, ["a.md"]]);
+    }
+  });
+
   test("other forms of a word match, and rank after the word itself", () => {
     const forms = viewOf([
       documentOf("a.md", { content: "caches" }),
