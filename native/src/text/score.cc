@@ -110,23 +110,41 @@ class SegmentScorer {
   void scoreOther(const QueryWord& word, uint32_t term, double similarity) {
     const auto weight = static_cast<float>(similarity * word.otherWeight);
     matches_.eachPosting(term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
-      const float norm = normOf(document);
-      const float score = saturated(weight, frequency(posting, norm), norm);
-      float& before = scratch_.wordScores[document];
-      if (score <= before) return;
-      if (before == 0) scratch_.touched[touchedCount_++] = document;
-      matches_.add(document, score - before);
-      before = score;
+      keepBest(posting, document, weight);
     });
   }
 
+  void keepBest(uint32_t posting, uint32_t document, float weight) {
+    const float norm = normOf(document);
+    const float score = saturated(weight, frequency(posting, norm), norm);
+    float& before = scratch_.wordScores[document];
+    if (score <= before) return;
+    if (before == 0) scratch_.touched[touchedCount_++] = document;
+    matches_.add(document, score - before);
+    before = score;
+  }
+
   void scoreLonger(const QueryWord& word, const SegmentTerms& terms) {
+    if (terms.longer.empty()) return;
+    if (matches_.isNarrowed()) return scoreLongerOfCandidates(word, terms);
     auto form = terms.forms.begin();
     for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
       while (form != terms.forms.end() && form->term < term) form++;
       if (form != terms.forms.end() && form->term == term) continue;
       scoreOther(word, term, prefixSimilarity(word.planned->length, segment_.termLength(term)));
     }
+  }
+
+  /// Reads the postings of all longer terms in one run: most of them are of no candidate.
+  void scoreLongerOfCandidates(const QueryWord& word, const SegmentTerms& terms) {
+    const uint32_t* const first = segment_.postings.data();
+    matches_.eachPosting(terms.longer, word.selective, [&](const uint32_t& posting, uint32_t document) {
+      const auto end = std::ranges::upper_bound(segment_.postingStart, static_cast<uint32_t>(&posting - first));
+      const auto term = static_cast<uint32_t>(end - segment_.postingStart.begin() - 1);
+      if (std::ranges::binary_search(terms.forms, term, {}, &TermMatch::term)) return;
+      const double similarity = prefixSimilarity(word.planned->length, segment_.termLength(term));
+      keepBest(posting, document, static_cast<float>(similarity * word.otherWeight));
+    });
   }
 
   const TextSegment& segment_;

@@ -1,6 +1,7 @@
 // The matches in one segment while the words of a query are scored one after another.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -75,6 +76,21 @@ class SegmentMatches {
     }
   }
 
+  /// True once only the candidates are scored.
+  bool isNarrowed() const { return narrowed_; }
+
+  /// The same for successive terms, once only the candidates are scored. `visit` gets a reference to each
+  /// posting, which tells its term.
+  template <typename Visit>
+  void eachPosting(Range terms, bool selective, const Visit& visit) {
+    const auto postings = segment_.postingsOf(terms);
+    if (selective) {
+      eachCandidateCounting(postings, visit);
+    } else {
+      eachCandidate(postings, visit);
+    }
+  }
+
   /// The number of all matches.
   size_t total() const { return matchCount_ + countedCount_; }
 
@@ -93,6 +109,7 @@ class SegmentMatches {
 
   /// Reading so many postings costs as much as one step of a bisection.
   static constexpr double POSTINGS_PER_STEP = 4;
+  static constexpr size_t POSTINGS_AT_ONCE = 512;
 
   bool isInScope(uint32_t document) const {
     if (acceptsAll_) return true;
@@ -112,7 +129,11 @@ class SegmentMatches {
   /// The documents that are no candidates are counted as matches.
   template <typename Visit>
   void eachCandidateCounting(std::span<const uint32_t> postings, const Visit& visit) {
-    for (const uint32_t posting : postings) {
+    if (acceptsAll_) {
+      eachCandidateWhere<true>(postings, visit);
+      return;
+    }
+    for (const uint32_t& posting : postings) {
       const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
       uint8_t& state = scratch_.states[document];
       if (state == CANDIDATE) {
@@ -126,9 +147,33 @@ class SegmentMatches {
 
   template <typename Visit>
   void eachCandidate(std::span<const uint32_t> postings, const Visit& visit) {
-    for (const uint32_t posting : postings) {
-      const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
-      if (scratch_.states[document] == CANDIDATE) visit(posting, document);
+    eachCandidateWhere<false>(postings, visit);
+  }
+
+  /// Few postings are of candidates, and which ones cannot be foretold: they are collected without a branch.
+  template <bool counts, typename Visit>
+  void eachCandidateWhere(std::span<const uint32_t> postings, const Visit& visit) {
+    uint8_t* states = scratch_.states.data();
+    std::array<uint32_t, POSTINGS_AT_ONCE> found;
+    for (size_t from = 0; from < postings.size(); from += POSTINGS_AT_ONCE) {
+      const auto some = postings.subspan(from, std::min(POSTINGS_AT_ONCE, postings.size() - from));
+      size_t foundCount = 0;
+      size_t counted = 0;
+      for (uint32_t i = 0; i < some.size(); i++) {
+        uint8_t& state = states[some[i] >> POSTING_DOCUMENT_SHIFT];
+        found[foundCount] = i;
+        foundCount += state == CANDIDATE;
+        if constexpr (counts) {
+          const bool isNew = state == UNSEEN;
+          state = static_cast<uint8_t>(state | (isNew ? MATCH : 0));
+          counted += isNew;
+        }
+      }
+      countedCount_ += counted;
+      for (size_t i = 0; i < foundCount; i++) {
+        const uint32_t& posting = some[found[i]];
+        visit(posting, posting >> POSTING_DOCUMENT_SHIFT);
+      }
     }
   }
 

@@ -224,8 +224,12 @@ size_t sharedLetters(View stem) {
 
 std::span<const StemException> stemExceptions() { return EXCEPTIONS; }
 
+/// No rule changes a word that ends in another letter.
+static constexpr View CHANGING_LETTERS = u"cdegilmnrsty";
+
 std::u16string stemOf(View word) {
-  if (word.size() < MIN_CHARS || !mayShareStem(word)) return std::u16string(word);
+  const bool isOwn = word.size() < MIN_CHARS || CHANGING_LETTERS.find(word.back()) == View::npos;
+  if (isOwn || !mayShareStem(word)) return std::u16string(word);
   const std::u16string spelled = americanSpelling(word);
   for (const auto& [exception, stem] : EXCEPTIONS) {
     if (exception == spelled) return std::u16string(stem);
