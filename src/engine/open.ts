@@ -15,6 +15,7 @@ import { Replicator } from "./pgvector/replicator/replicator.ts";
 import { PgvectorSearch } from "./pgvector-engine.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
+import { warmUp } from "./requests/warm-up.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
 import { retrieve } from "./retrieval/retrieve.ts";
 import { type TextMessage, ViewStore } from "./text/index.ts";
@@ -60,6 +61,8 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
     metrics.poolWait.observe(kind, ms / 1_000);
   });
   const texts = openTexts(indexer, scheduler, vectors);
+  // Meanwhile the threads start.
+  if (config.searchInlineMs > 0) warmUp();
   return { indexer, scheduler, ...texts, platform: sql, log, metrics };
 }
 

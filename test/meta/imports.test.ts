@@ -44,6 +44,7 @@ const PURE_CORES = [
   "src/shared/thread-priority.ts",
   "src/engine/requests/request.ts",
   "src/engine/requests/run.ts",
+  "src/engine/requests/warm-up.ts",
   "src/engine/requests/scope.ts",
   "src/engine/text/",
 ];
