@@ -4,7 +4,6 @@ import { median, quantile } from "../statistics.ts";
 import { exchange } from "./connection.ts";
 import type { LoadOrder, LoadResult } from "./load-process.ts";
 import { cpuSeconds } from "./process-usage.ts";
-import type { BenchServer } from "./server.ts";
 
 const WARM_UP_MAX_MS = 1_000;
 
@@ -60,6 +59,8 @@ export interface Latencies {
   readonly p99: number;
   /** Server CPU milliseconds per request. */
   readonly cpu: number;
+  /** Of each request; those of a single client are in the order in which it sent them. */
+  readonly times: Float64Array;
 }
 
 /** Clients in a separate process, started once so that its compilation is not measured. */
@@ -78,7 +79,7 @@ export class LoadGenerator {
 
   /** Sends so many requests, taking the payloads in turn. */
   async run(
-    server: BenchServer,
+    server: { readonly url: URL; readonly pid: number },
     clients: number,
     requests: number,
     payloads: readonly Uint8Array[],
@@ -93,7 +94,7 @@ export class LoadGenerator {
     const { seconds, latencies } = await promise;
     const cpu = ((cpuSeconds(server.pid) - before) * 1000) / requests;
     const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)];
-    return { qps: requests / seconds, p50, p99, cpu };
+    return { qps: requests / seconds, p50, p99, cpu, times: latencies };
   }
 }
 

@@ -106,7 +106,7 @@ export async function startBaseline(path: string, ...args: string[]): Promise<Ru
 
 /** A ready-made POST request. */
 export function postRequest(
-  server: BenchServer,
+  server: { readonly url: URL },
   path: string,
   apiKey: string,
   body: Uint8Array | string,

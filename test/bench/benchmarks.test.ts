@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
+import * as first from "../../bench/knowledge/first.ts";
 import * as relevance from "../../bench/knowledge/relevance.ts";
 import * as retrieval from "../../bench/knowledge/retrieval.ts";
 import * as scale from "../../bench/knowledge/scale.ts";
@@ -37,6 +38,7 @@ const BENCHMARKS = {
   "import/run": importRun,
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
+  "knowledge/first": first,
   "knowledge/relevance": relevance,
   "knowledge/retrieval": retrieval,
   "knowledge/scale": scale,
@@ -168,6 +170,21 @@ describe("lookups", () => {
     }
     expect(figures.browsing.pages).toBe(Math.ceil(100 / 12));
     expect(figures.browsing.changes).toBeGreaterThan(0);
+  });
+
+  test("different queries are answered from the first of a start on, and again", async () => {
+    const options = { documents: "30,60", requests: 25, starts: 1 };
+    const results = await measure(first, options);
+    expect(results.map(({ count, queries }) => [count, queries])).toEqual([
+      [30, 25],
+      [60, 25],
+    ]);
+    for (const { first, again, baseline } of results) {
+      for (const { times } of [first, again, baseline]) {
+        expect(times).toHaveLength(25);
+        expect(Math.min(...times)).toBeGreaterThan(0);
+      }
+    }
   });
 });
 
@@ -322,13 +339,21 @@ describe("vector search", () => {
     const options = { minutes: 0.015, sample: 0.1, projects: 2, files: 10 };
     const { samples, trends, counts } = await measure(soak, options);
     expect(counts.failures).toEqual([]);
-    expect([...counts.answered.keys()].sort()).toEqual(
-      ["delivery", "import", "key", "lookup", "release", "vector search"].sort(),
-    );
+    expect([...counts.answered.keys()].sort()).toEqual([
+      "delivery",
+      "import",
+      "key",
+      "lookup",
+      "release",
+      "retrieval",
+      "search",
+    ]);
     expect(samples.length).toBeGreaterThanOrEqual(3);
-    expect(trends.map(({ name }) => name)).toEqual(
-      Object.keys(samples[0] ?? {}).filter((name) => name !== "minutes") as never,
-    );
+    const { minutes, ...series } = samples.at(-1) as (typeof samples)[number];
+    expect(minutes).toBeGreaterThan(0);
+    expect(trends.map(({ name }) => name).sort()).toEqual(Object.keys(series).sort() as never);
+    const { anonymous, scripts, code, arenas, columns } = series;
+    expect(scripts + code + arenas + columns).toBeGreaterThan(anonymous * 0.5);
   });
 });
 
