@@ -31,6 +31,17 @@ interface SoakRequest {
 
 type Work = (project: SoakProject) => SoakRequest;
 
+/** Times per second of each kind of request, at full rate. */
+const RATES = {
+  search: 40,
+  lookup: 20,
+  retrieval: 10,
+  import: 1,
+  release: 0.3,
+  delivery: 10,
+  key: 1,
+} as const;
+
 /** Mixed load on a server: each kind of request at its own rate, over projects that take turns. */
 export class SoakLoad {
   readonly counts = new Counts();
@@ -40,52 +51,44 @@ export class SoakLoad {
   constructor(
     private readonly server: BenchServer,
     private readonly world: SoakWorld,
+    /** The share of the full rates. */
+    private readonly rate: number,
   ) {}
 
   start(): void {
     const { world } = this;
     const json = (value: object) => JSON.stringify(value);
     const at = ({ slug }: SoakProject) => `/projects/${slug}`;
-    const works: readonly [name: string, perSecond: number, work: Work][] = [
-      [
-        "vector search",
-        40,
-        (project) => ({
-          path: `${at(project)}/${world.scope(project)}/search`,
-          body: world.query(),
-        }),
-      ],
-      [
-        "lookup",
-        20,
-        (project) => ({
-          path: `${at(project)}/knowledge/lookup`,
-          body: json(world.question()),
-        }),
-      ],
-      [
-        "import",
-        1,
-        (project) => ({
-          path: `${at(project)}/import`,
-          body: world.change(project),
-          type: "application/x-ndjson",
-        }),
-      ],
-      [
-        "release",
-        0.3,
-        (project) => {
-          const { name, body } = world.release(project);
-          const onSuccess = () => void project.releases.add(name);
-          return { path: `${at(project)}/import`, body, type: "application/x-ndjson", onSuccess };
-        },
-      ],
-      ["delivery", 10, () => ({ path: world.webhook.path, body: json({ text: "a delivery" }) })],
-      ["key", 1, () => ({ path: "/api-keys", body: json({ name: "short-lived" }) })],
-    ];
-    for (const [name, perSecond, work] of works)
-      this.#running.push(this.#loop(name, perSecond, work));
+    const works: Readonly<Record<keyof typeof RATES, Work>> = {
+      search: (project) => ({
+        path: `${at(project)}/${world.scope(project)}/search`,
+        body: world.query(),
+      }),
+      lookup: (project) => ({
+        path: `${at(project)}/knowledge/lookup`,
+        body: json(world.question()),
+      }),
+      retrieval: (project) => ({
+        path: `${at(project)}/retrieve`,
+        body: json(world.retrieval()),
+      }),
+      import: (project) => ({
+        path: `${at(project)}/import`,
+        body: world.change(),
+        type: "application/x-ndjson",
+      }),
+      release: (project) => {
+        const { name, body } = world.release(project);
+        const onSuccess = () => void project.releases.add(name);
+        return { path: `${at(project)}/import`, body, type: "application/x-ndjson", onSuccess };
+      },
+      delivery: () => ({ path: world.webhook.path, body: json({ text: "a delivery" }) }),
+      key: () => ({ path: "/api-keys", body: json({ name: "short-lived" }) }),
+    };
+    for (const [name, perSecond] of Object.entries(RATES)) {
+      const work = works[name as keyof typeof RATES];
+      this.#running.push(this.#loop(name, perSecond * this.rate, work));
+    }
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,7 @@
  *
  *   bun bench/soak/run.ts [--minutes 30] [--sample 10] [--projects 24] [--files 400]
  *                         [--chunks-per-file 5] [--dimension 768] [--variants 4]
- *                         [--memory-mb 32] [--plot docs/soak.svg] [--no-check]
+ *                         [--memory-mb 32] [--rate 1] [--plot docs/soak.svg] [--no-check]
  *
  * The real server on an embedded PostgreSQL gets searches, lookups, imports, releases, deliveries and
  * new keys at fixed rates. A quarter of the projects is in use for 90 seconds, then the next quarter.
@@ -31,6 +31,7 @@ export const OPTIONS = {
   dimension: 768,
   variants: 4,
   "memory-mb": 32,
+  rate: 1,
   plot: "",
   check: true,
 };
@@ -92,7 +93,7 @@ export async function run(options: Options, context: BenchContext) {
   const bytes = String(options["memory-mb"] * 2 ** 20);
   const server = await context.startServer({ ...env, INDEX_MEMORY_BYTES: bytes });
   await fill(server, world);
-  const load = new SoakLoad(server, world);
+  const load = new SoakLoad(server, world, options.rate);
   load.start();
   const samples = await sampleAll(server, options);
   await load.stop();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { BenchServer } from "../../support/bench/server.ts";
+import { memoryByKind } from "./memory-kinds.ts";
 
 interface Series {
   readonly title: string;
@@ -11,11 +12,17 @@ interface Series {
 /** What is sampled. */
 export const SERIES = {
   anonymous: { title: "anonymous memory", unit: "MiB", growth: 0.1 },
+  scripts: { title: "of it JavaScript heaps and text segments", unit: "MiB", growth: 0.1 },
+  heap: { title: "of these the main thread's objects in use", unit: "MiB", growth: null },
+  code: { title: "compiled JavaScript", unit: "MiB", growth: 0.1 },
+  arenas: { title: "heaps of native code", unit: "MiB", growth: 0.1 },
+  columns: { title: "native columns and stacks", unit: "MiB", growth: null },
   resident: { title: "resident memory with mapped files", unit: "MiB", growth: 0.2 },
   handles: { title: "open handles", unit: "", growth: 0.1 },
   threads: { title: "threads", unit: "", growth: 0.1 },
   delay: { title: "event-loop delay, p99 of each sample", unit: "ms", growth: 1 },
   indexes: { title: "memory of the loaded indexes", unit: "MiB", growth: null },
+  vectors: { title: "vectors of the loaded indexes", unit: "thousand", growth: null },
 } as const satisfies Record<string, Series>;
 
 export type SeriesName = keyof typeof SERIES;
@@ -32,14 +39,18 @@ function memoryOf(pid: number, name: string): number {
 export async function takeSample(server: BenchServer, minutes: number): Promise<Sample> {
   const { pid } = server;
   const delay = await server.metric("tessera_nodejs_eventloop_lag_p99_seconds");
+  const heap = await server.metric("tessera_nodejs_heap_size_used_bytes");
   return {
     minutes,
     anonymous: memoryOf(pid, "RssAnon"),
+    ...memoryByKind(pid),
+    heap: heap / MIB,
     resident: memoryOf(pid, "VmRSS"),
     handles: readdirSync(`/proc/${pid}/fd`).length,
     threads: readdirSync(`/proc/${pid}/task`).length,
     delay: delay * 1_000,
     indexes: (await server.metric("tessera_index_memory_bytes")) / MIB,
+    vectors: (await server.metric("tessera_index_vectors")) / 1_000,
   };
 }
 

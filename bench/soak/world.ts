@@ -20,6 +20,8 @@ interface WorldOptions {
 }
 
 const WORDS = ["storage", "network", "release", "vector", "backup", "billing", "account", "region"];
+/** What filters ask for. The variants of a file are in different groups. */
+const GROUPS = ["guides", "reference", "tutorials", "notes"];
 /** Projects that are in use at a time; the others are idle. */
 const ACTIVE_SHARE = 0.25;
 /** Longer than a project must be idle before it is unloaded. */
@@ -91,10 +93,21 @@ export class SoakWorld {
     return this.#random.below(4) === 0 ? {} : { query };
   }
 
+  /** By text and vector, in the files of some groups. */
+  retrieval(): object {
+    const { dimension } = this.options;
+    const vector = this.#vector(this.#random.below(this.#vectors.length / dimension));
+    const embedding = Buffer.from(vector.buffer).toString("base64");
+    const groups = this.#random.sample(GROUPS, 2);
+    const filter = { "frontmatter.group": { $in: groups } };
+    return { query: this.#random.sample(WORDS, 2).join(" "), vector: embedding, dimension, filter };
+  }
+
   /** The record of a file in one of its variants. */
   #file(file: number, variant: number): object {
     const { chunksPerFile, files } = this.options;
     const first = (variant * files + file) * chunksPerFile;
+    const group = GROUPS[variant % GROUPS.length];
     const text = (at: number) => `${WORDS[(first + at) % WORDS.length]} paragraph ${first + at}`;
     const chunks = Array.from({ length: chunksPerFile }, (_, at) => ({
       content: text(at),
@@ -102,7 +115,7 @@ export class SoakWorld {
     }));
     return {
       ...{ record: "file", path: `docs/${file}.md`, environments: ["production"], chunks },
-      content: `# File ${file}\n\n${chunks.map(({ content }) => content).join("\n\n")}\n`,
+      content: `---\ngroup: ${group}\n---\n# File ${file}\n\n${chunks.map(({ content }) => content).join("\n\n")}\n`,
     };
   }
 
@@ -114,7 +127,7 @@ export class SoakWorld {
   }
 
   /** A change of some files of a project. */
-  change(_: SoakProject): string {
+  change(): string {
     const { files, variants } = this.options;
     return Array.from({ length: FILES_PER_CHANGE }, () =>
       this.#file(this.#random.below(files), this.#random.below(variants)),
