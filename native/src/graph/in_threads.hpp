@@ -1,5 +1,6 @@
 // Work that several threads share.
 #pragma once
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -10,7 +11,9 @@
 namespace tessera {
 
 /// Calls `work(thread)` in `threads` threads, of which this one is number 0, and waits for all. Throws
-/// what one of them has thrown, because an exception that leaves a thread ends the process.
+/// what one of them has thrown, because an exception that leaves a thread ends the process. Half of the
+/// threads have the priority of building. The others use what is idle, so a service that searches keeps
+/// half of its cores, and an import that nobody searches meanwhile is built by all of them.
 template <typename Work>
 void inThreads(unsigned threads, const Work& work) {
   std::mutex failing;
@@ -26,8 +29,8 @@ void inThreads(unsigned threads, const Work& work) {
   {
     std::vector<std::jthread> others;
     for (unsigned thread = 1; thread < threads; thread++) {
-      others.emplace_back([&run, thread] {
-        setPriority(Priority::BUILD);
+      others.emplace_back([&run, thread, threads] {
+        setPriority(thread < std::max(1u, threads / 2) ? Priority::BUILD : Priority::LOWEST);
         run(thread);
       });
     }

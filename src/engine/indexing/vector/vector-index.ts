@@ -16,12 +16,10 @@ import { appendBatch } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
 import { VectorProject } from "./vector-project.ts";
 
-/** The share of the processor's cores that build graphs; at least one does. */
-const INDEX_BUILD_SHARE = 0.5;
-
 const FORMAT = DISK_FORMATS.vectorVersions;
 
-const BUILD_THREADS = Math.max(1, Math.floor(availableParallelism() * INDEX_BUILD_SHARE));
+/** Every core builds graphs. Half of the threads step back from everything else, as the addon sets them. */
+const BUILD_THREADS = availableParallelism();
 
 interface ProjectNames {
   /** The name of a project, the same until it is dropped. */
