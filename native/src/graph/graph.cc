@@ -11,8 +11,9 @@ namespace tessera {
 
 /// Candidates of an insertion.
 static constexpr size_t EF_CONSTRUCTION = 128;
-/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster.
-static constexpr size_t EF_DESCENT = 16;
+/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster, and a query
+/// between two clusters needs some of each.
+static constexpr size_t EF_DESCENT = 32;
 /// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
 /// only in a tiny graph.
 static constexpr uint32_t SERIAL_NODES = 1024;

@@ -70,7 +70,8 @@ bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimat
     return true;
   };
   WalkWork work;
-  const WalkParameters parameters{.limit = LIMIT, .window = WINDOW, .maxEstimates = maxEstimates};
+  const WalkParameters parameters{
+      .limit = LIMIT, .window = {WINDOW, WINDOW, 0}, .maxEstimates = maxEstimates};
   graph_.walk(codes_, searcher.query, parameters, isMember, searcher.scratch, searcher.found, work);
   return seen;
 }

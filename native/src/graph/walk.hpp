@@ -20,10 +20,15 @@ class Graph::Walk {
         codes_(codes),
         query_(query),
         limit_(parameters.limit),
-        window_(parameters.window * query.residualLength *
-                codes.quantizer.residualLengthPerScale()),
+        near_(scaled(parameters.window.near)),
+        far_(scaled(parameters.window.far)),
+        nearEstimate_(parameters.window.nearEstimate),
+        hidden_(parameters.hidden),
+        window_(far_),
+        kept_(keptWindow()),
         maxEstimates_(parameters.maxEstimates),
         isMember_(isMember),
+        entryPoints_(scratch.entryPoints),
         frontier_(scratch.frontier),
         best_(scratch.best),
         found_(found) {
@@ -42,20 +47,59 @@ class Graph::Walk {
 
   /// Returns false if it gave up.
   bool run() {
-    while (!frontier_.empty() && reaches(frontier_.front())) {
-      if (work.estimates > maxEstimates_) return false;
-      if (isTimeToForecast() && !willEnd()) return false;
-      expand();
-    }
+    if (!expandFrontier() || !climbFromEntryPoints()) return false;
     keepUpperBounds();
     return true;
   }
 
+  /// The estimate of the `limit`-th best member.
+  float minEstimate() const { return minEstimate_; }
+
   WalkWork work;
 
  private:
+  /// Expands the nodes within the window. Returns false if the walk gave up.
+  bool expandFrontier() {
+    while (!frontier_.empty() && reaches(frontier_.front())) {
+      if (work.estimates > maxEstimates_) return false;
+      if (isTimeToForecast() && !willEnd()) return false;
+      const uint32_t node = frontier_.front().node;
+      std::pop_heap(frontier_.begin(), frontier_.end(), isWorse);
+      frontier_.pop_back();
+      expand(node);
+    }
+    return true;
+  }
+
+  /// The neighbours of a query may be in several places, and what is between them too far below the best
+  /// to be walked over. So each entry point that could lead to such a place is followed uphill.
+  bool climbFromEntryPoints() {
+    const float width = scaled(CLIMB_WINDOW);
+    for (const Candidate& point : entryPoints_) {
+      const bool isNear = point.estimate + width * scaleOf(code(point.node)) >= minEstimate_;
+      if (!isNear || reaches(point)) continue;
+      climb(point);
+      if (!expandFrontier()) return false;
+    }
+    return true;
+  }
+
+  /// Follows the best neighbour until none is better, or the window reaches it.
+  void climb(Candidate point) {
+    for (;;) {
+      const Candidate next = expand(point.node);
+      if (!(next.estimate > point.estimate) || reaches(next)) return;
+      point = next;
+    }
+  }
+
+  /// The window of entry points that are followed uphill. A wider one hardly finds more.
+  static constexpr float CLIMB_WINDOW = 0.2f;
   /// Expansions from one forecast of the remaining work to the next.
   static constexpr uint64_t FORECAST_EXPANSIONS = 32;
+  /// Standard errors below the `limit`-th best estimate within which members are reranked, even if the
+  /// window is narrower: they have been estimated anyway.
+  static constexpr float KEPT_ERRORS = 3;
 
   static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
 
@@ -65,12 +109,31 @@ class Graph::Walk {
            work.expansions % FORECAST_EXPANSIONS == FORECAST_EXPANSIONS - 1;
   }
 
+  /// A window of this width, to be multiplied by the scale of a code.
+  float scaled(float width) const {
+    return width * query_.residualLength * codes_.quantizer.residualLengthPerScale();
+  }
+
+  float keptWindow() const {
+    return std::max(window_, KEPT_ERRORS * RabitqQuantizer::ERROR_1BIT * query_.residualLength);
+  }
+
   bool visit(uint32_t node) {
     uint64_t& word = visited_[node >> 6];
     const uint64_t mark = uint64_t{1} << (node & 63);
     const bool fresh = (word & mark) == 0;
     word |= mark;
     return fresh;
+  }
+
+  /// Visits a neighbour of a hidden node and returns it, or NONE when all were visited. A link to the node
+  /// would lead to one of them if it had never been there.
+  uint32_t visitBehind(uint32_t hidden) {
+    const auto neighbours = graph_.links_.neighbors(hidden, 0);
+    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
+      if (visit(link.slot())) return link.slot();
+    }
+    return NONE;
   }
 
   const uint8_t* code(uint32_t node) const { return codes_.codes1Bit.row(node); }
@@ -82,9 +145,12 @@ class Graph::Walk {
   }
 
   void offer(float estimate, uint32_t node, const uint8_t* code) {
-    if (estimate + window_ * scaleOf(code) < minEstimate_) return;
-    frontier_.push_back({estimate, node, false});
-    std::push_heap(frontier_.begin(), frontier_.end(), isWorse);
+    const float scale = scaleOf(code);
+    if (estimate + kept_ * scale < minEstimate_) return;
+    if (estimate + window_ * scale >= minEstimate_) {
+      frontier_.push_back({estimate, node, false});
+      std::push_heap(frontier_.begin(), frontier_.end(), isWorse);
+    }
     if (!isMember_(node)) return;
     found_.push_back({estimate, node, false});
     if (best_.size() == limit_) {
@@ -95,22 +161,30 @@ class Graph::Walk {
       best_.push_back(estimate);
     }
     std::push_heap(best_.begin(), best_.end(), std::greater<>());
-    if (best_.size() == limit_) minEstimate_ = best_.front();
+    if (best_.size() == limit_) raise(best_.front());
   }
 
-  /// Estimates the neighbours of the best node of the frontier.
-  void expand() {
-    const uint32_t node = frontier_.front().node;
-    std::pop_heap(frontier_.begin(), frontier_.end(), isWorse);
-    frontier_.pop_back();
+  void raise(float minEstimate) {
+    minEstimate_ = minEstimate;
+    if (minEstimate < nearEstimate_ || window_ == near_) return;
+    window_ = near_;
+    kept_ = keptWindow();
+  }
+
+  /// Estimates the neighbours of a node and returns the best of those that are new.
+  Candidate expand(uint32_t node) {
     uint32_t nodes[M0];
     const uint8_t* codes[M0];
     float estimates[M0];
     size_t count = 0;
     const auto neighbours = graph_.links_.neighbors(node, 0);
     for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-      const uint32_t neighbour = link.slot();
-      if (!visit(neighbour)) continue;
+      uint32_t neighbour = link.slot();
+      if (!visit(neighbour)) {
+        if (neighbour != hidden_[0] && neighbour != hidden_[1]) continue;
+        neighbour = visitBehind(neighbour);
+        if (neighbour == NONE) continue;
+      }
       nodes[count] = neighbour;
       codes[count] = code(neighbour);
       prefetch(codes[count++], codes_.codes1Bit.rowBytes());
@@ -118,9 +192,14 @@ class Graph::Walk {
     // The next node rarely changes with the estimates of these neighbours.
     if (!frontier_.empty()) graph_.prefetchLinks(frontier_.front().node);
     codes_.quantizer.estimate1Bit(query_, codes, count, estimates);
-    for (size_t i = 0; i < count; i++) offer(estimates[i], nodes[i], codes[i]);
+    Candidate best{-1e30f, 0, false};
+    for (size_t i = 0; i < count; i++) {
+      offer(estimates[i], nodes[i], codes[i]);
+      if (estimates[i] > best.estimate) best = {estimates[i], nodes[i], false};
+    }
     work.estimates += count;
     work.expansions++;
+    return best;
   }
 
   /// Whether the nodes that are to be expanded by now leave the walk within its bound. More may come,
@@ -140,8 +219,9 @@ class Graph::Walk {
     const float margin =
         RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
     std::erase_if(found_, [&](Candidate& entry) {
-      const bool excluded = !reaches(entry);
-      entry.estimate += margin * scaleOf(code(entry.node));
+      const float scale = scaleOf(code(entry.node));
+      const bool excluded = entry.estimate + kept_ * scale < minEstimate_;
+      entry.estimate += margin * scale;
       return excluded;
     });
   }
@@ -150,11 +230,17 @@ class Graph::Walk {
   const Codes& codes_;
   const QuantizedQuery& query_;
   const size_t limit_;
-  /// Multiplied by the scale of a code.
-  const float window_;
+  const float near_;
+  const float far_;
+  const float nearEstimate_;
+  const uint32_t (&hidden_)[2];
+  /// The window for now, and that of the members that are kept.
+  float window_;
+  float kept_;
   const uint64_t maxEstimates_;
   const IsMember isMember_;
   uint64_t* visited_;
+  const std::vector<Candidate>& entryPoints_;
   std::vector<Candidate>& frontier_;
   std::vector<float>& best_;
   std::vector<Candidate>& found_;
@@ -173,6 +259,7 @@ bool Graph::walk(const Codes& codes, const QuantizedQuery& query, const WalkPara
   const bool complete = walk.run();
   work.estimates += walk.work.estimates;
   work.expansions += walk.work.expansions;
+  work.lastEstimate = walk.minEstimate();
   return complete;
 }
 

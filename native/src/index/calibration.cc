@@ -11,40 +11,27 @@
 namespace tessera {
 
 /// Probes; every other one is a mixture.
-static constexpr uint32_t MAX_PROBES = 384;
+static constexpr uint32_t MAX_PROBES = 512;
 /// Nodes per probe at least; the probes of a tiny graph would be much the same.
-static constexpr uint32_t PROBE_NODES = 10;
+static constexpr uint32_t PROBE_NODES = 8;
 static_assert(GRAPH_MIN_NODES >= MAX_PROBES * PROBE_NODES, "only tests have graphs of fewer probes");
-/// Weight of the second vector of a mixture. The first one remains the nearest.
-static constexpr float MIXTURE_WEIGHT = 0.5f;
-/// Windows that are tried, as factors of the default ones, cheapest first.
-static constexpr float WINDOW_FACTORS[] = {0.1f, 0.15f, 0.2f, 0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
-/// The recall that a window must reach for each of EFFORT_LIMITS, with 95% confidence: of held-out
-/// vectors, then of mixtures. Probes are harder than queries, because links of their neighbours lead
-/// to the hidden vectors, so the default window passes with less than the recall that queries have.
-static constexpr double TARGET_RECALLS[][2] = {{0.97, 0.93}, {0.985, 0.98}};
-/// The same for windows narrower than the default, which are for data that is clearly easier.
-static constexpr double NARROW_TARGET_RECALLS[][2] = {{0.985, 0.965}, {0.99, 0.99}};
-/// The recall of held-out vectors, with 95% confidence, without which searches scan instead.
-static constexpr double SUFFICIENT_RECALL = 0.96;
-/// A gain in the recall of mixtures that is not worth a wider window.
-static constexpr double MIXTURE_PLATEAU = 0.005;
-/// Standard errors of the mean below it that leave 5% of a normal distribution.
-static constexpr double ONE_SIDED_95 = 1.645;
+/// Weights of the second vector of mixtures, in turn. With the first one a probe remains nearest to its
+/// first vector, with the second one it is as near to either, whose neighbours may be far apart.
+static constexpr float MIXTURE_WEIGHTS[] = {0.5f, 1.0f};
+/// Windows that are tried, as factors of the default ones, narrowest first.
+static constexpr float WINDOW_FACTORS[] = {0.05f, 0.1f, 0.15f, 0.2f, 0.3f, 0.4f, 0.55f,
+                                           0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
+/// The mean recall of probes that a window must reach. Queries of a few words need a little more than
+/// probes, so it is above the 0.99 that they are to have.
+static constexpr float TARGET_RECALL = 0.995f;
+/// The recall of the probes that are near to the data without which searches scan instead.
+static constexpr float SUFFICIENT_RECALL = 0.96f;
+/// A gain in recall that is not worth a wider window, where none reaches the target: the neighbours of a
+/// probe can be in places without a path between.
+static constexpr float PLATEAU = 0.005f;
 
 uint32_t Calibration::probeCount(uint32_t nodes) {
   return std::clamp(nodes / PROBE_NODES, 2u, MAX_PROBES);
-}
-
-void Calibration::Recall::add(double recall) {
-  sum += recall;
-  squares += recall * recall;
-  probes++;
-}
-
-double Calibration::Recall::lowerBound() const {
-  const double variance = std::max(0.0, squares / probes - mean() * mean());
-  return mean() - ONE_SIDED_95 * std::sqrt(variance / probes);
 }
 
 Calibration::Probe Calibration::makeProbe(uint32_t number) {
@@ -57,7 +44,8 @@ Calibration::Probe Calibration::makeProbe(uint32_t number) {
   probe.hidden[0] = node;
   probe.hidden[1] = mixture ? other : NONE;
   probe.vector.resize(dimension);
-  const auto weight = static_cast<float>(mixture ? MIXTURE_WEIGHT * vectors_.inverseNorm(other) : 0);
+  const float share = MIXTURE_WEIGHTS[number / 2 % std::size(MIXTURE_WEIGHTS)];
+  const auto weight = static_cast<float>(mixture ? share * vectors_.inverseNorm(other) : 0);
   for (uint32_t i = 0; i < dimension; i++) {
     probe.vector[i] = static_cast<float>(vectors_.vector(node)[i] * vectors_.inverseNorm(node)) +
                       weight * vectors_.vector(other)[i];
@@ -94,75 +82,95 @@ void Calibration::rerank(const Probe& probe, size_t limit) {
       [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });
 }
 
-float Calibration::window() const {
-  return SearchEffort{}.window[limit_] * WINDOW_FACTORS[trials_.size()];
-}
-
-void Calibration::runProbe(const Probe& probe) {
-  const auto limit = static_cast<size_t>(EFFORT_LIMITS[limit_]);
-  const WalkParameters parameters{
-      .limit = limit,
-      .window = window(),
-      .maxEstimates = nodes_,
-      .hidden = {probe.hidden[0], probe.hidden[1]}};
+double Calibration::runProbe(Probe& probe, size_t limit, float window, WalkWork& work) {
+  const auto wanted = static_cast<size_t>(EFFORT_LIMITS[limit]);
+  const WalkParameters parameters{.limit = wanted,
+                                  .window = {window, window, 0},
+                                  .maxEstimates = nodes_,
+                                  .hidden = {probe.hidden[0], probe.hidden[1]}};
   graph_->walk(
-      quantized_.codes(), probe.query, parameters, [this](uint32_t node) { return node < nodes_; }, scratch_,
-      candidates_, work_);
-  rerank(probe, limit);
+      quantized_.codes(), probe.query, parameters, [this](uint32_t node) { return node < nodes_; },
+      scratch_, candidates_, work);
+  rerank(probe, wanted);
   const auto found = std::count_if(scores_.begin(), scores_.end(), [&](double score) {
-    return score >= probe.minScores[limit_];
+    return score >= probe.minScores[limit];
   });
-  const double recall = static_cast<double>(found) / static_cast<double>(limit);
-  recalls_[probe.hidden[1] == NONE ? 0 : 1].add(std::min(1.0, recall));
+  return std::min(1.0, static_cast<double>(found) / static_cast<double>(wanted));
 }
 
-bool Calibration::finishWindow() {
-  const Trial trial{window(), static_cast<float>(work_.estimates) / probeCount_,
-                    recalls_[0].lowerBound(), recalls_[1].mean()};
-  trials_.push_back(trial);
-  const bool narrow = trial.window < SearchEffort{}.window[limit_];
-  const auto& targets = (narrow ? NARROW_TARGET_RECALLS : TARGET_RECALLS)[limit_];
-  const bool reached = trial.heldOut >= targets[0] && recalls_[1].lowerBound() >= targets[1];
-  recalls_[0] = recalls_[1] = Recall{};
-  work_ = WalkWork{};
-  probe_ = 0;
-  if (!reached && trials_.size() < std::size(WINDOW_FACTORS)) return false;
-  choose(reached);
-  trials_.clear();
-  return ++limit_ == std::size(EFFORT_LIMITS);
+/// The narrowest window that reaches the target. Recall grows ever more slowly with the window, so it is
+/// above the line between two trials.
+static float interpolated(float low, float high, double share) {
+  return static_cast<float>(low + (high - low) * share);
 }
 
-void Calibration::choose(bool lastReached) {
-  const auto byMixtures = [](const Trial& a, const Trial& b) { return a.mixtures < b.mixtures; };
-  const double best = std::max_element(trials_.begin(), trials_.end(), byMixtures)->mixtures;
-  auto chosen = trials_.end() - 1;
-  if (!lastReached) {
-    // Wider windows may not help mixtures, whose neighbours can be in places without a path between.
-    const auto enough = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) {
-      return trial.heldOut >= NARROW_TARGET_RECALLS[limit_][0] &&
-             trial.mixtures >= best - MIXTURE_PLATEAU;
-    });
-    if (enough != trials_.end()) chosen = enough;
+std::optional<Calibration::Trial> Calibration::tryWindow(Probes probes, size_t limit, float window) {
+  WalkWork work;
+  double recall = 0;
+  for (Probe* probe : probes) {
+    if (*cancelled_) return std::nullopt;
+    recall += runProbe(*probe, limit, window, work);
   }
-  effort_.window[limit_] = chosen->window;
-  effort_.estimates[limit_] = chosen->estimates;
-  effort_.sufficient[limit_] = chosen->heldOut >= SUFFICIENT_RECALL;
+  const auto count = static_cast<double>(probes.size());
+  return Trial{window, static_cast<float>(recall / count),
+               static_cast<float>(static_cast<double>(work.estimates) / count)};
 }
 
-bool Calibration::step() {
-  if (probes_.size() < probeCount_) {
-    probes_.push_back(makeProbe(static_cast<uint32_t>(probes_.size())));
-    return false;
+std::optional<Calibration::Trial> Calibration::tune(Probes probes, size_t limit) {
+  std::vector<Trial> trials;
+  for (const float factor : WINDOW_FACTORS) {
+    const auto trial = tryWindow(probes, limit, SearchEffort{}.window[limit].near * factor);
+    if (!trial) return std::nullopt;
+    trials.push_back(*trial);
+    if (trial->recall < TARGET_RECALL) continue;
+    if (trials.size() == 1) return trial;
+    const Trial& before = trials[trials.size() - 2];
+    const double share = (TARGET_RECALL - before.recall) / (trial->recall - before.recall);
+    return Trial{interpolated(before.window, trial->window, share), TARGET_RECALL,
+                 interpolated(before.estimates, trial->estimates, share)};
   }
-  runProbe(probes_[probe_]);
-  return ++probe_ == probeCount_ && finishWindow();
+  float best = 0;
+  for (const Trial& trial : trials) best = std::max(best, trial.recall);
+  return *std::find_if(trials.begin(), trials.end(),
+                       [&](const Trial& trial) { return trial.recall >= best - PLATEAU; });
+}
+
+bool Calibration::measure(size_t limit) {
+  std::vector<Probe*> probes;
+  for (Probe& probe : probes_) {
+    if (*cancelled_) return false;
+    WalkWork work;
+    runProbe(probe, limit, SearchEffort{}.window[limit].near, work);
+    probe.lastEstimate = work.lastEstimate;
+    probes.push_back(&probe);
+  }
+  // Half of the probes are nearer to their neighbours than the others.
+  const size_t half = probes.size() / 2;
+  const auto middle = probes.begin() + static_cast<ptrdiff_t>(half);
+  std::nth_element(probes.begin(), middle, probes.end(), [](const Probe* a, const Probe* b) {
+    return a->lastEstimate > b->lastEstimate;
+  });
+  const std::optional<Trial> near = tune(Probes(probes).first(half), limit);
+  if (!near) return false;
+  const std::optional<Trial> far = tune(Probes(probes).subspan(half), limit);
+  if (!far) return false;
+  effort_.window[limit] = {near->window, std::max(near->window, far->window),
+                           (*middle)->lastEstimate};
+  effort_.estimates[limit] = static_cast<float>((near->estimates + far->estimates) / 2);
+  effort_.sufficient[limit] = near->recall >= SUFFICIENT_RECALL;
+  return true;
 }
 
 bool Calibration::run(const std::atomic<bool>& cancelled) {
-  while (!cancelled) {
-    if (step()) return true;
+  cancelled_ = &cancelled;
+  while (probes_.size() < probeCount_) {
+    if (cancelled) return false;
+    probes_.push_back(makeProbe(static_cast<uint32_t>(probes_.size())));
   }
-  return false;
+  for (size_t limit = 0; limit < std::size(EFFORT_LIMITS); limit++) {
+    if (!measure(limit)) return false;
+  }
+  return true;
 }
 
 }  // namespace tessera

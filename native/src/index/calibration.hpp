@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -13,8 +15,9 @@ namespace tessera {
 
 /// Finds the smallest windows with which walks reach the target recall on probes: vectors of the index
 /// that the walk does not see, as if they were new, and mixtures of unrelated vectors, which are
-/// farther from the data. It is deterministic. It takes long; vectors that
-/// are added meanwhile are ignored.
+/// farther from the data. Which window applies to a probe depends on how near its neighbours are, not on
+/// its kind, as for a query. It is deterministic. It takes long; vectors that are added meanwhile are
+/// ignored.
 class Calibration {
  public:
   /// The graph must exist.
@@ -40,37 +43,29 @@ class Calibration {
     uint32_t hidden[2];
     /// The score of the last true neighbour, for each of EFFORT_LIMITS.
     double minScores[2];
-  };
-  /// Recall of the probes of one kind with one window.
-  struct Recall {
-    double sum = 0, squares = 0;
-    uint32_t probes = 0;
-    void add(double recall);
-    double mean() const { return sum / probes; }
-    /// The recall that the data has with 95% confidence.
-    double lowerBound() const;
+    /// The estimate of the last neighbour that a walk finds, for the limit that is measured.
+    float lastEstimate;
   };
 
-  /// What all probes gave with one window.
+  using Probes = std::span<Probe* const>;
+
+  /// What some probes gave with one window: their mean recall, and the estimates of a walk.
   struct Trial {
     float window;
+    float recall;
     float estimates;
-    /// The lower bound of the recall of held-out vectors, and the recall of mixtures.
-    double heldOut;
-    double mixtures;
   };
 
   static uint32_t probeCount(uint32_t nodes);
-  /// Does the smallest piece of work; returns whether the measurement is complete.
-  bool step();
   Probe makeProbe(uint32_t number);
   void findTruth(Probe& probe);
-  void runProbe(const Probe& probe);
-  /// Judges a window once all probes have run with it. Returns whether all limits are done.
-  bool finishWindow();
-  /// Takes the last trial if it reached all targets, else the cheapest that does about as well.
-  void choose(bool lastReached);
-  float window() const;
+  /// Measures one of EFFORT_LIMITS. False, or null, when it was cancelled, as below.
+  bool measure(size_t limit);
+  /// The window with which these probes reach the target.
+  std::optional<Trial> tune(Probes probes, size_t limit);
+  std::optional<Trial> tryWindow(Probes probes, size_t limit, float window);
+  /// Returns the recall of a probe with one window, and counts its work.
+  double runProbe(Probe& probe, size_t limit, float window, WalkWork& work);
   /// Fills `scores_` with the exact scores of the best candidates.
   void rerank(const Probe& probe, size_t limit);
 
@@ -84,13 +79,7 @@ class Calibration {
   std::vector<Candidate> candidates_;
   std::vector<double> scores_;
   std::vector<Probe> probes_;
-  /// The limit and the probe that are tried now, and the windows that were tried for the limit.
-  size_t limit_ = 0;
-  size_t probe_ = 0;
-  std::vector<Trial> trials_;
-  /// Of held-out vectors and of mixtures, with the window that is tried now.
-  Recall recalls_[2];
-  WalkWork work_;
+  const std::atomic<bool>* cancelled_ = nullptr;
 };
 
 }  // namespace tessera
