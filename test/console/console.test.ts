@@ -133,10 +133,7 @@ describe("every view of the console", () => {
 
   test("asks for the credential again when the service no longer accepts it", async () => {
     const { id, key: own } = await api.key(owner);
-    const tab = await openPage(browser, api.url, DESKTOP);
-    await tab.page.goto(`${api.url}/console`);
-    await tab.page.evaluate(`sessionStorage.setItem("tessera.credential", "${own}")`);
-    await visit(tab, "#/keys");
+    const tab = await signedIn("#/keys", DESKTOP, own);
     await tab.page.getByRole("table", { name: "Keys" }).waitFor();
     await api.send("DELETE", `/api-keys/${id}`, { as: owner });
     await tab.page.getByRole("link", { name: "Projects", exact: true }).click();

@@ -3,6 +3,7 @@ import { onRefusedCredential, SERVICE } from "./base/api.ts";
 import { useRoute } from "./base/router.ts";
 import { session } from "./base/session.ts";
 import { IconButton } from "./parts/button.tsx";
+import { Page } from "./parts/page.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { VIEWS } from "./views.tsx";
 
@@ -17,7 +18,8 @@ export function Shell() {
     setSignedIn(false);
   };
   useEffect(() => onRefusedCredential(signOut), []);
-  const view = VIEWS.find(({ name }) => name === route.path[0]) ?? VIEWS[0];
+  const { path } = route;
+  const view = path.length === 0 ? VIEWS[0] : VIEWS.find(({ name }) => name === path[0]);
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
@@ -35,7 +37,7 @@ export function Shell() {
                 <a
                   key={name}
                   href={`#/${name}`}
-                  aria-current={name === view.name ? "page" : undefined}
+                  aria-current={name === view?.name ? "page" : undefined}
                 >
                   {label}
                 </a>
@@ -49,8 +51,19 @@ export function Shell() {
         </div>
       </header>
       <main class="inner" tabIndex={-1}>
-        {signedIn ? view.show(route) : <SignIn onDone={() => setSignedIn(true)} />}
+        {!signedIn && <SignIn onDone={() => setSignedIn(true)} />}
+        {signedIn && (view?.show(route) ?? <NoView />)}
       </main>
     </>
+  );
+}
+
+function NoView() {
+  return (
+    <Page title="There is no such view.">
+      <p>
+        <a href={`#/${VIEWS[0].name}`}>Go to {VIEWS[0].label}</a>
+      </p>
+    </Page>
   );
 }
