@@ -30,6 +30,8 @@ import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
 import type { RateLimits } from "./http/rate-limit.ts";
 import type { Refusals } from "./http/refusals.ts";
+import { requestIdOf } from "./http/request.ts";
+import { problemResponse } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
 import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
@@ -37,12 +39,14 @@ import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Log } from "./observability/log.ts";
 import type { Metrics } from "./observability/metrics.ts";
+import { HISTORY_MAX_SECONDS } from "./observability/metrics-history.ts";
 import type { Readiness } from "./observability/readiness.ts";
 import { billingOperations } from "./platform/billing/routes.ts";
 import { branchOperations } from "./platform/branches/routes.ts";
 import { conversationOperations } from "./platform/conversations/routes.ts";
 import { inputRequestOperations } from "./platform/input-requests/routes.ts";
 import { webhookOperations } from "./platform/webhooks/routes.ts";
+import { invalid } from "./problem/problem.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
 export interface Services {
@@ -77,7 +81,7 @@ export interface Services {
 const DOCS_PATH = "/docs";
 const CONSOLE_PATH = "/console";
 const PROBE_PATHS = [
-  ...["/", "/livez", "/readyz", "/metrics"],
+  ...["/", "/livez", "/readyz", "/metrics", "/metrics/history"],
   ...docsPaths(DOCS_PATH),
   ...consolePaths(CONSOLE_PATH),
 ];
@@ -106,7 +110,18 @@ function operationsOf(services: Services): Operation[] {
   ];
 }
 
-function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
+/** What the console plots: `seconds` of the past, an hour by default. */
+function historyOf({ metrics, baseUrl, log }: Services, request: Request): Response {
+  const seconds = new URL(request.url).searchParams.get("seconds") ?? "3600";
+  const isValid = /^[1-9]\d{0,4}$/.test(seconds) && Number(seconds) <= HISTORY_MAX_SECONDS;
+  if (isValid) return Response.json(metrics.history.read(Number(seconds)));
+  const message = `must be a whole number from 1 to ${HISTORY_MAX_SECONDS}`;
+  const requestId = requestIdOf(request);
+  return problemResponse(invalid([{ field: "seconds", message }]), { baseUrl, requestId, log });
+}
+
+function mountProbes(app: Elysia, services: Services): Elysia {
+  const { readiness, metrics } = services;
   return app
     .get("/livez", () => Response.json({ status: "ok" }))
     .get("/readyz", async () => {
@@ -121,7 +136,8 @@ function mountProbes(app: Elysia, { readiness, metrics }: Services): Elysia {
         new Response(await metrics.registry.metrics(), {
           headers: { "content-type": metrics.registry.contentType },
         }),
-    ) as unknown as Elysia;
+    )
+    .get("/metrics/history", ({ request }) => historyOf(services, request)) as unknown as Elysia;
 }
 
 /** The application: probes, documentation, console and every operation. */

@@ -40,6 +40,7 @@ export function recordRequest(
 ): void {
   const { operation, status, requestId } = request;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
+  metrics.history.observe(operation, status, milliseconds, refused === true || status === 429);
   if (scope !== undefined && detail !== undefined) {
     const describe = () => ({ operation, requestId, scope, detail: detail() });
     metrics.slowRequests.offer(scope.projectId, milliseconds, describe);

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { CacheCounts } from "../shared/timed-cache.ts";
 import { VERSION } from "../shared/version.ts";
 import { CALL_LABELS } from "./calls.ts";
+import { MetricsHistory } from "./metrics-history.ts";
 import { QuickHistogram } from "./quick-histogram.ts";
 import { SlowRequests } from "./slow-requests.ts";
 
@@ -180,6 +181,7 @@ export function createMetrics() {
     databaseUp,
     registry,
     slowRequests: new SlowRequests(),
+    history: new MetricsHistory(),
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
       help: "Time from receiving a request to its response, by operation and status.",
