@@ -23,7 +23,7 @@ static constexpr float WINDOW_FACTORS[] = {0.05f, 0.1f, 0.15f, 0.2f, 0.3f, 0.4f,
                                            0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
 /// The mean recall of probes that a window must reach. Queries of a few words need a little more than
 /// probes, so it is above the 0.99 that they are to have.
-static constexpr float TARGET_RECALL = 0.995f;
+static constexpr float TARGET_RECALL = 0.9935f;
 /// The recall of the probes that are near to the data without which searches scan instead.
 static constexpr float SUFFICIENT_RECALL = 0.96f;
 /// A gain in recall that is not worth a wider window, where none reaches the target: the neighbours of a
