@@ -70,12 +70,6 @@ describe("projects and keys in the console", () => {
     await revoke.waitFor({ state: "detached" });
     expect(await statusOf()).toBe(401);
   });
-
-  test("live plots show the process's throughput and latency", async () => {
-    await page.getByRole("link", { name: "Live", exact: true }).click();
-    await page.getByRole("img", { name: /^Throughput: requests per second [\d.,]+/ }).waitFor();
-    await page.getByRole("img", { name: /^Vectors: in memory [1-9]/ }).waitFor();
-  });
 });
 
 const VIEWS = [
@@ -87,7 +81,10 @@ const VIEWS = [
   "#/projects/shipyard/releases",
   "#/projects/shipyard/members",
   "#/projects/shipyard/settings",
-  "#/live",
+  "#/operate",
+  "#/operate/slow",
+  "#/operate/audit",
+  "#/operate/deliveries",
   "#/keys",
 ];
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Route } from "./base/router.ts";
 import { KeysView } from "./keys/keys-view.tsx";
-import { LiveView } from "./operate/live-view.tsx";
+import { OperateView } from "./operate/operate-view.tsx";
 import { ProjectsView } from "./projects/projects-view.tsx";
 import { SearchView } from "./search/search-view.tsx";
 
@@ -17,6 +17,6 @@ interface View {
 export const VIEWS: readonly [View, ...View[]] = [
   { name: "search", label: "Search", show: (route) => <SearchView route={route} /> },
   { name: "projects", label: "Projects", show: (route) => <ProjectsView route={route} /> },
-  { name: "live", label: "Live", show: () => <LiveView /> },
+  { name: "operate", label: "Operate", show: (route) => <OperateView route={route} /> },
   { name: "keys", label: "Keys", show: () => <KeysView /> },
 ];

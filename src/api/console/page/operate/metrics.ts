@@ -34,6 +34,11 @@ export function sampleOf(samples: Samples, name: string): number | null {
   return samples.get(name)?.[0]?.value ?? null;
 }
 
+/** The values of a metric with labels, added up. */
+export function sumOf(samples: Samples, name: string): number {
+  return (samples.get(name) ?? []).reduce((sum, { value }) => sum + value, 0);
+}
+
 export function requestsOf(samples: Samples): Requests {
   const buckets = new Map<number, number>();
   for (const { labels, value } of samples.get(`${DURATION}_bucket`) ?? []) {

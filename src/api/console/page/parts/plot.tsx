@@ -1,7 +1,18 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import UPlot from "uplot";
 
 const HEIGHT_PX = 180;
+/** Room above the highest value, as a factor. */
+const HEADROOM = 1.1;
+const MS = 1_000;
+/** Below this time across, the axis tells seconds. */
+const SECONDS_RANGE = 300;
+
+const timeOf = (seconds: number, withSeconds: boolean) =>
+  new Date(seconds * MS).toLocaleTimeString(undefined, {
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    ...(withSeconds ? { second: "2-digit" } : {}),
+  });
 
 interface Series {
   readonly label: string;
@@ -15,12 +26,20 @@ interface PlotProps {
   /** One or two, in the two accents. */
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
+  /** The highest value there can be. */
+  readonly top?: number;
+  /** What the axis begins with, unless a value is lower. */
+  readonly bottom?: number;
 }
 
 /** The value of a colour or size of the design. */
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-function optionsOf(width: number, { series, format }: PlotProps): UPlot.Options {
+function optionsOf(
+  width: number,
+  { series, format, top, bottom = 0 }: PlotProps,
+  onPoint: (index: number | null) => void,
+): UPlot.Options {
   const axis = {
     stroke: token("--muted"),
     font: `12px ${token("--sans")}`,
@@ -33,9 +52,22 @@ function optionsOf(width: number, { series, format }: PlotProps): UPlot.Options 
     height: HEIGHT_PX,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    scales: {
+      y: {
+        range: (_, low, high) => [Math.min(low, bottom), top ?? (high > 0 ? high * HEADROOM : 1)],
+      },
+    },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     axes: [
-      { ...axis, space: 80 },
+      {
+        ...axis,
+        space: 80,
+        size: 28,
+        values: (_: UPlot, ticks: number[]) => {
+          const across = (ticks.at(-1) ?? 0) - (ticks[0] ?? 0);
+          return ticks.map((tick) => timeOf(tick, across < SECONDS_RANGE));
+        },
+      },
       {
         ...axis,
         size: 72,
@@ -64,6 +96,7 @@ export function Plot(props: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(null);
   const latest = useRef(props);
+  const [point, setPoint] = useState<number | null>(null);
   latest.current = props;
   useEffect(() => {
     const element = place.current;
@@ -71,7 +104,11 @@ export function Plot(props: PlotProps) {
     const draw = () => {
       plot.current?.destroy();
       const { current } = latest;
-      plot.current = new UPlot(optionsOf(element.clientWidth, current), dataOf(current), element);
+      plot.current = new UPlot(
+        optionsOf(element.clientWidth, current, setPoint),
+        dataOf(current),
+        element,
+      );
     };
     const resized = new ResizeObserver(() => {
       plot.current?.setSize({ width: element.clientWidth, height: HEIGHT_PX });
@@ -87,10 +124,12 @@ export function Plot(props: PlotProps) {
     };
   }, []);
   useEffect(() => plot.current?.setData(dataOf(props)));
+  // What the pointer is on, or else the latest.
   const last = props.series.map(({ label, values }) => {
-    const value = values.at(-1) ?? null;
+    const value = values.at(point ?? -1) ?? null;
     return { label, text: value === null ? "none" : props.format(value) };
   });
+  const at = point === null ? undefined : props.times[point];
   return (
     <figure class="plot">
       <figcaption>
@@ -99,6 +138,7 @@ export function Plot(props: PlotProps) {
             {label} <b>{text}</b>
           </span>
         ))}
+        {at !== undefined && <span class="plot-time">{timeOf(at, true)}</span>}
       </figcaption>
       <div
         ref={place}
