@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import * as capacity from "../../bench/capacity/run.ts";
 import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
@@ -35,6 +36,7 @@ setDefaultTimeout(120_000);
 
 /** The benchmarks that read their options themselves. The load tester has tests of its own. */
 const BENCHMARKS = {
+  "capacity/run": capacity,
   "import/run": importRun,
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
@@ -82,6 +84,10 @@ async function measure<O extends Values, F>(
 function expectRecall(value: number, least: number): void {
   expect(value).toBeGreaterThanOrEqual(least);
   expect(value).toBeLessThanOrEqual(1);
+}
+
+function fail(): never {
+  throw new Error("a figure is missing");
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -377,6 +383,64 @@ describe("the other operations", () => {
     expect(Object.values(figures.faults)).toEqual([0, 0, 0, 0]);
     expect(sum(Object.values(figures.answers))).toBe(figures.requests);
     expect(figures.requests).toBeGreaterThanOrEqual(200);
+  });
+});
+
+describe("the simulation of fleets", () => {
+  const EQUAL = { sizes: 0, popularity: 0, vectors: "" };
+
+  test("computes memory, processor time and cost of a lone node as one does by hand", async () => {
+    const { steps } = await measure(capacity, { ...EQUAL, steps: "2x24996" });
+    const [{ fleet, projects, cpu, gib, perHour, perMillion, met, death } = fail()] = steps;
+    expect(fleet).toMatchObject({ places: 1, replicas: 1, gib: 16 });
+    expect([met, death]).toEqual([[], undefined]);
+    expect(projects.map(({ vectors, rate }) => [vectors, rate])).toEqual(
+      Array(2).fill([24_996, 10]),
+    );
+    // 736 bytes and a quarter of a document each, 0.233 ms for a request and 0.3 for its walk.
+    expect(projects[0]?.hot).toBeCloseTo(24_996 * (736 + 3_482 / 4), 3);
+    expect(cpu).toBeCloseTo(0.000_533, 9);
+    const disk = 2 * 24_996 * (736 + 3_482 / 4 + 3_822 + 5_072);
+    expect(perHour).toBeCloseTo(gib * (0.004 + 0.03 / 8) + (disk / 1e9) * (0.1 / 730), 9);
+    expect(perMillion).toBeCloseTo((perHour / (20 * 3_600)) * 1e6, 6);
+  });
+
+  test("names the first bottleneck of each step, and leaves none that a larger fleet removes", async () => {
+    const steps = "1x1000,2x1000,4x1000000,40x1000000";
+    const figures = await measure(capacity, { ...EQUAL, steps });
+    const first = figures.steps.map(({ met }) => met[0]?.name);
+    expect(first.slice(0, 3)).toEqual([
+      ...[undefined, "a node's death", "reading a dead node's projects from PostgreSQL"],
+    ]);
+    const memory = figures.steps.map(({ gib }) => gib);
+    expect(memory).toEqual(memory.toSorted((a, b) => a - b));
+    for (const { open, projects, fleet } of figures.steps) {
+      expect(open).toEqual([]);
+      const hot = sum(projects.map((project) => project.hot));
+      expect(fleet.places * fleet.gib * 2 ** 30 * 0.6).toBeGreaterThan(hot);
+    }
+  });
+
+  test("plays a death: a partner answers all, an heir refuses what it has to read for too long", async () => {
+    const steps = "1x1000,8x200000";
+    const one = await measure(capacity, { ...EQUAL, steps, recovery: 3_600 });
+    const two = await measure(capacity, { ...EQUAL, steps, recovery: 1 });
+    const [heir, partner] = [one, two].map((figures) => figures.steps[1]?.death ?? fail());
+    expect(heir?.before.refused).toBe(0);
+    expect(heir?.after.refused).toBeGreaterThan(0);
+    expect(heir?.loaded).toBeGreaterThanOrEqual(200_000 / 4_000);
+    expect(partner).toMatchObject({ loaded: 0, after: { refused: 0 } });
+    expect(partner?.after.answered).toBeGreaterThan(1.5 * (partner?.before.answered ?? 0));
+  });
+
+  test("divides one project over servers, and says what no fleet of them removes", async () => {
+    const { vectors } = await measure(capacity, { steps: "", vectors: "20000,1000000000" });
+    const [small = fail(), large = fail()] = vectors;
+    expect(small.fleet.placements).toBe(1);
+    expect(small.cpu).toBeCloseTo(0.0161, 9);
+    expect(large.fleet.placements).toBeGreaterThan(1);
+    expect(large.cpu / large.fleet.placements).toBeGreaterThan(small.cpu);
+    expect(large.open.map(({ name }) => name)).toEqual(["the first fill"]);
   });
 });
 

@@ -1,0 +1,60 @@
+/** What the simulator starts from: figures that were measured, each with where it is written down. */
+interface Measured {
+  readonly value: number;
+  readonly unit: string;
+  readonly what: string;
+  readonly where: string;
+}
+
+const measured = (value: number, unit: string, what: string, where: string): Measured => ({
+  ...{ value, unit, what, where },
+});
+
+const SIZING = "docs/operations.md, Sizing";
+const OWN = "bench/capacity/README.md, Measured for this";
+const RUNS = "README.md, Performance";
+
+export const MEASURED = {
+  hotPerElement: measured(0.625, "bytes", "codes, per element of a vector", SIZING),
+  hotPerVector: measured(256, "bytes", "links and bookkeeping, per vector", SIZING),
+  mappedPerVector: measured(750, "bytes", "chunk in mapped files, beside its vector", SIZING),
+  databasePerVector: measured(2_000, "bytes", "chunk in PostgreSQL, beside its vector", SIZING),
+  fullVectorsRead: measured(48, "vectors", "read in full per search", SIZING),
+  textPerDocument: measured(3_482, "bytes", "text index, per document", SIZING),
+  process: measured(89_128_960, "bytes", "process beside its indexes", "bench/nodes/README.md"),
+  indexShare: measured(0.6, "share", "memory that indexes may use by default", "README.md"),
+  request: measured(0.233, "ms", "CPU of a search beside its walk", "bench/peers, bench/recall"),
+  walk: measured(0.3, "ms", "walk among 24,996 vectors of 768, text", RUNS),
+  walkFrom: measured(24_996, "vectors", "size at which the walk was measured", RUNS),
+  smallGrowth: measured(0.16, "exponent", "CPU of a graph, 15,000 to 60,000", "docs/operations.md"),
+  largeGrowth: measured(0.415, "exponent", "estimates, 250,000 to 500,000", "ARCHITECTURE.md"),
+  dimensionGrowth: measured(0.42, "share", "more CPU for 1,536 elements than for 768", OWN),
+  mainThread: measured(0.052, "ms", "all threads, plain read over HTTP", "bench/rest/README.md"),
+  readPerSecond: measured(
+    4_000,
+    "chunks/s",
+    "read and indexed by a node",
+    "bench/search/README.md",
+  ),
+  restore: measured(1.5, "us/vector", "start from a snapshot", RUNS),
+  requestWait: measured(15, "s", "a request waits for its project", "ARCHITECTURE.md"),
+  queue: measured(0.025, "s", "work that waits in the queue of a node", "ARCHITECTURE.md"),
+  connections: measured(29, "connections", "of a node to PostgreSQL", OWN),
+  commits: measured(219, "commits/s", "changes of scopes by 16 projects", OWN),
+  pgvectorSearch: measured(16.1, "ms", "PostgreSQL's CPU, 20,000 x 768, graph", "docs/pgvector.md"),
+  pgvectorFrom: measured(20_000, "vectors", "size at which it was measured", "docs/pgvector.md"),
+  pgvectorStored: measured(1_000, "vectors/s", "stored by the leader", "docs/pgvector.md"),
+  pgvectorGraph: measured(400, "bytes", "graph over codes, per vector of 768", "docs/pgvector.md"),
+  pgvectorRescored: measured(400, "vectors", "compared in full, per placement", "docs/pgvector.md"),
+} as const;
+
+/** CPU of a search by the share of the project's vectors in its scope, to that of all (README of this folder). */
+export const SCOPE_CPU: readonly (readonly [share: number, factor: number])[] = [
+  [1, 1],
+  [0.5, 0.9],
+  [0.1, 1.07],
+  [0.02, 1.3],
+  [0.005, 0.43],
+];
+
+export const figure = (name: keyof typeof MEASURED): number => MEASURED[name].value;
