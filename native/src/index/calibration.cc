@@ -154,7 +154,9 @@ bool Calibration::measure(size_t limit) {
   if (!near) return false;
   const std::optional<Trial> far = tune(Probes(probes).subspan(half), limit);
   if (!far) return false;
-  effort_.window[limit] = {near->window, std::max(near->window, far->window),
+  // Queries may be farther from the data than any probe, so they have at least the default window.
+  const float least = SearchEffort{}.window[limit].far;
+  effort_.window[limit] = {near->window, std::max({near->window, far->window, least}),
                            (*middle)->lastEstimate};
   effort_.estimates[limit] = static_cast<float>((near->estimates + far->estimates) / 2);
   effort_.sufficient[limit] = near->recall >= SUFFICIENT_RECALL;
