@@ -1,25 +1,29 @@
 /**
- * Vector search over HTTP against raw USearch in process: the same vectors, the same recall, the
- * same run.
+ * Vector search over HTTP against raw USearch in process and against a bare HTTP server: the same
+ * vectors, the same recall, the same requests, the same run.
  *
  *   bun bench/search/run.ts [--chunks 50000] [--dimension 1536] [--queries 2000] [--rounds 3]
- *                           [--requests 10000] [--data DIR] [--quick]
+ *                           [--requests 10000] [--kind clusters] [--base FILE --asked FILE]
+ *                           [--data DIR] [--quick]
  *
- * Prints recall@10 in every scope, server CPU per query with 16 clients, the latency of one client,
- * and the cost of building, memory and starting. `--data` keeps the database for the next run,
- * `--quick` compares only CPU and latency.
+ * Prints recall@10 in every scope, server CPU per query with 16 clients, the latency with 16 clients
+ * and with one, and the cost of building, memory and starting. `--kind` is clusters, text, uniform,
+ * duplicates or sparse; `--base` and `--asked` read vectors and queries from files instead. `--data`
+ * keeps the database for the next run, `--quick` compares only CPU and latency.
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import { LoadGenerator } from "../../support/bench/load.ts";
+import type { BenchServer } from "../../support/bench/server.ts";
 import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
-import { median } from "../../support/statistics.ts";
+import type { DataKind } from "../../support/vectors.ts";
 import { type Baseline, openBaselines } from "./baseline.ts";
+import { type Bench, CLIENTS, compare, payloads, startBare } from "./comparison.ts";
 import { trueNeighbours } from "./truth.ts";
 import {
   chunkId,
+  givenWorld,
   makeWorld,
   SHARES,
   searchPath,
@@ -34,35 +38,17 @@ export const OPTIONS = {
   queries: 2_000,
   requests: 10_000,
   rounds: 3,
+  kind: "clusters",
+  base: "",
+  asked: "",
   data: "",
   quick: false,
 };
 type Options = typeof OPTIONS;
 
-const CLIENTS = 16;
 /** The recall at which engines are usually compared; the other baseline has the server's own. */
 const COMMON_RECALL = 0.98;
 const RECALL_QUERIES = 200;
-const ONE_CLIENT_REQUESTS = 2_000;
-const PAYLOADS = 500;
-const BASELINE_QUERIES = 2_000;
-
-type Form = "JSON array" | "base64" | "octets";
-
-function payloads(server: BenchServer, world: World, share: number, form: Form): Uint8Array[] {
-  const { dimension, apiKey } = world;
-  const path = searchPath(share);
-  return world.queries.slice(0, PAYLOADS).map((vector) => {
-    const bytes = Buffer.from(vector.buffer);
-    if (form === "octets") {
-      const target = `${path}?dimension=${dimension}&threshold=0`;
-      return postRequest(server, target, apiKey, bytes, "application/octet-stream");
-    }
-    const value = form === "base64" ? bytes.toString("base64") : Array.from(vector);
-    const body = JSON.stringify({ vector: value, dimension, threshold: 0 });
-    return postRequest(server, path, apiKey, body);
-  });
-}
 
 interface Hit {
   chunk: { id: string };
@@ -91,75 +77,7 @@ async function httpRecall(server: BenchServer, world: World, share: number, trut
   return { recall: found / wanted, short };
 }
 
-/** Measurements by the name of their row. */
-type Rows<T> = Map<string, T[]>;
-
-function baselineRow(out: Output, name: string, runs: { cpu: number; p50: number }[]): void {
-  const cpu = median(runs.map((run) => run.cpu));
-  out.row(name, cpu.toFixed(3), "", "", "", "", median(runs.map((run) => run.p50)).toFixed(3));
-}
-
-function serverRow(
-  out: Output,
-  name: string,
-  many: Latencies[],
-  one: Latencies[],
-  raw: number[],
-): void {
-  const of = (read: (m: Latencies) => number, list = many) => median(list.map(read));
-  const cpu = of((m) => m.cpu);
-  const ratios = raw.map((baseline) => (cpu / baseline).toFixed(2)).join(" / ");
-  out.row(
-    name,
-    cpu.toFixed(3),
-    ratios,
-    of((m) => m.qps).toFixed(0),
-    of((m) => m.p50).toFixed(2),
-    of((m) => m.p99).toFixed(2),
-    of((m) => m.p50, one).toFixed(3),
-  );
-}
-
-/** What is measured, and on what. */
-interface Bench {
-  readonly out: Output;
-  readonly options: Options;
-  readonly world: World;
-  readonly server: BenchServer;
-  readonly load: LoadGenerator;
-}
-
-async function compare(bench: Bench, baselines: readonly Baseline[]) {
-  const { out, options, world, server, load } = bench;
-  const { requests } = options;
-  const forms: Form[] = options.quick ? ["JSON array"] : ["JSON array", "base64", "octets"];
-  const bodies = new Map(forms.map((form) => [form, payloads(server, world, 1, form)]));
-  for (const list of bodies.values()) await load.run(server, CLIENTS, requests / 4, list);
-  const raw: Rows<{ cpu: number; p50: number }> = new Map();
-  const many: Rows<Latencies> = new Map();
-  const one: Rows<Latencies> = new Map();
-  const add = <T>(rows: Rows<T>, name: string, value: T) =>
-    rows.set(name, [...(rows.get(name) ?? []), value]);
-  // Baselines and server take turns, so that noise of the machine affects all alike.
-  for (let round = 0; round < options.rounds; round++) {
-    for (const form of forms) {
-      const list = bodies.get(form) as Uint8Array[];
-      for (const baseline of baselines) {
-        const name = `usearch bf16 in process, recall ${baseline.recall.toFixed(3)}`;
-        add(raw, name, baseline.measureCpu(Math.min(BASELINE_QUERIES, requests)));
-      }
-      add(many, form, await load.run(server, CLIENTS, requests, list));
-      add(one, form, await load.run(server, 1, Math.min(ONE_CLIENT_REQUESTS, requests), list));
-    }
-  }
-  out.head("", "CPU ms per query", "ratio", "qps", "p50 ms", "p99 ms", "1 client p50 ms");
-  for (const [name, runs] of raw) baselineRow(out, name, runs);
-  const cpus = [...raw.values()].map((runs) => median(runs.map((run) => run.cpu)));
-  for (const form of forms) {
-    serverRow(out, `server, ${form}`, many.get(form) ?? [], one.get(form) ?? [], cpus);
-  }
-  return { raw, many, one };
-}
+type SearchBench = Bench & { readonly options: Options };
 
 /** Recall of one scope over HTTP, and what its searches cost. */
 interface ScopeFigures {
@@ -169,7 +87,7 @@ interface ScopeFigures {
   readonly cpu: number;
 }
 
-async function measureScopes(bench: Bench): Promise<ScopeFigures[]> {
+async function measureScopes(bench: SearchBench): Promise<ScopeFigures[]> {
   const { out, options, world, server, load } = bench;
   const scopes: ScopeFigures[] = [];
   out.head("scope", "recall@10", "short answers", "CPU ms per query");
@@ -204,11 +122,11 @@ function openPrintedBaselines(
 
 /** What a server that has built its index from the database costs, before and after a restart. */
 async function measureCosts(
-  { out, options, world, server: built }: Bench,
+  { out, options, world, server: built }: SearchBench,
   restart: () => Promise<BenchServer>,
   seconds: { readonly write: number; readonly graphed: number },
 ) {
-  const { chunks } = options;
+  const { chunks } = world;
   const indexBytes = await built.metric("tessera_index_memory_bytes");
   const bytes = built.anonymousBytes();
   await built.stop();
@@ -228,12 +146,20 @@ async function measureCosts(
   return { indexBytes, restartedRecall: recall };
 }
 
+function worldOf({ base, asked, chunks, queries, dimension, kind }: Options): World {
+  if (base === "") return makeWorld(chunks, queries, dimension, kind as DataKind);
+  if (asked === "") throw new Error("--base needs --asked");
+  return givenWorld(base, asked, queries, dimension);
+}
+
 export async function run(options: Options, context: BenchContext) {
   const { out } = context;
   const { dataDir, env, sql } = await context.openDatabase(options.data || undefined);
-  const { chunks, queries, dimension } = options;
-  const world = makeWorld(chunks, queries, dimension);
-  out.line(`${chunks} chunks x ${dimension}, ${CLIENTS} clients, data in ${dataDir}`);
+  const { queries } = options;
+  const world = worldOf(options);
+  const { chunks } = world;
+  const data = options.base || options.kind;
+  out.line(`${data}: ${chunks} x ${world.dimension}, ${CLIENTS} clients, data in ${dataDir}`);
   const write = await writeWorld(sql, world);
   const index = join(dataDir, "index");
   if (!options.quick) rmSync(index, { recursive: true, force: true });
@@ -247,9 +173,9 @@ export async function run(options: Options, context: BenchContext) {
   const { recall } = await httpRecall(server, world, 1, truth);
   out.line(`server: recall@10 ${recall.toFixed(4)}`);
   const baselines = openPrintedBaselines(out, world, truth, recall, dataDir);
-  const bench: Bench = { out, options, world, server, load: new LoadGenerator() };
+  const bench: SearchBench = { out, options, world, server, load: new LoadGenerator() };
   const scopes = options.quick ? [] : await measureScopes(bench);
-  const compared = await compare(bench, baselines);
+  const compared = await compare(bench, baselines, await startBare(bench, context));
   const restart = () => context.startServer(env);
   const costs = isFresh ? await measureCosts(bench, restart, { write, graphed }) : undefined;
   return { recall, baselines, scopes, compared, costs };

@@ -1,6 +1,7 @@
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
-import { makeVectors } from "../../support/vectors.ts";
+import { readVectors } from "../../support/vector-files.ts";
+import { type DataKind, makeVectors } from "../../support/vectors.ts";
 
 /** The project that the benchmark searches: files of ten chunks, and releases with some of them. */
 export interface World {
@@ -39,10 +40,25 @@ export function isMember(file: number, share: number): boolean {
 export const releaseName = (share: number) => `share-${share}`;
 
 /** Vectors and queries from one distribution; the same arguments give the same ones. */
-export function makeWorld(chunks: number, queryCount: number, dimension: number): World {
-  const vectors = makeVectors("clusters", chunks + queryCount, dimension, 1);
+export function makeWorld(
+  chunks: number,
+  queryCount: number,
+  dimension: number,
+  kind: DataKind = "clusters",
+): World {
+  const vectors = makeVectors(kind, chunks + queryCount, dimension, 1);
   const queries = Array.from({ length: queryCount }, (_, i) =>
     vectors.slice((chunks + i) * dimension, (chunks + i + 1) * dimension),
+  );
+  return { projectId: PROJECT_ID, dimension, chunks, vectors, queries, apiKey: generateKey() };
+}
+
+/** Vectors and queries from files. */
+export function givenWorld(base: string, asked: string, count: number, dimension: number): World {
+  const { rows: chunks, values: vectors } = readVectors(base, dimension);
+  const { rows, values } = readVectors(asked, dimension);
+  const queries = Array.from({ length: Math.min(rows, count) }, (_, i) =>
+    values.slice(i * dimension, (i + 1) * dimension),
   );
   return { projectId: PROJECT_ID, dimension, chunks, vectors, queries, apiKey: generateKey() };
 }
@@ -109,9 +125,10 @@ export async function writeWorld(sql: Sql, world: World): Promise<number> {
     FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files}::int[]) AS u (id, number)`;
   await sql`
     INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
-    SELECT u.version, ${PROJECT_ID}, u.file, '1', ${CHUNKS_PER_FILE}
-    FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files.map(versionId)}::uuid[])
-      AS u (file, version)`;
+    SELECT u.version, ${PROJECT_ID}, u.file, '1',
+      least(${CHUNKS_PER_FILE}, ${world.chunks} - u.number * ${CHUNKS_PER_FILE})
+    FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files.map(versionId)}::uuid[],
+      ${files}::int[]) AS u (file, version, number)`;
   for (let first = 0; first < world.chunks; first += BATCH_CHUNKS) {
     await writeChunks(sql, world, first);
   }

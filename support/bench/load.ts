@@ -4,6 +4,7 @@ import { median, quantile } from "../statistics.ts";
 import { exchange } from "./connection.ts";
 import type { LoadOrder, LoadResult } from "./load-process.ts";
 import { cpuSeconds } from "./process-usage.ts";
+import type { Address } from "./server.ts";
 
 const WARM_UP_MAX_MS = 1_000;
 
@@ -79,7 +80,7 @@ export class LoadGenerator {
 
   /** Sends so many requests, taking the payloads in turn. */
   async run(
-    server: { readonly url: URL; readonly pid: number },
+    server: Address,
     clients: number,
     requests: number,
     payloads: readonly Uint8Array[],

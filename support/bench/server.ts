@@ -10,6 +10,12 @@ export interface Running {
   readonly pid: number;
 }
 
+/** Where requests are sent, and the process whose time they take. */
+export interface Address {
+  readonly url: URL;
+  readonly pid: number;
+}
+
 /** How a server of a benchmark is watched and ended. */
 export interface ServerHandle extends Running {
   /** Everything the server has printed so far. */
@@ -62,6 +68,13 @@ export class BenchServer {
     return Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1]);
   }
 
+  /** The sum of all series of a metric. */
+  async metricSum(name: string): Promise<number> {
+    const text = await (await fetch(new URL("/metrics", this.url))).text();
+    const series = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, "gm"));
+    return [...series].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
   async stop(): Promise<void> {
     await this.handle.stop();
   }
@@ -106,7 +119,7 @@ export async function startBaseline(path: string, ...args: string[]): Promise<Ru
 
 /** A ready-made POST request. */
 export function postRequest(
-  server: { readonly url: URL },
+  server: Pick<Address, "url">,
   path: string,
   apiKey: string,
   body: Uint8Array | string,

@@ -278,7 +278,15 @@ describe("vector search", () => {
       expectRecall(recall, 0.9);
       expect(buildSeconds).toBeGreaterThan(0);
     }
-    expect([...figures.compared.many.keys()]).toEqual(["JSON array", "base64", "octets"]);
+    const forms = ["JSON array", "base64", "octets"];
+    const { many, one } = figures.compared;
+    expect([...many.keys()]).toEqual(["bare server, JSON array", ...forms]);
+    for (const form of forms) {
+      for (const { native, p50 } of [...(many.get(form) ?? []), ...(one.get(form) ?? [])]) {
+        expect(native).toBeGreaterThan(0);
+        expect(p50).toBeGreaterThan(native / 100);
+      }
+    }
   });
 
   test("more releases of the same files take less memory than the files", async () => {
