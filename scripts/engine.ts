@@ -41,6 +41,7 @@ const API_TESTS = [
   "retrieve",
   "search-effort",
   "search-environment",
+  "search-recall",
   "search-release",
   "search-validation",
   "total-matches",

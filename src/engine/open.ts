@@ -4,15 +4,17 @@ import { openDatabase, type Sql } from "../db/client.ts";
 import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { RecallMonitor } from "./embedded/recall-monitor.ts";
 import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
 import { ChangeLog } from "./indexing/changes/change-log.ts";
 import { Indexer } from "./indexing/indexer.ts";
+import type { IndexRecall } from "./indexing/thread/messages.ts";
+import { noteRecall, recalibrate } from "./pgvector/catalogue.ts";
 import { readMembers } from "./pgvector/filter-members.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
 import { Replicator } from "./pgvector/replicator/replicator.ts";
 import { PgvectorSearch } from "./pgvector-engine.ts";
+import { RecallMonitor } from "./recall/recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { warmUp } from "./requests/warm-up.ts";
@@ -96,23 +98,36 @@ function openTexts(
   return { lookups, retrievals };
 }
 
-function openRecallMonitor({ indexer, scheduler, log, metrics }: Parts): RecallMonitor {
+/** Where the recall of an index is kept. */
+interface RecallKeeper {
+  reportRecall(recall: IndexRecall): void;
+  recalibrate(projectId: string, dimension: number): void;
+}
+
+/** What a recall monitor reports of both engines. */
+function recallReports({ log, metrics }: Parts, keeper: RecallKeeper) {
+  return {
+    measured(projectId: string, dimension: number, recall: number, samples: number) {
+      metrics.recallSamples.inc();
+      keeper.reportRecall({ projectId, dimension, recall, samples });
+    },
+    recalibrate(projectId: string, dimension: number) {
+      log.info({ projectId, dimension }, "the recall is below the target; calibrating again");
+      keeper.recalibrate(projectId, dimension);
+    },
+    failed: (err: unknown) => log.warn({ err }, "the recall of a search could not be measured"),
+  };
+}
+
+function openRecallMonitor(parts: Parts): RecallMonitor {
   return new RecallMonitor({
+    ...recallReports(parts, parts.indexer),
     measure({ project, scope, body, vector }) {
       if (vector === undefined) return measureRecall(project as string, scope.id, body);
       const { dimension, limit, threshold } = vector;
       return measureRecall(project as string, scope.id, body, dimension, limit, threshold);
     },
-    isIdle: () => scheduler.idle,
-    measured: (projectId, dimension, ratio, samples) => {
-      metrics.recallSamples.inc();
-      indexer.reportRecall({ projectId, dimension, recall: ratio, samples });
-    },
-    recalibrate: (projectId, dimension) => {
-      log.info({ projectId, dimension }, "the recall is below the target; calibrating again");
-      indexer.recalibrate(projectId, dimension);
-    },
-    failed: (err) => log.warn({ err }, "the recall of a search could not be measured"),
+    isIdle: () => parts.scheduler.idle,
   });
 }
 
@@ -175,14 +190,26 @@ async function openVectorDatabase(
 }
 
 /** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */
-function openPgvector(
-  { indexer, scheduler, lookups, retrievals, platform }: Parts,
-  sql: Sql,
-  changes: ChangeLog,
-  replicator: Replicator,
-): Engine {
-  const searches = new PgvectorSearch(sql, changes, async (scope, dimension) =>
-    readMembers(platform, await indexer.members(scope), dimension),
+function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Replicator): Engine {
+  const { indexer, scheduler, lookups, retrievals, platform } = parts;
+  const report = recallReports(parts, {
+    reportRecall({ recall, samples, ...table }) {
+      noteRecall(sql, table, recall, samples).catch(report.failed);
+    },
+    recalibrate(projectId, dimension) {
+      recalibrate(sql, { projectId, dimension }).catch(report.failed);
+    },
+  });
+  const recall: RecallMonitor = new RecallMonitor({
+    ...report,
+    measure: (request) => searches.recallOf(request),
+    isIdle: () => searches.running === 0,
+  });
+  const searches = new PgvectorSearch(
+    sql,
+    changes,
+    async (scope, dimension) => readMembers(platform, await indexer.members(scope), dimension),
+    (request) => recall.offer(request),
   );
   return {
     search: (request) => searches.search(request),
@@ -204,10 +231,11 @@ function openPgvector(
         complete: texts.complete && vectors.complete,
         queued: searches.running,
         pendingLoads: indexer.pendingLoads,
-        recall: null,
+        recall: recall.recall,
       };
     },
     async close() {
+      recall.close();
       await Promise.all([scheduler.close(), indexer.close(), replicator.close()]);
       await sql.end({ timeout: 1 });
     },

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import type { RecallSample } from "../../native/index.ts";
 import type { Given } from "../../native/retrieval.ts";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
@@ -12,7 +13,7 @@ import {
 import { FairPlaces } from "../shared/tenant-shares.ts";
 import type { ChangeLog } from "./indexing/changes/change-log.ts";
 import { renderAnswer } from "./pgvector/answer.ts";
-import { Centres, readContents, readState, type ScopeContents } from "./pgvector/catalogue.ts";
+import { readContents, readState, type ScopeContents, Thresholds } from "./pgvector/catalogue.ts";
 import type { FilterMembers } from "./pgvector/filter-members.ts";
 import { countMatches, type FoundChunk, findChunks } from "./pgvector/found-chunks.ts";
 import { candidatesFor, planFor, type VectorPlan } from "./pgvector/search-statement.ts";
@@ -79,7 +80,7 @@ function withMembers(
 export class PgvectorSearch {
   readonly #places = new FairPlaces(VECTOR_SEARCHES_MAX);
   readonly #exact = pLimit(VECTOR_EXACT_AT_ONCE);
-  readonly #centres = new Centres();
+  readonly #thresholds = new Thresholds();
   #running = 0;
 
   /**
@@ -91,6 +92,8 @@ export class PgvectorSearch {
     private readonly sql: Sql,
     private readonly changes: ChangeLog,
     private readonly members: (scope: Scope, dimension: number) => Promise<FilterMembers>,
+    /** Called with every search before it runs. */
+    private readonly offer: (request: SearchRequest) => void = () => {},
   ) {}
 
   /** Searches that have not been answered. */
@@ -102,8 +105,23 @@ export class PgvectorSearch {
     const { vector: options, body, scope, exact } = request;
     if (options === undefined) return { status: "needs-full-parse", body };
     const vector = new Float32Array(body.slice().buffer);
+    this.offer(request);
     const work = () => this.#answer(request, options, vector);
     return this.#admitted(scope, exact ? () => this.#exact(work) : work);
+  }
+
+  /** Repeats a search as it ran and exactly, beside all others; null when the scope is empty. */
+  async recallOf({ scope, body, vector: options }: SearchRequest): Promise<RecallSample | null> {
+    if (options === undefined) return null;
+    const vector = new Float32Array(body.slice().buffer);
+    const found = await this.#find({ scope, exact: false }, options, vector);
+    const best = await this.#exact(() => this.#find({ scope, exact: true }, options, vector));
+    const ids = new Set(found.hits.map(({ id }) => id));
+    return {
+      dimension: options.dimension,
+      wanted: best.hits.length,
+      found: best.hits.filter(({ id }) => ids.has(id)).length,
+    };
   }
 
   /** What a retrieval by vector finds, best first. Throws problems, or rejects with them. */
@@ -154,7 +172,10 @@ export class PgvectorSearch {
       countsAll: plan === "exact" || plan === "empty",
       scopeVectors: chunks,
       estimates: plan === "scan" ? chunks : 0,
-      comparisons: plan === "exact" ? chunks : Math.min(chunks, candidatesFor(options.limit)),
+      comparisons:
+        plan === "exact"
+          ? chunks
+          : Math.min(chunks, candidatesFor(options.limit, contents?.candidates ?? null)),
     };
     return { status: "answered", json, work };
   }
@@ -212,7 +233,7 @@ export class PgvectorSearch {
     dimension: number,
   ): Promise<ScopeContents | undefined> {
     const { sql, changes } = this;
-    const read = () => readContents(sql, this.#centres, { projectId, id }, dimension);
+    const read = () => readContents(sql, this.#thresholds, { projectId, id }, dimension);
     const known = await read();
     if (known !== undefined && known.chunks > 0) return known;
     const wanted = await changes.newestOf(projectId, id);

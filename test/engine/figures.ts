@@ -1,28 +1,35 @@
 /**
  * Figures of the engine pgvector: `npm run test:engine -- --figures`. Recall and CPU time per search by
- * the size of the scope, the rate of storing vectors, and how long publishing takes. CPU time is counted
- * for the service and for PostgreSQL separately, so it does not depend on what else the machine does.
+ * the size of the scope, beside pgvector's own index over the same vectors at the same recall; the rate of storing
+ * vectors, and how long publishing takes. CPU time is counted for the service and for PostgreSQL separately, so it
+ * does not depend much on what else the machine does.
+ *
+ * Variables choose the data: FIGURES_KIND (`text`, `clusters`, or the path of a file with little-endian float16
+ * vectors), FIGURES_CHUNKS and FIGURES_DIMENSION.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "../../src/db/client.ts";
+import { vectorText } from "../../src/engine/pgvector/codes.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { startApiProcess } from "../../support/api/api.ts";
-import { attach, release, type TestVersion } from "../../support/api/versions.ts";
+import { attach, release, type TestChunk, type TestVersion } from "../../support/api/versions.ts";
 import { runProgram } from "../../support/processes/run-program.ts";
+import { makeVectors } from "../../support/vectors.ts";
 import {
   best,
   chunksOf,
-  DIMENSION,
   eventually,
   idsOf,
   look,
-  textVectors,
   untilComplete,
   type World,
   writeFiles,
 } from "./support.ts";
 
 const CHUNKS = Number(process.env["FIGURES_CHUNKS"] ?? 20_000);
+const DIMENSION = Number(process.env["FIGURES_DIMENSION"] ?? 768);
+const KIND = process.env["FIGURES_KIND"] ?? "text";
 const PUBLISHED = 5_000;
 const QUERIES = 200;
 const WARM_UP = 20;
@@ -48,10 +55,36 @@ async function cpuSeconds({ sql }: World): Promise<number> {
   return ticks / TICKS_PER_SECOND;
 }
 
+/** The vectors of the chunks and, after them, those of the queries. */
+function readVectors(count: number): Float32Array<ArrayBuffer>[] {
+  const all =
+    KIND === "text" || KIND === "clusters"
+      ? makeVectors(KIND, count, DIMENSION, 1)
+      : Float32Array.from(new Float16Array(readFileSync(KIND).buffer.slice(0)));
+  const rows = Math.min(count, all.length / DIMENSION);
+  return Array.from({ length: rows }, (_, i) => all.slice(i * DIMENSION, (i + 1) * DIMENSION));
+}
+
+const all = readVectors(CHUNKS + QUERIES);
+const queries = all.splice(all.length - QUERIES);
+
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-async function measureScope(world: World, environment: string, versions: readonly TestVersion[]) {
-  const queries = textVectors(CHUNKS + QUERIES, 1).slice(CHUNKS);
+/** The share of the ten best chunks that was found. */
+function recallOf(found: ReadonlyArray<readonly string[]>, chunks: readonly TestChunk[]): number {
+  const hits = found.map((ids, i) => {
+    const wanted = new Set(best(chunks, queries[i] as Float32Array, 10));
+    return ids.filter((id) => wanted.has(id)).length;
+  });
+  return hits.reduce((sum, hit) => sum + hit, 0) / (found.length * 10);
+}
+
+/** Returns the recall. */
+async function measureScope(
+  world: World,
+  environment: string,
+  versions: readonly TestVersion[],
+): Promise<number> {
   const chunks = chunksOf(versions);
   for (const query of queries.slice(0, WARM_UP)) {
     await eventually(
@@ -65,17 +98,46 @@ async function measureScope(world: World, environment: string, versions: readonl
   for (const query of queries) answers.push(await look(world, world.api, query, { environment }));
   const took = performance.now() - startedAt;
   const cpu = ((await cpuSeconds(world)) - before) * 1_000;
-  let found = 0;
-  for (const [i, answer] of answers.entries()) {
-    const wanted = new Set(best(chunks, queries[i] as Float32Array, 10));
-    found += idsOf(answer).filter((id) => wanted.has(id)).length;
-  }
   const plan = answers[0]?.headers.get("x-search-plan");
-  const recall = (found / (QUERIES * 10)).toFixed(4);
+  const recall = recallOf(answers.map(idsOf), chunks);
   say(
-    `${environment}: ${chunks.length} chunks, plan ${plan}, recall@10 ${recall}, ` +
+    `${environment}: ${chunks.length} chunks, plan ${plan}, recall@10 ${recall.toFixed(4)}, ` +
       `${(cpu / QUERIES).toFixed(2)} ms CPU of PostgreSQL per search, ${(took / QUERIES).toFixed(2)} ms per search one by one`,
   );
+  return recall;
+}
+
+/** pgvector's own index over the same vectors, with the least effort that reaches a recall. */
+async function measureBaseline(world: World, recall: number, chunks: readonly TestChunk[]) {
+  const { project } = world;
+  const stored = `tessera_vectors.c_${project.id.replaceAll("-", "")}_${DIMENSION}`;
+  const sql = openDatabase(world.api.databaseUrl, { connections: 1, statementTimeoutMs: 0 });
+  await sql.unsafe(`CREATE TABLE baseline AS SELECT chunk_id, embedding FROM ${stored}`);
+  await sql.unsafe("CREATE INDEX ON baseline USING hnsw (embedding vector_cosine_ops)");
+  const statement = `SELECT chunk_id FROM baseline ORDER BY embedding <=> $1::vector(${DIMENSION}) LIMIT 10`;
+  const search = async (query: Float32Array) => {
+    const rows = await sql.unsafe<{ chunk_id: string }[]>(statement, [vectorText(query)], {
+      prepare: true,
+    });
+    return rows.map(({ chunk_id }) => chunk_id);
+  };
+  for (const ef of [20, 40, 60, 80, 120, 160, 200, 300, 400, 600, 1_000]) {
+    await sql.unsafe(`SET hnsw.ef_search = ${ef}`);
+    for (const query of queries.slice(0, WARM_UP)) await search(query);
+    const before = await cpuSeconds(world);
+    const found: string[][] = [];
+    for (const query of queries) found.push(await search(query));
+    const cpu = ((await cpuSeconds(world)) - before) * 1_000;
+    const own = recallOf(found, chunks);
+    if (own < recall && ef < 1_000) continue;
+    say(
+      `pgvector's own index over vectors, ef_search ${ef}: recall@10 ${own.toFixed(4)}, ` +
+        `${(cpu / QUERIES).toFixed(2)} ms CPU of PostgreSQL per search`,
+    );
+    break;
+  }
+  await sql.unsafe("DROP TABLE baseline");
+  await sql.end();
 }
 
 await runProgram(async () => {
@@ -84,7 +146,7 @@ await runProgram(async () => {
   const project = await api.project(member);
   const environment = await addEnvironment(api.sql, project);
   const world = { api, sql: api.sql, member, project, environment };
-  const vectors = textVectors(CHUNKS, 1);
+  const vectors = all;
   const startedAt = performance.now();
   const versions = await writeFiles(world, vectors);
   const written = performance.now();
@@ -93,17 +155,18 @@ await runProgram(async () => {
       SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
     return row?.rows ?? 0;
   };
-  await eventually(stored, (rows) => rows === CHUNKS);
+  await eventually(stored, (rows) => rows === vectors.length);
   const storedAt = performance.now();
   await untilComplete(world);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   say(
-    `${CHUNKS} vectors of ${DIMENSION} dimensions: committed in ${seconds(written - startedAt)} s,`,
+    `${vectors.length} vectors of ${DIMENSION} dimensions (${KIND}): committed in ${seconds(written - startedAt)} s,`,
   );
   say(
     `stored ${seconds(storedAt - written)} s after that, with a graph ${seconds(performance.now() - storedAt)} s later`,
   );
-  await measureScope(world, "production", versions);
+  const recall = await measureScope(world, "production", versions);
+  await measureBaseline(world, recall, chunksOf(versions));
   for (const share of [10, 100]) {
     const name = `one-in-${share}`;
     const { id } = await addEnvironment(api.sql, project, name);
@@ -111,12 +174,12 @@ await runProgram(async () => {
     await attach(api.sql, project, id, part);
     await measureScope(world, name, part);
   }
-  const small = textVectors(PUBLISHED, 2).map((vector) => [vector]);
+  const small = vectors.slice(0, PUBLISHED).map((vector) => [vector]);
   const published = [];
   for (const [i, vector] of small.entries()) {
     published.push(...(await writeFiles(world, vector, `small-${i}`)));
   }
-  await eventually(stored, (rows) => rows === CHUNKS + PUBLISHED);
+  await eventually(stored, (rows) => rows === vectors.length + small.length);
   const target = await addRelease(api.sql, project, "v1");
   const begun = performance.now();
   await release(api.sql, project, target.id, published);
@@ -129,7 +192,7 @@ await runProgram(async () => {
     (answer) => answer.body.data?.length === 1,
   );
   say(
-    `publishing ${PUBLISHED} versions: committed in ${Math.round(committed - begun)} ms, ` +
+    `publishing ${small.length} versions: committed in ${Math.round(committed - begun)} ms, ` +
       `searchable ${Math.round(performance.now() - committed)} ms later`,
   );
 });

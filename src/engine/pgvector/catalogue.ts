@@ -3,8 +3,8 @@ import { DIMENSIONS } from "../../shared/limits.ts";
 import { floatsOf } from "../../shared/vector.ts";
 import { SCHEMA } from "./tables.ts";
 
-/** Centres in the memory of a node, of up to 16 KiB each. */
-const VECTOR_CENTRES_CACHED = 1_024;
+/** Thresholds in the memory of a node, of up to 48 KiB each. */
+const VECTOR_THRESHOLDS_CACHED = 512;
 
 /** What a search of a scope has to know. */
 export interface ScopeContents {
@@ -15,10 +15,12 @@ export interface ScopeContents {
   readonly chunks: number;
   /** Chunks of the whole project that have it. */
   readonly rows: number;
-  /** The centre of the codes; null until every row has a code. */
-  readonly centre: Float32Array | null;
+  /** The thresholds of the codes; null until every row has a code. */
+  readonly thresholds: Float32Array | null;
   /** The graph over the codes is complete. */
   readonly graph: boolean;
+  /** How many candidates searches need; null until it has been measured. */
+  readonly candidates: readonly number[] | null;
 }
 
 interface ContentsRow {
@@ -26,51 +28,80 @@ interface ContentsRow {
   readonly applied: string;
   readonly chunks: string | null;
   readonly rows: string | null;
-  readonly centre_id: string | null;
+  readonly thresholds_id: string | null;
   readonly graph: boolean | null;
+  readonly candidates: number[] | null;
 }
 
-/** Centres by their id. They never change, and are too long to be read with every search. */
-export class Centres {
+/** Thresholds by their id. They never change, and are too long to be read with every search. */
+export class Thresholds {
   readonly #known = new Map<string, Float32Array>();
 
   async get(sql: Queryable, id: string): Promise<Float32Array | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const [row] = await sql<{ centre: Uint8Array }[]>`
-      SELECT centre FROM ${sql(SCHEMA)}.tables WHERE centre_id = ${id}`;
+    const [row] = await sql<{ thresholds: Uint8Array }[]>`
+      SELECT thresholds FROM ${sql(SCHEMA)}.tables WHERE thresholds_id = ${id}`;
     if (row === undefined) return null;
-    const centre = floatsOf(row.centre);
-    if (this.#known.size >= VECTOR_CENTRES_CACHED) this.#known.clear();
-    this.#known.set(id, centre);
-    return centre;
+    const thresholds = floatsOf(row.thresholds);
+    if (this.#known.size >= VECTOR_THRESHOLDS_CACHED) this.#known.clear();
+    this.#known.set(id, thresholds);
+    return thresholds;
   }
 }
 
 /** The contents of a scope; undefined when no change of it has been applied yet. */
 export async function readContents(
   sql: Queryable,
-  centres: Centres,
+  known: Thresholds,
   scope: { readonly projectId: string; readonly id: string },
   dimension: number,
 ): Promise<ScopeContents | undefined> {
   const slot = DIMENSIONS.indexOf(dimension as (typeof DIMENSIONS)[number]) + 1;
   const [row] = await sql<ContentsRow[]>`
     SELECT p.placements, s.applied, s.sizes[${slot}::int] AS chunks, t.rows,
-      CASE WHEN t.coded THEN t.centre_id END AS centre_id, t.graph
+      CASE WHEN t.coded THEN t.thresholds_id END AS thresholds_id, t.graph, t.candidates
     FROM ${sql(SCHEMA)}.scopes s JOIN ${sql(SCHEMA)}.projects p ON p.id = s.project_id
     LEFT JOIN ${sql(SCHEMA)}.tables t ON t.project_id = p.id AND t.dimension = ${dimension}
     WHERE s.id = ${scope.id} AND s.project_id = ${scope.projectId}`;
   if (row === undefined) return undefined;
-  const centre = row.centre_id === null ? null : await centres.get(sql, row.centre_id);
+  const thresholds = row.thresholds_id === null ? null : await known.get(sql, row.thresholds_id);
   return {
     placements: row.placements,
     applied: Number(row.applied),
     chunks: Number(row.chunks ?? 0),
     rows: Number(row.rows ?? 0),
-    centre,
+    thresholds,
     graph: row.graph === true,
+    candidates: row.candidates,
   };
+}
+
+interface TableRef {
+  readonly projectId: string;
+  readonly dimension: number;
+}
+
+/** Notes the recall of live searches of a table. */
+export async function noteRecall(
+  sql: Queryable,
+  { projectId, dimension }: TableRef,
+  recall: number,
+  samples: number,
+): Promise<void> {
+  await sql`
+    UPDATE ${sql(SCHEMA)}.tables SET recall = ${recall}, recall_samples = ${samples}
+    WHERE project_id = ${projectId} AND dimension = ${dimension}`;
+}
+
+/** Lets the leader measure again how many candidates searches of a table need. */
+export async function recalibrate(
+  sql: Queryable,
+  { projectId, dimension }: TableRef,
+): Promise<void> {
+  await sql`
+    UPDATE ${sql(SCHEMA)}.tables SET calibrated_rows = NULL
+    WHERE project_id = ${projectId} AND dimension = ${dimension}`;
 }
 
 /** How far the engine's database has come. */

@@ -67,23 +67,49 @@ function rotated(vector: Float32Array): Float32Array<ArrayBuffer> {
   return out;
 }
 
-/** The mean of vectors after the rotation. Codes are signs of what differs from it. */
-export function centreOf(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
-  const sums = new Float64Array(vectors[0]?.length ?? 0);
-  for (const vector of vectors) {
-    for (const [i, value] of rotated(vector).entries()) sums[i] = (sums[i] as number) + value;
+/** The bits of a code for each element: which of as many thresholds it exceeds. */
+const THRESHOLDS = 3;
+
+/** The bits of a code. */
+export const codeLength = (dimension: number) => THRESHOLDS * dimension;
+
+/**
+ * For each threshold the values of all elements after the rotation, which divide a sample of vectors evenly.
+ * Three of them tell neighbours from others with a third of the candidates that one needs.
+ */
+export function thresholdsOf(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  const dimension = vectors[0]?.length ?? 0;
+  const sample = vectors.map(rotated);
+  const thresholds = new Float32Array(codeLength(dimension));
+  for (let i = 0; i < dimension; i++) {
+    const values = Float32Array.from(sample, (vector) => vector[i] as number).sort();
+    for (let t = 0; t < THRESHOLDS; t++) {
+      const at = Math.floor((values.length * (t + 1)) / (THRESHOLDS + 1));
+      thresholds[t * dimension + i] = values[at] as number;
+    }
   }
-  return Float32Array.from(sums, (sum) => sum / vectors.length);
+  return thresholds;
 }
 
-/** The code of a vector, in the form of PostgreSQL's `bit`: one digit per element. */
-export function codeOf(vector: Float32Array, centre: Float32Array): string {
+/**
+ * The code of a vector: a bit per threshold and element, the first one the highest of its byte. The distance of two
+ * codes is how many thresholds lie between their elements.
+ */
+export function codeOf(vector: Float32Array, thresholds: Float32Array): Uint8Array<ArrayBuffer> {
   const values = rotated(vector);
-  let code = "";
-  for (let i = 0; i < values.length; i++) {
-    code += (values[i] as number) > (centre[i] as number) ? "1" : "0";
+  const dimension = values.length;
+  const code = new Uint8Array(thresholds.length / 8);
+  for (let bit = 0; bit < thresholds.length; bit++) {
+    if ((values[bit % dimension] as number) > (thresholds[bit] as number)) {
+      code[bit >>> 3] = (code[bit >>> 3] as number) | (0x80 >>> (bit & 7));
+    }
   }
   return code;
+}
+
+/** A code in the text form of PostgreSQL's `bit`, by hexadecimal digits. */
+export function codeText(code: Uint8Array): string {
+  return `x${code.toHex()}`;
 }
 
 /** The vector in the text form of the type `vector`. Every float32 is read back unchanged. */

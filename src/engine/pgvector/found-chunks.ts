@@ -2,10 +2,16 @@ import type { Sql } from "../../db/client.ts";
 import { asWrite } from "../../db/client.ts";
 import { baseOf, type Scope } from "../requests/scope.ts";
 import type { ScopeContents } from "./catalogue.ts";
-import { codeOf, vectorOfBytes, vectorText } from "./codes.ts";
+import { codeOf, codeText, vectorOfBytes, vectorText } from "./codes.ts";
 import { cosineTo } from "./cosine.ts";
 import type { FilterMembers } from "./filter-members.ts";
-import { countStatement, searchStatement, type VectorPlan } from "./search-statement.ts";
+import {
+  candidatesFor,
+  countStatement,
+  searchStatement,
+  statementLimit,
+  type VectorPlan,
+} from "./search-statement.ts";
 import { tablesOf } from "./tables.ts";
 
 export interface FoundChunk {
@@ -50,19 +56,22 @@ function bestFirst(a: FoundChunk, b: FoundChunk): number {
  */
 export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
   const { scope, contents, plan, vector, limit, members } = search;
-  const { applied, centre, placements } = contents;
+  const { applied, thresholds, placements } = contents;
   const tables = tablesOf(scope.projectId);
   const dimension = vector.length;
   const values: (string | number)[] = [baseOf(scope).id, applied, vectorText(vector)];
-  if (plan !== "exact" && centre !== null) values.push(codeOf(vector, centre));
+  if (plan !== "exact" && thresholds !== null) values.push(codeText(codeOf(vector, thresholds)));
   values.push(...listsOf(members));
   const filtered = members !== undefined;
+  const candidates = candidatesFor(statementLimit(limit), contents.candidates);
   const answers = await Promise.all(
     placements.map((placement) => {
       const statement = searchStatement({
-        ...{ tables, placement, dimension, limit, plan, filtered },
+        ...{ tables, placement, dimension, plan, filtered, candidates },
+        limit: statementLimit(limit),
       });
-      const query = sql.unsafe<FoundRow[]>(statement, values);
+      // The lists of filters differ so much that each deserves a plan of its own.
+      const query = sql.unsafe<FoundRow[]>(statement, values, { prepare: !filtered });
       // Comparing every vector of a large scope takes longer than other reads may.
       return plan === "exact" ? asWrite(query) : query;
     }),

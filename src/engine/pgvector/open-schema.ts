@@ -1,5 +1,5 @@
 import pRetry from "p-retry";
-import type { Sql } from "../../db/client.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
 import { isOutage } from "../../db/errors.ts";
 import type { Log } from "../../observability/log.ts";
 import {
@@ -7,13 +7,14 @@ import {
   DB_WAIT_RETRY_MS,
   VECTOR_GRAPH_SCAN_TUPLES,
 } from "../../shared/limits.ts";
+import { VECTOR_GRAPH_EF } from "./search-statement.ts";
 import { SCHEMA } from "./tables.ts";
 
-/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
-const VECTOR_GRAPH_EF = 400;
-
-/** The layout of the schema. A higher one in the database belongs to a newer version of the service. */
-const LAYOUT = 1;
+/**
+ * The layout of the schema. A higher one in the database belongs to a newer version of the service; a lower one is
+ * dropped, and filled again from the platform's database.
+ */
+const LAYOUT = 2;
 /** The advisory lock under which one process at a time creates the schema. */
 const LOCK_KEY = [7305, 2] as const;
 /** The first version that continues a scan of the graph until enough rows pass the filter. */
@@ -58,13 +59,19 @@ const STATEMENTS = `
     project_id uuid NOT NULL REFERENCES ${SCHEMA}.projects ON DELETE CASCADE,
     dimension integer NOT NULL,
     rows bigint NOT NULL DEFAULT 0,
-    centre_id uuid,
+    thresholds_id uuid,
     -- Little-endian float32.
-    centre bytea,
+    thresholds bytea,
     -- Every row has a code.
     coded boolean NOT NULL DEFAULT false,
     -- The graph over the codes is complete.
     graph boolean NOT NULL DEFAULT false,
+    -- How many candidates searches with the limits 10 and 100 need, and the rows when that was measured.
+    candidates integer[],
+    calibrated_rows bigint,
+    -- The recall of live searches, by the node that measured last.
+    recall real,
+    recall_samples integer,
     PRIMARY KEY (project_id, dimension)
   );
   CREATE TABLE IF NOT EXISTS ${SCHEMA}.scopes (
@@ -128,22 +135,32 @@ async function claim(sql: Sql, origin: string): Promise<void> {
   );
 }
 
+/** The layout of the schema that is there; 0 without one. */
+async function layoutOf(sql: Queryable): Promise<number> {
+  const [found] = await sql<{ table: string | null }[]>`
+    SELECT to_regclass(${`${SCHEMA}.state`})::text AS table`;
+  if (found?.table == null) return 0;
+  const [state] = await sql<{ layout: number }[]>`SELECT layout FROM ${sql(SCHEMA)}.state`;
+  return state?.layout ?? 0;
+}
+
 async function create(sql: Sql, origin: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
     const [found] = await tx`SELECT 1 FROM pg_extension WHERE extname = 'vector'`;
     // A role without the right to create extensions can use one that is there.
     if (found === undefined) await tx`CREATE EXTENSION vector`;
+    if ((await layoutOf(tx)) < LAYOUT) await tx.unsafe(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
     await tx.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await tx.unsafe(STATEMENTS);
   });
   const [version] = await sql<{ extversion: string }[]>`
     SELECT extversion FROM pg_extension WHERE extname = 'vector'`;
   requireVersion(version?.extversion ?? "");
-  const [state] = await sql<{ layout: number }[]>`SELECT layout FROM ${sql(SCHEMA)}.state`;
-  if (state !== undefined && state.layout > LAYOUT) {
+  const layout = await layoutOf(sql);
+  if (layout > LAYOUT) {
     throw new VectorDatabaseError(
-      `the vector database has layout ${state.layout}, but this version supports only ${LAYOUT}: run a newer version of Tessera`,
+      `the vector database has layout ${layout}, but this version supports only ${LAYOUT}: run a newer version of Tessera`,
     );
   }
   await claim(sql, origin);

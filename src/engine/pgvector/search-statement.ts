@@ -1,4 +1,5 @@
 import {
+  SEARCH_LIMIT_MAX,
   VECTOR_CANDIDATES_MIN,
   VECTOR_CANDIDATES_PER_HIT,
   VECTOR_DISTANCE_ERROR,
@@ -6,17 +7,40 @@ import {
   VECTOR_RESCORE_MAX,
 } from "../../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
+import { codeLength } from "./codes.ts";
 import type { ProjectTables } from "./tables.ts";
 
-/** The CPU time of a step in the graph, relative to comparing one more code of a scan. */
-const VECTOR_GRAPH_STEP_COST = 4;
+/** The CPU time of a candidate of the graph, relative to comparing one more code of a scan. */
+const VECTOR_GRAPH_STEP_COST = 12;
+
+/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
+export const VECTOR_GRAPH_EF = 64;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
 
-/** How many of the nearest codes are compared in full precision. */
-export function candidatesFor(limit: number): number {
-  return Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
+/** The limits of searches for which the candidates of a table are measured. */
+export const CALIBRATED_LIMITS = [10, SEARCH_LIMIT_MAX] as const;
+/** Statements exist for these limits only, because connections keep their plans. */
+const STATEMENT_LIMITS = [10, 30, SEARCH_LIMIT_MAX] as const;
+
+/** The next limit for which there is a statement. */
+export function statementLimit(limit: number): number {
+  return STATEMENT_LIMITS.find((each) => each >= limit) ?? limit;
+}
+
+/**
+ * How many of the nearest codes are compared in full precision.
+ * @param measured what CALIBRATED_LIMITS need; null until it has been measured
+ */
+export function candidatesFor(limit: number, measured: readonly number[] | null): number {
+  const [few, many] = CALIBRATED_LIMITS;
+  const [forFew, forMany] = measured ?? [];
+  if (forFew === undefined || forMany === undefined) {
+    return Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
+  }
+  const share = Math.max(0, (limit - few) / (many - few));
+  return Math.ceil(forFew + share * Math.max(0, forMany - forFew));
 }
 
 /**
@@ -24,11 +48,12 @@ export function candidatesFor(limit: number): number {
  * chunks outside of it: the search takes as many more steps, and the recall suffers.
  */
 export function planFor(contents: ScopeContents, limit: number): VectorPlan {
-  const { centre, chunks, rows, graph } = contents;
-  const candidates = candidatesFor(limit);
-  if (centre === null || chunks <= candidates) return "exact";
+  const { thresholds, chunks, rows, graph } = contents;
+  // Answers from so few chunks count all that reach the threshold.
+  if (thresholds === null || chunks <= candidatesFor(limit, null)) return "exact";
   if (!graph || chunks < rows * VECTOR_GRAPH_MIN_SHARE) return "scan";
-  const steps = candidates * (rows / chunks);
+  const candidates = candidatesFor(limit, contents.candidates);
+  const steps = Math.max(VECTOR_GRAPH_EF, candidates * (rows / chunks));
   return steps * VECTOR_GRAPH_STEP_COST < chunks ? "graph" : "scan";
 }
 
@@ -36,11 +61,16 @@ interface StatementParts {
   readonly tables: ProjectTables;
   readonly placement: number;
   readonly dimension: number;
+  /** One of those for which there are statements. */
   readonly limit: number;
   readonly plan: VectorPlan;
+  /** How many chunks the second stage compares. */
+  readonly candidates: number;
   /** True when two more parameters follow: the versions that a filter matches, and single chunks. */
   readonly filtered: boolean;
 }
+
+type ScopeParts = Omit<StatementParts, "limit" | "plan" | "candidates">;
 
 /** The condition of a filter, with its parameters from this number on. */
 const filterOf = (filtered: boolean, first: number) =>
@@ -49,7 +79,7 @@ const filterOf = (filtered: boolean, first: number) =>
     : "";
 
 /** The scope's chunks in a placement. Parameters: scope, sequence number. */
-function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" | "plan">) {
+function scopeOf({ tables, placement, dimension }: ScopeParts) {
   const held = `s.placement = ${placement} AND s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2`;
   const joined = `FROM ${tables.scopes} s JOIN ${tables.chunks(dimension)} c
       ON c.placement = s.placement AND c.file_version_id = s.file_version_id WHERE ${held}`;
@@ -61,7 +91,7 @@ function scopeOf({ tables, placement, dimension }: Omit<StatementParts, "limit" 
  * unless all vectors are compared.
  */
 function candidates(parts: StatementParts): string {
-  const { tables, placement, dimension, limit, plan, filtered } = parts;
+  const { tables, placement, dimension, plan, filtered } = parts;
   const chunks = tables.chunks(dimension);
   const { held, joined } = scopeOf(parts);
   const filter = filterOf(filtered, plan === "exact" ? 4 : 5);
@@ -71,12 +101,12 @@ function candidates(parts: StatementParts): string {
     // The condition is a subquery for each row: a join would read all rows instead of the graph.
     return `SELECT ${columns} FROM ${chunks} c WHERE c.placement = ${placement}
       AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)${filter}
-      ORDER BY c.code <~> $4::bit(${dimension}) LIMIT ${candidatesFor(limit)}`;
+      ORDER BY c.code <~> $4::bit(${codeLength(dimension)}) LIMIT ${parts.candidates}`;
   }
   if (plan === "exact") return `SELECT ${columns} ${scope}`;
   // The sum keeps the planner from the graph, which may end before it has found enough of a small scope.
   return `SELECT ${columns} ${scope}
-      ORDER BY (c.code <~> $4::bit(${dimension})) + 0 LIMIT ${candidatesFor(limit)}`;
+      ORDER BY (c.code <~> $4::bit(${codeLength(dimension)})) + 0 LIMIT ${parts.candidates}`;
 }
 
 /**
@@ -101,7 +131,7 @@ export function searchStatement(parts: StatementParts): string {
  * so the vectors of chunks near the bound are returned with their numbers, and the caller compares them.
  * Parameters: scope, sequence number, vector, distance, and those of a filter.
  */
-export function countStatement(parts: Omit<StatementParts, "limit" | "plan">): string {
+export function countStatement(parts: ScopeParts): string {
   return `WITH scored AS MATERIALIZED (
       SELECT c.embedding, c.embedding <=> $3::vector(${parts.dimension}) AS distance
       ${scopeOf(parts).joined}${filterOf(parts.filtered, 5)})

@@ -5,21 +5,19 @@ import {
   VECTOR_CODED_MIN_ROWS,
   VECTOR_GRAPH_MIN_ROWS,
 } from "../../../shared/limits.ts";
-import { centreOf, codeOf, vectorOfBytes } from "../codes.ts";
 import { OPEN_END, SCHEMA } from "../tables.ts";
+import { calibrate, VECTOR_RECALIBRATED_GROWTH } from "./calibrate.ts";
+import { giveCodes } from "./give-codes.ts";
 import type { ReplicatedProjects } from "./replicated-projects.ts";
 import type { ProjectStore } from "./store.ts";
 
-/** Vectors whose mean is the centre of a table's codes. */
-const VECTOR_CENTRE_SAMPLE = 2_000;
-/** Rows that are given codes by one statement. */
-const VECTOR_CODE_BATCH = 500;
+/** Further processes that build a graph, as far as the server's settings allow them. */
+const VECTOR_GRAPH_WORKERS = 8;
 
 interface TableRow {
   readonly project_id: string;
   readonly dimension: number;
   readonly rows: string;
-  readonly coded: boolean;
   readonly graph: boolean;
 }
 
@@ -42,66 +40,22 @@ export class Maintenance {
   /** Gives codes and a graph to the tables that have become large enough. */
   async build(): Promise<void> {
     const tables = await this.sql<TableRow[]>`
-      SELECT project_id, dimension, rows, coded, graph FROM ${this.sql(SCHEMA)}.tables
-      WHERE NOT graph AND rows >= ${VECTOR_CODED_MIN_ROWS} ORDER BY rows`;
-    for (const table of tables) {
-      const { project_id, dimension } = table;
+      SELECT project_id, dimension, rows, graph FROM ${this.sql(SCHEMA)}.tables
+      WHERE rows >= ${VECTOR_CODED_MIN_ROWS}
+        AND (NOT graph OR rows > ${VECTOR_RECALIBRATED_GROWTH} * coalesce(calibrated_rows, 0))
+      ORDER BY rows`;
+    for (const { project_id, dimension, rows, graph } of tables) {
       const project = this.projects.stored(project_id);
-      if (project === undefined) continue;
-      if (!table.coded) await project.maintain((store) => this.#code(store, dimension));
       // A table that still grows fast is built when it rests: that is much faster.
-      else if (Number(table.rows) >= VECTOR_GRAPH_MIN_ROWS && !project.indexer.isBusy) {
-        const store = await project.maintain(async (opened) => opened);
-        if (store !== undefined) await this.#graph(store, dimension);
-      }
+      if (project === undefined || project.indexer.isBusy) continue;
+      const store = await project.maintain(async (opened) => {
+        await giveCodes(this.sql, opened);
+        return opened;
+      });
+      if (store === undefined || Number(rows) < VECTOR_GRAPH_MIN_ROWS) continue;
+      if (!graph) await this.#graph(store, dimension);
+      await calibrate(this.sql, store, dimension);
     }
-  }
-
-  /** Chooses the centre from a sample, then gives every row its code. */
-  async #code(store: ProjectStore, dimension: number): Promise<void> {
-    const { sql } = this;
-    const table = store.tables.chunks(dimension);
-    const sample = await sql<{ embedding: Uint8Array }[]>`
-      SELECT vector_send(embedding) AS embedding FROM ${sql(table)} LIMIT ${VECTOR_CENTRE_SAMPLE}`;
-    const centre = centreOf(sample.map((row) => vectorOfBytes(row.embedding)));
-    await store.write(async (tx) => {
-      await tx`
-        UPDATE ${tx(SCHEMA)}.tables SET centre_id = gen_random_uuid(),
-          centre = ${new Uint8Array(centre.buffer)}
-        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
-    });
-    // Rows that are added from now on have a code.
-    store.setCentre(dimension, centre);
-    for (const placement of store.placements) {
-      while (await this.#codeBatch(store, dimension, placement, centre));
-    }
-    await store.write(async (tx) => {
-      await tx`
-        UPDATE ${tx(SCHEMA)}.tables SET coded = true
-        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
-    });
-  }
-
-  async #codeBatch(
-    store: ProjectStore,
-    dimension: number,
-    placement: number,
-    centre: Float32Array,
-  ): Promise<boolean> {
-    const table = store.tables.chunks(dimension);
-    const rows = await this.sql<{ chunk_id: string; embedding: Uint8Array }[]>`
-      SELECT chunk_id, vector_send(embedding) AS embedding FROM ${this.sql(table)}
-      WHERE placement = ${placement} AND code IS NULL LIMIT ${VECTOR_CODE_BATCH}`;
-    if (rows.length === 0) return false;
-    const ids = rows.map((row) => row.chunk_id);
-    const codes = rows.map((row) => codeOf(vectorOfBytes(row.embedding), centre));
-    await store.write(async (tx) => {
-      await tx`
-        UPDATE ${tx(table)} c SET code = u.code::${tx.unsafe(`bit(${dimension})`)}
-        FROM unnest(${ids}::uuid[], ${codes}::text[]) AS u (id, code)
-        WHERE c.placement = ${placement} AND c.chunk_id = u.id`;
-    });
-    return true;
   }
 
   /** Builds the graph while searches and writes go on. An attempt that was interrupted is removed. */
@@ -110,9 +64,13 @@ export class Maintenance {
     const [table, graph] = [store.tables.chunks(dimension), store.tables.graph(dimension)];
     const startedAt = performance.now();
     await patient.unsafe(`DROP INDEX IF EXISTS ${SCHEMA}.${graph}`);
+    // By its size alone the table would get too few of them, because its vectors are stored beside it.
+    await patient.unsafe(`ALTER TABLE ${table} SET (parallel_workers = ${VECTOR_GRAPH_WORKERS})`);
     await patient.unsafe(
       `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)`,
     );
+    // Searches would be divided, too.
+    await patient.unsafe(`ALTER TABLE ${table} RESET (parallel_workers)`);
     // Without statistics the planner takes the tables for small ones and reads all rows instead.
     for (const each of [table, store.tables.scopes]) await patient.unsafe(`ANALYZE ${each}`);
     await store.write(async (tx) => {

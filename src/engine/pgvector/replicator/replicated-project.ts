@@ -5,6 +5,7 @@ import type { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { ProjectIndexer } from "../../indexing/projects/project-indexer.ts";
 import { IndexingEnded, type ProjectSink } from "../../indexing/projects/project-sink.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
+import { giveCodes } from "./give-codes.ts";
 import { isStored } from "./projects-store.ts";
 import { changeOf, dropScope, replaceScope, type ScopeChange } from "./scope-store.ts";
 import { LostLeadership, type ProjectStore } from "./store.ts";
@@ -92,11 +93,11 @@ export class ReplicatedProject implements ProjectSink {
     const { log, reader } = this.context;
     const store = await this.#opened();
     const counts = new VersionCounts();
-    for await (const rows of reader.chunks(versions)) {
-      for (const chunk of await store.addChunks(rows, counts)) {
-        log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
-      }
+    for (const chunk of await store.addChunks(reader.chunks(versions), counts)) {
+      log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
     }
+    // At once, because rows that are added without a code are written twice.
+    await giveCodes(this.context.sql, store);
     await store.addVersions(counts);
     this.context.changed(this.id);
   }

@@ -16,7 +16,7 @@ import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { IndexReports } from "../../indexing/changes/index-state.ts";
 import { listenForVersions } from "../../indexing/changes/new-versions.ts";
 import { createVersionReader } from "../../indexing/versions/reader.ts";
-import { hasCitus } from "../open-schema.ts";
+import { GRAPH_SETTINGS, hasCitus } from "../open-schema.ts";
 import { Leadership } from "./leadership.ts";
 import { Maintenance } from "./maintenance.ts";
 import type { ReplicatorOptions, ReplicatorReport } from "./messages.ts";
@@ -53,9 +53,11 @@ export class ReplicatorThread {
       ...background,
       connections: VECTOR_REPLICATOR_CONNECTIONS,
     });
+    // It searches as well, to measure how searches have to be.
     this.#sql = openDatabase(vectorDatabaseUrl, {
       ...background,
       connections: VECTOR_REPLICATOR_CONNECTIONS,
+      settings: GRAPH_SETTINGS,
     });
     const one = { applicationName: NAME, connections: 1 } as const;
     this.#patient = openDatabase(vectorDatabaseUrl, { ...one, statementTimeoutMs: 0 });

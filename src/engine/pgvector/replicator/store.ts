@@ -2,8 +2,9 @@ import type { Queryable, Sql, Transaction } from "../../../db/client.ts";
 import { floatsOf } from "../../../shared/vector.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow, EmptyVersionRow } from "../../indexing/versions/version-index.ts";
-import { codeOf, vectorText } from "../codes.ts";
+import { codeLength, codeOf } from "../codes.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
+import { type BinaryValue, binary, copyRows } from "./binary-copy.ts";
 import type { VersionCounts } from "./version-counts.ts";
 
 /** Another process has become the leader; this one must not write any more. */
@@ -44,8 +45,23 @@ export function byPlacement(
   return groups;
 }
 
+/** Rows are written when so many bytes of them have been read. */
+const VECTOR_COPY_BYTES = 4 * 1_048_576;
+
+const CHUNK_COLUMNS = [
+  ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
+] as const;
+
 interface TableState {
-  centre: Float32Array | null;
+  readonly thresholds: Float32Array | null;
+}
+
+/** Rows of one dimension and placement that have been read and not written. */
+interface Pending {
+  readonly dimension: number;
+  readonly placement: number;
+  readonly ids: string[];
+  readonly rows: BinaryValue[][];
 }
 
 /**
@@ -76,11 +92,11 @@ export class ProjectStore {
 
   /** Reads what an earlier leader has left. */
   async open(): Promise<void> {
-    const rows = await this.sql<{ dimension: number; centre: Uint8Array | null }[]>`
-      SELECT dimension, centre FROM ${this.sql(SCHEMA)}.tables WHERE project_id = ${this.id}`;
-    for (const { dimension, centre } of rows) {
+    const rows = await this.sql<{ dimension: number; thresholds: Uint8Array | null }[]>`
+      SELECT dimension, thresholds FROM ${this.sql(SCHEMA)}.tables WHERE project_id = ${this.id}`;
+    for (const { dimension, thresholds } of rows) {
       this.#dimensions.set(dimension, {
-        centre: centre === null ? null : floatsOf(centre),
+        thresholds: thresholds === null ? null : floatsOf(thresholds),
       });
     }
   }
@@ -89,8 +105,8 @@ export class ProjectStore {
     return [...this.#dimensions.keys()];
   }
 
-  setCentre(dimension: number, centre: Float32Array): void {
-    this.#dimensions.set(dimension, { centre });
+  setThresholds(dimension: number, thresholds: Float32Array): void {
+    this.#dimensions.set(dimension, { thresholds });
   }
 
   /** Those of the versions that are not stored completely. */
@@ -107,33 +123,49 @@ export class ProjectStore {
     return versions.filter((id) => !known.has(id));
   }
 
-  /** Stores chunks. Those that are stored already stay as they are: file versions never change. */
+  /** Null while rows are added without a code. */
+  thresholdsOf(dimension: number): Float32Array | null {
+    return this.#dimensions.get(dimension)?.thresholds ?? null;
+  }
+
+  /**
+   * Stores chunks: the next ones are read while some are written. Those that are stored already are replaced
+   * by the same: file versions never change.
+   * @returns the ids of chunks that no search could score
+   */
   async addChunks(
-    rows: ReadonlyArray<ChunkRow | EmptyVersionRow>,
+    batches: AsyncIterable<ReadonlyArray<ChunkRow | EmptyVersionRow>>,
     counts: VersionCounts,
   ): Promise<readonly string[]> {
     const unusable: string[] = [];
-    const groups = new Map<string, { dimension: number; placement: number; batch: ChunkBatch }>();
-    for (const row of rows) {
-      counts.note(row.file_version_id);
-      if (row.id === null) continue;
-      const vector = vectorOf(row);
-      if (vector === null) {
-        unusable.push(row.id);
-        continue;
+    let pending = new Map<string, Pending>();
+    let bytes = 0;
+    let writing = Promise.resolve();
+    const write = async () => {
+      await writing;
+      writing = this.#insertAll([...pending.values()]);
+      // It is awaited by the next call, before which reading may fail.
+      writing.catch(() => {});
+      pending = new Map();
+      bytes = 0;
+    };
+    for await (const rows of batches) {
+      for (const row of rows) {
+        counts.note(row.file_version_id);
+        if (row.id === null) continue;
+        const vector = vectorOf(row);
+        if (vector === null) {
+          unusable.push(row.id);
+          continue;
+        }
+        await this.#ensureTable(row.dimension);
+        bytes += this.#addTo(pending, row, vector);
+        counts.add(row.file_version_id, row.dimension);
       }
-      const { dimension, file_version_id } = row;
-      const placement = placementOf(file_version_id, this.placements);
-      await this.#ensureTable(dimension);
-      const key = `${dimension} ${placement}`;
-      const group = groups.get(key) ?? { dimension, placement, batch: emptyBatch() };
-      groups.set(key, group);
-      addToBatch(group.batch, row, vector, this.#dimensions.get(dimension)?.centre ?? null);
-      counts.add(file_version_id, dimension);
+      if (bytes >= VECTOR_COPY_BYTES) await write();
     }
-    for (const { dimension, placement, batch } of groups.values()) {
-      await this.#insert(dimension, placement, batch);
-    }
+    await write();
+    await writing;
     return unusable;
   }
 
@@ -173,20 +205,37 @@ export class ProjectStore {
     });
   }
 
-  async #insert(dimension: number, placement: number, batch: ChunkBatch): Promise<void> {
-    const [bits, vector] = [`bit(${dimension})`, `vector(${dimension})`];
+  /** Encodes a row. Returns its bytes. */
+  #addTo(pending: Map<string, Pending>, row: ChunkRow, vector: Float32Array): number {
+    const { id, dimension, file_version_id } = row;
+    const placement = placementOf(file_version_id, this.placements);
+    const key = `${dimension} ${placement}`;
+    const group = pending.get(key) ?? { dimension, placement, ids: [], rows: [] };
+    pending.set(key, group);
+    const thresholds = this.thresholdsOf(dimension);
+    const code = thresholds && binary.bit(codeOf(vector, thresholds));
+    const rendered = binary.text(renderChunk(row));
+    group.ids.push(id);
+    group.rows.push([
+      ...[binary.int4(placement), binary.uuid(id), binary.uuid(file_version_id)],
+      ...[code, binary.vector(vector), rendered],
+    ]);
+    return vector.byteLength + rendered.length;
+  }
+
+  async #insertAll(groups: readonly Pending[]): Promise<void> {
+    await Promise.all(groups.map((group) => this.#insert(group)));
+  }
+
+  async #insert({ dimension, placement, ids, rows }: Pending): Promise<void> {
+    const table = this.tables.chunks(dimension);
     await this.write(async (tx) => {
+      // An attempt that was interrupted may have left some of them.
       const { count } = await tx`
-        INSERT INTO ${tx(this.tables.chunks(dimension))}
-          (placement, chunk_id, file_version_id, code, embedding, rendered)
-        SELECT ${placement}::int, u.id, u.version, u.code::${tx.unsafe(bits)},
-          u.embedding::${tx.unsafe(vector)}, u.rendered
-        FROM unnest(${batch.ids}::uuid[], ${batch.versions}::uuid[], ${batch.codes}::text[],
-          ${batch.embeddings}::text[], ${batch.rendered}::text[])
-          AS u (id, version, code, embedding, rendered)
-        ON CONFLICT DO NOTHING`;
+        DELETE FROM ${tx(table)} WHERE placement = ${placement} AND chunk_id = ANY(${ids}::uuid[])`;
+      await copyRows(tx, table, CHUNK_COLUMNS, rows);
       await tx`
-        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${count}
+        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.length - count}
         WHERE project_id = ${this.id} AND dimension = ${dimension}`;
     });
   }
@@ -198,7 +247,7 @@ export class ProjectStore {
       await tx.unsafe(`
         CREATE TABLE IF NOT EXISTS ${name} (
           placement integer NOT NULL, chunk_id uuid NOT NULL, file_version_id uuid NOT NULL,
-          code bit(${dimension}), embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
+          code bit(${codeLength(dimension)}), embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
           PRIMARY KEY (placement, chunk_id)
         ) WITH (toast_tuple_target = 128)`);
       // Codes are compared for many rows and stay beside them; vectors and texts are read for few.
@@ -211,7 +260,7 @@ export class ProjectStore {
         INSERT INTO ${tx(SCHEMA)}.tables (project_id, dimension)
         VALUES (${this.id}, ${dimension}) ON CONFLICT DO NOTHING`;
     });
-    this.#dimensions.set(dimension, { centre: null });
+    this.#dimensions.set(dimension, { thresholds: null });
   }
 }
 
@@ -227,33 +276,4 @@ export async function fence(tx: Transaction, epoch: number): Promise<void> {
 /** Distributes a table in as many shards, and in the same places, as another one. */
 export async function distribute(tx: Queryable, table: string, beside: string): Promise<void> {
   await tx`SELECT create_distributed_table(${table}::regclass, 'placement', colocate_with => ${beside})`;
-}
-
-interface ChunkBatch {
-  readonly ids: string[];
-  readonly versions: string[];
-  readonly codes: Array<string | null>;
-  readonly embeddings: string[];
-  readonly rendered: string[];
-}
-
-const emptyBatch = (): ChunkBatch => ({
-  ids: [],
-  versions: [],
-  codes: [],
-  embeddings: [],
-  rendered: [],
-});
-
-function addToBatch(
-  batch: ChunkBatch,
-  row: ChunkRow,
-  vector: Float32Array,
-  centre: Float32Array | null,
-): void {
-  batch.ids.push(row.id);
-  batch.versions.push(row.file_version_id);
-  batch.codes.push(centre === null ? null : codeOf(vector, centre));
-  batch.embeddings.push(vectorText(vector));
-  batch.rendered.push(renderChunk(row));
 }

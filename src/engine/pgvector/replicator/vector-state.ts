@@ -28,10 +28,18 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<Replicat
 /** What the leader reports: one index per table. */
 export async function readTables(sql: Sql, projects: ReplicatedProjects) {
   const tables = await sql<
-    { project_id: string; dimension: number; rows: string; graph: boolean }[]
-  >`SELECT project_id, dimension, rows, graph FROM ${sql(SCHEMA)}.tables`;
+    {
+      project_id: string;
+      dimension: number;
+      rows: string;
+      graph: boolean;
+      recall: number | null;
+      samples: number | null;
+    }[]
+  >`SELECT project_id, dimension, rows, graph, recall, recall_samples AS samples
+    FROM ${sql(SCHEMA)}.tables`;
   const progress = new Map(projects.all().map(({ id, indexer }) => [id, indexer]));
-  return tables.map(({ project_id, dimension, rows, graph }) => {
+  return tables.map(({ project_id, dimension, rows, graph, recall, samples }) => {
     const indexer = progress.get(project_id);
     const pending = indexer?.oldestPending;
     const vectors = Number(rows);
@@ -42,6 +50,7 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
       seq: pending === undefined ? projects.reached : pending - 1,
       waitingMs: Math.round(indexer?.announcedMs ?? 0),
       settled: isSettled && indexer?.isBusy !== true,
+      ...(recall === null || samples === null ? {} : { recall, samples }),
     };
   });
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import {
-  centreOf,
+  codeLength,
   codeOf,
+  codeText,
+  thresholdsOf,
   vectorOfBytes,
   vectorText,
 } from "../../../../src/engine/pgvector/codes.ts";
@@ -9,7 +11,14 @@ import { cosineTo } from "../../../../src/engine/pgvector/cosine.ts";
 import { DIMENSIONS } from "../../../../src/shared/limits.ts";
 import { cosine, nearVector, randomVector } from "../../../../support/api/versions.ts";
 
-const distance = (a: string, b: string) => [...a].filter((bit, i) => bit !== b[i]).length;
+/** The bits in which two codes differ. */
+function distance(a: Uint8Array, b: Uint8Array): number {
+  let bits = 0;
+  for (const [i, byte] of a.entries()) {
+    for (let rest = byte ^ (b[i] as number); rest > 0; rest &= rest - 1) bits++;
+  }
+  return bits;
+}
 
 describe.each([...DIMENSIONS])("vectors of %d dimensions", (dimension) => {
   const a = randomVector(dimension, 1);
@@ -17,29 +26,40 @@ describe.each([...DIMENSIONS])("vectors of %d dimensions", (dimension) => {
 
   test("with a single element are spread over all elements, so their codes are independent", () => {
     const single = (at: number) => new Float32Array(dimension).fill(5, at, at + 1);
-    const centre = new Float32Array(dimension);
-    const codes = [3, 4, dimension - 1].map((at) => codeOf(single(at), centre));
-    const [x, y, z] = codes as [string, string, string];
+    const thresholds = new Float32Array(codeLength(dimension));
+    const codes = [3, 4, dimension - 1].map((at) => codeOf(single(at), thresholds));
+    const [x, y, z] = codes as [Uint8Array, Uint8Array, Uint8Array];
     for (const share of [distance(x, y), distance(x, z), distance(y, z)]) {
-      expect(share / dimension).toBeCloseTo(0.5, 0);
+      expect(share / codeLength(dimension)).toBeCloseTo(0.5, 0);
     }
   });
 
   test("have codes whose distance tells their angle", () => {
-    const centre = new Float32Array(dimension);
-    const share = distance(codeOf(a, centre), codeOf(b, centre)) / dimension;
+    const thresholds = new Float32Array(codeLength(dimension));
+    const share = distance(codeOf(a, thresholds), codeOf(b, thresholds)) / codeLength(dimension);
     expect(share).toBeCloseTo(Math.acos(cosine(a, b)) / Math.PI, 1);
-    expect(codeOf(a, centre)).toHaveLength(dimension);
+    expect(codeOf(a, thresholds)).toHaveLength(codeLength(dimension) / 8);
+    expect(codeText(codeOf(a, thresholds))).toMatch(/^x[0-9a-f]+$/);
   });
 });
 
-test("codes around the centre tell vectors apart that are close to each other", () => {
+test("codes by thresholds of a sample tell vectors apart that are close to each other", () => {
   const base = randomVector(768, 1);
   const near = Array.from({ length: 50 }, (_, i) => nearVector(base, 0.1, i + 2));
   const [first, second] = near as [Float32Array, Float32Array];
-  const centred = distance(codeOf(first, centreOf(near)), codeOf(second, centreOf(near)));
-  const zero = new Float32Array(768);
-  expect(centred).toBeGreaterThan(4 * distance(codeOf(first, zero), codeOf(second, zero)));
+  const own = thresholdsOf(near);
+  const zero = new Float32Array(codeLength(768));
+  const apart = distance(codeOf(first, own), codeOf(second, own));
+  expect(apart).toBeGreaterThan(4 * distance(codeOf(first, zero), codeOf(second, zero)));
+});
+
+test("thresholds divide the elements of a sample into equal parts", () => {
+  const sample = Array.from({ length: 400 }, (_, i) => randomVector(64, i));
+  const thresholds = thresholdsOf(sample);
+  const codes = sample.map((vector) => codeOf(vector, thresholds));
+  const exceeded = codes.flatMap((code) => [...code]).map((byte) => byte.toString(2));
+  const ones = exceeded.join("").replaceAll("0", "").length;
+  expect(ones / (sample.length * codeLength(64))).toBeCloseTo(0.5, 1);
 });
 
 test("a vector is read back unchanged from the bytes that PostgreSQL sends", () => {

@@ -4,16 +4,19 @@ import {
   candidatesFor,
   planFor,
   searchStatement,
+  statementLimit,
 } from "../../../../src/engine/pgvector/search-statement.ts";
 import { tablesOf } from "../../../../src/engine/pgvector/tables.ts";
+import { SEARCH_LIMIT_MAX } from "../../../../src/shared/limits.ts";
 
 const contents = {
   placements: [0],
   applied: 1,
   chunks: 50_000,
   rows: 50_000,
-  centre: new Float32Array(768),
+  thresholds: new Float32Array(3 * 768),
   graph: true,
+  candidates: null,
 };
 
 test("the plan follows from the size of the scope and its share of the table", () => {
@@ -23,14 +26,30 @@ test("the plan follows from the size of the scope and its share of the table", (
   expect(planFor({ ...contents, rows: 1_000_000, chunks: 100_000 }, 10)).toBe("graph");
   expect(planFor({ ...contents, rows: 1_000_000, chunks: 99_999 }, 10)).toBe("scan");
   expect(planFor({ ...contents, graph: false }, 10)).toBe("scan");
-  expect(planFor({ ...contents, chunks: candidatesFor(10) }, 10)).toBe("exact");
-  expect(planFor({ ...contents, centre: null }, 10)).toBe("exact");
+  expect(planFor({ ...contents, chunks: candidatesFor(10, null) }, 10)).toBe("exact");
+  expect(planFor({ ...contents, thresholds: null }, 10)).toBe("exact");
+});
+
+test("a search compares as many candidates as were measured for its limit, or a bound before that", () => {
+  expect(candidatesFor(1, null)).toBe(400);
+  expect(candidatesFor(100, null)).toBe(2_000);
+  expect([1, 10, 55, 100].map((limit) => candidatesFor(limit, [60, 240]))).toEqual([
+    60, 60, 150, 240,
+  ]);
+  expect(candidatesFor(100, [60, 20])).toBe(60);
+  expect(planFor({ ...contents, chunks: 400, candidates: [60, 240] }, 10)).toBe("exact");
+});
+
+test("every limit is answered by one of few statements, which find at least as many", () => {
+  const limits = Array.from({ length: SEARCH_LIMIT_MAX }, (_, i) => statementLimit(i + 1));
+  for (const [i, limit] of limits.entries()) expect(limit).toBeGreaterThan(i);
+  expect(new Set(limits).size).toBeLessThan(5);
 });
 
 test("every statement names its placement, its scope and its sequence number", () => {
   const tables = tablesOf("0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55");
   for (const plan of ["exact", "scan", "graph"] as const) {
-    const ask = { tables, placement: 7, dimension: 768, limit: 10, plan };
+    const ask = { tables, placement: 7, dimension: 768, limit: 10, plan, candidates: 60 };
     const text = searchStatement({ ...ask, filtered: false });
     expect(text).toContain("s.placement = 7");
     expect(text).toContain("s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2");

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { RecallMonitor } from "../../../../src/engine/embedded/recall-monitor.ts";
 import { Searcher } from "../../../../src/engine/embedded/searcher.ts";
+import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
 import type {
   LookupRequest,
   Reply,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import type { RecallSample } from "../../../../native/index.ts";
-import { RecallMonitor } from "../../../../src/engine/embedded/recall-monitor.ts";
-import { RecallWindow } from "../../../../src/engine/embedded/recall-window.ts";
+import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
+import { RecallWindow } from "../../../../src/engine/recall/recall-window.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
