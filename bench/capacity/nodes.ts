@@ -51,6 +51,8 @@ function diskReads(projects: readonly Project[], bytes: number): number {
 /** What the node with the most of it has, over all deaths that the fleet must survive. */
 interface Peaks {
   readonly hot: number;
+  /** What `INDEX_MEMORY_BYTES` counts: memory and mapped files. */
+  readonly counted: number;
   readonly cpu: number;
   readonly searches: number;
   readonly reads: number;
@@ -73,6 +75,7 @@ export function peaksOf(projects: readonly Project[], fleet: NodeFleet, options:
   const before = held(routes, places).map((own) => total(own, ({ vectors }) => vectors));
   return {
     hot: most((own) => total(own, ({ hot }) => hot)),
+    counted: most((own) => total(own, ({ hot, mapped }) => hot + mapped)),
     cpu: share * most((own) => total(own, ({ rate, cpu }) => rate * cpu)),
     searches: share * most((own) => total(own, ({ rate }) => rate)),
     reads: share * most((own) => diskReads(own, pageBytes(gib))),

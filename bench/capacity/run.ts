@@ -15,7 +15,7 @@ import { type BenchContext, runBenchmark } from "../../support/bench/context.ts"
 import type { Output } from "../../support/bench/table.ts";
 import { type Death, playDeath } from "./death.ts";
 import { figure, MEASURED } from "./measured.ts";
-import { type NodeFleet, sizeNodes } from "./nodes.ts";
+import { type NodeFleet, peaksOf, sizeNodes } from "./nodes.ts";
 import { OPTIONS as MODEL, type Options as Model } from "./options.ts";
 import { total } from "./placement.ts";
 import type { Limit, Sized } from "./sizing.ts";
@@ -50,6 +50,8 @@ export interface StepFigures extends Cost, Sized<NodeFleet> {
   readonly name: string;
   readonly projects: readonly Project[];
   readonly cpu: number;
+  /** What INDEX_MEMORY_BYTES has to be, so that nothing is unloaded. */
+  readonly counted: number;
   readonly death?: Death | undefined;
 }
 
@@ -103,6 +105,7 @@ function takeStep(name: string, start: NodeFleet, options: Options): StepFigures
       name,
       projects,
       cpu,
+      counted: peaksOf(projects, fleet, options).counted,
       ...sized,
       ...costOf({ gib, diskBytes, rate, cpu }, databases, options),
     },
@@ -148,6 +151,7 @@ function printSteps(out: Output, steps: readonly StepFigures[]): void {
       "$ per hour",
       "$ per million",
       "of that CPU",
+      "INDEX_MEMORY_BYTES, GB",
       "max_connections",
       "bottlenecks, the first one first",
     ],
@@ -163,7 +167,7 @@ function printSteps(out: Output, steps: readonly StepFigures[]): void {
       ],
       ...[grouped(Math.max(...projects.map(({ vectors }) => vectors))), (cpu * 1_000).toFixed(2)],
       ...[money(step.perHour), money(step.perMillion), money(step.cpuPerMillion)],
-      ...[fleet.connections, describe(step)],
+      ...[grouped(step.counted / 1e9, 1), fleet.connections, describe(step)],
     );
   }
   out.head(

@@ -399,7 +399,8 @@ describe("the simulation of fleets", () => {
 
   test("computes memory, processor time and cost of a lone node as one does by hand", async () => {
     const { steps } = await measure(capacity, { ...EQUAL, steps: "2x24996" });
-    const [{ fleet, projects, cpu, gib, perHour, perMillion, met, death } = fail()] = steps;
+    const [{ fleet, projects, cpu, counted, gib, perHour, perMillion, met, death } = fail()] =
+      steps;
     expect(fleet).toMatchObject({ places: 1, replicas: 1, gib: 16 });
     expect([met, death]).toEqual([[], undefined]);
     expect(projects.map(({ vectors, rate }) => [vectors, rate])).toEqual(
@@ -408,6 +409,7 @@ describe("the simulation of fleets", () => {
     // 736 bytes and a quarter of a document each, 0.233 ms for a request and 0.3 for its walk.
     expect(projects[0]?.hot).toBeCloseTo(24_996 * (736 + 3_482 / 4), 3);
     expect(cpu).toBeCloseTo(0.000_533, 9);
+    expect(counted).toBeCloseTo(2 * 24_996 * (736 + 3_482 / 4 + 3_822), 3);
     const disk = 2 * 24_996 * (736 + 3_482 / 4 + 3_822 + 5_072);
     expect(perHour).toBeCloseTo(gib * (0.004 + 0.03 / 8) + (disk / 1e9) * (0.1 / 730), 9);
     expect(perMillion).toBeCloseTo((perHour / (20 * 3_600)) * 1e6, 6);
