@@ -37,7 +37,8 @@ export function placementCpu(vectors: number): number {
 function serverLimits(vectors: number, fleet: VectorFleet, options: Options): Limit<VectorFleet>[] {
   const { placements, serverGib } = fleet;
   const own = vectors / placements;
-  const codes = figure("pgvectorGraph") * (options.dimension / 768) + options.dimension / 8;
+  // What was measured had one bit per element; codes have three now.
+  const codes = figure("pgvectorGraph") * (options.dimension / 768) + options.dimension / 4;
   const row = 4 * options.dimension + figure("databasePerVector");
   const cached = Math.min(1, pageBytes(serverGib) / (own * row));
   const larger = serverGib < options.largest ? { ...fleet, serverGib: serverGib * 2 } : undefined;
@@ -88,7 +89,12 @@ export function sizeVectorServers(
         ...{ use: textBytes(vectors, options) / indexBytes(nodeGib), grown: nodeLarger },
       },
       ...databaseLimits(fleet, { nodes, vectors }, options),
-      fillLimit(vectors, figure("pgvectorStored"), "storing in parallel", options),
+      fillLimit(
+        vectors,
+        figure("pgvectorStored"),
+        "a higher rate than the one that was measured",
+        options,
+      ),
     ];
   });
 }
