@@ -48,7 +48,8 @@ describe("behind a proxy that removes the path of BASE_URL", () => {
     const { document } = await api.contract();
     expect(document.servers).toEqual([{ url: `https://api.example.com${BASE_PATH}` }]);
     const page = await (await fetch(`${api.url}/docs`)).text();
-    const links = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link);
+    // Without a picture, which needs no address.
+    const links = [...page.matchAll(/(?:href|src)="((?!data:)[^"]+)"/g)].map(([, link]) => link);
     expect(links.length).toBeGreaterThan(0);
     for (const link of links) expect(link).toStartWith(`${BASE_PATH}/docs/`);
   });

@@ -40,6 +40,9 @@ const SLUGS: readonly Slug[] = [
   "dependency-unavailable",
   "internal-error",
   "billing-provider-error",
+  "last-owner",
+  "user-not-found",
+  "webhook-event-not-found",
   "billing-not-configured",
 ];
 

@@ -86,7 +86,8 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const read = async () =>
       (await api.get(`/projects/${texts.slug}/index-state`, member)).body.data[0];
     const deadline = Date.now() + WAIT_MS;
-    while ((await read())?.documents !== 1 && Date.now() < deadline) await Bun.sleep(50);
+    const isDone = (state?: Json) => state?.documents === 1 && state.pending_changes === 0;
+    while (!isDone(await read()) && Date.now() < deadline) await Bun.sleep(50);
     expect(await read()).toMatchObject({ dimension: null, documents: 1, pending_changes: 0 });
   });
 

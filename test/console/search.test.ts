@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
+import { until } from "../../support/until.ts";
 import { api, key, MARKUP, owner, PHONE, signedIn, visit } from "./world.ts";
 
 setDefaultTimeout(60_000);
@@ -159,7 +160,8 @@ describe("an opened result in the console", () => {
       const box = document.querySelector(".document-text").getBoundingClientRect();
       return passage.top >= box.top && passage.bottom <= box.bottom;
     })()`;
-    expect(await page.evaluate(inView)).toBe(true);
+    // It is brought into view just after it was drawn.
+    await until(async () => (await page.evaluate(inView)) === true);
     await page.getByRole("link", { name: "Metadata" }).click();
     await page.getByText('["steel","port"]').waitFor();
     await page.getByRole("link", { name: "Chunks", exact: true }).click();

@@ -67,6 +67,7 @@ export async function startTarget(): Promise<Target> {
   const api = await startApi({ env: environment(provider) });
   const owner = await api.user({ permissions: [PERMISSION] });
   const stranger = await api.user();
+  const colleague = await api.user();
   const has = await fill(api, owner);
   const key = await api.key(owner);
   const ending = await api.project(owner);
@@ -85,6 +86,7 @@ export async function startTarget(): Promise<Target> {
       conversation_id: [has.conversation],
       message_id: has.messages,
       input_request_id: has.requests.map((request) => request.id),
+      user_id: [colleague.userId],
       webhook_id: [id],
       slug: ["unauthorized", "overloaded"],
       "X-Service-Webhook-Secret": [has.webhook.secret],
