@@ -76,7 +76,7 @@ function merged(values: Float32Array, how: "mean" | "max"): number | null {
 
 /**
  * What this process did in the last six hours, as a sample every five seconds. It takes a quarter of a
- * megabyte. Observing a request costs a few dozen nanoseconds.
+ * megabyte.
  */
 export class MetricsHistory {
   readonly #times = new Float64Array(SAMPLES_MAX);

@@ -1,10 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Project } from "../../support/accounts.ts";
-import { until } from "../../support/until.ts";
+import type { Caller } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { api, owner, signedIn, visit } from "./world.ts";
+import { api, owner, signedIn, stranger, visit } from "./world.ts";
 
 setDefaultTimeout(60_000);
+
+const POLL_MS = 200;
 
 const watched = await signedIn("#/operate");
 const { page, faults } = watched;
@@ -13,23 +16,58 @@ const { page, faults } = watched;
 const plot = (name: RegExp) => page.getByRole("img", { name });
 
 describe("operating in the console", () => {
-  test("plots show throughput, latency, lag, memory and refusals of the process as soon as there are two readings", async () => {
-    await plot(/^Throughput: requests [\d.,]+\/s$/).waitFor();
-    // Of a time without requests there is no latency.
-    await until(async () => {
+  test("plots show what the process measured before the page was opened, and then what it measures", async () => {
+    let before: Json;
+    do {
+      // Of a time without requests there is no latency.
+      await Bun.sleep(POLL_MS);
       await api.get("/projects", owner);
-      return (await plot(/^Latency: p50 [\d.]+ m?s, p99 [\d.]+ m?s$/).count()) > 0;
-    });
-    await plot(/^Lag: changes \d+$/).waitFor();
-    await plot(/^Memory: process [\d.,]+ [MG]iB, indexes [\d.,]+ \w+$/).waitFor();
-    await plot(/^Refusals: refused [\d.,]+\/s$/).waitFor();
+      before = await (await fetch(`${api.url}/metrics/history`)).json();
+    } while ((before.series.p50_ms.at(-1) ?? null) === null);
+    await visit(watched, "#/operate");
+    await plot(/^Latency: p50 [\d.]+ m?s, p99 [\d.]+ m?s$/).waitFor();
+    await plot(/^Throughput: searches [\d.,]+\/s, others [\d.,]+\/s$/).waitFor();
+    await plot(/^Recall: recall (none|[\d.]+)$/).waitFor();
+    await plot(/^Lag: oldest [\d.,]+ s$/).waitFor();
+    await plot(/^Memory: process [\d.,]+ [MG]iB$/).waitFor();
+    await plot(/^Refusals and failures: refused [\d.,]+\/s, failed [\d.,]+\/s$/).waitFor();
+    const answered = page.waitForResponse("**/metrics/history?seconds=900");
+    expect((await (await answered).json()).at.length).toBeGreaterThan(before.at.length);
   });
 
-  test("the chosen time is in the address, and a reload keeps it", async () => {
-    await page.getByLabel("15 min").check();
-    expect(new URL(page.url()).hash).toBe("#/operate?range=15");
+  test("the chosen time is asked for and in the address, and a reload keeps it", async () => {
+    const asked = page.waitForRequest("**/metrics/history?seconds=21600");
+    await page.getByLabel("6 hours").check();
+    await asked;
+    expect(new URL(page.url()).hash).toBe("#/operate?range=360");
     await page.reload();
-    expect(await page.getByLabel("15 min").isChecked()).toBe(true);
+    expect(await page.getByLabel("6 hours").isChecked()).toBe(true);
+  });
+
+  test("searches are listed with their plan and how long they took, those of foreign projects are not", async () => {
+    const chunks = await api.get("/projects/shipyard/chunks?limit=1", owner);
+    const { id } = chunks.body.data[0];
+    const of = await api.get(`/projects/shipyard/chunks/${id}/embedding`, owner);
+    const { vector, dimension } = of.body;
+    const search = (slug: string, as: Caller) =>
+      api.post(`/projects/${slug}/environments/production/search`, { vector, dimension }, as);
+    const answers = await Promise.all([search("shipyard", owner), search("vault", stranger)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const plan = answers[0].headers.get("x-search-plan") as string;
+    await visit(watched, "#/operate/slow?project=shipyard");
+    const list = page.getByRole("table", { name: "Slow searches" });
+    const row = list.getByRole("row").filter({ hasText: "vector search" }).first();
+    const text = await row.textContent();
+    expect(text).toMatch(/^[\d.]+ m?s/);
+    expect(text).toContain(plan);
+    expect(text).toContain("production");
+    await visit(watched, "#/operate/slow?project=vault");
+    await page
+      .getByRole("alert")
+      .getByText(/vault|project/i)
+      .first()
+      .waitFor();
+    expect(await list.count()).toBe(0);
   });
 
   test("the audit log of a project says who did what", async () => {
@@ -39,14 +77,15 @@ describe("operating in the console", () => {
     expect(await row.textContent()).toContain("ada@example.com");
   });
 
-  test("a delivery opens with the payload that was sent", async () => {
+  test("a project leads to its deliveries, and each opens with the payload that was sent", async () => {
     const [project] = await api.sql<
       Project[]
     >`SELECT id, slug FROM projects WHERE slug = 'shipyard'`;
     const webhook = await addWebhook(api.sql, project as Project, { id: "builds" });
     const headers = { ...webhook.headers, "idempotency-key": "build-7" };
     await api.send("POST", webhook.path, { json: { build: { number: 7 } }, headers });
-    await visit(watched, "#/operate/deliveries?project=shipyard");
+    await visit(watched, "#/projects/shipyard");
+    await page.getByRole("link", { name: "Webhook deliveries" }).click();
     const row = page.getByRole("row").filter({ hasText: "build-7" });
     await row.getByRole("button", { name: "Payload" }).click();
     const dialog = page.getByRole("dialog", { name: "Delivery to builds" });

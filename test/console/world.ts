@@ -66,7 +66,8 @@ async function filledProject(as: Caller, slug: string, files: readonly object[])
   }
 }
 
-const stranger = await api.user();
+/** The owner of the vault. */
+export const stranger = await api.user();
 await Promise.all([
   filledProject(owner, "shipyard", FILES),
   filledProject(stranger, "vault", [file("secret.md", "# Secret\n\nThe crane is made of gold.")]),

@@ -21,8 +21,10 @@ interface Series {
 
 interface PlotProps {
   readonly title: string;
-  /** Seconds since 1970. */
+  /** Seconds since 1970, at least one. */
   readonly times: readonly number[];
+  /** How long the axis goes back from the last time. */
+  readonly seconds: number;
   /** One or two, in the two accents. */
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
@@ -35,9 +37,17 @@ interface PlotProps {
 /** The value of a colour or size of the design. */
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
+/** The values between two that are unknown, which no line leads to. */
+function alone({ data }: UPlot, series: number): number[] {
+  const values = data[series] ?? [];
+  const isKnown = (index: number) => (values[index] ?? null) !== null;
+  return [...values.keys()].filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
+}
+
 function optionsOf(
   width: number,
   { series, format, top, bottom = 0 }: PlotProps,
+  shown: () => PlotProps,
   onPoint: (index: number | null) => void,
 ): UPlot.Options {
   const axis = {
@@ -53,6 +63,13 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
     scales: {
+      x: {
+        range: () => {
+          const { times, seconds } = shown();
+          const last = times.at(-1) ?? 0;
+          return [last - seconds, last];
+        },
+      },
       y: {
         range: (_, low, high) => [Math.min(low, bottom), top ?? (high > 0 ? high * HEADROOM : 1)],
       },
@@ -80,7 +97,7 @@ function optionsOf(
         label,
         stroke: strokes[index] ?? token("--text"),
         width: 2,
-        points: { show: false },
+        points: { show: false, filter: alone, size: 4, fill: strokes[index] ?? token("--text") },
       })),
     ],
   };
@@ -105,7 +122,7 @@ export function Plot(props: PlotProps) {
       plot.current?.destroy();
       const { current } = latest;
       plot.current = new UPlot(
-        optionsOf(element.clientWidth, current, setPoint),
+        optionsOf(element.clientWidth, current, () => latest.current, setPoint),
         dataOf(current),
         element,
       );

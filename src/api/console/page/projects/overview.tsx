@@ -1,7 +1,6 @@
 import { counted, dateTime } from "../base/format.ts";
 import { hrefOf } from "../base/router.ts";
 import { Facts, Panel } from "../parts/page.tsx";
-import { Deliveries } from "./deliveries.tsx";
 import { IndexPanel } from "./index-panel.tsx";
 import type { ProjectProps } from "./project-props.ts";
 import { QuotasPanel } from "./quotas-panel.tsx";
@@ -16,7 +15,12 @@ export function Overview({ project }: ProjectProps) {
     <>
       <div class="columns">
         <IndexPanel project={slug} />
-        <Panel title="Project">
+        <Panel
+          title="Project"
+          actions={
+            <a href={hrefOf(["operate", "deliveries"], { project: slug })}>Webhook deliveries</a>
+          }
+        >
           <Facts
             of={[
               ["Environments", link("releases", counted(environments.length, "environment"))],
@@ -30,7 +34,6 @@ export function Overview({ project }: ProjectProps) {
         </Panel>
       </div>
       <QuotasPanel project={slug} />
-      <Deliveries project={slug} />
     </>
   );
 }

@@ -45,12 +45,12 @@ export function SettingsView({ project, reload }: ProjectProps) {
       <Panel
         title="Delete the project"
         lead="Its files, releases, keys and members' access are gone for good."
-        actions={
+      >
+        <div class="actions">
           <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
             Delete project
           </Button>
-        }
-      >
+        </div>
         {deleting && (
           <Confirm
             title={`Delete ${project.name}`}
