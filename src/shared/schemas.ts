@@ -5,7 +5,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 /** How paths name a project. */
 export const project_reference = Type.String({
   description: "The project's id or slug.",
-  examples: ["handbook"],
+  examples: ["demo"],
 });
 
 /** The parameters of a path that names nothing but a project. */

@@ -76,7 +76,7 @@ const EXAMPLE: AuditPage = {
       },
     },
   ],
-  page_info: { self: "/projects/handbook/audit", first: null, next: null, prev: null },
+  page_info: { self: "/projects/demo/audit", first: null, next: null, prev: null },
 };
 
 const entryOf = ({ id: _, project: _project, at, ...entry }: AuditEntry) => ({

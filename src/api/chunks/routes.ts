@@ -23,9 +23,9 @@ const EXAMPLE: ChunkPage = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/chunks?limit=1",
+    self: "/projects/demo/chunks?limit=1",
     first: null,
-    next: "/projects/handbook/chunks?limit=1&cursor=4mUv0Zx7",
+    next: "/projects/demo/chunks?limit=1&cursor=4mUv0Zx7",
     prev: null,
   },
 };

@@ -22,7 +22,7 @@ const EXAMPLE: Comparison = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/compare?base_release=v1.4.0&environment=production",
+    self: "/projects/demo/compare?base_release=v1.4.0&environment=production",
     first: null,
     next: null,
     prev: null,

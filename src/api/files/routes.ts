@@ -56,9 +56,9 @@ const EXAMPLE: File = {
 const PAGE_EXAMPLE: FilePage = {
   data: [SUMMARY],
   page_info: {
-    self: "/projects/handbook/files?limit=1",
+    self: "/projects/demo/files?limit=1",
     first: null,
-    next: "/projects/handbook/files?limit=1&cursor=4mUv0Zx7",
+    next: "/projects/demo/files?limit=1&cursor=4mUv0Zx7",
     prev: null,
   },
 };

@@ -34,7 +34,7 @@ const EXAMPLE: LookupPage = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/knowledge/lookup",
+    self: "/projects/demo/knowledge/lookup",
     first: null,
     next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
     prev: null,

@@ -13,7 +13,7 @@ const EXAMPLE_MESSAGE: McpMessage = {
   jsonrpc: "2.0",
   id: 1,
   method: "tools/call",
-  params: { name: "lookup", arguments: { project_reference: "handbook", query: "snapshots" } },
+  params: { name: "lookup", arguments: { project_reference: "demo", query: "snapshots" } },
 };
 
 const EXAMPLE_ANSWER = {

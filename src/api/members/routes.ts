@@ -17,7 +17,7 @@ const EXAMPLE: ProjectMember = {
 
 const PAGE_EXAMPLE: MemberPage = {
   data: [EXAMPLE],
-  page_info: { self: "/projects/handbook/members", first: null, next: null, prev: null },
+  page_info: { self: "/projects/demo/members", first: null, next: null, prev: null },
 };
 
 const MEMBERS_PATH = "/projects/{project_reference}/members";

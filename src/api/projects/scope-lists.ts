@@ -70,7 +70,7 @@ const ReleasePage = Type.Object(
 );
 
 const linksOf = (list: string) => ({
-  ...{ self: `/projects/handbook/${list}`, first: null, next: null, prev: null },
+  ...{ self: `/projects/demo/${list}`, first: null, next: null, prev: null },
 });
 
 const ENVIRONMENTS_EXAMPLE: Static<typeof EnvironmentPage> = {

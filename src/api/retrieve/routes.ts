@@ -44,7 +44,7 @@ const EXAMPLE: RetrievePage = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/retrieve",
+    self: "/projects/demo/retrieve",
     first: null,
     next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
     prev: null,

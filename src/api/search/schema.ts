@@ -221,7 +221,7 @@ export const exampleResponse: Static<typeof SearchResponse> = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/environments/production/search",
+    self: "/projects/demo/environments/production/search",
     first: null,
     next: null,
     prev: null,

@@ -77,7 +77,7 @@ const EXAMPLE: WebhookEventPage = {
     },
   ],
   page_info: {
-    self: "/projects/handbook/webhook-events",
+    self: "/projects/demo/webhook-events",
     first: null,
     next: null,
     prev: null,
