@@ -158,6 +158,12 @@ await runProgram(async () => {
   await eventually(stored, (rows) => rows === vectors.length);
   const storedAt = performance.now();
   await untilComplete(world);
+  const measured = async () => {
+    const [row] = await api.sql<{ candidates: number[] | null }[]>`
+      SELECT candidates FROM tessera_vectors.tables`;
+    return row?.candidates ?? null;
+  };
+  const candidates = await eventually(measured, (each) => each !== null);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   say(
     `${vectors.length} vectors of ${DIMENSION} dimensions (${KIND}): committed in ${seconds(written - startedAt)} s,`,
@@ -165,6 +171,7 @@ await runProgram(async () => {
   say(
     `stored ${seconds(storedAt - written)} s after that, with a graph ${seconds(performance.now() - storedAt)} s later`,
   );
+  say(`candidates for the limits 10 and 100: ${candidates?.join(", ")}`);
   const recall = await measureScope(world, "production", versions);
   await measureBaseline(world, recall, chunksOf(versions));
   for (const share of [10, 100]) {

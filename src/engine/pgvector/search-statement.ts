@@ -14,7 +14,7 @@ import type { ProjectTables } from "./tables.ts";
 const VECTOR_GRAPH_STEP_COST = 12;
 
 /** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
-export const VECTOR_GRAPH_EF = 64;
+export const VECTOR_GRAPH_EF = 100;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
