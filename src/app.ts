@@ -120,7 +120,11 @@ function historyOf({ metrics, baseUrl, log }: Services, request: Request): Respo
   return problemResponse(invalid([{ field: "seconds", message }]), { baseUrl, requestId, log });
 }
 
-function mountProbes(app: Elysia, services: Services): Elysia {
+function mountProbes(
+  app: Elysia,
+  services: Services,
+  start: () => Promise<void> | undefined,
+): Elysia {
   const { readiness, metrics } = services;
   return app
     .get("/livez", () => Response.json({ status: "ok" }))
@@ -137,7 +141,10 @@ function mountProbes(app: Elysia, services: Services): Elysia {
           headers: { "content-type": metrics.registry.contentType },
         }),
     )
-    .get("/metrics/history", ({ request }) => historyOf(services, request)) as unknown as Elysia;
+    .get("/metrics/history", async ({ request }) => {
+      await start();
+      return historyOf(services, request);
+    }) as unknown as Elysia;
 }
 
 /** The application: probes, documentation, console and every operation. */
@@ -156,6 +163,6 @@ export function buildApp(services: Services): Elysia {
   mountStartPage(app, baseUrl, {
     ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
   });
-  mountProbes(app, services);
+  mountProbes(app, services, start);
   return mountOperations(app, operations, context, PROBE_PATHS);
 }

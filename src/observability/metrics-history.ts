@@ -49,6 +49,12 @@ interface HistoryAnswer {
   readonly series: Readonly<Record<Exclude<Column, Kind>, readonly (number | null)[]>>;
 }
 
+/** Merged samples: the first one of each point, and the values of all points. */
+interface Points {
+  readonly starts: readonly number[];
+  readonly columns: Readonly<Record<Column, (number | null)[]>>;
+}
+
 function bucketOf(milliseconds: number): number {
   const position = Math.floor((Math.log2(milliseconds) - FIRST_EXPONENT) * BUCKETS_PER_DOUBLING);
   return Math.max(0, Math.min(BUCKETS - 1, position));
@@ -91,6 +97,8 @@ export class MetricsHistory {
   #refusals = 0;
   #errors = 0;
   #sampledAt: number;
+  /** By the samples of a point, until the next sample. */
+  readonly #points = new Map<number, Points>();
   /** Since when changes have waited to be indexed. */
   #laggingSince: number | undefined;
 
@@ -139,6 +147,7 @@ export class MetricsHistory {
       index_lag_seconds: (now - (this.#laggingSince ?? now)) / 1_000,
       recall: recall ?? Number.NaN,
     };
+    this.#points.clear();
     const at = this.#taken++ % SAMPLES_MAX;
     this.#times[at] = now;
     for (const name of COLUMNS) this.#columns[name][at] = values[name];
@@ -152,26 +161,41 @@ export class MetricsHistory {
     const wanted = Math.ceil((seconds * 1_000) / SAMPLE_INTERVAL_MS);
     const samples = Math.min(wanted, SAMPLES_MAX, this.#taken);
     const width = Math.max(1, Math.ceil(samples / HISTORY_POINTS_MAX));
-    // Aligned, so that a point has the same samples in every answer.
+    const { starts, columns } = this.#pointsOf(width);
     const oldest = this.#taken - samples;
-    const first = Math.ceil(oldest / width) * width;
-    const starts: number[] = [];
-    for (let start = first; start + width <= this.#taken; start += width) {
-      if (now - this.#timeOf(start) <= seconds * 1_000) starts.push(start);
-    }
+    const first = starts.findIndex(
+      (start) => start >= oldest && now - this.#timeOf(start) <= seconds * 1_000,
+    );
+    const from = first < 0 ? starts.length : first;
+    const all = Object.fromEntries(COLUMNS.map((name) => [name, columns[name].slice(from)]));
+    const { search, lookup, retrieve, other, ...series } = all as Points["columns"];
+    return {
+      interval_seconds: (width * SAMPLE_INTERVAL_MS) / 1_000,
+      at: starts.slice(from).map((start) => this.#timeOf(start + width - 1) / 1_000),
+      requests_per_second: { search, lookup, retrieve, other },
+      series,
+    };
+  }
+
+  /** The last points of so many samples each. They are merged once between two samples, however many ask. */
+  #pointsOf(width: number): Points {
+    const known = this.#points.get(width);
+    if (known !== undefined) return known;
+    // Aligned, so that a point has the same samples in every answer.
+    const end = Math.floor(this.#taken / width);
+    const kept = Math.ceil(Math.max(0, this.#taken - SAMPLES_MAX) / width);
+    const first = Math.max(kept, end - HISTORY_POINTS_MAX);
+    const length = Math.max(0, end - first);
+    const starts = Array.from({ length }, (_, i) => (first + i) * width);
     const column = (name: Column) =>
       starts.map((start) => {
         const values = Float32Array.from({ length: width }, (_, i) => this.#at(name, start + i));
         return merged(values, MERGED[name]);
       });
-    const all = Object.fromEntries(COLUMNS.map((name) => [name, column(name)]));
-    const { search, lookup, retrieve, other, ...series } = all as Record<Column, (number | null)[]>;
-    return {
-      interval_seconds: (width * SAMPLE_INTERVAL_MS) / 1_000,
-      at: starts.map((start) => this.#timeOf(start + width - 1) / 1_000),
-      requests_per_second: { search, lookup, retrieve, other },
-      series,
-    };
+    const columns = Object.fromEntries(COLUMNS.map((name) => [name, column(name)]));
+    const points = { starts, columns: columns as Points["columns"] };
+    this.#points.set(width, points);
+    return points;
   }
 
   #timeOf(sample: number): number {
