@@ -15,6 +15,11 @@ export const ProjectParams = Type.Object({ project_reference });
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
+export const uuid = (description: string) => Type.String({ format: "uuid", description });
+
+/** A number of things. */
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+
 /** An entry of the frontmatter of a file. */
 export const FrontmatterEntry = Type.Object(
   {

@@ -1,12 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PageQuery } from "../../http/pages.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable } from "../../shared/schemas.ts";
+import { count, nullable, uuid } from "../../shared/schemas.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 
 const { environment, release } = ScopeQuery.properties;
-const uuid = (description: string) => Type.String({ format: "uuid", description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const ComparisonQuery = Type.Object({
   base_environment: Type.Optional({

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+import { count } from "../../shared/schemas.ts";
 
 const FieldValue = Type.Object(
   {

@@ -4,11 +4,10 @@ import { FilterParameter } from "../../shared/filter/schema.ts";
 import { STORABLE } from "../../shared/formats.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { FrontmatterEntry, nullable, ProjectParams } from "../../shared/schemas.ts";
+import { count, FrontmatterEntry, nullable, ProjectParams } from "../../shared/schemas.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 
 const text = (description: string) => Type.String({ description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
 
 export const FileListQuery = Type.Object({

@@ -5,9 +5,7 @@ import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { isComplete, readIndexReports } from "../../engine/indexing/changes/index-state.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
-
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
 
 const IndexState = Type.Object(
   {

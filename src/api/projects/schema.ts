@@ -8,8 +8,8 @@ import {
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
+import { uuid } from "../../shared/schemas.ts";
 
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const nullableText = (description: string) =>

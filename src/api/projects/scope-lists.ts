@@ -6,7 +6,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { nullable, ProjectParams, uuid } from "../../shared/schemas.ts";
 import {
   type ListedEnvironment,
   type ListedRelease,
@@ -15,7 +15,6 @@ import {
   readReleases,
 } from "./contents.ts";
 
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const fileCount = (description: string) => Type.Integer({ minimum: 0, description });

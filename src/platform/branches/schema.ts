@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { project_reference } from "../../shared/schemas.ts";
+import { project_reference, uuid } from "../../shared/schemas.ts";
 
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 

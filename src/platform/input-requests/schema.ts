@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { uuid } from "../../shared/schemas.ts";
 
 export const AnswerParams = Type.Object({
   conversation_id: Type.String({
@@ -20,7 +21,6 @@ export const AnswerBody = Type.Object(
   { title: "NewInputResponse" },
 );
 
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const document = (description: string) =>

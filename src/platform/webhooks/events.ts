@@ -9,10 +9,8 @@ import { jsonText } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { nullable, ProjectParams, uuid } from "../../shared/schemas.ts";
 import { type EventPosition, type ListedEventRow, readEvents, readFullEvent } from "./queries.ts";
-
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 
 const EventParams = Type.Object({
   ...ProjectParams.properties,

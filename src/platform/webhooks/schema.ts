@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ProblemBody } from "../../problem/problem.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
+import { uuid } from "../../shared/schemas.ts";
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({
@@ -45,7 +46,6 @@ export const WebhookHeaders = Type.Object({
 /** The headers that may carry the idempotency key, in order of precedence. */
 export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 
-const uuid = (description: string) => Type.String({ format: "uuid", description });
 const text = (description: string) => Type.String({ description });
 const moment = (description: string) => Type.String({ format: "date-time", description });
 
