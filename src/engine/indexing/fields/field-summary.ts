@@ -1,4 +1,5 @@
 import type { Scalar } from "../../../shared/filter/compile.ts";
+import type { Steps } from "../../../shared/filter/steps.ts";
 import { hasDocument } from "../../text/index.ts";
 import type { NumberSet } from "../versions/version-index.ts";
 import type { Column } from "./column.ts";
@@ -51,7 +52,7 @@ function* countFiles(
   column: Column,
   scope: NumberSet,
   firstChunks: Uint32Array | null,
-): Generator<void, ColumnCounts> {
+): Steps<ColumnCounts> {
   const { length } = column.values;
   const byCode = new Uint32Array(length);
   /** The last version that had each value, from 1. */
@@ -96,7 +97,7 @@ function* summaryOf(
   name: string,
   { values }: Column,
   { files, byCode }: ColumnCounts,
-): Generator<void, FieldSummary> {
+): Steps<FieldSummary> {
   const best: CountedValue[] = [];
   const types = new Set<string>();
   let distinct = 0;
@@ -119,10 +120,7 @@ function* summaryOf(
  * after every short step; what was found is void if the versions got other numbers in between. Values beyond
  * the bounds of columns are left out.
  */
-export function* summariseFields(
-  project: FieldProject,
-  scope: NumberSet,
-): Generator<void, FieldSummary[]> {
+export function* summariseFields(project: FieldProject, scope: NumberSet): Steps<FieldSummary[]> {
   const { path, frontmatter, metadata } = project.columns;
   const columns = [
     ...[...frontmatter.columns].map(([at, column]) => [`frontmatter.${at}`, column, null] as const),
