@@ -41,8 +41,9 @@ export class Maintenance {
   async build(): Promise<void> {
     const tables = await this.sql<TableRow[]>`
       SELECT project_id, dimension, rows, graph FROM ${this.sql(SCHEMA)}.tables
-      WHERE rows >= ${VECTOR_CODED_MIN_ROWS}
-        AND (NOT graph OR rows > ${VECTOR_RECALIBRATED_GROWTH} * coalesce(calibrated_rows, 0))
+      WHERE (NOT coded AND rows >= ${VECTOR_CODED_MIN_ROWS})
+        OR (rows >= ${VECTOR_GRAPH_MIN_ROWS}
+          AND (NOT graph OR rows > ${VECTOR_RECALIBRATED_GROWTH} * coalesce(calibrated_rows, 0)))
       ORDER BY rows`;
     for (const { project_id, dimension, rows, graph } of tables) {
       const project = this.projects.stored(project_id);

@@ -149,23 +149,27 @@ export class ProjectStore {
       pending = new Map();
       bytes = 0;
     };
-    for await (const rows of batches) {
-      for (const row of rows) {
-        counts.note(row.file_version_id);
-        if (row.id === null) continue;
-        const vector = vectorOf(row);
-        if (vector === null) {
-          unusable.push(row.id);
-          continue;
+    try {
+      for await (const rows of batches) {
+        for (const row of rows) {
+          counts.note(row.file_version_id);
+          if (row.id === null) continue;
+          const vector = vectorOf(row);
+          if (vector === null) {
+            unusable.push(row.id);
+            continue;
+          }
+          await this.#ensureTable(row.dimension);
+          bytes += this.#addTo(pending, row, vector);
+          counts.add(row.file_version_id, row.dimension);
         }
-        await this.#ensureTable(row.dimension);
-        bytes += this.#addTo(pending, row, vector);
-        counts.add(row.file_version_id, row.dimension);
+        if (bytes >= VECTOR_COPY_BYTES) await write();
       }
-      if (bytes >= VECTOR_COPY_BYTES) await write();
+      await write();
+    } finally {
+      // Also after a failure: a further attempt must not overlap with this one.
+      await writing;
     }
-    await write();
-    await writing;
     return unusable;
   }
 
