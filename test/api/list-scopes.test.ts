@@ -55,7 +55,7 @@ for (const [list, names] of [
       expect((await api.get(second.page_info.prev, member)).body.data).toEqual(first.data);
     });
 
-    test("a page size that is none is refused by name, and a cursor of another project", async () => {
+    test("an invalid page size is refused by name, and so is a cursor of another project", async () => {
       const answer = await api.get(`${at(list)}?limit=0`, member);
       expect([answer.status, answer.body.errors[0].field]).toEqual([400, "limit"]);
       const other = await api.project(member);

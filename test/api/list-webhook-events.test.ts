@@ -111,7 +111,7 @@ describe("GET /projects/{project_reference}/webhook-events/{event_id}", () => {
     expect(listed).toContainEqual(rest);
   });
 
-  test("a payload that is no JSON is a string", async () => {
+  test("a payload that is not JSON is returned as a string", async () => {
     const headers = { ...webhook.headers, "content-type": "text/plain" };
     const { body } = await api.send("POST", webhook.path, { body: "deployed", headers });
     const answer = await api.get(pathOf(body.webhook_event_id), editor);

@@ -207,7 +207,7 @@ describe("GET /metrics/history", () => {
     expect(Math.abs((body.at.at(-1) as number) - Date.now() / 1_000)).toBeLessThan(60);
   });
 
-  test("a range that is none, or longer than six hours, is refused by name", async () => {
+  test("a range that is not a number of seconds, or longer than six hours, is refused by name", async () => {
     for (const query of ["?seconds=0", "?seconds=21601", "?seconds=1e3", "?seconds="]) {
       const { status, body } = await read(query);
       expect([status, body.errors[0].field]).toEqual([400, "seconds"]);

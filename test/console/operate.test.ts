@@ -19,7 +19,7 @@ describe("operating in the console", () => {
   test("plots show what the process measured before the page was opened, and then what it measures", async () => {
     let before: Json;
     do {
-      // Of a time without requests there is no latency.
+      // Where there were no requests, there is no latency.
       await Bun.sleep(POLL_MS);
       await api.get("/projects", owner);
       before = await (await fetch(`${api.url}/metrics/history`)).json();

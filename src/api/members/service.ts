@@ -78,7 +78,7 @@ export async function setMember(
   });
 }
 
-/** Ends a membership. Throws as `setMember` does, and `user-not-found` for a user who is no member. */
+/** Ends a membership. Throws the same problems as `setMember`; `user-not-found` also when the user is not a member. */
 export async function endMembership(sql: Sql, call: ChangeCall): Promise<void> {
   await changing(sql, call, async (tx, projectId, userId) => {
     const outcome = await removeMember(tx, projectId, userId);

@@ -62,7 +62,10 @@ const restrictionOf = (question: Question) => {
   return filter === undefined ? {} : { filter };
 };
 
-/** What a retrieval asks besides the query or the vector. People judge what they see: there is no threshold. */
+/**
+ * The body of a retrieval without the query or the vector. Nothing is left out for a low score, because people see the
+ * scores and judge for themselves.
+ */
 export function optionsOf(question: Question): Record<string, unknown> {
   const byVector = question.query === "";
   const mode = byVector ? "semantic" : question.mode;

@@ -31,7 +31,7 @@ export function questionOf({ params }: Route): Question {
   };
 }
 
-/** The filter as an object; undefined without one or if it is no object yet. */
+/** The filter as an object; undefined without a filter, and while its text is not the JSON of an object. */
 export function filterOf({ filter }: Question): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(filter);
