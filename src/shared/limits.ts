@@ -102,7 +102,7 @@ export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
 export const SEARCH_WORKERS_MAX = 256;
 /** How far search workers step back behind the main thread, where it knows priorities of threads. */
-export const SEARCH_WORKER_NICENESS = 3;
+export const SEARCH_WORKER_NICENESS = 7;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
@@ -110,7 +110,7 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Those that may start in one turn of the event loop; one tenant alone has half of them. */
-export const ADMISSION_STARTS_MAX = 32;
+export const ADMISSION_STARTS_MAX = 16;
 /** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
 export const DATABASE_PLACES_MAX = 24;
 /** Requests of each kind that may wait for a place. */
@@ -122,8 +122,8 @@ export const SEARCH_BATCH_MAX_MS = 2;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /**
- * Searches and lookups may together use this much of one turn of the main thread's event loop; the rest
- * go to workers. `bench/search/inline.ts` measures what it does to other requests.
+ * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
+ * rest go to workers. `bench/overload/inline.ts` measures what it does to other requests.
  */
 export const SEARCH_INLINE_DEFAULT_MS = 1;
 export const SEARCH_INLINE_MAX_MS = 100;

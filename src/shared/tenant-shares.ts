@@ -73,17 +73,22 @@ export class FairPlaces {
 
   constructor(private readonly places: number) {}
 
-  /** True when the tenant holds less than its share. */
-  hasRoom(tenant: string): boolean {
-    return (this.#held.get(tenant) ?? 0) < this.places - this.#taken;
+  /** True when the tenant would hold no more than its share with so many more. */
+  hasRoom(tenant: string, count = 1): boolean {
+    return (this.#held.get(tenant) ?? 0) + count <= this.places - this.#taken;
   }
 
   /** Takes a place. False when the tenant holds its share. */
   take(tenant: string): boolean {
     if (!this.hasRoom(tenant)) return false;
-    this.#held.set(tenant, (this.#held.get(tenant) ?? 0) + 1);
-    this.#taken++;
+    this.hold(tenant, 1);
     return true;
+  }
+
+  /** Takes so many places, whether or not there is room. */
+  hold(tenant: string, count: number): void {
+    this.#held.set(tenant, (this.#held.get(tenant) ?? 0) + count);
+    this.#taken += count;
   }
 
   release(tenant: string): void {
@@ -91,5 +96,11 @@ export class FairPlaces {
     if (held === 0) this.#held.delete(tenant);
     else this.#held.set(tenant, held);
     this.#taken--;
+  }
+
+  /** Frees all places. */
+  clear(): void {
+    this.#held.clear();
+    this.#taken = 0;
   }
 }

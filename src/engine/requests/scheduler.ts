@@ -6,6 +6,8 @@ import {
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../shared/limits.ts";
+import { FairPlaces } from "../../shared/tenant-shares.ts";
+import { CostTable } from "./cost-table.ts";
 import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
@@ -35,46 +37,6 @@ type WaitKind = EngineRequest["kind"] | "exact_search";
 
 /** A request of a scope that has not been measured. */
 const UNKNOWN_COST_MS = 1;
-
-/** Costs that are remembered. */
-const COSTS_MAX = 20_000;
-
-/** A query of this length costs twice as much as an empty one would. */
-const BASE_CHARS = 16;
-
-/** Requests of which one tells what another will cost. */
-function keyOf(request: EngineRequest): string {
-  const { kind, scope } = request;
-  if (kind === "search") return scope.id;
-  if (kind === "retrieve") return `${scope.id} ${request.mode}`;
-  // Browsing costs next to nothing, which must not make queries look cheap.
-  return `${scope.id} ${request.query === null ? "browse" : "query"}`;
-}
-
-/** By what the cost of a request is divided to compare it with others. */
-function sizeOf(request: EngineRequest): number {
-  return request.kind === "search" ? 1 : BASE_CHARS + (request.query?.length ?? 0);
-}
-
-/** What recent requests have cost on average in milliseconds, by kind and scope. */
-class CostTable {
-  readonly #costs = new Map<string, number>();
-
-  /** What a request will probably cost; undefined when none like it has been measured. */
-  expected(request: EngineRequest): number | undefined {
-    const cost = this.#costs.get(keyOf(request));
-    return cost === undefined ? undefined : cost * sizeOf(request);
-  }
-
-  record(request: EngineRequest, milliseconds: number): void {
-    const key = keyOf(request);
-    const cost = milliseconds / sizeOf(request);
-    const known = this.#costs.get(key);
-    if (known === undefined && this.#costs.size >= COSTS_MAX) this.#costs.clear();
-    // A moving average, because a single slow request may only mean that a thread was interrupted.
-    this.#costs.set(key, known === undefined ? cost : known + (cost - known) / 8);
-  }
-}
 
 function waitKindOf(request: EngineRequest): WaitKind {
   return request.kind === "search" && request.exact ? "exact_search" : request.kind;
@@ -110,11 +72,12 @@ export class Scheduler {
   #turnSince: number | undefined;
   /** How long turns of the event loop take at present. */
   #turnMs = 0;
-  /** How long requests have run on this thread in this turn. */
-  #inlineMs = 0;
+  /** The milliseconds for which requests have run on this thread in this turn. */
+  readonly #inline: FairPlaces;
 
   /**
-   * @param maxInlineMs how long requests may run on this thread per turn; 0 leaves all to the workers
+   * @param maxInlineMs how long requests of one tenant alone may run on this thread per turn; others have
+   *   as much again. 0 leaves all to the workers
    * @param waited called with the milliseconds for which a request waited for a worker
    */
   constructor(
@@ -122,6 +85,7 @@ export class Scheduler {
     private readonly maxInlineMs: number,
     private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
   ) {
+    this.#inline = new FairPlaces(2 * maxInlineMs);
     this.#maxExact = Math.max(1, pool.workers - 1);
     const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
     this.#queue = new FairQueue({
@@ -180,16 +144,19 @@ export class Scheduler {
     return this.pool.close();
   }
 
-  /** When the workers have enough to do, tenants with their share of what waits leave this thread to the others. */
+  /**
+   * Tenants share the time of this thread, and when the workers have enough to do, those with their share of
+   * what waits leave it to the others. So a tenant who asks seldom waits for no worker.
+   */
   #canRunInline({ scope }: EngineRequest, cost: number): boolean {
     if (this.#queue.work >= this.#batchMs && this.#queue.hasShare(scope.tenant)) return false;
-    return this.maxInlineMs > 0 && this.#inlineMs + cost <= this.maxInlineMs;
+    return this.maxInlineMs > 0 && this.#inline.hasRoom(scope.tenant, cost);
   }
 
   #runInline(request: EngineRequest): Reply {
     const startedAt = performance.now();
     const reply = run(request);
-    this.#inlineMs += performance.now() - startedAt;
+    this.#inline.hold(request.scope.tenant, performance.now() - startedAt);
     this.#recordCost(request, reply);
     return reply;
   }
@@ -211,7 +178,7 @@ export class Scheduler {
       const turnMs = performance.now() - since;
       this.#turnMs = Math.max(turnMs, this.#turnMs + (turnMs - this.#turnMs) / 8);
       this.#turnSince = undefined;
-      this.#inlineMs = 0;
+      this.#inline.clear();
       this.#flush();
     });
   }

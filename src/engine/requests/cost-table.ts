@@ -1,0 +1,41 @@
+import type { EngineRequest } from "./request.ts";
+
+/** Costs that are remembered. */
+const COSTS_MAX = 20_000;
+
+/** A query of this length costs twice as much as an empty one would. */
+const BASE_CHARS = 16;
+
+/** Requests of which one tells what another will cost. */
+function keyOf(request: EngineRequest): string {
+  const { kind, scope } = request;
+  if (kind === "search") return scope.id;
+  if (kind === "retrieve") return `${scope.id} ${request.mode}`;
+  // Browsing costs next to nothing, which must not make queries look cheap.
+  return `${scope.id} ${request.query === null ? "browse" : "query"}`;
+}
+
+/** By what the cost of a request is divided to compare it with others. */
+function sizeOf(request: EngineRequest): number {
+  return request.kind === "search" ? 1 : BASE_CHARS + (request.query?.length ?? 0);
+}
+
+/** What recent requests have cost on average in milliseconds, by kind and scope. */
+export class CostTable {
+  readonly #costs = new Map<string, number>();
+
+  /** What a request will probably cost; undefined when none like it has been measured. */
+  expected(request: EngineRequest): number | undefined {
+    const cost = this.#costs.get(keyOf(request));
+    return cost === undefined ? undefined : cost * sizeOf(request);
+  }
+
+  record(request: EngineRequest, milliseconds: number): void {
+    const key = keyOf(request);
+    const cost = milliseconds / sizeOf(request);
+    const known = this.#costs.get(key);
+    if (known === undefined && this.#costs.size >= COSTS_MAX) this.#costs.clear();
+    // A moving average, because a single slow request may only mean that a thread was interrupted.
+    this.#costs.set(key, known === undefined ? cost : known + (cost - known) / 8);
+  }
+}
