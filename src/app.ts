@@ -47,6 +47,7 @@ import { conversationOperations } from "./platform/conversations/routes.ts";
 import { inputRequestOperations } from "./platform/input-requests/routes.ts";
 import { webhookOperations } from "./platform/webhooks/routes.ts";
 import { invalid } from "./problem/problem.ts";
+import { SharedWork } from "./shared/shared-work.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
 export interface Services {
@@ -126,21 +127,23 @@ function mountProbes(
   start: () => Promise<void> | undefined,
 ): Elysia {
   const { readiness, metrics } = services;
+  const { registry } = metrics;
+  const checks = new SharedWork(() => readiness.reasons());
+  const scrapes = new SharedWork(async () => new TextEncoder().encode(await registry.metrics()));
   return app
     .get("/livez", () => Response.json({ status: "ok" }))
     .get("/readyz", async () => {
-      const reasons = await readiness.reasons();
+      await start();
+      const reasons = await checks.run();
       const ready = Object.keys(reasons).length === 0;
       const body = { status: ready ? "ready" : "not_ready", reasons };
       return Response.json(body, { status: ready ? 200 : 503 });
     })
-    .get(
-      "/metrics",
-      async () =>
-        new Response(await metrics.registry.metrics(), {
-          headers: { "content-type": metrics.registry.contentType },
-        }),
-    )
+    .get("/metrics", async () => {
+      await start();
+      const headers = { "content-type": registry.contentType };
+      return new Response(await scrapes.run(), { headers });
+    })
     .get("/metrics/history", async ({ request }) => {
       await start();
       return historyOf(services, request);
