@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
+import { run } from "../../src/engine/requests/run.ts";
+import { searchRequest } from "../../support/requests.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, freshProject, idsOf, setScope, trueHits, upTo } from "./support.ts";
 
@@ -32,6 +34,17 @@ function planOf(scope: string, exact?: boolean): string {
   }
   return native.PLANS[report[3] as number] as string;
 }
+
+test("an answered search has given up the memory of its body, another keeps it", () => {
+  const { scope } = searchRequest(0);
+  const reply = (id: string, body: Uint8Array<ArrayBuffer>) =>
+    run(searchRequest(0, { project, scope: { ...scope, id }, body })).status;
+  const [answered, kept] = [json.slice(), json.slice()];
+  expect(reply("few", answered)).toBe("answered");
+  expect(answered.buffer.detached).toBe(true);
+  expect(reply("not loaded", kept)).toBe("not-loaded");
+  expect(kept).toEqual(json);
+});
 
 describe("the report of a search", () => {
   test("names the plan and the time of each step", () => {

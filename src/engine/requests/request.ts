@@ -21,8 +21,8 @@ export interface SearchRequest {
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
   /**
-   * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. It is
-   * transferred to a worker, and comes back for another attempt.
+   * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. The engine takes
+   * it: an answered search has left it empty, and otherwise it comes back for another attempt.
    */
   body: Uint8Array<ArrayBuffer>;
   readonly vector?: VectorOptions;

@@ -57,6 +57,8 @@ function search(request: SearchRequest, startedAt: number): Reply<"search"> {
   const { body } = request;
   if (json === native.NEEDS_FULL_PARSE) return { status: "needs-full-parse", body };
   if (json === native.NOT_LOADED) return { status: "not-loaded", body };
+  // Frees the memory now, for the next body: a collection would free it when it has left the caches.
+  body.buffer.transfer(0);
   const report = [...searchReport] as SearchReport;
   const [parseMs, searchMs, renderMs, plan, ignored, rescoreMs, ...counts] = report;
   const [scopeVectors, estimates, comparisons, countsAll] = counts;
