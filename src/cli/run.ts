@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   migrate: async (io) => (await import("./migrate.ts")).migrateCommand(io),
   keys: async (io) => (await import("./keys.ts")).keysCommand(io),
   index: async (io) => (await import("./index-commands.ts")).indexCommand(io),
+  vectors: async (io) => (await import("./vectors.ts")).vectorsCommand(io),
   embed: async (io) => (await import("./embed.ts")).embedCommand(io),
   embeddings: async (io) => (await import("./embeddings.ts")).embeddingsCommand(io),
   members: async (io) => (await import("./members.ts")).membersCommand(io),

@@ -31,7 +31,7 @@ const VECTOR_SEARCHES_MAX = 256;
 /** Searches with effort=exact that run at once on a node. */
 const VECTOR_EXACT_AT_ONCE = 2;
 
-/** A worker of Citus lost its connection, or a table was dropped while its project was rebuilt. */
+/** A worker of Citus lost its connection, or a table was dropped with its project. */
 const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
 const STATEMENT_TIMEOUT = "57014";
 

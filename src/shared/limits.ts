@@ -188,6 +188,8 @@ export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
 export const VECTOR_CLEAN_INTERVAL_MS = 60_000;
 export const VECTOR_PLACEMENTS_MAX = 256;
+/** How long changes of a project may wait while searches turn to its new copy. */
+export const VECTOR_SWITCH_WAIT_MS = 1_000;
 
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../src/db/client.ts";
+import { tablesOf } from "../../src/engine/pgvector/tables.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import {
   attach,
@@ -12,6 +13,7 @@ import { onCleanup } from "../../support/cleanup.ts";
 import {
   best,
   chunksOf,
+  copiesOf,
   createWorld,
   DIMENSION,
   eventually,
@@ -39,10 +41,9 @@ test("a project is divided among the workers, and searches find the best chunks 
   const queries = vectors.splice(CHUNKS);
   const versions = await writeFiles(world, vectors);
   await untilComplete(world);
-  const [row] = await engine<{ placements: number[] }[]>`
-    SELECT placements FROM tessera_vectors.projects WHERE id = ${project.id}`;
-  expect(row?.placements).toHaveLength(PLACEMENTS);
-  const name = `tessera_vectors.c_${project.id.replaceAll("-", "")}_${DIMENSION}`;
+  const [copy] = await copiesOf(engine, project.id);
+  expect(copy?.placements).toHaveLength(PLACEMENTS);
+  const name = tablesOf(copy?.id as string).chunks(DIMENSION);
   const nodes = await engine<{ nodeport: number }[]>`
     SELECT DISTINCT nodeport FROM citus_shards WHERE table_name = ${name}::regclass`;
   expect(nodes.length).toBeGreaterThan(1);

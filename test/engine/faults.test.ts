@@ -1,19 +1,11 @@
 import { expect, test } from "bun:test";
-import { addEnvironment } from "../../support/accounts.ts";
 import { startApi, startApiProcess } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { startEngineServer } from "./server.ts";
-import { DIMENSION, eventually, idsOf, look, type World } from "./support.ts";
+import { DIMENSION, eventually, idsOf, look, type World, worldOf } from "./support.ts";
 import { BIN_VARIABLE, required } from "./variables.ts";
-
-async function worldOf(api: Awaited<ReturnType<typeof startApi>>): Promise<World> {
-  const member = await api.user();
-  const project = await api.project(member);
-  const environment = await addEnvironment(api.sql, project);
-  return { api, sql: api.sql, member, project, environment };
-}
 
 /** Adds a file with one chunk; returns a check that a service finds it. */
 async function addFile({ sql, project, environment, ...world }: World, seed: number) {

@@ -11,6 +11,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
 import { vectorText } from "../../src/engine/pgvector/codes.ts";
+import { tablesOf } from "../../src/engine/pgvector/tables.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { startApiProcess } from "../../support/api/api.ts";
 import { attach, release, type TestChunk, type TestVersion } from "../../support/api/versions.ts";
@@ -19,6 +20,7 @@ import { makeVectors } from "../../support/vectors.ts";
 import {
   best,
   chunksOf,
+  copiesOf,
   eventually,
   idsOf,
   look,
@@ -110,7 +112,8 @@ async function measureScope(
 /** pgvector's own index over the same vectors, with the least effort that reaches a recall. */
 async function measureBaseline(world: World, recall: number, chunks: readonly TestChunk[]) {
   const { project } = world;
-  const stored = `tessera_vectors.c_${project.id.replaceAll("-", "")}_${DIMENSION}`;
+  const [copy] = await copiesOf(world.sql, project.id);
+  const stored = tablesOf(copy?.id as string).chunks(DIMENSION);
   const sql = openDatabase(world.api.databaseUrl, { connections: 1, statementTimeoutMs: 0 });
   await sql.unsafe(`CREATE TABLE baseline AS SELECT chunk_id, embedding FROM ${stored}`);
   await sql.unsafe("CREATE INDEX ON baseline USING hnsw (embedding vector_cosine_ops)");

@@ -46,7 +46,11 @@ export interface World {
 }
 
 export async function createWorld(env: Record<string, string | undefined> = {}): Promise<World> {
-  const api = await startApi({ env });
+  return await worldOf(await startApi({ env }));
+}
+
+/** A project of a service that runs. */
+export async function worldOf(api: TestApi): Promise<World> {
   const member = await api.user();
   const project = await api.project(member);
   const environment = await addEnvironment(api.sql, project);
@@ -113,6 +117,21 @@ export async function writeFiles(
 
 export const chunksOf = (versions: readonly TestVersion[]) =>
   versions.flatMap(({ chunks }) => chunks);
+
+interface StoredCopy {
+  readonly id: string;
+  readonly placements: number[];
+}
+
+/**
+ * The copies of a project, that which searches read first.
+ * @param engine the vector database
+ */
+export function copiesOf(engine: Sql, projectId: string): Promise<StoredCopy[]> {
+  return engine<StoredCopy[]>`
+    SELECT id, placements FROM tessera_vectors.copies WHERE project_id = ${projectId}
+    ORDER BY state = 'serving' DESC`;
+}
 
 /** Waits until all changes are searchable and all graphs are built. */
 export async function untilComplete({ api, member, project }: World): Promise<void> {

@@ -8,6 +8,8 @@ const VECTOR_THRESHOLDS_CACHED = 512;
 
 /** What a search of a scope has to know. */
 export interface ScopeContents {
+  /** The copy of the project that searches read. */
+  readonly copyId: string;
   readonly placements: readonly number[];
   /** The sequence number that reads of the scope name. */
   readonly applied: number;
@@ -24,6 +26,7 @@ export interface ScopeContents {
 }
 
 interface ContentsRow {
+  readonly copy_id: string;
   readonly placements: number[];
   readonly applied: string;
   readonly chunks: string | null;
@@ -59,14 +62,15 @@ export async function readContents(
 ): Promise<ScopeContents | undefined> {
   const slot = DIMENSIONS.indexOf(dimension as (typeof DIMENSIONS)[number]) + 1;
   const [row] = await sql<ContentsRow[]>`
-    SELECT p.placements, s.applied, s.sizes[${slot}::int] AS chunks, t.rows,
+    SELECT p.id AS copy_id, p.placements, s.applied, s.sizes[${slot}::int] AS chunks, t.rows,
       CASE WHEN t.coded THEN t.thresholds_id END AS thresholds_id, t.graph, t.candidates
-    FROM ${sql(SCHEMA)}.scopes s JOIN ${sql(SCHEMA)}.projects p ON p.id = s.project_id
-    LEFT JOIN ${sql(SCHEMA)}.tables t ON t.project_id = p.id AND t.dimension = ${dimension}
-    WHERE s.id = ${scope.id} AND s.project_id = ${scope.projectId}`;
+    FROM ${sql(SCHEMA)}.copies p JOIN ${sql(SCHEMA)}.scopes s ON s.copy_id = p.id
+    LEFT JOIN ${sql(SCHEMA)}.tables t ON t.copy_id = p.id AND t.dimension = ${dimension}
+    WHERE p.project_id = ${scope.projectId} AND p.state = 'serving' AND s.id = ${scope.id}`;
   if (row === undefined) return undefined;
   const thresholds = row.thresholds_id === null ? null : await known.get(sql, row.thresholds_id);
   return {
+    copyId: row.copy_id,
     placements: row.placements,
     applied: Number(row.applied),
     chunks: Number(row.chunks ?? 0),
@@ -82,6 +86,10 @@ interface TableRef {
   readonly dimension: number;
 }
 
+/** The copy of a project that searches read, as a part of a statement. */
+const servingCopy = (sql: Queryable, projectId: string) =>
+  sql`(SELECT id FROM ${sql(SCHEMA)}.copies WHERE project_id = ${projectId} AND state = 'serving')`;
+
 /** Notes the recall of live searches of a table. */
 export async function noteRecall(
   sql: Queryable,
@@ -91,7 +99,7 @@ export async function noteRecall(
 ): Promise<void> {
   await sql`
     UPDATE ${sql(SCHEMA)}.tables SET recall = ${recall}, recall_samples = ${samples}
-    WHERE project_id = ${projectId} AND dimension = ${dimension}`;
+    WHERE dimension = ${dimension} AND copy_id = ${servingCopy(sql, projectId)}`;
 }
 
 /** Lets the leader measure again how many candidates searches of a table need. */
@@ -101,7 +109,7 @@ export async function recalibrate(
 ): Promise<void> {
   await sql`
     UPDATE ${sql(SCHEMA)}.tables SET calibrated_rows = NULL
-    WHERE project_id = ${projectId} AND dimension = ${dimension}`;
+    WHERE dimension = ${dimension} AND copy_id = ${servingCopy(sql, projectId)}`;
 }
 
 /** How far the engine's database has come. */

@@ -56,8 +56,8 @@ function bestFirst(a: FoundChunk, b: FoundChunk): number {
  */
 export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
   const { scope, contents, plan, vector, limit, members } = search;
-  const { applied, thresholds, placements } = contents;
-  const tables = tablesOf(scope.projectId);
+  const { copyId, applied, thresholds, placements } = contents;
+  const tables = tablesOf(copyId);
   const dimension = vector.length;
   const values: (string | number)[] = [baseOf(scope).id, applied, vectorText(vector)];
   if (plan !== "exact" && thresholds !== null) values.push(codeText(codeOf(vector, thresholds)));
@@ -98,8 +98,8 @@ export async function countMatches(
   { scope, contents, vector, members }: Omit<VectorSearch, "plan" | "limit">,
   threshold: number,
 ): Promise<number> {
-  const { applied, placements } = contents;
-  const tables = tablesOf(scope.projectId);
+  const { copyId, applied, placements } = contents;
+  const tables = tablesOf(copyId);
   const values = [
     baseOf(scope).id,
     applied,

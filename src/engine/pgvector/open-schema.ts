@@ -14,7 +14,7 @@ import { SCHEMA } from "./tables.ts";
  * The layout of the schema. A higher one in the database belongs to a newer version of the service; a lower one is
  * dropped, and filled again from the platform's database.
  */
-const LAYOUT = 2;
+const LAYOUT = 3;
 /** The advisory lock under which one process at a time creates the schema. */
 const LOCK_KEY = [7305, 2] as const;
 /** The first version that continues a scan of the graph until enough rows pass the filter. */
@@ -50,13 +50,26 @@ const STATEMENTS = `
     -- False until every project has been read once.
     complete boolean NOT NULL DEFAULT false
   );
-  CREATE TABLE IF NOT EXISTS ${SCHEMA}.projects (
-    id uuid PRIMARY KEY,
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.copies (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    project_id uuid NOT NULL,
     -- Values of the column placement, each of them in a shard of its own.
-    placements integer[] NOT NULL
+    placements integer[] NOT NULL,
+    -- Searches read the copy that is serving. One that is filling takes its place, and it is dropped later.
+    state text NOT NULL CHECK (state IN ('serving', 'filling', 'retired')),
+    -- When another copy took its place.
+    retired_at timestamptz,
+    -- The entry of the change log that asked for this copy; 0 without one.
+    rebuild_seq bigint NOT NULL DEFAULT 0
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS copies_of_project ON ${SCHEMA}.copies (project_id, state)
+    WHERE state <> 'retired';
+  CREATE TABLE IF NOT EXISTS ${SCHEMA}.wanted_placements (
+    project_id uuid PRIMARY KEY,
+    placements integer NOT NULL
   );
   CREATE TABLE IF NOT EXISTS ${SCHEMA}.tables (
-    project_id uuid NOT NULL REFERENCES ${SCHEMA}.projects ON DELETE CASCADE,
+    copy_id uuid NOT NULL REFERENCES ${SCHEMA}.copies ON DELETE CASCADE,
     dimension integer NOT NULL,
     rows bigint NOT NULL DEFAULT 0,
     thresholds_id uuid,
@@ -72,17 +85,17 @@ const STATEMENTS = `
     -- The recall of live searches, by the node that measured last.
     recall real,
     recall_samples integer,
-    PRIMARY KEY (project_id, dimension)
+    PRIMARY KEY (copy_id, dimension)
   );
   CREATE TABLE IF NOT EXISTS ${SCHEMA}.scopes (
-    id uuid PRIMARY KEY,
-    project_id uuid NOT NULL REFERENCES ${SCHEMA}.projects ON DELETE CASCADE,
+    id uuid NOT NULL,
+    copy_id uuid NOT NULL REFERENCES ${SCHEMA}.copies ON DELETE CASCADE,
     -- Searches see the rows whose range holds this number. It grows when the scope is replaced.
     applied bigint NOT NULL,
     -- Chunks of the scope by dimension, in the order of DIMENSIONS.
-    sizes bigint[] NOT NULL
+    sizes bigint[] NOT NULL,
+    PRIMARY KEY (copy_id, id)
   );
-  CREATE INDEX IF NOT EXISTS scopes_project ON ${SCHEMA}.scopes (project_id);
   INSERT INTO ${SCHEMA}.state (layout) VALUES (${LAYOUT}) ON CONFLICT DO NOTHING;`;
 
 /** What PostgreSQL says when the extension is not installed, or the role may not create it. */
@@ -119,7 +132,7 @@ export async function hasCitus(sql: Sql): Promise<boolean> {
 }
 
 /** Sessions on workers do not inherit settings of the session that asks, but those of the role. */
-async function setOnWorkers(sql: Sql): Promise<void> {
+export async function setOnWorkers(sql: Sql): Promise<void> {
   for (const [name, value] of Object.entries(GRAPH_SETTINGS)) {
     await sql.unsafe(`ALTER ROLE CURRENT_USER SET ${name} = '${value}'`);
   }

@@ -8,7 +8,7 @@ import {
 } from "../../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeLength } from "./codes.ts";
-import type { ProjectTables } from "./tables.ts";
+import type { CopyTables } from "./tables.ts";
 
 /** The CPU time of a candidate of the graph, relative to comparing one more code of a scan. */
 const VECTOR_GRAPH_STEP_COST = 12;
@@ -58,7 +58,7 @@ export function planFor(contents: ScopeContents, limit: number): VectorPlan {
 }
 
 interface StatementParts {
-  readonly tables: ProjectTables;
+  readonly tables: CopyTables;
   readonly placement: number;
   readonly dimension: number;
   /** One of those for which there are statements. */

@@ -1,13 +1,17 @@
 /** The schema of everything that the engine keeps in its database. */
 export const SCHEMA = "tessera_vectors";
 
+/** The advisory lock of the session that writes vectors. */
+export const LEADER_LOCK = [7305, 3] as const;
+
+/** The advisory lock of the session that moves placements between workers. */
+export const REBALANCE_LOCK = [7305, 4] as const;
+
 /** The sequence number at which a range that is still valid ends: the largest bigint. */
 export const OPEN_END = "9223372036854775807";
 
-const key = (projectId: string) => projectId.replaceAll("-", "");
-
-/** The tables of one project. All are distributed by their column `placement` where Citus is present. */
-export interface ProjectTables {
+/** The tables of one copy of a project. All are distributed by their column `placement` where Citus is present. */
+export interface CopyTables {
   /** `(placement, id, counts, added_at)`: the file versions whose chunks are stored completely. */
   readonly versions: string;
   /** `(placement, scope_id, file_version_id, from_seq, to_seq)`: what scopes hold, and when they did. */
@@ -18,9 +22,9 @@ export interface ProjectTables {
   graph(dimension: number): string;
 }
 
-/** The names of a project's tables, qualified and ready for SQL: they need no quotes. */
-export function tablesOf(projectId: string): ProjectTables {
-  const id = key(projectId);
+/** The names of a copy's tables, qualified and ready for SQL: they need no quotes. */
+export function tablesOf(copyId: string): CopyTables {
+  const id = copyId.replaceAll("-", "");
   return {
     versions: `${SCHEMA}.v_${id}`,
     scopes: `${SCHEMA}.s_${id}`,

@@ -57,7 +57,7 @@ export async function calibrate(sql: Sql, store: ProjectStore, dimension: number
     await tx`
       UPDATE ${tx(SCHEMA)}.tables
       SET candidates = ${candidates}::integer[], calibrated_rows = greatest(rows, 1)
-      WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+      WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
 }
 

@@ -13,7 +13,7 @@ const VECTOR_CODE_BATCH = 500;
 export async function giveCodes(sql: Sql, store: ProjectStore): Promise<void> {
   const rows = await sql<{ dimension: number }[]>`
     SELECT dimension FROM ${sql(SCHEMA)}.tables
-    WHERE project_id = ${store.id} AND NOT coded AND rows >= ${VECTOR_CODED_MIN_ROWS}`;
+    WHERE copy_id = ${store.copyId} AND NOT coded AND rows >= ${VECTOR_CODED_MIN_ROWS}`;
   for (const { dimension } of rows) await codeTable(sql, store, dimension);
 }
 
@@ -27,7 +27,7 @@ async function codeTable(sql: Sql, store: ProjectStore, dimension: number): Prom
     await tx`
       UPDATE ${tx(SCHEMA)}.tables SET thresholds_id = gen_random_uuid(),
         thresholds = ${new Uint8Array(thresholds.buffer)}
-      WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+      WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
   // Rows that are added from now on have a code.
   store.setThresholds(dimension, thresholds);
@@ -37,7 +37,7 @@ async function codeTable(sql: Sql, store: ProjectStore, dimension: number): Prom
   await store.write(async (tx) => {
     await tx`
       UPDATE ${tx(SCHEMA)}.tables SET coded = true
-      WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+      WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
 }
 

@@ -1,10 +1,7 @@
 import type { Sql } from "../../../db/client.ts";
 import type { Log } from "../../../observability/log.ts";
 import { VECTOR_LEADER_CHECK_MS } from "../../../shared/limits.ts";
-import { SCHEMA } from "../tables.ts";
-
-/** The session lock that the leader holds. It ends with the leader's connection. */
-const LOCK_KEY = [7305, 3] as const;
+import { LEADER_LOCK, SCHEMA } from "../tables.ts";
 
 interface Term {
   /** Only this number may write. */
@@ -29,7 +26,7 @@ export class Leadership {
   /** The number of this node's term; undefined while another node leads. */
   async claim(): Promise<number | undefined> {
     const [row] = await this.sql<{ won: boolean; session: number }[]>`
-      SELECT pg_try_advisory_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]}) AS won, pg_backend_pid() AS session`;
+      SELECT pg_try_advisory_lock(${LEADER_LOCK[0]}, ${LEADER_LOCK[1]}) AS won, pg_backend_pid() AS session`;
     if (!row?.won) return undefined;
     const epoch = await this.#nextEpoch();
     this.#term = { epoch, session: row.session };

@@ -8,6 +8,7 @@ import {
 import { OPEN_END, SCHEMA } from "../tables.ts";
 import { calibrate, VECTOR_RECALIBRATED_GROWTH } from "./calibrate.ts";
 import { giveCodes } from "./give-codes.ts";
+import { type CopyRole, dropRetired } from "./projects-store.ts";
 import type { ReplicatedProjects } from "./replicated-projects.ts";
 import type { ProjectStore } from "./store.ts";
 
@@ -16,15 +17,22 @@ const VECTOR_GRAPH_WORKERS = 8;
 
 interface TableRow {
   readonly project_id: string;
+  readonly role: CopyRole;
   readonly dimension: number;
   readonly rows: string;
   readonly graph: boolean;
 }
 
+/** The copy that was serving, and the sequence numbers of its scopes. */
+interface SeenCopy {
+  readonly copyId: string;
+  readonly applied: ReadonlyMap<string, string>;
+}
+
 /** Work in the background of the leader: codes, graphs, and removing what no scope holds. */
 export class Maintenance {
-  /** The sequence numbers of scopes at the last cleaning of each project. */
-  readonly #seen = new Map<string, ReadonlyMap<string, string>>();
+  /** What the last cleaning of each project saw. */
+  readonly #seen = new Map<string, SeenCopy>();
 
   /**
    * @param sql the engine's database
@@ -37,16 +45,24 @@ export class Maintenance {
     private readonly log: Log,
   ) {}
 
-  /** Gives codes and a graph to the tables that have become large enough. */
+  /** Gives codes and a graph to the tables that have become large enough, and lets new copies be searched. */
   async build(): Promise<void> {
+    const { renewals } = this.projects;
+    await renewals.adapt();
+    await this.#buildTables();
+    await renewals.finish();
+  }
+
+  async #buildTables(): Promise<void> {
     const tables = await this.sql<TableRow[]>`
-      SELECT project_id, dimension, rows, graph FROM ${this.sql(SCHEMA)}.tables
-      WHERE (NOT coded AND rows >= ${VECTOR_CODED_MIN_ROWS})
+      SELECT c.project_id, c.state AS role, t.dimension, t.rows, t.graph
+      FROM ${this.sql(SCHEMA)}.tables t JOIN ${this.sql(SCHEMA)}.copies c ON c.id = t.copy_id
+      WHERE c.state <> 'retired' AND ((NOT coded AND rows >= ${VECTOR_CODED_MIN_ROWS})
         OR (rows >= ${VECTOR_GRAPH_MIN_ROWS}
-          AND (NOT graph OR rows > ${VECTOR_RECALIBRATED_GROWTH} * coalesce(calibrated_rows, 0)))
+          AND (NOT graph OR rows > ${VECTOR_RECALIBRATED_GROWTH} * coalesce(calibrated_rows, 0))))
       ORDER BY rows`;
-    for (const { project_id, dimension, rows, graph } of tables) {
-      const project = this.projects.stored(project_id);
+    for (const { project_id, role, dimension, rows, graph } of tables) {
+      const project = this.projects.stored(project_id, role);
       // A table that still grows fast is built when it rests: that is much faster.
       if (project === undefined || project.indexer.isBusy) continue;
       const store = await project.maintain(async (opened) => {
@@ -77,10 +93,10 @@ export class Maintenance {
     await store.write(async (tx) => {
       await tx`
         UPDATE ${tx(SCHEMA)}.tables SET graph = true
-        WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+        WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
     });
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
-    this.log.info({ project: store.id, dimension, seconds }, "built a graph");
+    this.log.info({ copy: store.copyId, dimension, seconds }, "built a graph");
   }
 
   /**
@@ -88,29 +104,31 @@ export class Maintenance {
    * cleaning saw as applied has been applied for longer than any search runs.
    */
   async clean(): Promise<void> {
+    await dropRetired(this.sql, this.projects.epoch);
     const projects = [...this.projects.changed, ...this.#seen.keys()];
     this.projects.changed.clear();
     for (const id of new Set(projects)) {
       const cleaned = await this.projects.stored(id)?.maintain(async (store) => {
-        await this.#cleanProject(store);
+        await this.#cleanProject(id, store);
         return true;
       });
       if (cleaned !== true) this.#seen.delete(id);
     }
   }
 
-  async #cleanProject(store: ProjectStore): Promise<void> {
+  async #cleanProject(id: string, store: ProjectStore): Promise<void> {
     const { sql } = this;
+    const { copyId } = store;
     const rows = await sql<{ id: string; applied: string }[]>`
-      SELECT id, applied FROM ${sql(SCHEMA)}.scopes WHERE project_id = ${store.id}`;
-    const now = new Map(rows.map(({ id, applied }) => [id, applied]));
-    const before = this.#seen.get(store.id);
-    this.#seen.set(store.id, now);
-    if (before === undefined) return;
-    for (const [scope, applied] of before) await this.#cleanScope(store, scope, applied);
+      SELECT id, applied FROM ${sql(SCHEMA)}.scopes WHERE copy_id = ${copyId}`;
+    const now = new Map(rows.map((scope) => [scope.id, scope.applied]));
+    const before = this.#seen.get(id);
+    this.#seen.set(id, { copyId, applied: now });
+    if (before?.copyId !== copyId) return;
+    for (const [scope, applied] of before.applied) await this.#cleanScope(store, scope, applied);
     const isClean = await this.#removeUnscoped(store);
-    const isSame = [...now].every(([id, applied]) => before.get(id) === applied);
-    if (isSame && isClean) this.#seen.delete(store.id);
+    const isSame = [...now].every(([scope, applied]) => before.applied.get(scope) === applied);
+    if (isSame && isClean) this.#seen.delete(id);
   }
 
   async #cleanScope(store: ProjectStore, scopeId: string, applied: string): Promise<void> {
@@ -154,7 +172,7 @@ export class Maintenance {
           WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
         await tx`
           UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
-          WHERE project_id = ${store.id} AND dimension = ${dimension}`;
+          WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
       }
     });
   }

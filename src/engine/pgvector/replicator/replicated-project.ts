@@ -6,7 +6,7 @@ import { ProjectIndexer } from "../../indexing/projects/project-indexer.ts";
 import { IndexingEnded, type ProjectSink } from "../../indexing/projects/project-sink.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
 import { giveCodes } from "./give-codes.ts";
-import { isStored } from "./projects-store.ts";
+import { type CopyRole, isStored } from "./projects-store.ts";
 import { changeOf, dropScope, replaceScope, type ScopeChange } from "./scope-store.ts";
 import { LostLeadership, type ProjectStore } from "./store.ts";
 import { VersionCounts } from "./version-counts.ts";
@@ -20,15 +20,15 @@ export interface ReplicationContext {
   readonly reader: VersionReader;
   /** Limits how many projects are written at a time. */
   readonly projects: LimitFunction;
-  /** Creates the tables of a project unless they are there. */
-  openProject(projectId: string): Promise<ProjectStore>;
+  /** Opens a copy of a project; that which serves is created unless it is there. */
+  openProject(projectId: string, role: CopyRole): Promise<ProjectStore>;
   /** Called after rows of a project have changed. */
   changed(projectId: string): void;
   /** Called when another process has become the leader. */
   lost(): void;
 }
 
-/** The tables of one project in the engine's database, which an indexer keeps like the platform's. */
+/** The tables of one copy of a project in the engine's database, which an indexer keeps like the platform's. */
 export class ReplicatedProject implements ProjectSink {
   readonly slicesAtOnce = 1;
   /** Other projects take turns with announced versions. */
@@ -44,6 +44,8 @@ export class ReplicatedProject implements ProjectSink {
   constructor(
     readonly id: string,
     private readonly context: ReplicationContext,
+    /** Whether searches read this copy. */
+    public role: CopyRole,
   ) {
     this.indexer = new ProjectIndexer(id, context, this);
     this.indexer.open();
@@ -62,7 +64,7 @@ export class ReplicatedProject implements ProjectSink {
   /** Runs work that must not overlap with steps; not if the project was closed or has no tables. */
   maintain<T>(work: (store: ProjectStore) => Promise<T>): Promise<T | undefined> {
     return this.#serial(async () => {
-      if (this.#closed || !(await isStored(this.context.sql, this.id))) return undefined;
+      if (this.#closed || !(await this.#isStored())) return undefined;
       return await work(await this.#opened());
     });
   }
@@ -104,7 +106,7 @@ export class ReplicatedProject implements ProjectSink {
 
   /** Scopes name the versions already, so they are added again at once. */
   async readAgain(versions: readonly string[]): Promise<void> {
-    if (!(await isStored(this.context.sql, this.id))) return;
+    if (!(await this.#isStored())) return;
     const store = await this.#opened();
     const unknown = new Set(await store.unknown(versions));
     const known = versions.filter((version) => !unknown.has(version));
@@ -123,13 +125,17 @@ export class ReplicatedProject implements ProjectSink {
 
   async dropScope(scopeId: string): Promise<void> {
     // Deleting a project deletes its scopes, too, and must not create its tables again.
-    if (!(await isStored(this.context.sql, this.id))) return;
+    if (!(await this.#isStored())) return;
     await dropScope(await this.#opened(), scopeId);
     this.context.changed(this.id);
   }
 
+  #isStored(): Promise<boolean> {
+    return isStored(this.context.sql, this.id, this.role);
+  }
+
   #opened(): Promise<ProjectStore> {
-    const opening = this.#store ?? this.context.openProject(this.id);
+    const opening = this.#store ?? this.context.openProject(this.id, this.role);
     this.#store = opening;
     // After a failure the next step tries again.
     opening.catch(() => {

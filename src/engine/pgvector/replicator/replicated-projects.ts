@@ -12,7 +12,8 @@ import { Follower } from "../../indexing/changes/follower.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { SCHEMA } from "../tables.ts";
-import { dropProject, openProject } from "./projects-store.ts";
+import { type CopyRole, dropProject, type Layout, openProject } from "./projects-store.ts";
+import { Renewals } from "./renewals.ts";
 import { ReplicatedProject, type ReplicationContext } from "./replicated-project.ts";
 import { fence, whileLeading } from "./store.ts";
 
@@ -28,12 +29,6 @@ interface Sources {
   readonly changes: ChangeLog;
   readonly reader: VersionReader;
   readonly log: Log;
-}
-
-interface Layout {
-  readonly epoch: number;
-  readonly distributed: boolean;
-  readonly placements: number;
 }
 
 interface SavedState {
@@ -56,6 +51,7 @@ export class ReplicatedProjects {
   /** Projects that are being dropped; what follows for them waits. */
   readonly #dropping = new Map<string, Promise<void>>();
   readonly #context: ReplicationContext;
+  readonly renewals: Renewals;
   /** Projects whose rows have changed since the last look. */
   readonly changed = new Set<string>();
   /** Changes that were handed to projects and are not saved as applied, in order. */
@@ -74,9 +70,16 @@ export class ReplicatedProjects {
     this.#context = {
       ...{ sql, changes, reader, log, lost },
       projects: pLimit(VECTOR_REPLICATOR_PROJECTS),
-      openProject: (id) => openProject(sql, id, layout),
+      openProject: (id, role) => openProject(sql, id, layout, role),
       changed: (id) => void this.changed.add(id),
     };
+    this.renewals = new Renewals({
+      ...{ sql, changes, log, layout, lost },
+      fill: (id) => new ReplicatedProject(id, this.#context, "filling"),
+      serving: (id) => this.project(id),
+      isDropping: (id) => this.#dropping.has(id),
+      replaced: (project) => this.#replace(project),
+    });
   }
 
   /** Continues where the last leader has stopped, or reads every project once. */
@@ -91,6 +94,7 @@ export class ReplicatedProjects {
     this.#saved = anchor;
     this.#isComplete = isUsable;
     if (!isUsable) await this.#readAll(anchor.seq);
+    await this.renewals.resume(anchor.seq);
     const events = {
       apply: (change: Change) => this.#apply(change),
       missed: () => this.#readAgain(),
@@ -111,8 +115,14 @@ export class ReplicatedProjects {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#follower?.stop();
+    await this.renewals.stop();
     await Promise.all([...this.#projects.values()].map((project) => project.close()));
     await Promise.all(this.#dropping.values());
+  }
+
+  /** The number of this leader's term. */
+  get epoch(): number {
+    return this.layout.epoch;
   }
 
   all(): ReplicatedProject[] {
@@ -120,14 +130,29 @@ export class ReplicatedProjects {
   }
 
   project(id: string): ReplicatedProject {
-    const project = this.#projects.get(id) ?? new ReplicatedProject(id, this.#context);
+    const project = this.#projects.get(id) ?? new ReplicatedProject(id, this.#context, "serving");
     this.#projects.set(id, project);
     return project;
   }
 
-  /** A project whose tables may be worked on; undefined while they are being dropped. */
-  stored(id: string): ReplicatedProject | undefined {
-    return this.#dropping.has(id) ? undefined : this.project(id);
+  /** A copy of a project whose tables may be worked on; undefined while they are being dropped. */
+  stored(id: string, role: CopyRole = "serving"): ReplicatedProject | undefined {
+    if (this.#dropping.has(id)) return undefined;
+    return role === "filling" ? this.renewals.filling(id) : this.project(id);
+  }
+
+  /** All copies of a project: changes are applied to each of them. */
+  #copies(id: string): ReplicatedProject[] {
+    const filling = this.renewals.filling(id);
+    return filling === undefined ? [this.project(id)] : [this.project(id), filling];
+  }
+
+  /** A copy that was filled takes the place of the one that searches have read. */
+  #replace(project: ReplicatedProject): void {
+    // What waits for the old copy has been marked in the new one as well.
+    void this.#projects.get(project.id)?.close();
+    this.#projects.set(project.id, project);
+    this.changed.add(project.id);
   }
 
   /** All changes up to this one are searchable. */
@@ -144,12 +169,15 @@ export class ReplicatedProjects {
 
   /** File versions that an import has stored and no scope may hold yet. */
   announce(projectId: string, versions: readonly string[]): void {
-    if (!this.#dropping.has(projectId)) this.project(projectId).indexer.announce(versions);
+    if (this.#dropping.has(projectId)) return;
+    for (const { indexer } of this.#copies(projectId)) indexer.announce(versions);
   }
 
   async #storedProjects(): Promise<string[]> {
     const { sql } = this.from;
-    const rows = await sql<{ id: string }[]>`SELECT id FROM ${sql(SCHEMA)}.projects`;
+    const rows = await sql<
+      { id: string }[]
+    >`SELECT DISTINCT project_id AS id FROM ${sql(SCHEMA)}.copies`;
     return rows.map(({ id }) => id);
   }
 
@@ -160,7 +188,10 @@ export class ReplicatedProjects {
     await sql`UPDATE ${sql(SCHEMA)}.state SET complete = false WHERE epoch = ${epoch}`;
     const stored = await this.#storedProjects();
     const scopes = await sql<{ id: string; project_id: string }[]>`
-      SELECT id, project_id FROM ${sql(SCHEMA)}.scopes`;
+      SELECT s.id, c.project_id FROM ${sql(SCHEMA)}.scopes s
+        JOIN ${sql(SCHEMA)}.copies c ON c.id = s.copy_id AND c.state = 'serving'`;
+    // Numbers of a change log that was set back are given again.
+    await sql`UPDATE ${sql(SCHEMA)}.copies SET rebuild_seq = least(rebuild_seq, ${seq})`;
     const current = await source<{ id: string }[]>`SELECT id FROM projects`;
     const recent = await changes.changedProjects();
     const exists = new Set(current.map(({ id }) => id));
@@ -183,12 +214,13 @@ export class ReplicatedProjects {
   #apply({ kind, projectId, ref, seq, at }: Change): void {
     this.#trail.push({ seq, at });
     if (kind === "project") this.#drop(projectId);
-    else if (kind === "rebuild") this.#rebuild(projectId, seq);
     else {
-      void this.#afterDrop(projectId, () => {
-        const { indexer } = this.project(projectId);
-        if (kind === "embedded") indexer.readAgain(ref, seq);
-        else indexer.mark({ id: ref, kind }, seq);
+      this.#afterDrop(projectId, () => {
+        if (kind === "rebuild") return this.renewals.rebuild(projectId, seq);
+        for (const { indexer } of this.#copies(projectId)) {
+          if (kind === "embedded") indexer.readAgain(ref, seq);
+          else indexer.mark({ id: ref, kind }, seq);
+        }
       });
     }
   }
@@ -199,8 +231,8 @@ export class ReplicatedProjects {
     else void dropping.then(() => this.#stopped || work());
   }
 
-  /** Drops the project's tables; then `after` runs, and only then what came for the project meanwhile. */
-  #drop(projectId: string, after: () => Promise<void> = async () => {}): void {
+  /** Drops the project's tables; then what came for the project meanwhile is done. */
+  #drop(projectId: string): void {
     const { sql, log } = this.from;
     const closing = this.#projects.get(projectId)?.close();
     this.#projects.delete(projectId);
@@ -208,25 +240,16 @@ export class ReplicatedProjects {
     const drop = async () => {
       if (this.#stopped) return;
       const { epoch } = this.layout;
-      if (await whileLeading(() => dropProject(sql, projectId, epoch))) await after();
-      else this.lost();
+      if (!(await whileLeading(() => dropProject(sql, projectId, epoch)))) this.lost();
     };
     const report = (err: unknown) =>
       log.warn({ err, project: projectId }, "cannot drop a project's vectors; retrying");
-    const dropping = Promise.all([closing, before])
+    const dropping = Promise.all([closing, before, this.renewals.close(projectId)])
       .then(() => retryUntilSuccess(drop, BACKOFF, report))
       .finally(() => {
         if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
       });
     this.#dropping.set(projectId, dropping);
-  }
-
-  /** Drops the project's tables and reads it again. */
-  #rebuild(projectId: string, seq: number): void {
-    this.#drop(projectId, async () => {
-      const scopes = await this.from.changes.scopesOf(projectId);
-      for (const scope of scopes ?? []) this.project(projectId).indexer.mark(scope, seq);
-    });
   }
 
   async #saveRegularly(): Promise<void> {
@@ -241,7 +264,7 @@ export class ReplicatedProjects {
 
   /** Saves up to where changes are applied, so that searches and the next leader know. */
   async #save(): Promise<void> {
-    if (this.#dropping.size > 0) return;
+    if (this.#dropping.size > 0 || !this.renewals.isStored) return;
     const { seq } = this;
     // Until the first save, `#saved` is where the projects were read.
     if (this.#isComplete ? seq <= this.#saved.seq : seq < this.#saved.seq) return;

@@ -10,9 +10,14 @@ export interface ScopeChange {
 }
 
 /** The number that reads name now; 0 for a scope that was never applied. */
-async function appliedOf(sql: Sql, scopeId: string): Promise<number | undefined> {
+async function appliedOf(
+  sql: Sql,
+  store: ProjectStore,
+  scopeId: string,
+): Promise<number | undefined> {
   const [row] = await sql<{ applied: string }[]>`
-    SELECT applied FROM ${sql(SCHEMA)}.scopes WHERE id = ${scopeId}`;
+    SELECT applied FROM ${sql(SCHEMA)}.scopes
+    WHERE copy_id = ${store.copyId} AND id = ${scopeId}`;
   return row === undefined ? undefined : Number(row.applied);
 }
 
@@ -117,22 +122,25 @@ export async function replaceScope(
   size: number,
   change: ScopeChange,
 ): Promise<void> {
-  const applied = await appliedOf(sql, scopeId);
+  const applied = await appliedOf(sql, store, scopeId);
   const isChanged = change.added.length > 0 || change.removed.length > 0;
   const seq = (applied ?? 0) + 1;
   if (isChanged) await writeRanges(store, scopeId, seq, change);
   const sizes = await sizesAt(sql, store, scopeId, seq, size);
   await store.write(async (tx) => {
     await tx`
-      INSERT INTO ${tx(SCHEMA)}.scopes (id, project_id, applied, sizes)
-      VALUES (${scopeId}, ${store.id}, ${seq}, ${sizes})
-      ON CONFLICT (id) DO UPDATE SET applied = ${seq}, sizes = ${sizes}`;
+      INSERT INTO ${tx(SCHEMA)}.scopes (id, copy_id, applied, sizes)
+      VALUES (${scopeId}, ${store.copyId}, ${seq}, ${sizes})
+      ON CONFLICT (copy_id, id) DO UPDATE SET applied = ${seq}, sizes = ${sizes}`;
   });
 }
 
 /** Removes a scope that does not exist any more. */
 export async function dropScope(store: ProjectStore, scopeId: string): Promise<void> {
-  await store.write((tx) => tx`DELETE FROM ${tx(SCHEMA)}.scopes WHERE id = ${scopeId}`);
+  await store.write(
+    (tx) => tx`
+      DELETE FROM ${tx(SCHEMA)}.scopes WHERE copy_id = ${store.copyId} AND id = ${scopeId}`,
+  );
   await store.write(async (tx) => {
     for (const placement of store.placements) {
       await tx`

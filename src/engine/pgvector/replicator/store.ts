@@ -65,8 +65,8 @@ interface Pending {
 }
 
 /**
- * The leader's writes to one project. Every transaction holds the row of the leader's epoch, so that
- * a leader that was replaced writes nothing. Calls for one project do not overlap.
+ * The leader's writes to one copy of a project. Every transaction holds the row of the leader's epoch, so that
+ * a leader that was replaced writes nothing. Calls for one copy do not overlap.
  */
 export class ProjectStore {
   readonly tables: ReturnType<typeof tablesOf>;
@@ -74,12 +74,12 @@ export class ProjectStore {
 
   constructor(
     private readonly sql: Sql,
-    readonly id: string,
+    readonly copyId: string,
     private readonly epoch: number,
     readonly placements: readonly number[],
     private readonly distributed: boolean,
   ) {
-    this.tables = tablesOf(id);
+    this.tables = tablesOf(copyId);
   }
 
   /** Runs a transaction that fails unless this process still leads. */
@@ -93,7 +93,7 @@ export class ProjectStore {
   /** Reads what an earlier leader has left. */
   async open(): Promise<void> {
     const rows = await this.sql<{ dimension: number; thresholds: Uint8Array | null }[]>`
-      SELECT dimension, thresholds FROM ${this.sql(SCHEMA)}.tables WHERE project_id = ${this.id}`;
+      SELECT dimension, thresholds FROM ${this.sql(SCHEMA)}.tables WHERE copy_id = ${this.copyId}`;
     for (const { dimension, thresholds } of rows) {
       this.#dimensions.set(dimension, {
         thresholds: thresholds === null ? null : floatsOf(thresholds),
@@ -203,7 +203,7 @@ export class ProjectStore {
             WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
           await tx`
             UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
-            WHERE project_id = ${this.id} AND dimension = ${dimension}`;
+            WHERE copy_id = ${this.copyId} AND dimension = ${dimension}`;
         }
       }
     });
@@ -240,7 +240,7 @@ export class ProjectStore {
       await copyRows(tx, table, CHUNK_COLUMNS, rows);
       await tx`
         UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.length - count}
-        WHERE project_id = ${this.id} AND dimension = ${dimension}`;
+        WHERE copy_id = ${this.copyId} AND dimension = ${dimension}`;
     });
   }
 
@@ -261,8 +261,8 @@ export class ProjectStore {
       await tx.unsafe(`CREATE INDEX ON ${name} (placement, file_version_id)`);
       if (this.distributed) await distribute(tx, name, this.tables.versions);
       await tx`
-        INSERT INTO ${tx(SCHEMA)}.tables (project_id, dimension)
-        VALUES (${this.id}, ${dimension}) ON CONFLICT DO NOTHING`;
+        INSERT INTO ${tx(SCHEMA)}.tables (copy_id, dimension)
+        VALUES (${this.copyId}, ${dimension}) ON CONFLICT DO NOTHING`;
     });
     this.#dimensions.set(dimension, { thresholds: null });
   }

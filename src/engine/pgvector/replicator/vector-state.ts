@@ -11,11 +11,12 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<Replicat
   const state = await readState(sql);
   const newest = await changes.newest();
   const [row] = await sql<{ projects: number; vectors: number; backlog: number }[]>`
-    SELECT (SELECT count(*) FROM ${sql(SCHEMA)}.projects)::float8 AS projects,
+    SELECT count(DISTINCT c.id)::float8 AS projects,
       coalesce(sum(rows), 0)::float8 AS vectors,
       coalesce(sum(rows) FILTER (WHERE NOT graph AND rows >= ${VECTOR_GRAPH_MIN_ROWS}), 0)::float8
         AS backlog
-    FROM ${sql(SCHEMA)}.tables`;
+    FROM ${sql(SCHEMA)}.copies c LEFT JOIN ${sql(SCHEMA)}.tables t ON t.copy_id = c.id
+    WHERE c.state = 'serving'`;
   const { projects = 0, vectors = 0, backlog = 0 } = row ?? {};
   const lag = Math.max(0, newest.seq - state.seq);
   return {
@@ -36,18 +37,21 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
       recall: number | null;
       samples: number | null;
     }[]
-  >`SELECT project_id, dimension, rows, graph, recall, recall_samples AS samples
-    FROM ${sql(SCHEMA)}.tables`;
+  >`SELECT c.project_id, t.dimension, t.rows, t.graph, t.recall, t.recall_samples AS samples
+    FROM ${sql(SCHEMA)}.tables t JOIN ${sql(SCHEMA)}.copies c ON c.id = t.copy_id
+    WHERE c.state = 'serving'`;
   const progress = new Map(projects.all().map(({ id, indexer }) => [id, indexer]));
   return tables.map(({ project_id, dimension, rows, graph, recall, samples }) => {
     const indexer = progress.get(project_id);
-    const pending = indexer?.oldestPending;
+    // A rebuild is pending until searches read what it has built.
+    const rebuild = projects.renewals.rebuildSeq(project_id) ?? Number.POSITIVE_INFINITY;
+    const pending = Math.min(rebuild, indexer?.oldestPending ?? projects.reached + 1);
     const vectors = Number(rows);
     const isSettled = graph || vectors < VECTOR_GRAPH_MIN_ROWS;
     return {
       ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
       graphed: isSettled ? vectors : 0,
-      seq: pending === undefined ? projects.reached : pending - 1,
+      seq: pending - 1,
       waitingMs: Math.round(indexer?.announcedMs ?? 0),
       settled: isSettled && indexer?.isBusy !== true,
       ...(recall === null || samples === null ? {} : { recall, samples }),

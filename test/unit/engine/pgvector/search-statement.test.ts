@@ -10,6 +10,7 @@ import { tablesOf } from "../../../../src/engine/pgvector/tables.ts";
 import { SEARCH_LIMIT_MAX } from "../../../../src/shared/limits.ts";
 
 const contents = {
+  copyId: crypto.randomUUID(),
   placements: [0],
   applied: 1,
   chunks: 50_000,
