@@ -140,9 +140,10 @@ function mountProbes(
       return Response.json(body, { status: ready ? 200 : 503 });
     })
     .get("/metrics", async () => {
+      const text = await scrapes.run();
+      // All who share a scrape have it at once, and each copy of it takes time.
       await start();
-      const headers = { "content-type": registry.contentType };
-      return new Response(await scrapes.run(), { headers });
+      return new Response(text, { headers: { "content-type": registry.contentType } });
     })
     .get("/metrics/history", async ({ request }) => {
       await start();

@@ -10,15 +10,14 @@
  * search. Medians of the rounds; the ratios are to the first value of the same run.
  */
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import type { BenchDatabase } from "../../support/bench/database.ts";
 import { type BenchServer, postRequest } from "../../support/bench/server.ts";
 import type { Output } from "../../support/bench/table.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import { quantile } from "../../support/statistics.ts";
 import { makeWorld, searchPath, type World, writeWorld } from "../search/world.ts";
-import type { LoadOrder, Stream, StreamResult } from "./load-process.ts";
+import { Load } from "./load.ts";
+import type { StreamResult } from "./load-process.ts";
 
 export const OPTIONS = {
   chunks: 4_000,
@@ -32,32 +31,6 @@ export const OPTIONS = {
 type Options = typeof OPTIONS;
 
 const QUERIES = 100;
-/** The warm-up of a load, at most the share of its time and this many seconds. */
-const WARM_UP_SHARE = 0.4;
-const WARM_UP_MAX_SECONDS = 1;
-
-class Load {
-  #resolve: (results: StreamResult[]) => void = () => {};
-  readonly #child = Bun.spawn([process.execPath, join(import.meta.dir, "load-process.ts")], {
-    ipc: (message) => this.#resolve(message as StreamResult[]),
-    serialization: "advanced",
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-
-  constructor() {
-    onCleanup(() => this.#child.kill());
-  }
-
-  async run(url: URL, seconds: number, streams: readonly Stream[]): Promise<StreamResult[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<StreamResult[]>();
-    this.#resolve = resolve;
-    void this.#child.exited.then(() => reject(new Error("the load generator has ended")));
-    const warmUpSeconds = Math.min(WARM_UP_MAX_SECONDS, seconds * WARM_UP_SHARE);
-    const order = { url: String(url), seconds, warmUpSeconds, streams };
-    this.#child.send(order satisfies LoadOrder);
-    return await promise;
-  }
-}
 
 interface Service {
   readonly bound: string;

@@ -13,12 +13,10 @@
  * capacity while another sends a tenth of it.
  */
 import { availableParallelism, loadavg } from "node:os";
-import { join } from "node:path";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { type BenchServer, postRequest } from "../../support/bench/server.ts";
 import type { Output } from "../../support/bench/table.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import { quantile } from "../../support/statistics.ts";
 import {
   makeWorld,
@@ -28,7 +26,8 @@ import {
   type World,
   writeWorld,
 } from "../search/world.ts";
-import type { LoadOrder, Stream, StreamResult } from "./load-process.ts";
+import { Load } from "./load.ts";
+import type { Stream, StreamResult } from "./load-process.ts";
 
 export const OPTIONS = {
   chunks: 20_000,
@@ -43,11 +42,6 @@ type Options = typeof OPTIONS;
 
 const CAPACITY_CLIENTS = 16;
 const PAYLOADS = 200;
-/** The modest user's clients go first on a core that both users' clients share, as on a machine of their own. */
-const MODEST_NICENESS = -10;
-/** The warm-up of a load, at most the share of its time and this many seconds. */
-const WARM_UP_SHARE = 0.4;
-const WARM_UP_MAX_SECONDS = 2;
 
 /** The last core is that of the clients. */
 const CLIENT_CORE = availableParallelism() - 1;
@@ -61,38 +55,6 @@ function leaveClientCore(): void {
   if (exitCode !== 0) throw new Error(`--apart needs taskset and two cores: ${stderr}`);
 }
 
-class Load {
-  #resolve: (results: StreamResult[]) => void = () => {};
-  readonly #child: Bun.Subprocess;
-
-  constructor(
-    private readonly url: URL,
-    private readonly options: Options,
-    niceness = 0,
-  ) {
-    const pinned = options.apart ? ["taskset", "--cpu-list", String(CLIENT_CORE)] : [];
-    if (niceness !== 0) pinned.unshift("nice", `--adjustment=${niceness}`);
-    const program = [process.execPath, join(import.meta.dir, "load-process.ts")];
-    this.#child = Bun.spawn([...pinned, ...program], {
-      ipc: (message) => this.#resolve(message as StreamResult[]),
-      serialization: "advanced",
-      stdio: ["ignore", "inherit", "inherit"],
-    });
-    onCleanup(() => this.#child.kill());
-  }
-
-  async run(streams: readonly Stream[]): Promise<StreamResult[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<StreamResult[]>();
-    this.#resolve = resolve;
-    void this.#child.exited.then(() => reject(new Error("the load generator has ended")));
-    const { seconds } = this.options;
-    const warmUpSeconds = Math.min(WARM_UP_MAX_SECONDS, seconds * WARM_UP_SHARE);
-    const url = String(this.url);
-    this.#child.send({ url, seconds, warmUpSeconds, streams } satisfies LoadOrder);
-    return await promise;
-  }
-}
-
 function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Array[] {
   return world.queries.map((vector) => {
     const value = Buffer.from(vector.buffer).toString("base64");
@@ -104,13 +66,16 @@ function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Arr
 const p99 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.99) : 0);
 const p50 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.5) : 0);
 
+type Send = (streams: readonly Stream[]) => Promise<StreamResult[]>;
+
 /** What is measured, and on what. */
 interface Bench {
   readonly out: Output;
   readonly options: Options;
-  readonly load: Load;
-  /** The modest user's clients, in a process of their own: what a flood's clients wait for is not counted. */
-  readonly modestLoad: Load;
+  /** Sends streams of requests. */
+  readonly flood: Send;
+  /** Does so from a process of its own: what a flood's clients wait for is not counted. */
+  readonly modest: Send;
   readonly greedy: readonly Uint8Array[];
 }
 
@@ -122,8 +87,8 @@ interface Goodput {
   readonly result: StreamResult;
 }
 
-async function capacityOf({ load, greedy, options }: Bench): Promise<number> {
-  const [result] = await load.run([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
+async function capacityOf({ flood, greedy, options }: Bench): Promise<number> {
+  const [result] = await flood([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
   return (result as StreamResult).answered / options.seconds;
 }
 
@@ -150,11 +115,11 @@ function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): v
 }
 
 async function measureGoodputs(bench: Bench): Promise<Goodput[]> {
-  const { load, greedy: payloads, options } = bench;
+  const { flood, greedy: payloads, options } = bench;
   const goodputs: Goodput[] = [];
   const measure = async (name: string, streamOf: (capacity: number) => Stream) => {
     const capacity = await capacityOf(bench);
-    const [result] = (await load.run([streamOf(capacity)])) as [StreamResult];
+    const [result] = (await flood([streamOf(capacity)])) as [StreamResult];
     goodputs.push({ name, capacity, result });
   };
   for (const share of options.shares.split(",").map(Number)) {
@@ -172,7 +137,7 @@ interface Modest {
 }
 
 async function measureFairness(bench: Bench, polite: readonly Uint8Array[]): Promise<Modest[]> {
-  const { load, modestLoad, greedy: payloads, options } = bench;
+  const { greedy: payloads, options } = bench;
   const capacity = await capacityOf(bench);
   const modest = { payloads: polite, rate: capacity / 10 };
   const { clients } = options;
@@ -187,8 +152,8 @@ async function measureFairness(bench: Bench, polite: readonly Uint8Array[]): Pro
   const measured: Modest[] = [];
   for (const { name, streams } of floods) {
     const [[result]] = (await Promise.all([
-      modestLoad.run([modest]),
-      streams.length > 0 ? load.run(streams) : [],
+      bench.modest([modest]),
+      streams.length > 0 ? bench.flood(streams) : [],
     ])) as [[StreamResult], unknown];
     measured.push({ name, result });
   }
@@ -215,9 +180,15 @@ export async function run(options: Options, context: BenchContext) {
   const server = await context.startServer({ ...env, LOG_LEVEL: "fatal" });
   await untilGraphed(sql, world.chunks);
   const greedy = payloadsOf(server, world, world.apiKey);
-  const load = new Load(server.url, options);
-  const modestLoad = new Load(server.url, options, MODEST_NICENESS);
-  const bench = { out, options, greedy, load, modestLoad };
+  const core = options.apart ? CLIENT_CORE : undefined;
+  const [load, modestLoad] = [new Load({ core }), new Load({ core, first: true })];
+  const send = async (from: Load, streams: readonly Stream[]) =>
+    await from.run(server.url, options.seconds, streams);
+  const bench: Bench = {
+    ...{ out, options, greedy },
+    flood: (streams) => send(load, streams),
+    modest: (streams) => send(modestLoad, streams),
+  };
   await capacityOf(bench);
   const goodputs: Goodput[] = [];
   const fairness: Modest[] = [];

@@ -92,8 +92,8 @@ interface Incoming {
 }
 
 /**
- * Processes a request in a fixed order: credential, rate limit, permission, parameters, body, admission,
- * handler.
+ * Processes a request in a fixed order: credential, start in a turn of the event loop, rate limit, permission,
+ * parameters, body, admission, handler.
  */
 async function perform(
   operation: Operation,
@@ -114,14 +114,12 @@ async function perform(
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
   if (principal !== undefined) {
     call.principal = principal;
+    const start = context.admission.start(principal.userId);
+    if (start !== undefined) await start;
     context.rateLimits?.take(principal);
   }
   if (operation.permission !== null && principal !== undefined) {
     requirePermission(principal, operation.permission);
-  }
-  if (operation.sheds && principal !== undefined) {
-    const start = context.admission.start(principal.userId);
-    if (start !== undefined) await start;
   }
   const params = validators.params?.(pathParams) ?? {};
   const query = validators.query?.(queryOf(request)) ?? {};
@@ -166,6 +164,17 @@ function noteProblem(
   audit.denied({ principal, operation, slug, detail, requestId });
 }
 
+/** The problem of a failed request. Those without a valid credential share what one tenant may start. */
+async function problemOf(error: unknown, { admission }: HttpContext): Promise<unknown> {
+  if (!(error instanceof Problem) || error.type.status !== 401) return error;
+  try {
+    await admission.start("");
+    return error;
+  } catch (overloaded) {
+    return overloaded;
+  }
+}
+
 /** Answers a request, and errors as problems. */
 async function answer(
   operation: Operation,
@@ -179,7 +188,8 @@ async function answer(
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
     return response;
-  } catch (error) {
+  } catch (cause) {
+    const error = await problemOf(cause, context);
     const { baseUrl, log } = context;
     const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
     if (error instanceof Problem) noteProblem(error, operation, call, context);

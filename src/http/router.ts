@@ -62,9 +62,14 @@ export function mountOperations(
   for (const path of otherPaths) {
     routes.push({ matcher: new RegExp(`^${path}/?$`), methods: ["GET", "HEAD"] });
   }
-  app.onError(({ code, error, request }) => {
+  const unrouted = async (path: string) => {
+    // Anybody can send these: together they start as many as one tenant.
+    await context.admission.start("");
+    return routingProblem(routes, path);
+  };
+  app.onError(async ({ code, error, request }) => {
     const { path } = targetOf(request.url);
-    const problem = code === "NOT_FOUND" ? routingProblem(routes, path) : error;
+    const problem = code === "NOT_FOUND" ? await unrouted(path).catch((full) => full) : error;
     return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
   });
   for (const operation of operations) {

@@ -201,13 +201,16 @@ describe("a flood of one caller delays another by a few of its answers, not by a
     expect(answers).toBeLessThan(CONNECTED / 4);
   });
 
-  test.each(["/metrics", "/readyz"])("of %s without a credential", async (path) => {
-    const { service, polite } = await floodedService();
-    const answers = await whileFlooding(service, get(path, {}, service), CONNECTED, (seen) =>
-      answersBetween(service, polite.request, seen),
-    );
-    expect(answers).toBeLessThan(CONNECTED / 4);
-  });
+  test.each(["/metrics", "/readyz", "/projects", "/nothing"])(
+    "of %s without a credential",
+    async (path) => {
+      const { service, polite } = await floodedService();
+      const answers = await whileFlooding(service, get(path, {}, service), CONNECTED, (seen) =>
+        answersBetween(service, polite.request, seen),
+      );
+      expect(answers).toBeLessThan(CONNECTED / 4);
+    },
+  );
 
   test("of lists from the database", async () => {
     const { service, greedy, polite } = await floodedService();

@@ -14,6 +14,7 @@ import * as nativeSearch from "../../bench/micro/native-search.ts";
 import * as shards from "../../bench/micro/shards.ts";
 import * as updates from "../../bench/micro/updates.ts";
 import * as nodes from "../../bench/nodes/run.ts";
+import * as floods from "../../bench/overload/floods.ts";
 import * as inline from "../../bench/overload/inline.ts";
 import * as overload from "../../bench/overload/run.ts";
 import * as peers from "../../bench/peers/run.ts";
@@ -49,6 +50,7 @@ const BENCHMARKS = {
   "micro/shards": shards,
   "micro/updates": updates,
   "nodes/run": nodes,
+  "overload/floods": floods,
   "overload/inline": inline,
   "overload/run": overload,
   "peers/run": peers,
@@ -332,6 +334,19 @@ describe("vector search", () => {
     for (const { name, result } of [...goodputs, ...fairness]) {
       expect(result.latencies, name).toHaveLength(result.answered);
       expect(result.failed, name).toBe(0);
+    }
+  });
+
+  test("floods of every kind are answered, and so is the modest user beside them", async () => {
+    const figures = await measure(floods, { chunks: 200, clients: 2, rate: 50, seconds: 0.2 });
+    expect(figures.length).toBeGreaterThan(10);
+    for (const { name, result, flooded } of figures) {
+      expect(result.failed + result.refused, name).toBe(0);
+      const statuses = flooded ?? { answered: 1, failed: 0 };
+      // An unknown path is a failure for its client.
+      expect(name === "unknown paths" ? statuses.failed : statuses.answered, name).toBeGreaterThan(
+        0,
+      );
     }
   });
 

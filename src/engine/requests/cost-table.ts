@@ -20,6 +20,14 @@ function sizeOf(request: EngineRequest): number {
   return request.kind === "search" ? 1 : BASE_CHARS + (request.query?.length ?? 0);
 }
 
+/**
+ * A moving average that rises more slowly than it falls: a slow request may only mean that its thread was
+ * interrupted, which happens to most of them where all cores are busy, while none is faster than it is.
+ */
+function moved(known: number, cost: number): number {
+  return known + (cost - known) / (cost > known ? 32 : 8);
+}
+
 /** What recent requests have cost on average in milliseconds, by kind and scope. */
 export class CostTable {
   readonly #costs = new Map<string, number>();
@@ -35,7 +43,6 @@ export class CostTable {
     const cost = milliseconds / sizeOf(request);
     const known = this.#costs.get(key);
     if (known === undefined && this.#costs.size >= COSTS_MAX) this.#costs.clear();
-    // A moving average, because a single slow request may only mean that a thread was interrupted.
-    this.#costs.set(key, known === undefined ? cost : known + (cost - known) / 8);
+    this.#costs.set(key, known === undefined ? cost : moved(known, cost));
   }
 }

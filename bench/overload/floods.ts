@@ -1,0 +1,169 @@
+/**
+ * What floods of each kind of request cost another user: one user sends searches at a modest rate, while another
+ * sends requests of one kind over many connections that never pause.
+ *
+ *   bun bench/overload/floods.ts [--chunks 20000] [--dimension 768] [--clients 256] [--rate 100]
+ *                                [--seconds 5] [--floods "search;files"]
+ *
+ * The real server on an embedded PostgreSQL; both users' clients and the server share the machine. The modest
+ * user's clients are a process of their own, so what a flood's clients wait for is not counted.
+ */
+import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import { quantile } from "../../support/statistics.ts";
+import {
+  makeWorld,
+  PROJECT_ID,
+  searchPath,
+  untilGraphed,
+  type World,
+  writeWorld,
+} from "../search/world.ts";
+import { Load } from "./load.ts";
+import type { Stream, StreamResult } from "./load-process.ts";
+
+export const OPTIONS = {
+  chunks: 20_000,
+  dimension: 768,
+  clients: 256,
+  rate: 100,
+  seconds: 5,
+  floods: "",
+};
+type Options = typeof OPTIONS;
+
+const PAYLOADS = 200;
+
+function getRequest(server: BenchServer, path: string, apiKey: string): Uint8Array {
+  const head = `GET ${path} HTTP/1.1\r\nHost: ${server.url.host}\r\nX-API-Key: ${apiKey}\r\n\r\n`;
+  return Buffer.from(head);
+}
+
+type Payloads = (server: BenchServer, world: World, apiKey: string) => Uint8Array[];
+
+const numbered = <T>(make: (number: number) => T) =>
+  Array.from({ length: PAYLOADS }, (_, i) => make(i));
+const vectorOf = ({ queries }: World, number: number) =>
+  Buffer.from((queries[number] as Float32Array).buffer).toString("base64");
+const project = `/projects/${PROJECT_ID}`;
+
+const searches =
+  (more: (number: number) => object, query = ""): Payloads =>
+  (server, world, key) =>
+    numbered((i) => {
+      const body = {
+        vector: vectorOf(world, i),
+        dimension: world.dimension,
+        threshold: 0,
+        ...more(i),
+      };
+      return postRequest(server, searchPath(1) + query, key, JSON.stringify(body));
+    });
+
+const posts =
+  (path: string, body: (number: number, world: World) => object): Payloads =>
+  (server, world, key) =>
+    numbered((i) => postRequest(server, path, key, JSON.stringify(body(i, world))));
+
+const gets =
+  (path: (number: number) => string): Payloads =>
+  (server, _world, key) =>
+    numbered((i) => getRequest(server, path(i), key));
+
+const FLOODS: Readonly<Record<string, Payloads>> = {
+  search: searches(() => ({})),
+  "search, 100 results": searches(() => ({ limit: 100 })),
+  "search, exact": searches(() => ({}), "?effort=exact"),
+  "search, new filters": searches((i) => ({
+    filter: { path: { $glob: `**/file-*${i}*${Date.now() % 1_000}*` } },
+  })),
+  "lookup, words": posts(`${project}/knowledge/lookup`, (i) => ({
+    query: `chunk lorem ipsum ${i}`,
+    limit: 12,
+  })),
+  "lookup, prefix": posts(`${project}/knowledge/lookup`, (i) => ({
+    query: `${i % 10}`,
+    limit: 12,
+  })),
+  "lookup, 500 characters": posts(`${project}/knowledge/lookup`, (i) => ({
+    query: Array.from({ length: 80 }, (_, j) => (i * 97 + j * 31) % 20_000)
+      .join(" ")
+      .slice(0, 500),
+    limit: 12,
+  })),
+  "retrieve, hybrid": posts(`${project}/retrieve`, (i, world) => ({
+    ...{
+      query: `chunk ${i} lorem`,
+      vector: vectorOf(world, i),
+      dimension: world.dimension,
+      limit: 100,
+    },
+  })),
+  fields: gets(() => `${project}/fields`),
+  chunks: gets(() => `${project}/chunks?limit=100`),
+  files: gets(() => `${project}/files?limit=100`),
+  "a file": gets((i) => `${project}/files/${encodeURIComponent(`docs/file-${i}.md`)}`),
+  "compare itself": gets(
+    () => `${project}/compare?from_environment=production&to_environment=production`,
+  ),
+  "index state": gets(() => `${project}/index-state`),
+  projects: gets(() => "/projects"),
+  "unknown paths": gets((i) => `/nothing/${i}`),
+  metrics: gets(() => "/metrics"),
+  readiness: gets(() => "/readyz"),
+  history: gets(() => "/metrics/history"),
+  console: gets(() => "/console"),
+  openapi: gets(() => "/docs/json"),
+};
+
+export async function run(options: Options, { out, openDatabase, startServer }: BenchContext) {
+  const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
+  const { env, sql } = await openDatabase();
+  await writeWorld(sql, world);
+  const userId = await addUser(sql);
+  await addMember(sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
+  const { key } = await addApiKey(sql, userId);
+  const server = await startServer({ ...env, LOG_LEVEL: "fatal" });
+  await untilGraphed(sql, world.chunks);
+  const [flood, modest] = [new Load(), new Load({ first: true })];
+  const polite: Stream = { payloads: searches(() => ({}))(server, world, key), rate: options.rate };
+  const chosen = options.floods === "" ? Object.keys(FLOODS) : options.floods.split(";");
+  out.head(
+    "flood",
+    "answered/s",
+    "refused/s",
+    "other",
+    "search p50, ms",
+    "p99, ms",
+    "max, ms",
+    "refused",
+    "failed",
+  );
+  const figures = [];
+  for (const name of ["none", ...chosen]) {
+    const payloads = FLOODS[name]?.(server, world, world.apiKey);
+    const floods = payloads === undefined ? [] : [{ payloads, clients: options.clients }];
+    const [[result], [flooded]] = (await Promise.all([
+      modest.run(server.url, options.seconds, [polite]),
+      flood.run(server.url, options.seconds, floods),
+    ])) as [[StreamResult], [StreamResult?]];
+    const perSecond = (count: number | undefined) => ((count ?? 0) / options.seconds).toFixed(0);
+    const at = (share: number) =>
+      result.answered === 0 ? "-" : quantile(result.latencies, share).toFixed(1);
+    out.row(
+      ...[
+        name,
+        perSecond(flooded?.answered),
+        perSecond(flooded?.refused),
+        perSecond(flooded?.failed),
+      ],
+      ...[at(0.5), at(0.99), at(1), result.refused, result.failed + result.unsent],
+    );
+    figures.push({ name, result, flooded });
+  }
+  await server.stop();
+  return figures;
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);
