@@ -28,7 +28,9 @@ export function vectorFault(vector: Float32Array): VectorFault | undefined {
   let zero = true;
   let sum = 0;
   // One pass without branches on finiteness: anything that is not finite becomes NaN times zero.
-  for (const value of vector) {
+  // By index: an iterator takes ten times as long, and every vector that comes or is stored is checked.
+  for (let i = 0; i < vector.length; i++) {
+    const value = vector[i] as number;
     sum += value * 0;
     if (value !== 0) zero = false;
   }

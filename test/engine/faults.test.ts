@@ -1,11 +1,29 @@
 import { expect, test } from "bun:test";
+import { tablesOf } from "../../src/engine/pgvector/tables.ts";
 import { startApi, startApiProcess } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { startEngineServer } from "./server.ts";
-import { DIMENSION, eventually, idsOf, look, type World, worldOf } from "./support.ts";
+import {
+  best,
+  chunksOf,
+  copiesOf,
+  DIMENSION,
+  eventually,
+  idsOf,
+  look,
+  textVectors,
+  untilComplete,
+  type World,
+  worldOf,
+  writeFiles,
+} from "./support.ts";
 import { BIN_VARIABLE, required } from "./variables.ts";
+
+const INTERRUPTED_CHUNKS = 9_000;
+/** Enough rows that some were written after the table was given codes. */
+const CODED_ROWS = 4_000;
 
 /** Adds a file with one chunk; returns a check that a service finds it. */
 async function addFile({ sql, project, environment, ...world }: World, seed: number) {
@@ -34,6 +52,48 @@ test("when the node that writes vectors is killed, another one goes on", async (
   await first.server.exited;
   for (let seed = 6; seed < 8; seed++) added.push(await addFile(world, seed));
   for (const isFound of added) await isFound(second);
+});
+
+test("a first fill that was interrupted by a kill goes on with what is missing", async () => {
+  const source = await startApi({ env: { SEARCH_ENGINE: "embedded" } });
+  const world = await worldOf(source);
+  const { sql, project } = world;
+  const vectors = textVectors(INTERRUPTED_CHUNKS + 1, 31);
+  const [query] = vectors.splice(INTERRUPTED_CHUNKS) as [Float32Array];
+  const chunks = chunksOf(await writeFiles(world, vectors));
+  const first = await startApiProcess({ beside: source });
+  const table = async () => {
+    const [copy] = await copiesOf(sql, project.id);
+    return tablesOf(copy?.id as string).chunks(DIMENSION);
+  };
+  const stored = async () => {
+    const [row] = await sql<{ rows: number }[]>`
+      SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
+    return row?.rows ?? 0;
+  };
+  // Codes are given to all rows once, so only those that came with one stay as they were written.
+  const coded = async () => (await sql`SELECT 1 FROM tessera_vectors.tables WHERE coded`).length;
+  await eventually(
+    async () => (await coded()) * (await stored()),
+    (rows) => rows > CODED_ROWS,
+  );
+  first.server.kill("SIGKILL");
+  await first.server.exited;
+  const places = async () =>
+    await sql<{ place: string }[]>`
+      SELECT chunk_id || ' ' || ctid || ' ' || xmin AS place FROM ${sql(await table())}
+      WHERE file_version_id IN (
+        SELECT id FROM ${sql(tablesOf((await copiesOf(sql, project.id))[0]?.id as string).versions)})`;
+  const before = await places();
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.length).toBeLessThan(INTERRUPTED_CHUNKS);
+  const second = await startApiProcess({ beside: source });
+  await untilComplete({ ...world, api: second });
+  expect(await stored()).toBe(INTERRUPTED_CHUNKS);
+  const after = new Set((await places()).map(({ place }) => place));
+  expect(before.filter(({ place }) => !after.has(place))).toEqual([]);
+  const exact = await look(world, second, query, { effort: "exact" });
+  expect(idsOf(exact)).toEqual(best(chunks, query, 10));
 });
 
 test("a node that starts again finds what has changed meanwhile", async () => {

@@ -22,14 +22,30 @@ function signsOf(dimension: number): Int8Array {
 
 /** The unnormalised Walsh-Hadamard transform of `length` elements from `start` on, in place. */
 function hadamard(values: Float32Array, start: number, length: number): void {
-  for (let half = 1; half < length; half *= 2) {
-    for (let block = start; block < start + length; block += 2 * half) {
-      for (let i = block; i < block + half; i++) {
-        const low = values[i] as number;
-        const high = values[i + half] as number;
-        values[i] = low + high;
-        values[i + half] = low - high;
-      }
+  let half = 1;
+  // Two rounds at a time read and write every element half as often.
+  for (; 4 * half <= length; half *= 4) twoRounds(values, start, length, half);
+  if (half === length) return;
+  for (let i = start; i < start + half; i++) {
+    const low = values[i] as number;
+    const high = values[i + half] as number;
+    values[i] = low + high;
+    values[i + half] = low - high;
+  }
+}
+
+/** The rounds of the transform that add elements at the distances `half` and twice as much. */
+function twoRounds(values: Float32Array, start: number, length: number, half: number): void {
+  for (let block = start; block < start + length; block += 4 * half) {
+    for (let i = block; i < block + half; i++) {
+      const a = values[i] as number;
+      const b = values[i + half] as number;
+      const c = values[i + 2 * half] as number;
+      const d = values[i + 3 * half] as number;
+      values[i] = a + b + (c + d);
+      values[i + half] = a - b + (c - d);
+      values[i + 2 * half] = a + b - (c + d);
+      values[i + 3 * half] = a - b - (c - d);
     }
   }
 }
@@ -37,30 +53,33 @@ function hadamard(values: Float32Array, start: number, length: number): void {
 /** Mixes three blocks by a reflection in the plane that is normal to (1, 1, 1). */
 function mixThirds(values: Float32Array, block: number): void {
   for (let i = 0; i < block; i++) {
-    const [a, b, c] = [i, i + block, i + 2 * block] as const;
-    const sum = (values[a] as number) + (values[b] as number) + (values[c] as number);
-    const shift = (sum * 2) / 3;
-    for (const at of [a, b, c]) values[at] = (values[at] as number) - shift;
+    const a = values[i] as number;
+    const b = values[i + block] as number;
+    const c = values[i + 2 * block] as number;
+    const shift = ((a + b + c) * 2) / 3;
+    values[i] = a - shift;
+    values[i + block] = b - shift;
+    values[i + 2 * block] = c - shift;
   }
 }
 
 /**
  * The vector at unit length, under a fixed random rotation. It spreads every vector evenly over its
  * elements, so that the sign of each carries about as much information. A dimension is a power of two
- * or three times one.
+ * or three times one. Loops count, because iterators and callbacks take several times as long as the arithmetic.
  */
 function rotated(vector: Float32Array): Float32Array<ArrayBuffer> {
   const { length } = vector;
   const block = length & -length;
+  const out = new Float32Array(length);
   let squares = 0;
-  for (const value of vector) squares += value * value;
+  for (let i = 0; i < length; i++) squares += (vector[i] as number) * (vector[i] as number);
   const scale = 1 / Math.sqrt(squares * block ** ROUNDS);
-  const out = Float32Array.from(vector, (value) => value * scale);
+  for (let i = 0; i < length; i++) out[i] = (vector[i] as number) * scale;
   const flips = signsOf(length);
   for (let round = 0; round < ROUNDS; round++) {
-    for (let i = 0; i < length; i++) {
-      out[i] = (out[i] as number) * (flips[round * length + i] as number);
-    }
+    const first = round * length;
+    for (let i = 0; i < length; i++) out[i] = (out[i] as number) * (flips[first + i] as number);
     for (let start = 0; start < length; start += block) hadamard(out, start, block);
     if (block !== length) mixThirds(out, block);
   }
@@ -97,12 +116,15 @@ export function thresholdsOf(vectors: readonly Float32Array[]): Float32Array<Arr
  */
 export function codeOf(vector: Float32Array, thresholds: Float32Array): Uint8Array<ArrayBuffer> {
   const values = rotated(vector);
-  const dimension = values.length;
   const code = new Uint8Array(thresholds.length / 8);
-  for (let bit = 0; bit < thresholds.length; bit++) {
-    if ((values[bit % dimension] as number) > (thresholds[bit] as number)) {
-      code[bit >>> 3] = (code[bit >>> 3] as number) | (0x80 >>> (bit & 7));
+  for (let byte = 0, at = 0; byte < code.length; byte++, at += 8) {
+    // Dimensions are multiples of 8, so a byte belongs to one threshold.
+    const first = at % values.length;
+    let bits = 0;
+    for (let i = 0; i < 8; i++) {
+      bits = (bits << 1) | Number((values[first + i] as number) > (thresholds[at + i] as number));
     }
+    code[byte] = bits;
   }
   return code;
 }

@@ -1,10 +1,11 @@
 import type { Queryable, Sql, Transaction } from "../../../db/client.ts";
+import { readAhead } from "../../../shared/read-ahead.ts";
 import { floatsOf } from "../../../shared/vector.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow, EmptyVersionRow } from "../../indexing/versions/version-index.ts";
 import { codeLength, codeOf } from "../codes.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
-import { type BinaryValue, binary, copyRows } from "./binary-copy.ts";
+import { CopyRows, copyRows } from "./binary-copy.ts";
 import type { VersionCounts } from "./version-counts.ts";
 
 /** Another process has become the leader; this one must not write any more. */
@@ -45,8 +46,8 @@ export function byPlacement(
   return groups;
 }
 
-/** Rows are written when so many bytes of them have been read. */
-const VECTOR_COPY_BYTES = 4 * 1_048_576;
+/** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
+const VECTOR_COPY_BYTES = 1_048_576;
 
 const CHUNK_COLUMNS = [
   ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
@@ -61,7 +62,7 @@ interface Pending {
   readonly dimension: number;
   readonly placement: number;
   readonly ids: string[];
-  readonly rows: BinaryValue[][];
+  readonly rows: CopyRows;
 }
 
 /**
@@ -150,7 +151,7 @@ export class ProjectStore {
       bytes = 0;
     };
     try {
-      for await (const rows of batches) {
+      for await (const rows of readAhead(batches)) {
         for (const row of rows) {
           counts.note(row.file_version_id);
           if (row.id === null) continue;
@@ -214,17 +215,17 @@ export class ProjectStore {
     const { id, dimension, file_version_id } = row;
     const placement = placementOf(file_version_id, this.placements);
     const key = `${dimension} ${placement}`;
-    const group = pending.get(key) ?? { dimension, placement, ids: [], rows: [] };
+    const group = pending.get(key) ?? { dimension, placement, ids: [], rows: new CopyRows() };
     pending.set(key, group);
     const thresholds = this.thresholdsOf(dimension);
-    const code = thresholds && binary.bit(codeOf(vector, thresholds));
-    const rendered = binary.text(renderChunk(row));
     group.ids.push(id);
-    group.rows.push([
-      ...[binary.int4(placement), binary.uuid(id), binary.uuid(file_version_id)],
-      ...[code, binary.vector(vector), rendered],
-    ]);
-    return vector.byteLength + rendered.length;
+    const { rows } = group;
+    const before = rows.length;
+    rows.row(CHUNK_COLUMNS.length).int4(placement).uuid(id).uuid(file_version_id);
+    if (thresholds === null) rows.null();
+    else rows.bit(codeOf(vector, thresholds));
+    rows.vector(vector).text(renderChunk(row));
+    return rows.length - before;
   }
 
   async #insertAll(groups: readonly Pending[]): Promise<void> {
@@ -239,7 +240,7 @@ export class ProjectStore {
         DELETE FROM ${tx(table)} WHERE placement = ${placement} AND chunk_id = ANY(${ids}::uuid[])`;
       await copyRows(tx, table, CHUNK_COLUMNS, rows);
       await tx`
-        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.length - count}
+        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.count - count}
         WHERE copy_id = ${this.copyId} AND dimension = ${dimension}`;
     });
   }
