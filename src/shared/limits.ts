@@ -102,7 +102,7 @@ export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
 export const SEARCH_WORKERS_MAX = 256;
 /** How far search workers step back behind the main thread, where it knows priorities of threads. */
-export const SEARCH_WORKER_NICENESS = 7;
+export const SEARCH_WORKER_NICENESS = 10;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
