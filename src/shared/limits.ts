@@ -382,8 +382,10 @@ export const TEXT_BUILD_THREADS_MAX = 3;
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 /**
  * When segments are merged: `count` of similar size, each at most `ratio` times as large as all
- * smaller ones together. Merges are rare while documents arrive and thorough when idle.
+ * smaller ones together. What has just been built is merged once while documents are added. Further
+ * merges are rare while documents arrive and thorough when idle.
  */
+export const TEXT_MERGE_WHEN_ADDING = { count: 10, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_BUSY = { count: 6, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
 export const TEXT_MERGE_IDLE_MS = 1_500;

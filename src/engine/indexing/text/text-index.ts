@@ -45,7 +45,7 @@ export class TextIndex implements VersionIndex {
     Math.min(TEXT_BUILD_THREADS_MAX, availableParallelism()),
     TEXT_BUILD_NICENESS,
   );
-  readonly #maintenance = new TextMaintenance();
+  readonly #maintenance = new TextMaintenance(this.#builders);
 
   /** @param onFailed called when a merge of a project's segments failed; it is tried again */
   constructor(
@@ -116,6 +116,8 @@ export class TextIndex implements VersionIndex {
         ? timed("build a segment", () => runSegmentTask(task))
         : await this.#builders.run(task);
     this.#addSegment(projectId, project, buffer);
+    // A project that is being loaded is not maintained otherwise.
+    if (this.#projects.get(projectId) === project) this.#mergeNext(projectId, project, true);
   }
 
   setScope(
@@ -151,9 +153,13 @@ export class TextIndex implements VersionIndex {
 
   maintain(projectId: string): MaintenanceState {
     const project = this.#projects.get(projectId);
-    if (project === undefined) return "done";
-    const merged = this.#nextMerge(projectId, project);
-    if (merged === null) return "done";
+    return project !== undefined && this.#mergeNext(projectId, project) ? "more" : "done";
+  }
+
+  /** Finishes or begins a merge, and publishes what has changed. False if nothing has. */
+  #mergeNext(projectId: string, project: TextProject, whileAdding = false): boolean {
+    const merged = this.#nextMerge(projectId, project, whileAdding);
+    if (merged === null) return false;
     const { added, removed, scopeIds } = merged;
     this.publish({
       type: "segments",
@@ -162,12 +168,12 @@ export class TextIndex implements VersionIndex {
       remove: removed,
       scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
     });
-    return "more";
+    return true;
   }
 
-  #nextMerge(projectId: string, project: TextProject): Merged | null {
+  #nextMerge(projectId: string, project: TextProject, whileAdding: boolean): Merged | null {
     try {
-      return this.#maintenance.next(project);
+      return this.#maintenance.next(project, whileAdding);
     } catch (error) {
       this.onFailed(projectId, error);
       return null;

@@ -7,7 +7,7 @@ import type { Merged, TextProject } from "./text-project.ts";
 
 /** Smaller merges run on the indexing thread itself. */
 const TEXT_MERGE_INLINE_BYTES = 262_144;
-/** Merges yield to everything else: documents can be found before they are merged. */
+/** Merges of the background yield to everything else: documents can be found before they are merged. */
 const TEXT_MERGE_NICENESS = 10;
 /** Pause of a project after a merge of its segments has failed. */
 const TEXT_MERGE_RETRY_MS = 5_000;
@@ -31,52 +31,89 @@ function taskOf({ parts, keep }: TextMerge): SegmentTask {
   return { kind: "merge", inputs };
 }
 
-/** Merges the segments of projects: small ones at once, larger ones on a thread next to this one. */
+function mergeNow(project: TextProject, merge: TextMerge): Merged | null {
+  try {
+    return project.finishMerge(merge, runSegmentTask(taskOf(merge)));
+  } catch (error) {
+    project.abandonMerge(merge);
+    throw error;
+  }
+}
+
+/** The merges of projects by one runner, at most one of each. */
+class Lane {
+  readonly running = new WeakMap<TextProject, Running>();
+
+  constructor(
+    readonly threads: MergeRunner,
+    readonly whileAdding: boolean,
+  ) {}
+}
+
+/**
+ * Merges the segments of projects: small ones at once, larger ones on a thread next to this one. While documents
+ * are added, the threads that build segments merge what they have built, because a lookup takes twice as long in
+ * forty small segments as in six, and merges that yield would begin after the last document.
+ */
 export class TextMaintenance {
-  readonly #running = new WeakMap<TextProject, Running>();
+  readonly #adding: Lane;
+  readonly #background: Lane;
   /** When the next merge of a project may begin whose last one has failed. */
   readonly #restsUntil = new WeakMap<TextProject, number>();
 
+  /** @param builders the threads that build segments */
   constructor(
-    private readonly threads: MergeRunner = new SegmentThreads(1, TEXT_MERGE_NICENESS),
+    builders: MergeRunner,
+    threads: MergeRunner = new SegmentThreads(1, TEXT_MERGE_NICENESS),
     private readonly retryMs = TEXT_MERGE_RETRY_MS,
-  ) {}
+  ) {
+    this.#adding = new Lane(builders, true);
+    this.#background = new Lane(threads, false);
+  }
 
   /**
    * Finishes a merge of the project that has ended, or begins one that is due. Returns what has
    * changed; null when nothing has. Throws when a merge has failed, and begins it again after
    * `retryMs`: the project remains as it was, and its segments can be searched unmerged.
+   *
+   * @param whileAdding only merges that make no version unknown
    */
-  next(project: TextProject): Merged | null {
-    const running = this.#running.get(project);
+  next(project: TextProject, whileAdding = false): Merged | null {
+    const lane = whileAdding ? this.#adding : this.#background;
     try {
-      return running === undefined ? this.#begin(project) : this.#finish(project, running);
+      return this.#finish(this.#adding, project) ?? this.#finishOrBegin(lane, project);
     } catch (error) {
       this.#restsUntil.set(project, performance.now() + this.retryMs);
       throw error;
     }
   }
 
-  #finish(project: TextProject, { merge, result }: Running): Merged | null {
-    if (result === undefined) return null;
-    this.#running.delete(project);
-    if (result.status === "rejected") throw result.reason;
-    return timed("finish a merge", () => project.finishMerge(merge, result.value));
+  #finishOrBegin(lane: Lane, project: TextProject): Merged | null {
+    return lane.running.has(project) ? this.#finish(lane, project) : this.#begin(lane, project);
   }
 
-  #begin(project: TextProject): Merged | null {
-    if (performance.now() < (this.#restsUntil.get(project) ?? 0)) return null;
-    const merge = project.beginMerge();
-    if (merge === null) return null;
-    const task = taskOf(merge);
-    const bytes = merge.parts.reduce((sum, part) => sum + part.segment.buffer.byteLength, 0);
-    if (bytes <= TEXT_MERGE_INLINE_BYTES) {
-      return timed("merge segments", () => project.finishMerge(merge, runSegmentTask(task)));
+  #finish({ running }: Lane, project: TextProject): Merged | null {
+    const { merge, result } = running.get(project) ?? {};
+    if (merge === undefined || result === undefined) return null;
+    running.delete(project);
+    if (result.status === "fulfilled") {
+      return timed("finish a merge", () => project.finishMerge(merge, result.value));
     }
-    const running: Running = { merge, result: undefined };
-    this.#running.set(project, running);
-    void Promise.allSettled([this.threads.run(task)]).then(([result]) => {
-      running.result = result;
+    project.abandonMerge(merge);
+    throw result.reason;
+  }
+
+  #begin({ threads, running, whileAdding }: Lane, project: TextProject): Merged | null {
+    if (performance.now() < (this.#restsUntil.get(project) ?? 0)) return null;
+    const merge = project.beginMerge(whileAdding);
+    if (merge === null) return null;
+    const bytes = merge.parts.reduce((sum, part) => sum + part.segment.buffer.byteLength, 0);
+    if (bytes <= TEXT_MERGE_INLINE_BYTES)
+      return timed("merge segments", () => mergeNow(project, merge));
+    const entry: Running = { merge, result: undefined };
+    running.set(project, entry);
+    void Promise.allSettled([threads.run(taskOf(merge))]).then(([result]) => {
+      entry.result = result;
     });
     return null;
   }

@@ -1,5 +1,6 @@
 import {
   TEXT_MERGE_IDLE_MS,
+  TEXT_MERGE_WHEN_ADDING,
   TEXT_MERGE_WHEN_BUSY,
   TEXT_MERGE_WHEN_IDLE,
 } from "../../../shared/limits.ts";
@@ -23,6 +24,9 @@ import {
   type TextSegment,
 } from "./text-segment.ts";
 
+/** A larger segment was merged before, or of one long document. */
+const TEXT_MERGE_FRESH_BYTES = 4_194_304;
+
 /** What a finished merge has changed. */
 export interface Merged {
   /** The new segment; null when no document was left. */
@@ -43,6 +47,8 @@ export class TextProject {
   /** The same by the numbers that the fields index has for versions, as far as they were asked for. */
   readonly #numbered: (Address | null | undefined)[] = [];
   #numbering = -1;
+  /** The keys of segments that are being merged. */
+  readonly #merging = new Set<string>();
   /** When documents were last added. */
   #grownAt = Number.NEGATIVE_INFINITY;
 
@@ -157,10 +163,21 @@ export class TextProject {
     this.scopes.set(scopeId, scope);
   }
 
-  /** The next merge that is due; null when none is. Only one may be under way. */
-  beginMerge(): TextMerge | null {
-    const parts = this.#mergeable();
-    return parts.length === 0 ? null : beginMerge(parts);
+  /**
+   * The next merge that is due; null when none is. `finishMerge` or `abandonMerge` ends it.
+   *
+   * @param whileAdding only of small segments that keep all documents, so that no version becomes unknown
+   */
+  beginMerge(whileAdding = false): TextMerge | null {
+    const parts = this.#mergeable(whileAdding);
+    if (parts.length === 0) return null;
+    for (const { key } of parts) this.#merging.add(key);
+    return beginMerge(parts);
+  }
+
+  /** Lets the segments of a merge without a result be merged again. */
+  abandonMerge({ parts }: TextMerge): void {
+    for (const { key } of parts) this.#merging.delete(key);
   }
 
   /**
@@ -169,6 +186,7 @@ export class TextProject {
    * unknown.
    */
   finishMerge(merge: TextMerge, { buffer, numbers }: MergedSegment): Merged | null {
+    this.abandonMerge(merge);
     if (isOutdated(merge)) return null;
     const key = crypto.randomUUID();
     const segment = openSegment(buffer, false);
@@ -212,15 +230,23 @@ export class TextProject {
   }
 
   /** Segments that should be merged now; empty when no merge is due. */
-  #mergeable(): TextSegment[] {
-    const all = [...this.segments.values()];
+  #mergeable(whileAdding: boolean): TextSegment[] {
+    const all = [...this.segments.values()].filter(({ key }) => !this.#merging.has(key));
+    const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
+    const isFresh = ({ segment, deleted }: TextSegment) =>
+      segment.buffer.byteLength <= TEXT_MERGE_FRESH_BYTES && deleted.every((word) => word === 0);
+    if (whileAdding) return segmentsOfLikeSize(all.filter(isFresh), TEXT_MERGE_WHEN_ADDING);
     const wasteful = all.find(({ segment, deleted }) => {
       const count = segment.documentCount;
       return count > 0 && countDocuments(deleted, count) * 2 > count;
     });
     if (wasteful !== undefined) return [wasteful];
-    const isIdle = performance.now() - this.#grownAt > TEXT_MERGE_IDLE_MS;
-    return segmentsOfLikeSize(all, isIdle ? TEXT_MERGE_WHEN_IDLE : TEXT_MERGE_WHEN_BUSY);
+    if (isIdle) return segmentsOfLikeSize(all, TEXT_MERGE_WHEN_IDLE);
+    // The others are merged while documents are added.
+    return segmentsOfLikeSize(
+      all.filter((entry) => !isFresh(entry)),
+      TEXT_MERGE_WHEN_BUSY,
+    );
   }
 
   /** Replaces or removes a scope, and deletes the documents that no scope holds any more. */

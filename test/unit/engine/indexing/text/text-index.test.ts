@@ -174,3 +174,19 @@ describe("a text snapshot", () => {
     );
   });
 });
+
+test("while many documents are added, their segments are merged, so that the first lookups meet few", async () => {
+  const SEGMENTS = 24;
+  const side = open();
+  // Each is as long as the text of a new segment.
+  const content = "some words ".repeat(100_000);
+  const ids = Array.from({ length: SEGMENTS }, (_, i) => String(i));
+  const documents = new Map(ids.map((id) => document(id, `${id}.md`, `${content} w${id}x`)));
+  side.index.openProject(PROJECT);
+  for (const id of ids) await side.index.add(PROJECT, [id], readerOf(documents));
+  side.index.setScope(PROJECT, "scope", ids);
+  const segments = side.views.view(PROJECT, "scope")?.segments ?? [];
+  expect(segments.length).toBeLessThan(SEGMENTS);
+  expect(segments.length).toBeGreaterThan(0);
+  for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
+}, 60_000);

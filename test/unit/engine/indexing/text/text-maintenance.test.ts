@@ -41,7 +41,7 @@ function failingThread(failures: number) {
 test("a merge that failed is reported once, leaves the project as it was, and is tried again", async () => {
   const project = mergeableProject();
   const thread = failingThread(1);
-  const maintenance = new TextMaintenance(thread, NO_REST);
+  const maintenance = new TextMaintenance(thread, thread, NO_REST);
   expect(maintenance.next(project)).toBeNull();
   await Bun.sleep(0);
   expect(() => maintenance.next(project)).toThrow("out of memory");
@@ -56,7 +56,7 @@ test("a merge that failed is reported once, leaves the project as it was, and is
 test("after a failed merge a project rests before the next one", async () => {
   const project = mergeableProject();
   const thread = failingThread(1);
-  const maintenance = new TextMaintenance(thread, LONG_REST_MS);
+  const maintenance = new TextMaintenance(thread, thread, LONG_REST_MS);
   maintenance.next(project);
   await Bun.sleep(0);
   expect(() => maintenance.next(project)).toThrow();
