@@ -28,6 +28,7 @@ import {
   type LogLevel,
   SEARCH_ENGINES,
 } from "./schema.ts";
+import { readSnapshotCopies } from "./snapshots.ts";
 import { readTracing } from "./tracing.ts";
 
 /** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
@@ -145,6 +146,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       SEARCH_INLINE_MAX_MS,
     ),
     ...readIndexes(reader),
+    snapshotCopies: readSnapshotCopies(reader),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: readRateLimit(reader),
     maxBodyBytes: reader.integer(

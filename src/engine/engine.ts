@@ -1,3 +1,4 @@
+import type { CopyTotals } from "./indexing/copies/copy-totals.ts";
 import type { FieldSummary } from "./indexing/fields/field-summary.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
@@ -21,6 +22,8 @@ interface EngineState {
   readonly pendingLoads: number;
   /** The recall of recent live searches, 0 to 1; null before one was measured. */
   readonly recall: number | null;
+  /** Copies of snapshots that were sent and received; null when snapshots stay on their node. */
+  readonly copies: CopyTotals | null;
 }
 
 /**

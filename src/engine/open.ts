@@ -56,7 +56,10 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
   // For the whole process: the indexing thread uses the same native core.
   setShardNodes(config.indexShardVectors);
   const { failpoints } = config;
-  const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints };
+  const options = {
+    ...{ databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints },
+    snapshotCopies: config.snapshotCopies,
+  };
   const indexer = new Indexer(dataDir, options, log);
   const workers = createWorkers(config.searchWorkers);
   const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {
@@ -228,6 +231,7 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
         lag: Math.max(texts.lag, vectors.lag),
         projects: texts.projects,
         bytes: texts.bytes,
+        copies: texts.copies,
         complete: texts.complete && vectors.complete,
         queued: searches.running,
         pendingLoads: indexer.pendingLoads,

@@ -31,6 +31,55 @@ interface EngineFigures {
   readonly lag: number;
   readonly complete: boolean;
   readonly recall: number | null;
+  /** Copies of snapshots, by direction; null when snapshots stay on their node. */
+  readonly copies: Readonly<Record<string, CopyFigures>> | null;
+}
+
+/** The outcomes of copies, and what they took. */
+interface CopyFigures {
+  readonly done: number;
+  readonly unavailable: number;
+  readonly damaged: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** Counters of copies, each of numbers that the engine counts. */
+const COPY_COUNTERS = [
+  {
+    name: "tessera_snapshot_copies_total",
+    help: "Copies of snapshots to or from SNAPSHOT_URL, by direction and outcome.",
+    outcomes: ["done", "unavailable", "damaged"],
+  },
+  {
+    name: "tessera_snapshot_copy_bytes_total",
+    help: "Bytes of snapshots sent to or received from SNAPSHOT_URL, by direction.",
+    figure: "bytes",
+  },
+  {
+    name: "tessera_snapshot_copy_seconds_total",
+    help: "Time that copies of snapshots took, by direction.",
+    figure: "seconds",
+  },
+] as const;
+
+function addCopyCounters(registry: Registry, read: () => EngineFigures): void {
+  for (const counter of COPY_COUNTERS) {
+    const { name, help } = counter;
+    const labelNames = "outcomes" in counter ? ["direction", "outcome"] : ["direction"];
+    new Counter({
+      ...{ name, help, labelNames, registers: [registry] },
+      collect() {
+        this.reset();
+        for (const [direction, figures] of Object.entries(read().copies ?? {})) {
+          if ("figure" in counter) this.inc({ direction }, figures[counter.figure]);
+          else
+            for (const outcome of counter.outcomes)
+              this.inc({ direction, outcome }, figures[outcome]);
+        }
+      },
+    });
+  }
 }
 
 /** Gauges that are read from the engine at each scrape, and left out while they are null. */
@@ -172,6 +221,7 @@ export function createMetrics() {
     /** Adds the engine's gauges. */
     observeEngine(read: () => EngineFigures): void {
       addEngineGauges(registry, read);
+      addCopyCounters(registry, read);
     },
     /** Adds a gauge for the coordinator; `check` returns null when it answers. */
     observeCoordination(check: () => Promise<string | null>): void {

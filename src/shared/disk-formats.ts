@@ -1,5 +1,5 @@
 /**
- * The versions of everything that the service writes to `DATA_DIR/index`. A snapshot with another
+ * The versions of everything that the service writes to `DATA_DIR/index` and to SNAPSHOT_URL. A snapshot with another
  * version is refused and the index is rebuilt from the database, so an upgrade never reads bytes
  * that it would misunderstand. Raise a version whenever its layout or meaning changes, and write the
  * stored snapshot again (support/stored-snapshot.ts).
@@ -20,4 +20,6 @@ export const DISK_FORMATS = {
   textSegment: 2,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
   versionFields: 2,
+  /** The manifest of a snapshot's copy in a shared folder or bucket (src/engine/indexing/copies). */
+  snapshotCopy: 1,
 } as const;

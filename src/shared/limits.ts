@@ -223,6 +223,10 @@ export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 /** After a failed snapshot a project is not saved for this long, doubled with every failure. */
 export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
+/** A project's snapshot is uploaded at most this often. What changed since is read from the change log. */
+export const INDEX_COPY_INTERVAL_MS = 120_000;
+/** How often copies of deleted projects are looked for. Nodes delete most of them at once. */
+export const INDEX_COPY_SWEEP_INTERVAL_MS = 86_400_000;
 /** Share of the machine's memory that indexes may use by default before idle projects are evicted. */
 export const INDEX_MEMORY_SHARE = 0.6;
 export const INDEX_MEMORY_MIN_BYTES = 1_048_576;

@@ -28,6 +28,7 @@ const STARTING: IndexerReport = {
   backlog: 0,
   bytes: 0,
   complete: false,
+  copies: null,
 };
 
 /** Numbers of the indexers in this process. */

@@ -28,8 +28,6 @@ export class LoadedProjects {
   readonly #projects = new Map<string, LoadedProject>();
   /** Projects that are being dropped. Loading one of them again waits for that. */
   readonly #dropping = new Map<string, Promise<void>>();
-  /** One snapshot is written at a time. */
-  readonly #saving = pLimit(1);
   readonly #prefetches = pLimit(1);
   /** Projects that wait to be loaded in the background, with the versions announced meanwhile. */
   readonly #prefetching = new Map<string, AnnouncedVersions>();
@@ -149,16 +147,16 @@ export class LoadedProjects {
     }
   }
 
-  /** Drops a project that was deleted from the database, and its snapshot. */
-  async remove(projectId: string): Promise<void> {
-    await this.#drop(projectId);
-    this.context.snapshots.discard(projectId);
+  /** Drops a project that was deleted from the database, its snapshot and the copy of that. */
+  remove(projectId: string): Promise<void> {
+    this.context.copies?.remove(projectId);
+    return this.#discard(projectId);
   }
 
   /** Discards the snapshot of a project and rebuilds it from the database, if it is in memory. */
   async rebuild(projectId: string): Promise<void> {
     const wasLoaded = this.#projects.has(projectId);
-    await this.remove(projectId);
+    await this.#discard(projectId);
     if (wasLoaded) await this.load(projectId);
   }
 
@@ -264,6 +262,10 @@ export class LoadedProjects {
     return outcome;
   }
 
+  #discard(projectId: string): Promise<void> {
+    return this.#drop(projectId).then(() => this.context.snapshots.discard(projectId));
+  }
+
   #drop(projectId: string): Promise<void> {
     const project = this.#projects.get(projectId);
     if (project === undefined) return this.#dropping.get(projectId) ?? Promise.resolve();
@@ -272,7 +274,7 @@ export class LoadedProjects {
     project.derived.close();
     const dropping = project.indexer.close().then(async () => {
       // A snapshot that is being written still needs the indexes.
-      await this.#saving(async () => {});
+      await this.context.snapshots.exclusively(async () => {});
       for (const index of this.context.indexes) index.dropProject(projectId);
       this.#dropping.delete(projectId);
     });
@@ -282,11 +284,12 @@ export class LoadedProjects {
 
   /** A failure loses nothing but time at the next start, so it is logged. */
   #save(project: LoadedProject): Promise<void> {
-    return this.#saving(async () => {
+    const { copies, log, snapshots } = this.context;
+    return snapshots.exclusively(async () => {
       if (!this.#isCurrent(project)) return;
-      await project.save().catch((err: unknown) => {
-        this.context.log.warn({ err, project: project.id }, "cannot save an index snapshot");
-      });
+      const failed = (err: unknown) =>
+        log.warn({ err, project: project.id }, "cannot save an index snapshot");
+      await project.save().then(() => copies?.saved(project.id), failed);
     });
   }
 

@@ -1,5 +1,6 @@
 import type { ScopeRef } from "../../requests/scope.ts";
 import type { ChangeLog } from "../changes/change-log.ts";
+import type { Manifest } from "../snapshots/snapshot-store.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** How a project is brought up to date after its snapshot was read. */
@@ -10,13 +11,48 @@ export interface Restored {
   readonly embedded: readonly string[];
 }
 
-/** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
+/** A snapshot that may be used, and what has changed since. */
+interface Usable {
+  readonly manifest: Manifest;
+  /** Null when that is not in the log any more. */
+  readonly since: Restored | null;
+}
+
+const NOTHING: Restored = { scopes: null, embedded: [] };
+
+/**
+ * Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. One that is missing
+ * or behind the database is replaced by the copy of another node's, if that is newer.
+ */
 export async function restoreProject(id: string, context: IndexingContext): Promise<Restored> {
+  const { copies } = context;
+  let usable = await usableSnapshot(id, context);
+  let fetched = false;
+  if (copies !== undefined && isBehind(usable)) {
+    fetched = await copies.fetchNewer(id, usable?.manifest.seq ?? Number.NEGATIVE_INFINITY);
+    if (fetched) usable = await usableSnapshot(id, context);
+  }
+  if (usable === null) return NOTHING;
+  const { since } = usable;
+  const complete = await restoreIndexes(id, context);
+  if (fetched && !complete) copies?.unusable(id);
+  else if (complete) copies?.restored(id);
+  return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
+}
+
+/** Whether the database has changes that a snapshot lacks, so that another one may have them. */
+function isBehind(usable: Usable | null): boolean {
+  const since = usable?.since;
+  return since == null || since.scopes?.length !== 0 || since.embedded.length > 0;
+}
+
+/** Looks at the snapshot of a project, and discards it if it cannot be used. */
+async function usableSnapshot(id: string, context: IndexingContext): Promise<Usable | null> {
   const { changes, snapshots, databaseId, log } = context;
   const manifest = snapshots.read(id);
   if (manifest === null) {
     snapshots.discard(id);
-    return { scopes: null, embedded: [] };
+    return null;
   }
   const isSameDatabase = manifest.databaseId === databaseId;
   const anchor = isSameDatabase ? await changes.checkAnchor(manifest.anchor) : "mismatch";
@@ -31,10 +67,9 @@ export async function restoreProject(id: string, context: IndexingContext): Prom
     const reason = anchor === "mismatch" ? "of another database" : "older than a rebuild";
     log.info({ project: id }, `an index snapshot is ${reason} and is not used`);
     snapshots.discard(id);
-    return { scopes: null, embedded: [] };
+    return null;
   }
-  const complete = await restoreIndexes(id, context);
-  return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
+  return { manifest, since };
 }
 
 /** True when every index has restored the project. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 /** Snapshots hold the contents of projects, so only the service's account may read them. */
 export const PRIVATE_DIRECTORY = 0o700;
-const PRIVATE_FILE = 0o600;
+export const PRIVATE_FILE = 0o600;
 
 /** Makes changes to the entries of a directory durable, such as renames. */
 async function syncDirectory(directory: string): Promise<void> {

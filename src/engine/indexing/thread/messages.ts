@@ -1,5 +1,7 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
+import type { SnapshotCopies } from "../../../config/snapshots.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { FieldSummary } from "../fields/field-summary.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { WantedScope } from "../projects/derived-scopes.ts";
@@ -13,6 +15,8 @@ export interface IndexerOptions {
   /** What the indexes may use, in bytes, before idle projects are evicted. */
   readonly memoryBudget: number;
   readonly preload: IndexPreload;
+  /** Where nodes share copies of their snapshots, if they do. */
+  readonly snapshotCopies?: SnapshotCopies | undefined;
   /** False when another engine holds the vectors; then only texts are indexed. */
   readonly vectors: boolean;
   /** Where a test makes the thread crash. */
@@ -34,6 +38,8 @@ export interface IndexerReport {
   readonly bytes: number;
   /** True when all changes are indexed, and all graphs are built and calibrated. */
   readonly complete: boolean;
+  /** Null when snapshots stay on their node. */
+  readonly copies: CopyTotals | null;
 }
 
 /** The recall of recent live searches in one index. */

@@ -6,6 +6,7 @@ import { LogLimiter } from "../../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
+import { Copies } from "../copies/copies.ts";
 import { FieldIndex } from "../fields/field-index.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { SnapshotStore } from "../snapshots/snapshot-store.ts";
@@ -74,10 +75,13 @@ export async function openContext(
   const databaseId = await untilAnswered(log, "the database's identity", () =>
     changes.databaseId(),
   );
+  const snapshots = new SnapshotStore(options.snapshotRoot);
+  const { snapshotCopies: place } = options;
+  const shared = { log, changes, databaseId, snapshots };
   const context = {
-    ...{ log, indexes, changes, databaseId, anchor },
+    ...{ ...shared, indexes, anchor },
+    ...(place === undefined ? {} : { copies: new Copies(place, shared) }),
     reader: createVersionReader(sql),
-    snapshots: new SnapshotStore(options.snapshotRoot),
     fields,
     filterTurns: pLimit(1),
     bulk: pLimit(INDEX_BULK_READERS),
