@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { LISTED_MAX_BYTES, PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
@@ -104,6 +104,21 @@ describe("GET /projects", () => {
     const second = (await api.get(first.page_info.next, caller)).body;
     expect(second.page_info.first).toBe("/projects?limit=3");
     expect((await api.get(second.page_info.prev, caller)).body.data).toEqual(first.data);
+  });
+
+  test("a page ends early when configurations are long, and the next one goes on behind it", async () => {
+    const slugs = Array.from({ length: 5 }, (_, i) => `long-${i}`);
+    const caller = await owner(...slugs);
+    await api.sql`UPDATE projects
+      SET config = jsonb_build_object('text', repeat('x', ${LISTED_MAX_BYTES / 2})) WHERE slug LIKE 'long-%'`;
+    await api.sql`UPDATE projects
+      SET config = jsonb_build_object('text', repeat('x', ${LISTED_MAX_BYTES + 1})) WHERE slug = 'long-3'`;
+    const found = await pages("/projects", caller);
+    expect(found).toEqual([["long-0", "long-1"], ["long-2", "long-3"], ["long-4"]]);
+    const first = (await api.get("/projects", caller)).body;
+    const second = (await api.get(first.page_info.next, caller)).body;
+    const back = (await api.get(second.page_info.prev, caller)).body;
+    expect(back.data.map(({ slug }: Json) => slug)).toEqual(["long-0", "long-1"]);
   });
 
   test("without a limit a page has the default size", async () => {

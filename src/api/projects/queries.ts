@@ -1,7 +1,11 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
 import { Problem } from "../../problem/problem.ts";
-import { PROJECT_MEMBERS_MAX, PROJECT_RELEASES_MAX } from "../../shared/limits.ts";
+import {
+  LISTED_MAX_BYTES,
+  PROJECT_MEMBERS_MAX,
+  PROJECT_RELEASES_MAX,
+} from "../../shared/limits.ts";
 
 interface ProjectRow {
   id: string;
@@ -60,6 +64,10 @@ const SUMMARIES = `
     JOIN users u ON u.id = j.user_id WHERE j.project_id = p.id
     ORDER BY j.role <> 'owner', j.created_at, u.id LIMIT ${PROJECT_MEMBERS_MAX}) u) AS users`;
 
+/** The columns of a listed project. */
+const LISTED = `id, slug, name, description, is_claimed, features, config, provider, layout, embedder,
+  prompt_count, published_at, created_at, updated_at, environments, releases, users`;
+
 interface ProjectValues {
   readonly id: string;
   readonly slug: string;
@@ -91,6 +99,11 @@ export interface FullProjectRow extends ProjectRow {
   users: UserRow[];
 }
 
+/** A project of a selection, and how many it has without the bound of a page's bytes. */
+export interface FoundProjectRow extends FullProjectRow {
+  readonly found: number;
+}
+
 /** A selection among the caller's projects. */
 interface ProjectSelection {
   readonly id?: string;
@@ -101,24 +114,38 @@ interface ProjectSelection {
 }
 
 /**
- * The caller's projects in order of slug, or in reverse order before one. A key bound to a project
- * finds that project alone.
+ * The caller's projects in order of slug, or in reverse order before one; fewer, one at least, if their contents
+ * have LISTED_MAX_BYTES. `found` counts them without that bound. A key bound to a project finds that project alone.
+ *
+ * Configurations are stored compressed. What is too large even so is not expanded in order to measure it.
  */
 export async function readProjects(
   sql: Queryable,
   { userId, projectId }: Principal,
   { id, after, before, limit }: ProjectSelection,
-): Promise<FullProjectRow[]> {
-  return await sql<FullProjectRow[]>`
-    SELECT p.id, p.slug, p.name, p.description, p.is_claimed, p.features, p.config, p.provider,
-      p.layout, p.embedder, p.prompt_count, p.published_at, p.created_at, p.updated_at,
-      ${sql.unsafe(SUMMARIES)}
-    FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
-    WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
-      ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
-      ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after}`}
-      ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before}`}
-    ORDER BY p.slug COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
+): Promise<FoundProjectRow[]> {
+  const order = sql`slug COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`}`;
+  return await sql<FoundProjectRow[]>`
+    SELECT ${sql.unsafe(LISTED)}, found FROM (
+      SELECT *, sum(bytes) OVER (ORDER BY ${order}) - bytes AS before FROM (
+        SELECT *, octet_length(concat(description, features, config, environments, releases, users)) AS bytes
+        FROM (
+          SELECT p.*, ${sql.unsafe(SUMMARIES)} FROM (
+            SELECT *, (count(*) OVER ())::integer AS found,
+              sum(stored) OVER (ORDER BY ${order}) - stored AS stored_before
+            FROM (
+              SELECT p.*, pg_column_size(p.config) AS stored
+              FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+              WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
+                ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
+                ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after}`}
+                ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before}`}
+              ORDER BY ${order} LIMIT ${limit}
+            ) first
+          ) p WHERE stored_before < ${LISTED_MAX_BYTES}
+        ) complete
+      ) measured
+    ) summed WHERE before < ${LISTED_MAX_BYTES} ORDER BY ${order}`;
 }
 
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {

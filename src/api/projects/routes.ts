@@ -4,6 +4,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
+import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
@@ -73,7 +74,8 @@ export function projectOperations(
       tag: "Projects",
       summary: "List projects",
       description:
-        "The projects that the caller is a member of. A key bound to a project lists that project.",
+        "The projects that the caller is a member of. A key bound to a project lists that project. A page has fewer " +
+        `than \`limit\`, one at least, if their contents have more than ${LISTED_MAX_BYTES} bytes.`,
       extension: true,
       permission: "projects.read",
       query: PageQuery,

@@ -16,6 +16,7 @@ import { omitNulls } from "../../shared/omit-nulls.ts";
 import {
   copyEnvironments,
   copyWorkingSets,
+  type FoundProjectRow,
   type FullProjectRow,
   insertEnvironment,
   insertOwner,
@@ -70,13 +71,14 @@ export async function listProjects(
   principal: Principal,
   page: PageRequest,
 ): Promise<ProjectPage> {
-  const { rows, pageInfo } = await readListing<FullProjectRow, [slug: string]>(cursors, page, {
+  const { rows, pageInfo } = await readListing<FoundProjectRow, [slug: string]>(cursors, page, {
     binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
     keyOf: (row) => [row.slug],
     after: (key, limit) => readProjects(sql, principal, { ...(key && { after: key[0] }), limit }),
     before: ([slug], limit) => readProjects(sql, principal, { before: slug, limit }),
+    isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
   });
-  return { data: rows.map(projectOf), page_info: pageInfo };
+  return { data: rows.map(({ found: _, ...row }) => projectOf(row)), page_info: pageInfo };
 }
 
 /** A project of the caller by its id or slug. Throws `project-not-found`. */
@@ -88,7 +90,8 @@ export async function getProject(
   const id = await findProject(sql, principal, reference);
   const [row] = await readProjects(sql, principal, { id, limit: 1 });
   if (row === undefined) throw new Problem("project-not-found");
-  return projectOf(row);
+  const { found: _, ...project } = row;
+  return projectOf(project);
 }
 
 /** The id of the template in the request, or null when there is none. */
