@@ -2,8 +2,8 @@
  * Tests the engine pgvector: `npm run test:engine`.
  *
  * It starts PostgreSQL with pgvector and runs the API tests of searches against it, then the tests in
- * test/engine. The extensions are the installed ones, or are built from source archives: `--sources DIR`,
- * or the variable TESSERA_ENGINES. With Citus among them, it also starts a coordinator and two workers. With
+ * test/engine. The extensions are the installed ones, those in `--postgres DIR`, or built from source
+ * archives: `--sources DIR`, or the variable TESSERA_ENGINES. With Citus among them, it also starts a coordinator and two workers. With
  * paths as arguments only the tests below them run. The last line is `N passed, N failed`.
  */
 import { resolve } from "node:path";
@@ -16,13 +16,19 @@ import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE } from "../support/processes/postgres.ts";
 import { type Counts, runTestFiles } from "../support/processes/test-process.ts";
 import { startCitus } from "../test/engine/citus.ts";
-import { findEngines, removeUnfinished } from "../test/engine/extensions.ts";
+import {
+  type Engines,
+  engineIn,
+  findEngines,
+  removeUnfinished,
+} from "../test/engine/extensions.ts";
 import { startEngineServer } from "../test/engine/server.ts";
 import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/engine/variables.ts";
 
 const USAGE = `usage: npm run test:engine -- [options] [paths]
 
   --sources DIR   build pgvector and Citus from the source archives in this folder
+  --postgres DIR  use the PostgreSQL in this folder (bin, lib, share), which has pgvector
   --figures       measure recall, CPU time and rates instead of running tests
   --help
 `;
@@ -55,9 +61,16 @@ async function testsOf(paths: readonly string[]): Promise<string[]> {
     : all.filter((file) => paths.some((path) => file.startsWith(path)));
 }
 
-async function main(sources: string | undefined, paths: readonly string[]): Promise<number> {
+/** Folders of options are relative to where the command was called. */
+function chosenEngines(): Promise<Engines> {
+  const { postgres, sources } = values;
+  if (postgres !== undefined) return engineIn(resolve(callerDirectory(), postgres));
+  return findEngines(sources && resolve(callerDirectory(), sources));
+}
+
+async function main(paths: readonly string[]): Promise<number> {
   removeUnfinished();
-  const engines = await findEngines(sources);
+  const engines = await chosenEngines();
   const names = [...engines.extensions].join(" and ");
   process.stdout.write(`PostgreSQL ${engines.major} with ${names}, ${engines.origin}\n`);
   const server = await startEngineServer(engines.bin);
@@ -97,6 +110,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sources: { type: "string", default: process.env["TESSERA_ENGINES"] },
+    postgres: { type: "string" },
     figures: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -106,8 +120,7 @@ if (values.help) {
   process.stdout.write(USAGE);
 } else {
   try {
-    const sources = values.sources && resolve(callerDirectory(), values.sources);
-    process.exitCode = await main(sources, positionals);
+    process.exitCode = await main(positionals);
   } catch (error) {
     process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
     process.stdout.write("0 passed, 1 failed\n");

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { accountForNewCluster, canReach } from "../../src/db/embedded/account.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 
@@ -16,12 +16,15 @@ export interface Engines {
   readonly origin: string;
 }
 
-/** The extensions that a PostgreSQL below a prefix such as `/usr` has. */
-function extensionsOf(prefix: string, major: number): Set<string> {
-  const folder = join(prefix, "share/postgresql", String(major), "extension");
+/** The extensions of a PostgreSQL by its shared folder. */
+function extensionsIn(share: string): Set<string> {
+  const folder = join(share, "extension");
   const names = ["vector", "citus"];
   return new Set(names.filter((name) => existsSync(join(folder, `${name}.control`))));
 }
+
+const extensionsOf = (prefix: string, major: number) =>
+  extensionsIn(join(prefix, "share/postgresql", String(major)));
 
 const binOf = (prefix: string, major: number) => join(prefix, "lib/postgresql", `${major}`, "bin");
 
@@ -98,7 +101,22 @@ async function reachable(prefix: string): Promise<string> {
   if (canReach(accountForNewCluster(), join(prefix, "lib"))) return prefix;
   const copy = temporaryFolder("engines");
   await run(["cp", "-R", prefix, copy], ROOT);
-  return join(copy, "usr");
+  return join(copy, basename(prefix));
+}
+
+/** The PostgreSQL of a folder with `bin`, `lib` and `share`, in which pgvector is installed. */
+export async function engineIn(folder: string): Promise<Engines> {
+  if (!existsSync(join(folder, "bin/postgres"))) {
+    throw new Error(`${folder} has no bin/postgres: --postgres names the folder above it`);
+  }
+  const prefix = await reachable(folder);
+  const bin = join(prefix, "bin");
+  const version = await Bun.$`${join(bin, "postgres")} --version`.text();
+  const extensions = extensionsIn(join(prefix, "share/postgresql"));
+  if (!extensions.has("vector")) {
+    throw new Error(`${folder} has no share/postgresql/extension/vector.control: install pgvector`);
+  }
+  return { bin, major: Number(version.match(/\d+/)?.[0]), extensions, origin: `in ${folder}` };
 }
 
 /** A PostgreSQL with pgvector: built from `sources`, or else the one that is installed. */

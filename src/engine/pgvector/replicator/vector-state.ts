@@ -34,26 +34,28 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
       dimension: number;
       rows: string;
       graph: boolean;
+      calibrated: boolean;
       recall: number | null;
       samples: number | null;
     }[]
-  >`SELECT c.project_id, t.dimension, t.rows, t.graph, t.recall, t.recall_samples AS samples
+  >`SELECT c.project_id, t.dimension, t.rows, t.graph,
+      t.candidates IS NOT NULL AS calibrated, t.recall, t.recall_samples AS samples
     FROM ${sql(SCHEMA)}.tables t JOIN ${sql(SCHEMA)}.copies c ON c.id = t.copy_id
     WHERE c.state = 'serving'`;
   const progress = new Map(projects.all().map(({ id, indexer }) => [id, indexer]));
-  return tables.map(({ project_id, dimension, rows, graph, recall, samples }) => {
+  return tables.map(({ project_id, dimension, rows, graph, calibrated, recall, samples }) => {
     const indexer = progress.get(project_id);
     // A rebuild is pending until searches read what it has built.
     const rebuild = projects.renewals.rebuildSeq(project_id) ?? Number.POSITIVE_INFINITY;
     const pending = Math.min(rebuild, indexer?.oldestPending ?? projects.reached + 1);
     const vectors = Number(rows);
-    const isSettled = graph || vectors < VECTOR_GRAPH_MIN_ROWS;
+    const isSmall = vectors < VECTOR_GRAPH_MIN_ROWS;
     return {
       ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
-      graphed: isSettled ? vectors : 0,
+      graphed: graph || isSmall ? vectors : 0,
       seq: pending - 1,
       waitingMs: Math.round(indexer?.announcedMs ?? 0),
-      settled: isSettled && indexer?.isBusy !== true,
+      settled: (isSmall || (graph && calibrated)) && indexer?.isBusy !== true,
       ...(recall === null || samples === null ? {} : { recall, samples }),
     };
   });
