@@ -71,6 +71,29 @@ const gets =
   (server, _world, key) =>
     numbered((i) => getRequest(server, path(i), key));
 
+/** Each writes another content than the one before, so that each is a change that is indexed. */
+const writes: Payloads = (server, _world, key) =>
+  numbered((i) => {
+    const request = postRequest(
+      server,
+      `${project}/files/flood-${i % 20}.md`,
+      key,
+      `# Written ${i}`,
+      "text/markdown",
+    );
+    return Buffer.from(Buffer.from(request).toString().replace("POST", "PUT"));
+  });
+
+const imports: Payloads = (server, _world, key) =>
+  numbered((i) => {
+    const file = (number: number) => ({
+      ...{ record: "file", path: `import/${number}.md`, content: `# Imported ${i}` },
+      environments: ["production"],
+    });
+    const lines = Array.from({ length: 20 }, (_, number) => JSON.stringify(file(number)));
+    return postRequest(server, `${project}/import`, key, lines.join("\n"), "application/x-ndjson");
+  });
+
 const FLOODS: Readonly<Record<string, Payloads>> = {
   search: searches(() => ({})),
   "search, 100 results": searches(() => ({ limit: 100 })),
@@ -109,6 +132,8 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   ),
   "index state": gets(() => `${project}/index-state`),
   projects: gets(() => "/projects"),
+  "writes of files": writes,
+  imports,
   "unknown paths": gets((i) => `/nothing/${i}`),
   metrics: gets(() => "/metrics"),
   readiness: gets(() => "/readyz"),
