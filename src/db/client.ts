@@ -4,6 +4,7 @@ import {
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   DB_PATIENCE_MS,
   DB_PATIENT_SUSPECT_MS,
+  DB_POOL_CONNECTIONS,
   DB_RECONNECT_MS,
   DB_STATEMENT_TIMEOUT_MS,
   DB_SUSPECT_MS,
@@ -17,7 +18,6 @@ import {
 } from "./outage/guarded-sql.ts";
 import { OutageGuard } from "./outage/outage-guard.ts";
 
-const DB_POOL_CONNECTIONS = 16;
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
 
 export { asWrite, withoutDeadlines } from "./outage/guarded-sql.ts";

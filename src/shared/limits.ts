@@ -111,8 +111,10 @@ export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;
 /** Those that may start in one turn of the event loop; one tenant alone has half of them. */
 export const ADMISSION_STARTS_MAX = 16;
+/** Connections of the server for requests. */
+export const DB_POOL_CONNECTIONS = 16;
 /** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
-export const DATABASE_PLACES_MAX = 24;
+export const DATABASE_PLACES_MAX = 14;
 /** Requests of each kind that may wait for a place. */
 export const ADMISSION_WAITING_MAX = 1_024;
 /** A worker gets so many searches at a time, and no more than take so long: nothing overtakes them any more. */
@@ -493,6 +495,10 @@ export const DRAIN_POLL_MS = 5;
 type Relation = readonly [holds: boolean, meaning: string];
 
 const RELATIONS: readonly Relation[] = [
+  [
+    DATABASE_PLACES_MAX < DB_POOL_CONNECTIONS,
+    "callers and scopes are looked up beside all operations",
+  ],
   [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
   [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],
   [CHANGE_POLL_INTERVAL_MS < CHANGE_VISIBLE_BOUND_MS, "polling meets the visibility bound"],

@@ -222,6 +222,19 @@ describe("a flood of one caller delays another by a few of its answers, not by a
     expect(answers).toBeLessThan(CONNECTED / 4);
   });
 
+  test("of writes of a file, which hold connections to the database", async () => {
+    const { service, greedy, polite } = await floodedService();
+    const [, , slug] = greedy.path.split("/");
+    const path = `/projects/${slug}/files/flood.md`;
+    const head = headOf(service, path, greedy.user, ["Content-Type: text/markdown"]);
+    const write = Buffer.from(`${head.replace("POST", "PUT")}Content-Length: 7\r\n\r\n# Flood`);
+    const list = get("/projects", polite.user.headers, service);
+    await whileFlooding(service, write, CONNECTED, async (seen) => {
+      expect(await answersBetween(service, list, seen)).toBeLessThan(CONNECTED / 4);
+      expect([...seen.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
+    });
+  });
+
   test("of tools of the Model Context Protocol", async () => {
     const { service, greedy, polite } = await floodedService();
     const [, , slug] = greedy.path.split("/");

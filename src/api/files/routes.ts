@@ -22,8 +22,8 @@ import {
   deleteFile,
   MARKDOWN_TYPE,
   PLAIN_TYPE,
+  type PutCall,
   putFile,
-  type WriteCall,
   type WriteServices,
 } from "./write.ts";
 
@@ -170,7 +170,7 @@ function putOperation(services: WriteServices): Operation {
     },
     problems: [...WRITE_PROBLEMS, "quota-exceeded"],
     async handle(call) {
-      const { file, created } = await putFile(services, call as WriteCall);
+      const { file, created } = await putFile(services, call as PutCall);
       const { pathname } = new URL(call.request.url);
       const location = created ? { location: call.basePath + pathname } : {};
       const headers = { etag: versionTag(file.version_id), ...location };

@@ -3,7 +3,6 @@ import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject, type Membership } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
-import type { BodyIntake } from "../../http/body.ts";
 import { mediaType, requirePlainBody } from "../../http/body.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { mayChange } from "../../http/conditional.ts";
@@ -26,16 +25,18 @@ export const PLAIN_TYPE = "text/plain";
 
 export interface WriteServices {
   readonly sql: Sql;
-  readonly bodies: BodyIntake;
-  readonly config: { readonly maxBodyBytes: number };
 }
 
-export interface WriteCall {
+interface WriteCall {
   readonly principal: Principal;
   readonly requestId: string;
   readonly params: { readonly project_reference: string; readonly file_reference: string };
   readonly query: { readonly environment?: string };
   readonly request: Request;
+}
+
+export interface PutCall extends WriteCall {
+  readBody(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 function requirePath(path: string): void {
@@ -120,17 +121,17 @@ function requireMatch(request: Request, current: Change["current"]): void {
  * `precondition-failed`, and problems of the body.
  */
 export async function putFile(
-  { sql, bodies, config }: WriteServices,
-  call: WriteCall,
+  { sql }: WriteServices,
+  call: PutCall,
 ): Promise<{ file: FileSummary; created: boolean }> {
-  const { principal, params, request } = call;
+  const { params, request } = call;
   const path = params.file_reference;
-  await findWritableProject(sql, principal, params.project_reference);
   requirePath(path);
-  const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
-  const content = textOf(await bodies.read(request, config.maxBodyBytes, principal.userId));
+  const bytes = await call.readBody();
   await requireClient(request);
   return await changing(sql, call, async ({ tx, project, set, current }) => {
+    const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
+    const content = textOf(bytes);
     requireMatch(request, current);
     const version =
       current !== undefined && (await hasContent(tx, current.versionId, content))
