@@ -103,15 +103,14 @@ static inline uint64_t gatherBits(uint64_t bytes) {
 /// Rounds `values / step` to whole numbers in [min, max] and returns their sum.
 static int32_t roundToBytes(const float* values, uint32_t count, float inverseStep, float min,
                             float max, int8_t* out) {
-  int32_t total = 0;
+  // Without branches and sums, the loop is one of vectors.
   for (uint32_t i = 0; i < count; i++) {
-    const float steps = values[i] * inverseStep;
-    const float bounded = steps < min ? min : (steps > max ? max : steps);
+    const float bounded = std::min(std::max(values[i] * inverseStep, min), max);
     // Truncation rounds towards zero; on the shifted, positive value it rounds down.
-    const int32_t rounded = static_cast<int32_t>(bounded + 128.5f) - 128;
-    out[i] = static_cast<int8_t>(rounded);
-    total += rounded;
+    out[i] = static_cast<int8_t>(static_cast<int32_t>(bounded + 128.5f) - 128);
   }
+  int32_t total = 0;
+  for (uint32_t i = 0; i < count; i++) total += out[i];
   return total;
 }
 
@@ -145,12 +144,16 @@ void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) co
   const float inverseByteStep = rms > 0 ? 1 / out.byteStep : 0;
   out.byteTotal =
       roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
-  float byteSquares = 0;
+}
+
+float RabitqQuantizer::byteError(const float* prepared, const QuantizedQuery& query) const {
+  float squares = 0;
   for (uint32_t i = 0; i < dimension_; i++) {
-    const float left = residuals[i] - out.byteStep * static_cast<float>(out.bytes[i]);
-    byteSquares += left * left;
+    const float rounded = query.byteStep * static_cast<float>(query.bytes[i]);
+    const float left = prepared[i] - centre_[i] - rounded;
+    squares += left * left;
   }
-  out.byteError = std::sqrt(byteSquares);
+  return std::sqrt(squares);
 }
 
 float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const {
@@ -166,7 +169,8 @@ float RabitqQuantizer::estimate4Bit(const QuantizedQuery& query, const uint8_t* 
 /// r, so |e|^2 = |u|^2 - |r|^2. The estimate is the product of u and the rounded query. It errs by the
 /// product of e and the query's residual, and by that of u and what rounding the query has left; a
 /// product is at most that of the lengths.
-ScoreBounds RabitqQuantizer::bounds4Bit(const QuantizedQuery& query, const uint8_t* code) const {
+ScoreBounds RabitqQuantizer::bounds4Bit(const QuantizedQuery& query, float byteError,
+                                        const uint8_t* code) const {
   Factors4Bit factors;
   std::memcpy(&factors, code + dimension_ / 2, sizeof factors);
   const float levelSquares = static_cast<float>(kernels().dotLevels(code, code, dimension_)) -
@@ -177,7 +181,7 @@ ScoreBounds RabitqQuantizer::bounds4Bit(const QuantizedQuery& query, const uint8
   const float residualSquares = 1 - 2 * factors.add + centreSquared_;
   const float errorSquares = std::max(squares - residualSquares, 0.0f) + FLOAT_ERROR;
   const float margin = std::sqrt(errorSquares) * query.residualLength +
-                       std::sqrt(squares) * query.byteError + FLOAT_ERROR;
+                       std::sqrt(squares) * byteError + FLOAT_ERROR;
   const float estimate = estimate4Bit(query, code);
   return {estimate - margin, estimate + margin};
 }

@@ -42,8 +42,6 @@ struct QuantizedQuery {
   std::vector<int8_t> bytes;
   float byteStep = 0;
   int32_t byteTotal = 0;
-  /// The length of what rounding to bytes leaves of the residual.
-  float byteError = 0;
   /// Added to every estimate.
   float constant = 0;
   float residualLength = 0;
@@ -90,9 +88,11 @@ class RabitqQuantizer {
                     float* estimates) const;
   /// Estimates the cosine similarity of a query and a 4-bit code.
   float estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const;
-  /// Bounds the cosine similarity of a query and the vector of a 4-bit code. Unlike estimates, which
-  /// err by chance, the bounds always hold.
-  ScoreBounds bounds4Bit(const QuantizedQuery& query, const uint8_t* code) const;
+  /// The length of what rounding a query to bytes has left of its residual.
+  float byteError(const float* prepared, const QuantizedQuery& query) const;
+  /// Bounds the cosine similarity of a query, with its `byteError`, and the vector of a 4-bit code. Unlike
+  /// estimates, which err by chance, the bounds always hold.
+  ScoreBounds bounds4Bit(const QuantizedQuery& query, float byteError, const uint8_t* code) const;
   /// Estimates the cosine similarity of two vectors from their 4-bit codes.
   float estimatePair(const uint8_t* a, const uint8_t* b) const;
 

@@ -1,64 +1,67 @@
 // The candidates of a graph search, ordered by estimate.
 #pragma once
-#include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <vector>
+#include <cstring>
 
 namespace tessera {
 
 struct Candidate {
   float estimate;
   uint32_t node;
-  bool expanded;
 };
 
-/// Holds the best `capacity` candidates, best first, and knows which of them were expanded.
+/// Holds the best `CAPACITY` candidates, best first, and knows which of them were expanded. An offer costs
+/// a few instructions: no branch depends on where its place is.
+template <uint32_t CAPACITY>
 class CandidateQueue {
  public:
-  void reset(size_t capacity) {
-    capacity_ = capacity;
-    entries_.clear();
-    if (entries_.capacity() < capacity + 1) entries_.reserve(capacity + 1);
-    next_ = 0;
-  }
-
-  /// The estimate that a candidate must exceed to enter.
-  float minEstimate() const {
-    return entries_.size() < capacity_ ? -1e30f : entries_.back().estimate;
+  void clear() {
+    size_ = 0;
+    expanded_ = 0;
+    for (float& estimate : estimates_) estimate = NOTHING;
   }
 
   void offer(float estimate, uint32_t node) {
-    if (!(estimate > minEstimate())) return;
-    if (entries_.size() == capacity_) entries_.pop_back();
-    const auto place = std::upper_bound(
-        entries_.begin(), entries_.end(), estimate,
-        [](float value, const Candidate& entry) { return value > entry.estimate; });
-    const size_t position = static_cast<size_t>(place - entries_.begin());
-    entries_.insert(place, Candidate{estimate, node, false});
-    next_ = std::min(next_, position);
+    if (!(estimate > estimates_[CAPACITY - 1])) return;
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < CAPACITY; i++) place += estimates_[i] >= estimate;
+    const size_t moved = (CAPACITY - 1 - place) * sizeof(float);
+    std::memmove(estimates_ + place + 1, estimates_ + place, moved);
+    std::memmove(nodes_ + place + 1, nodes_ + place, moved);
+    estimates_[place] = estimate;
+    nodes_[place] = node;
+    const uint64_t before = (uint64_t{1} << place) - 1;
+    expanded_ = ((expanded_ & before) | (expanded_ & ~before) << 1) & ALL;
+    if (size_ < CAPACITY) size_++;
   }
 
-  /// The best candidate that was not expanded yet, or null.
-  const Candidate* peekNext() {
-    while (next_ < entries_.size() && entries_[next_].expanded) next_++;
-    return next_ == entries_.size() ? nullptr : &entries_[next_];
-  }
+  uint32_t size() const { return size_; }
+  Candidate operator[](uint32_t i) const { return {estimates_[i], nodes_[i]}; }
 
-  /// The same, marked as expanded.
-  const Candidate* expandNext() {
-    if (peekNext() == nullptr) return nullptr;
-    entries_[next_].expanded = true;
-    return &entries_[next_];
-  }
+  /// Candidates that were expanded, except for those that better ones have displaced.
+  uint32_t expansions() const { return static_cast<uint32_t>(std::popcount(expanded_)); }
 
-  std::vector<Candidate>& entries() { return entries_; }
-  const std::vector<Candidate>& entries() const { return entries_; }
+  /// Marks the best candidate that was not expanded yet as expanded and sets `node` to its node. False when
+  /// there is none with at least this estimate.
+  bool expandNext(float minEstimate, uint32_t& node) {
+    const auto next = static_cast<uint32_t>(std::countr_one(expanded_));
+    if (next >= size_ || estimates_[next] < minEstimate) return false;
+    expanded_ |= uint64_t{1} << next;
+    node = nodes_[next];
+    return true;
+  }
 
  private:
-  size_t capacity_ = 0;
-  std::vector<Candidate> entries_;
-  /// All candidates before this position were expanded.
-  size_t next_ = 0;
+  static_assert(CAPACITY < 64, "one word says which candidates were expanded");
+  static constexpr uint64_t ALL = (uint64_t{1} << CAPACITY) - 1;
+  static constexpr float NOTHING = -1e30f;
+
+  uint32_t size_ = 0;
+  /// A bit for each candidate.
+  uint64_t expanded_ = 0;
+  float estimates_[CAPACITY];
+  uint32_t nodes_[CAPACITY];
 };
 
 }  // namespace tessera

@@ -1,24 +1,24 @@
 #include "graph/graph.hpp"
 
-#include <cstring>
-#include <stdexcept>
-
 #include "common/prefetch.hpp"
 #include "graph/in_threads.hpp"
 #include "graph/repair.hpp"
+#include "graph/usearch_links.hpp"
 
 namespace tessera {
 
 /// Candidates of an insertion.
 static constexpr size_t EF_CONSTRUCTION = 128;
-/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster, and a query
-/// between two clusters needs some of each.
-static constexpr size_t EF_DESCENT = 32;
+/// Candidates this far below the best are not expanded on the levels above level 0, in the unit of a
+/// WalkWindow. What a query in one cluster passes is farther below; what is between two clusters is not.
+static constexpr float DESCENT_WINDOW = 0.4f;
+/// Candidates that are expanded on each of these levels at least.
+static constexpr uint32_t MIN_EXPANSIONS = 4;
+/// Candidates whose neighbours are estimated together, so that memory is read ahead.
+static constexpr uint32_t EXPANDED_TOGETHER = 4;
 /// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
 /// only in a tiny graph.
 static constexpr uint32_t SERIAL_NODES = 1024;
-/// More levels than a graph of any size has.
-static constexpr uint64_t MAX_LEVEL = 32;
 
 namespace {
 
@@ -48,17 +48,10 @@ struct PrefetchCodes {
 
 }  // namespace
 
-Graph::Graph(Links&& links, std::unique_ptr<Slab> mapped)
-    : mapped_(std::move(mapped)), links_(std::move(links)) {
-  bytes_ = size() * sizeof(void*) + links_.serialized_length();
-  const size_t top = links_.max_level();
-  while (links_.level_of(entry_) < top) entry_++;
-}
-
 /// The insertion of nodes into one graph by several threads.
 class Graph::Insertion {
  public:
-  Insertion(Links& links, const Codes& codes, const std::atomic<bool>& cancelled)
+  Insertion(UsearchLinks& links, const Codes& codes, const std::atomic<bool>& cancelled)
       : links_(links), codes_(codes), cancelled_(cancelled), inserted_(links.size()) {}
 
   /// Inserts nodes until there are `nodes`, or there is no memory.
@@ -89,7 +82,7 @@ class Graph::Insertion {
     if (!result && result.error.release() != nullptr) failed_ = true;
   }
 
-  Links& links_;
+  UsearchLinks& links_;
   const Codes& codes_;
   const std::atomic<bool>& cancelled_;
   std::atomic<size_t> inserted_;
@@ -99,131 +92,88 @@ class Graph::Insertion {
 std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& codes,
                                            uint32_t nodes, unsigned threads,
                                            const std::atomic<bool>& cancelled) {
-  using namespace unum::usearch;
-  auto created = previous ? previous->links_.copy().index : Links::make(index_config_t{M, M0}).index;
-  Links links = std::move(created);
-  if (!links.try_reserve(index_limits_t{nodes, threads})) throw std::bad_alloc();
+  UsearchLinks links = usearchLinksOf(previous ? &previous->links_ : nullptr);
+  if (!links.try_reserve(unum::usearch::index_limits_t{nodes, threads})) throw std::bad_alloc();
   const auto first = static_cast<uint32_t>(links.size());
   Insertion insertion(links, codes, cancelled);
   insertion.run(std::min(nodes, SERIAL_NODES), 0);
   inThreads(threads, [&](unsigned thread) { insertion.run(nodes, thread); });
   if (insertion.failed()) throw std::bad_alloc();
   if (cancelled) return nullptr;
-  std::unique_ptr<Graph> graph(new Graph(std::move(links), nullptr));
+  std::unique_ptr<Graph> graph(new Graph(linkTableOf(links)));
+  links.reset();
   Repair(*graph, codes, cancelled).run(first, threads);
   return cancelled ? nullptr : std::move(graph);
 }
 
 void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const {
-  const uint8_t* entryCode = codes.codes1Bit.row(entry_);
+  const uint32_t top = links_.topLevel();
+  const uint32_t entry = top == 0 ? 0 : links_.nodesOf(top)[0];
+  const uint8_t* code = codes.codes1Bit.row(entry);
   float estimate;
-  codes.quantizer.estimate1Bit(query, &entryCode, 1, &estimate);
-  scratch.entryPoints.assign(1, Candidate{estimate, entry_, false});
-  for (auto level = static_cast<uint32_t>(links_.max_level()); level > 0; level--) {
-    searchLevel(codes, query, level, EF_DESCENT, scratch);
-    const std::vector<Candidate>& found = scratch.queue.entries();
-    scratch.entryPoints.assign(found.begin(), found.end());
+  codes.quantizer.estimate1Bit(query, &code, 1, &estimate);
+  if (top == 0) {
+    scratch.entryPoints.assign(1, Candidate{estimate, entry});
+    return;
   }
+  const float window = DESCENT_WINDOW * query.residualLength *
+                       codes.quantizer.residualLengthPerScale() *
+                       codes.quantizer.factors1Bit(code).scale;
+  // On the levels above level 0, candidates are ranks.
+  scratch.entryPoints.assign(1, Candidate{estimate, 0});
+  for (uint32_t level = top; level > 0; level--) {
+    searchLevel(codes, query, level, window, scratch);
+    scratch.entryPoints.clear();
+    for (uint32_t i = 0; i < scratch.queue.size(); i++) {
+      scratch.entryPoints.push_back(scratch.queue[i]);
+    }
+  }
+  for (Candidate& point : scratch.entryPoints) point.node = links_.nodesOf(1)[point.node];
 }
 
-void Graph::searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, size_t ef,
-                        GraphScratch& scratch) const {
-  CandidateQueue& queue = scratch.queue;
-  scratch.visited.assign((size_t{size()} + 63) / 64, 0);
-  uint64_t* visited = scratch.visited.data();
-  const auto visit = [&](uint32_t node) {
-    uint64_t& word = visited[node >> 6];
-    const uint64_t mark = uint64_t{1} << (node & 63);
-    const bool fresh = (word & mark) == 0;
-    word |= mark;
-    return fresh;
-  };
-
-  queue.reset(ef);
+void Graph::searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level,
+                        float window, GraphScratch& scratch) const {
+  const std::span<const uint32_t> nodes = links_.nodesOf(level);
+  DescentQueue& queue = scratch.queue;
+  VisitedSet& visited = scratch.visited;
+  visited.reset(nodes.size());
+  queue.clear();
   for (const Candidate& point : scratch.entryPoints) {
-    visit(point.node);
+    visited.add(point.node);
     queue.offer(point.estimate, point.node);
   }
-  while (const Candidate* candidate = queue.expandNext()) {
-    uint32_t nodes[M];
-    const uint8_t* rows[M];
-    float estimates[M];
+  for (;;) {
+    uint32_t ranks[EXPANDED_TOGETHER * M + 1];
+    const uint8_t* rows[EXPANDED_TOGETHER * M];
+    float estimates[EXPANDED_TOGETHER * M];
     size_t count = 0;
-    const auto neighbours = links_.neighbors(candidate->node, level);
-    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-      if (!visit(link.slot())) continue;
-      nodes[count] = link.slot();
-      rows[count] = codes.codes1Bit.row(link.slot());
-      prefetch(rows[count++], codes.codes1Bit.rowBytes());
+    uint32_t expanded = 0, rank = 0;
+    const float least =
+        queue.expansions() < MIN_EXPANSIONS ? -1e30f : queue[0].estimate - window;
+    while (expanded < EXPANDED_TOGETHER && queue.expandNext(least, rank)) {
+      expanded++;
+      const uint32_t* links = links_.upper(level, rank);
+      for (uint32_t i = 0; i < M && links[i] != NONE; i++) {
+        ranks[count] = links[i];
+        count += visited.add(links[i]);
+      }
     }
-    // The next candidate rarely changes with the estimates of these neighbours.
-    if (const Candidate* next = queue.peekNext()) prefetchLinks(next->node);
+    if (expanded == 0) return;
+    for (size_t i = 0; i < count; i++) {
+      rows[i] = codes.codes1Bit.row(nodes[ranks[i]]);
+      prefetch(rows[i], codes.codes1Bit.rowBytes());
+    }
     codes.quantizer.estimate1Bit(query, rows, count, estimates);
-    for (size_t i = 0; i < count; i++) queue.offer(estimates[i], nodes[i]);
+    for (size_t i = 0; i < count; i++) queue.offer(estimates[i], ranks[i]);
   }
-}
-
-void Graph::prefetchLinks(uint32_t node) const {
-  prefetch(links_.at(node).key.ptr(), links_.neighbors_base_bytes());
-}
-
-static void require(bool valid) {
-  if (!valid) throw std::runtime_error("a link of the graph leads nowhere");
-}
-
-/// Checks what USearch reads before there are nodes to ask for. Returns the level of each node.
-static std::vector<int16_t> checkedLevels(const Slab& file, uint32_t nodes) {
-  unum::usearch::index_serialized_header_t header;
-  require(file.capacity() >= sizeof header);
-  std::memcpy(&header, file.data(), sizeof header);
-  require(header.connectivity == M && header.connectivity_base == M0 && header.size > 0 &&
-          header.size <= nodes && header.max_level <= MAX_LEVEL);
-  require(header.entry_slot < header.size);
-  std::vector<int16_t> levels(header.size);
-  require((file.capacity() - sizeof header) / sizeof levels[0] >= levels.size());
-  std::memcpy(levels.data(), file.data() + sizeof header, levels.size() * sizeof levels[0]);
-  const auto highest = static_cast<int16_t>(header.max_level);
-  for (const int16_t level : levels) require(level >= 0 && level <= highest);
-  require(levels[header.entry_slot] == highest);
-  return levels;
 }
 
 std::unique_ptr<const Graph> Graph::open(std::unique_ptr<Slab> file, uint32_t nodes) {
-  const std::vector<int16_t> levels = checkedLevels(*file, nodes);
-  Links links = Links::make(unum::usearch::index_config_t{M, M0}).index;
-  char* data = reinterpret_cast<char*>(file->data());
-  require(static_cast<bool>(
-      links.view(unum::usearch::memory_mapped_file_t(data, file->capacity()))));
-  for (uint32_t node = 0; node < levels.size(); node++) {
-    require(static_cast<int16_t>(links.level_of(node)) == levels[node]);
-  }
-  const SnapshotFile known = file->file;
-  std::unique_ptr<Graph> graph(new Graph(std::move(links), std::move(file)));
-  graph->check();
-  graph->file = known;
+  std::unique_ptr<Graph> graph(new Graph(readLinks(*file, nodes)));
+  graph->file = file->file;
   return graph;
 }
 
-std::string Graph::serialized() const {
-  std::string bytes;
-  bytes.reserve(links_.serialized_length());
-  links_.save_to_stream([&](const void* data, size_t length) {
-    bytes.append(static_cast<const char*>(data), length);
-    return true;
-  });
-  return bytes;
-}
-
-void Graph::check() const {
-  for (uint32_t node = 0; node < size(); node++) {
-    for (size_t level = 0; level <= links_.level_of(node); level++) {
-      const auto neighbours = links_.neighbors(node, level);
-      require(neighbours.size() <= (level == 0 ? M0 : M));
-      for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-        require(link.slot() < size() && links_.level_of(link.slot()) >= level);
-      }
-    }
-  }
-}
+std::string Graph::serialized() const { return serializedLinks(links_); }
 
 }  // namespace tessera

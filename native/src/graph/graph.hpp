@@ -10,20 +10,15 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <usearch/index.hpp>
 #include <vector>
 
 #include "codes/rabitq_quantizer.hpp"
 #include "common/limits.hpp"
 #include "graph/candidate_queue.hpp"
-#include "graph/tape_arena.hpp"
+#include "graph/link_table.hpp"
 #include "storage/column.hpp"
 
 namespace tessera {
-
-/// Most links of a node on level 0, and on each level above.
-inline constexpr uint32_t M0 = 32;
-inline constexpr uint32_t M = 16;
 
 /// The codes of the nodes of a graph; their rows never change.
 struct Codes {
@@ -32,10 +27,31 @@ struct Codes {
   const Column& codes4Bit;
 };
 
+/// Which nodes a search has met.
+class VisitedSet {
+ public:
+  void reset(size_t nodes) { words_.assign((nodes + 63) / 64, 0); }
+  /// False when the node was there before.
+  bool add(uint32_t node) {
+    uint64_t& word = words_[node >> 6];
+    const uint64_t mark = uint64_t{1} << (node & 63);
+    const bool fresh = (word & mark) == 0;
+    word |= mark;
+    return fresh;
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster, and a query
+/// between two clusters needs some of each.
+using DescentQueue = CandidateQueue<32>;
+
 /// Memory that a thread reuses from search to search.
 struct GraphScratch {
-  CandidateQueue queue;
-  std::vector<uint64_t> visited;
+  DescentQueue queue;
+  VisitedSet visited;
   std::vector<Candidate> entryPoints;
   /// Of a walk: nodes to expand, a heap with the best estimate on top.
   std::vector<Candidate> frontier;
@@ -82,13 +98,13 @@ class Graph {
                                              uint32_t nodes, unsigned threads,
                                              const std::atomic<bool>& cancelled);
 
-  /// A graph of at most `nodes` nodes in the memory of a file, as `serialized` made it. Throws when it is
-  /// not one: USearch itself trusts every link.
+  /// The graph of at most `nodes` nodes that a file holds, as `serialized` made it. Throws when it is not
+  /// one.
   static std::unique_ptr<const Graph> open(std::unique_ptr<Slab> file, uint32_t nodes);
   std::string serialized() const;
 
   /// Nodes [0, size) are in the graph.
-  uint32_t size() const { return static_cast<uint32_t>(links_.size()); }
+  uint32_t size() const { return links_.size(); }
 
   /// Finds the members (`isMember(node)`) nearest to a query and fills `found` with those that may be
   /// among the `limit` best; their estimates are upper bounds. Returns false if it gave up. The
@@ -98,7 +114,7 @@ class Graph {
             IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found,
             WalkWork& work) const;
 
-  uint64_t bytes() const { return bytes_; }
+  uint64_t bytes() const { return links_.bytes(); }
 
   /// Only for the thread that writes a snapshot, of which there is one at a time.
   mutable SnapshotFile file;
@@ -107,31 +123,19 @@ class Graph {
   template <typename IsMember>
   class Walk;
 
-  /// A node's slot is its number. Keys are not used.
-  using Links = unum::usearch::index_gt<float, uint32_t, uint32_t, std::allocator<char>,
-                                        TapeArena>;
-
-  Graph(Links&& links, std::unique_ptr<Slab> mapped);
-
-  /// Throws unless every node has a level and every link leads to a node that exists on its level.
-  void check() const;
+  explicit Graph(LinkTable&& links) : links_(std::move(links)) {}
 
   class Insertion;
   class Repair;
 
   /// Searches the levels above level 0 and leaves entry points for it in the scratch.
   void descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const;
-  /// Searches one level from the entry points.
-  void searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, size_t ef,
+  /// Searches one of these levels from the entry points, as far as `window` below the best estimate, and
+  /// leaves what it found in the queue.
+  void searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, float window,
                    GraphScratch& scratch) const;
-  void prefetchLinks(uint32_t node) const;
 
-  /// The memory of the links, if it is that of a file.
-  std::unique_ptr<Slab> mapped_;
-  Links links_;
-  /// A node of the highest level, where searches start.
-  uint32_t entry_ = 0;
-  uint64_t bytes_ = 0;
+  LinkTable links_;
 };
 
 }  // namespace tessera

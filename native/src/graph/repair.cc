@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graph/in_threads.hpp"
-#include "graph/link_list.hpp"
 #include "graph/walk.hpp"
 
 namespace tessera {
@@ -40,8 +39,8 @@ void Graph::Repair::run(uint32_t first, unsigned threads) {
 
 void Graph::Repair::countIncoming() {
   for (uint32_t node = 0; node < graph_.size(); node++) {
-    const auto neighbours = graph_.links_.neighbors(node, 0);
-    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) incoming_[link.slot()]++;
+    const uint32_t* links = graph_.links_.base(node);
+    for (uint32_t i = 0; i < M0 && links[i] != NONE; i++) incoming_[links[i]]++;
   }
 }
 
@@ -101,19 +100,17 @@ void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
 }
 
 void Graph::Repair::link(uint32_t from, uint32_t to) {
-  LinkList links(reinterpret_cast<char*>(graph_.links_.at(from).key.ptr()));
-  if (links.contains(to)) return;
-  if (links.size() < M0) {
-    links.add(to);
-  } else {
-    uint32_t spared = 0;
-    for (uint32_t i = 1; i < links.size(); i++) {
-      if (incoming_[links[i]] > incoming_[links[spared]]) spared = i;
-    }
-    if (incoming_[links[spared]] < MIN_INCOMING_TO_SPARE) return;
-    incoming_[links[spared]]--;
-    links.set(spared, to);
+  uint32_t* links = graph_.links_.base(from);
+  const uint32_t count = countLinks(links, M0);
+  if (std::find(links, links + count, to) != links + count) return;
+  uint32_t place = count;
+  if (count == M0) {
+    const auto isLinkedLess = [&](uint32_t a, uint32_t b) { return incoming_[a] < incoming_[b]; };
+    place = static_cast<uint32_t>(std::max_element(links, links + M0, isLinkedLess) - links);
+    if (incoming_[links[place]] < MIN_INCOMING_TO_SPARE) return;
+    incoming_[links[place]]--;
   }
+  links[place] = to;
   incoming_[to]++;
 }
 

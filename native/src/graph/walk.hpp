@@ -28,6 +28,7 @@ class Graph::Walk {
         kept_(keptWindow()),
         maxEstimates_(parameters.maxEstimates),
         isMember_(isMember),
+        visited_(scratch.visited),
         entryPoints_(scratch.entryPoints),
         frontier_(scratch.frontier),
         best_(scratch.best),
@@ -35,13 +36,12 @@ class Graph::Walk {
     found_.clear();
     frontier_.clear();
     best_.clear();
-    scratch.visited.assign((size_t{graph.size()} + 63) / 64, 0);
-    visited_ = scratch.visited.data();
+    visited_.reset(graph.size());
     for (const uint32_t node : parameters.hidden) {
-      if (node < graph.size()) visit(node);
+      if (node < graph.size()) visited_.add(node);
     }
     for (const Candidate& point : scratch.entryPoints) {
-      if (visit(point.node)) offer(point.estimate, point.node, code(point.node));
+      if (visited_.add(point.node)) offer(point.estimate, point.node, code(point.node));
     }
   }
 
@@ -63,10 +63,14 @@ class Graph::Walk {
     while (!frontier_.empty() && reaches(frontier_.front())) {
       if (work.estimates > maxEstimates_) return false;
       if (isTimeToForecast() && !willEnd()) return false;
-      const uint32_t node = frontier_.front().node;
-      std::pop_heap(frontier_.begin(), frontier_.end(), isWorse);
-      frontier_.pop_back();
-      expand(node);
+      for (uint32_t i = 0; i < EXPANDED_TOGETHER && !frontier_.empty(); i++) {
+        if (!reaches(frontier_.front())) break;
+        const uint32_t node = frontier_.front().node;
+        std::pop_heap(frontier_.begin(), frontier_.end(), isWorse);
+        frontier_.pop_back();
+        gather(node);
+      }
+      settle();
     }
     return true;
   }
@@ -87,7 +91,8 @@ class Graph::Walk {
   /// Follows the best neighbour until none is better, or the window reaches it.
   void climb(Candidate point) {
     for (;;) {
-      const Candidate next = expand(point.node);
+      gather(point.node);
+      const Candidate next = settle();
       if (!(next.estimate > point.estimate) || reaches(next)) return;
       point = next;
     }
@@ -95,18 +100,23 @@ class Graph::Walk {
 
   /// The window of entry points that are followed uphill. A wider one hardly finds more.
   static constexpr float CLIMB_WINDOW = 0.2f;
+  /// Nodes that are expanded together, so that memory is read ahead.
+  static constexpr uint32_t EXPANDED_TOGETHER = 2;
   /// Expansions from one forecast of the remaining work to the next.
   static constexpr uint64_t FORECAST_EXPANSIONS = 32;
   /// Standard errors below the `limit`-th best estimate within which members are reranked, even if the
   /// window is narrower: they have been estimated anyway.
   static constexpr float KEPT_ERRORS = 3;
 
-  static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
+  static constexpr auto isWorse = [](const Candidate& a, const Candidate& b) {
+    return a.estimate < b.estimate;
+  };
 
   /// Short walks are not worth a forecast.
-  bool isTimeToForecast() const {
-    return work.estimates > maxEstimates_ / 8 &&
-           work.expansions % FORECAST_EXPANSIONS == FORECAST_EXPANSIONS - 1;
+  bool isTimeToForecast() {
+    if (work.estimates <= maxEstimates_ / 8 || work.expansions < nextForecast_) return false;
+    nextForecast_ = work.expansions + FORECAST_EXPANSIONS;
+    return true;
   }
 
   /// A window of this width, to be multiplied by the scale of a code.
@@ -118,20 +128,12 @@ class Graph::Walk {
     return std::max(window_, KEPT_ERRORS * RabitqQuantizer::ERROR_1BIT * query_.residualLength);
   }
 
-  bool visit(uint32_t node) {
-    uint64_t& word = visited_[node >> 6];
-    const uint64_t mark = uint64_t{1} << (node & 63);
-    const bool fresh = (word & mark) == 0;
-    word |= mark;
-    return fresh;
-  }
-
   /// Visits a neighbour of a hidden node and returns it, or NONE when all were visited. A link to the node
   /// would lead to one of them if it had never been there.
   uint32_t visitBehind(uint32_t hidden) {
-    const auto neighbours = graph_.links_.neighbors(hidden, 0);
-    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-      if (visit(link.slot())) return link.slot();
+    const uint32_t* links = graph_.links_.base(hidden);
+    for (uint32_t i = 0; i < M0 && links[i] != NONE; i++) {
+      if (visited_.add(links[i])) return links[i];
     }
     return NONE;
   }
@@ -148,11 +150,12 @@ class Graph::Walk {
     const float scale = scaleOf(code);
     if (estimate + kept_ * scale < minEstimate_) return;
     if (estimate + window_ * scale >= minEstimate_) {
-      frontier_.push_back({estimate, node, false});
+      prefetch(graph_.links_.base(node), M0 * sizeof node);
+      frontier_.push_back({estimate, node});
       std::push_heap(frontier_.begin(), frontier_.end(), isWorse);
     }
     if (!isMember_(node)) return;
-    found_.push_back({estimate, node, false});
+    found_.push_back({estimate, node});
     if (best_.size() == limit_) {
       if (estimate <= best_.front()) return;
       std::pop_heap(best_.begin(), best_.end(), std::greater<>());
@@ -171,34 +174,39 @@ class Graph::Walk {
     kept_ = keptWindow();
   }
 
-  /// Estimates the neighbours of a node and returns the best of those that are new.
-  Candidate expand(uint32_t node) {
-    uint32_t nodes[M0];
-    const uint8_t* codes[M0];
-    float estimates[M0];
-    size_t count = 0;
-    const auto neighbours = graph_.links_.neighbors(node, 0);
-    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-      uint32_t neighbour = link.slot();
-      if (!visit(neighbour)) {
-        if (neighbour != hidden_[0] && neighbour != hidden_[1]) continue;
+  /// Notes the new neighbours of a node, whose codes are then on their way from memory.
+  void gather(uint32_t node) {
+    const size_t before = gathered_;
+    const uint32_t* links = graph_.links_.base(node);
+    for (uint32_t i = 0; i < M0 && links[i] != NONE; i++) {
+      uint32_t neighbour = links[i];
+      if (neighbour == hidden_[0] || neighbour == hidden_[1]) {
         neighbour = visitBehind(neighbour);
-        if (neighbour == NONE) continue;
+        if (neighbour != NONE) nodes_[gathered_++] = neighbour;
+      } else {
+        // Most neighbours are new or not at random, which no processor foresees.
+        nodes_[gathered_] = neighbour;
+        gathered_ += visited_.add(neighbour);
       }
-      nodes[count] = neighbour;
-      codes[count] = code(neighbour);
-      prefetch(codes[count++], codes_.codes1Bit.rowBytes());
     }
-    // The next node rarely changes with the estimates of these neighbours.
-    if (!frontier_.empty()) graph_.prefetchLinks(frontier_.front().node);
-    codes_.quantizer.estimate1Bit(query_, codes, count, estimates);
-    Candidate best{-1e30f, 0, false};
-    for (size_t i = 0; i < count; i++) {
-      offer(estimates[i], nodes[i], codes[i]);
-      if (estimates[i] > best.estimate) best = {estimates[i], nodes[i], false};
+    for (size_t i = before; i < gathered_; i++) {
+      gatheredCodes_[i] = code(nodes_[i]);
+      prefetch(gatheredCodes_[i], codes_.codes1Bit.rowBytes());
     }
-    work.estimates += count;
     work.expansions++;
+  }
+
+  /// Estimates the nodes that were gathered and returns the best of them.
+  Candidate settle() {
+    float estimates[EXPANDED_TOGETHER * M0];
+    codes_.quantizer.estimate1Bit(query_, gatheredCodes_, gathered_, estimates);
+    Candidate best{-1e30f, 0};
+    for (size_t i = 0; i < gathered_; i++) {
+      offer(estimates[i], nodes_[i], gatheredCodes_[i]);
+      if (estimates[i] > best.estimate) best = {estimates[i], nodes_[i]};
+    }
+    work.estimates += gathered_;
+    gathered_ = 0;
     return best;
   }
 
@@ -239,13 +247,18 @@ class Graph::Walk {
   float kept_;
   const uint64_t maxEstimates_;
   const IsMember isMember_;
-  uint64_t* visited_;
+  VisitedSet& visited_;
   const std::vector<Candidate>& entryPoints_;
   std::vector<Candidate>& frontier_;
   std::vector<float>& best_;
   std::vector<Candidate>& found_;
   /// The `limit`-th best estimate of a member.
   float minEstimate_ = -1e30f;
+  uint64_t nextForecast_ = FORECAST_EXPANSIONS;
+  /// Nodes that are to be estimated.
+  uint32_t nodes_[EXPANDED_TOGETHER * M0 + 1];
+  const uint8_t* gatheredCodes_[EXPANDED_TOGETHER * M0];
+  size_t gathered_ = 0;
 };
 
 template <typename IsMember>

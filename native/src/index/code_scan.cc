@@ -29,7 +29,7 @@ void CodeScan::flush() {
     const float upper =
         estimates[i] + window_ * quantized_.quantizer.factors1Bit(codes_[i]).scale;
     if (!(upper >= minEstimate_)) continue;
-    kept_.push_back({estimates[i], nodes_[i], false});
+    kept_.push_back({estimates[i], nodes_[i]});
     if (best_.size() == limit_ && estimates[i] <= best_.front()) continue;
     best_.push_back(estimates[i]);
     std::push_heap(best_.begin(), best_.end(), std::greater<>());

@@ -5,12 +5,21 @@
 
 namespace tessera {
 
-static bool isBetter(const Candidate& a, const Candidate& b) { return a.estimate > b.estimate; }
-static bool isWorse(const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; }
+/// Not functions, so that sorting does not call them.
+static constexpr auto isBetter = [](const Candidate& a, const Candidate& b) {
+  return a.estimate > b.estimate;
+};
+static constexpr auto isWorse = [](const Candidate& a, const Candidate& b) {
+  return a.estimate < b.estimate;
+};
+
+/// The errors of two estimates rarely add up: the margin of their difference is that of one times the
+/// square root of two. A candidate has one margin of its own, so those that it must reach have the rest.
+static constexpr float SURE_SHARE = 0.414f;
 
 namespace {
 
-/// The lowest of the `limit` best scores that candidates are sure to reach.
+/// The lowest of the `limit` best scores that candidates are likely to reach.
 class Cutoff {
  public:
   Cutoff(double minScore, size_t limit) : minScore_(static_cast<float>(minScore)), limit_(limit) {
@@ -54,7 +63,7 @@ size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
     for (size_t i = 0; i < BATCH && heapEnd != candidates.begin(); i++) {
       if (candidates.front().estimate < cutoff.minScore()) return;
       std::pop_heap(candidates.begin(), heapEnd--, isWorse);
-      prefetch(codes.row(heapEnd->node), codes.rowBytes());
+      prefetchOnce(codes.row(heapEnd->node), codes.rowBytes());
     }
   };
   takeBatch();
@@ -64,7 +73,7 @@ size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
     takeBatch();
     for (auto entry = batch; entry != batchEnd; ++entry) {
       entry->estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry->node));
-      cutoff.add(entry->estimate - margin4Bit(quantized, query, entry->node));
+      cutoff.add(entry->estimate - SURE_SHARE * margin4Bit(quantized, query, entry->node));
     }
     reranked = batch;
   }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "common/prefetch.hpp"
 #include "common/published.hpp"
 #include "index/quantized_index.hpp"
 #include "index/vector_table.hpp"
@@ -93,6 +94,12 @@ class Shard {
   void requestCalibration() { recalibrate_ = true; }
 
   ShardStats stats() const;
+
+  /// Reads ahead what finds the chunks of a node and scales its score.
+  void prefetchChunks(uint32_t node) const {
+    vectors_.prefetchInverseNorm(node);
+    prefetch(&heads_.at(node), sizeof(uint32_t));
+  }
 
   /// Calls `visit(row)` for the chunks of a node, newest first.
   template <typename Visit>

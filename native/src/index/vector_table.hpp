@@ -3,6 +3,7 @@
 #include <atomic>
 #include <unordered_map>
 
+#include "common/prefetch.hpp"
 #include "storage/column.hpp"
 
 namespace tessera {
@@ -21,6 +22,9 @@ class VectorTable {
   }
   /// One over the length of the vector.
   double inverseNorm(uint32_t node) const { return inverseNorms_.at(node); }
+  void prefetchInverseNorm(uint32_t node) const {
+    prefetch(&inverseNorms_.at(node), sizeof(double));
+  }
 
   /// A hash of the bytes of a vector.
   static uint64_t hashOf(const float* vector, uint32_t dimension);

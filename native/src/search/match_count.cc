@@ -16,7 +16,8 @@ class MatchCount {
       : part_(part),
         quantized_(quantized),
         quantizedQuery_(quantizedQuery),
-        prepared_(prepared) {}
+        prepared_(prepared),
+        byteError_(quantized.quantizer.byteError(prepared.rotated.data(), quantizedQuery)) {}
 
   void add(uint32_t node) {
     if (near_ > MAX_COMPARED) return;
@@ -51,8 +52,8 @@ class MatchCount {
 
   void settle(uint32_t node) {
     const double threshold = prepared_.query.threshold;
-    const ScoreBounds bounds =
-        quantized_.quantizer.bounds4Bit(quantizedQuery_, quantized_.codes4Bit.row(node));
+    const ScoreBounds bounds = quantized_.quantizer.bounds4Bit(quantizedQuery_, byteError_,
+                                                               quantized_.codes4Bit.row(node));
     if (bounds.highest < threshold) return;
     if (bounds.lowest >= threshold) {
       matches_ += chunksOf(part_, node);
@@ -65,6 +66,7 @@ class MatchCount {
   const QuantizedIndex& quantized_;
   const QuantizedQuery& quantizedQuery_;
   const PreparedQuery& prepared_;
+  const float byteError_;
   uint32_t waitingNodes_[BATCH];
   size_t waiting_ = 0;
   uint32_t nearNodes_[MAX_COMPARED];

@@ -137,6 +137,10 @@ class ShardSearch {
     std::vector<Candidate>& candidates = scratch_.candidates;
     work_.codes4Bit +=
         rerankBy4BitCodes(quantized, scratch_.query, best_.minScore(), query_.limit, candidates);
+    // These are read for each candidate, at random.
+    for (size_t i = 0; i < std::min<size_t>(query_.limit, candidates.size()); i++) {
+      part_.shard->prefetchChunks(candidates[i].node);
+    }
     rerankByVectors(
         vectors_, quantized, scratch_.query, query_.vector, prepared_.inverseNorm, candidates,
         [this](uint32_t node, double score) {
