@@ -113,11 +113,11 @@ bool Shard::calibrate(const std::atomic<bool>& cancelled) {
 ShardStats Shard::stats() const {
   const uint64_t chunkRow =
       ids_.rowBytes() + textLocations_.rowBytes() + nodeOf_.rowBytes() + next_.rowBytes();
-  const uint64_t nodeRow = vectors_.bookkeepingRowBytes() + heads_.rowBytes();
   ShardStats numbers{};
   numbers.vectorBytes = vectors_.vectorBytes();
   numbers.renderedBytes = texts_.bytes();
-  numbers.idBytes = rows() * chunkRow + nodes() * nodeRow + versions_.bytes();
+  numbers.idBytes = rows() * chunkRow + nodes() * heads_.rowBytes() +
+                    vectors_.bookkeepingBytes() + versions_.bytes();
   if (const auto current = quantized()) {
     numbers.codeBytes =
         uint64_t{nodes()} * (current->codes1Bit.rowBytes() + current->codes4Bit.rowBytes());

@@ -8,9 +8,6 @@
 
 namespace tessera {
 
-/// A node of the hash table holds its key, its value and a pointer, and its bucket another pointer.
-static constexpr size_t HASH_NODE_BYTES = 32;
-
 VectorTable::VectorTable(uint32_t dimension)
     : dimension_(dimension), vectors_(dimension * sizeof(float)) {}
 
@@ -19,12 +16,10 @@ uint64_t VectorTable::hashOf(const float* vector, uint32_t dimension) {
 }
 
 uint32_t VectorTable::find(uint64_t hash, const float* vector) const {
-  const auto [first, last] = byHash_.equal_range(hash);
-  for (auto entry = first; entry != last; ++entry) {
-    const float* known = this->vector(entry->second);
-    if (std::memcmp(known, vector, dimension_ * sizeof(float)) == 0) return entry->second;
-  }
-  return NONE;
+  return byHash_.find(hash, [&](uint32_t node) {
+    return hashes_.at(node) == hash &&
+           std::memcmp(this->vector(node), vector, dimension_ * sizeof(float)) == 0;
+  });
 }
 
 uint32_t VectorTable::add(uint64_t hash, const float* vector) {
@@ -41,8 +36,8 @@ uint32_t VectorTable::add(uint64_t hash, const float* vector) {
   return node;
 }
 
-size_t VectorTable::bookkeepingRowBytes() const {
-  return inverseNorms_.rowBytes() + hashes_.rowBytes() + HASH_NODE_BYTES;
+uint64_t VectorTable::bookkeepingBytes() const {
+  return nodes() * (inverseNorms_.rowBytes() + hashes_.rowBytes()) + byHash_.bytes();
 }
 
 }  // namespace tessera

@@ -1,9 +1,9 @@
 // The distinct vectors of a shard.
 #pragma once
 #include <atomic>
-#include <unordered_map>
 
 #include "common/prefetch.hpp"
+#include "index/node_table.hpp"
 #include "storage/column.hpp"
 
 namespace tessera {
@@ -34,20 +34,22 @@ class VectorTable {
   uint32_t add(uint64_t hash, const float* vector);
 
   uint64_t vectorBytes() const { return uint64_t{nodes()} * vectors_.rowBytes(); }
-  /// Bytes per node besides the vector.
-  size_t bookkeepingRowBytes() const;
+  /// Bytes besides the vectors.
+  uint64_t bookkeepingBytes() const;
 
  private:
   friend class SnapshotCodec;
 
-  void addToHashTable(uint32_t node) { byHash_.emplace(hashes_.at(node), node); }
+  void addToHashTable(uint32_t node) {
+    byHash_.add(node, [this](uint32_t known) { return hashes_.at(known); });
+  }
 
   uint32_t dimension_;
   std::atomic<uint32_t> nodes_{0};
   Column vectors_;
   ColumnOf<double> inverseNorms_;
   ColumnOf<uint64_t> hashes_;
-  std::unordered_multimap<uint64_t, uint32_t> byHash_;
+  NodeTable byHash_;
 };
 
 }  // namespace tessera

@@ -1,0 +1,67 @@
+// A hash table of nodes that costs few bytes per node.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "common/limits.hpp"
+
+namespace tessera {
+
+/// Knows nodes by the hash that is stored elsewhere for each, and nothing more: open addressing with
+/// linear probing. It grows by half, so between a half and three quarters of its slots are in use.
+class NodeTable {
+ public:
+  /// `hashOf(node)` is the hash of any node that was added, and of this one.
+  template <typename HashOf>
+  void add(uint32_t node, const HashOf& hashOf) {
+    if ((uint64_t{nodes_} + 1) * 4 > slots_.size() * 3) grow(hashOf);
+    place(node, hashOf(node));
+    nodes_++;
+  }
+
+  /// The node for which `isWanted(node)`, which has this hash; NONE when there is none. Nodes with other
+  /// hashes are tried too.
+  template <typename IsWanted>
+  uint32_t find(uint64_t hash, const IsWanted& isWanted) const {
+    if (slots_.empty()) return NONE;
+    for (size_t slot = slotOf(hash); slots_[slot] != NONE; slot = after(slot)) {
+      if (isWanted(slots_[slot])) return slots_[slot];
+    }
+    return NONE;
+  }
+
+  /// Any thread may ask; all else is for the writer.
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t FIRST_SLOTS = 64;
+
+  /// The high half of a product spreads hashes over any number of slots.
+  size_t slotOf(uint64_t hash) const {
+    return static_cast<size_t>((hash >> 32) * uint64_t{slots_.size()} >> 32);
+  }
+  size_t after(size_t slot) const { return slot + 1 == slots_.size() ? 0 : slot + 1; }
+
+  void place(uint32_t node, uint64_t hash) {
+    size_t slot = slotOf(hash);
+    while (slots_[slot] != NONE) slot = after(slot);
+    slots_[slot] = node;
+  }
+
+  template <typename HashOf>
+  void grow(const HashOf& hashOf) {
+    std::vector<uint32_t> old(slots_.empty() ? FIRST_SLOTS : slots_.size() * 3 / 2, NONE);
+    old.swap(slots_);
+    bytes_.store(slots_.size() * sizeof(uint32_t), std::memory_order_relaxed);
+    for (const uint32_t node : old) {
+      if (node != NONE) place(node, hashOf(node));
+    }
+  }
+
+  std::vector<uint32_t> slots_;
+  std::atomic<uint64_t> bytes_{0};
+  uint32_t nodes_ = 0;
+};
+
+}  // namespace tessera
