@@ -7,6 +7,9 @@
  * projects are searched in turn, by id and by slug. Memory is what the nodes count for their indexes, and
  * work is CPU time, because all nodes share the cores of one machine: throughput says nothing here. One node
  * is the baseline.
+ *
+ * Then a node loads all projects from PostgreSQL, which is the baseline, from its own snapshots, and from
+ * shared ones in a folder.
  */
 
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
@@ -15,6 +18,7 @@ import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startNginx } from "../../support/processes/nginx.ts";
 import { quantile } from "../../support/statistics.ts";
+import { measureStarts } from "./starts.ts";
 import { type BenchProject, writeProjects } from "./world.ts";
 
 export const OPTIONS = {
@@ -155,7 +159,7 @@ function print(out: Output, { nodes, times }: FleetFigures): void {
   }
 }
 
-export async function run(options: Options, context: BenchContext): Promise<FleetFigures[]> {
+export async function run(options: Options, context: BenchContext) {
   const { url: databaseUrl, sql } = await context.openDatabase();
   const { apiKey, projects } = await writeProjects(sql, options);
   const table = projects.map(({ slug, id }) => `${slug} ${id};\n`).join("");
@@ -170,7 +174,9 @@ export async function run(options: Options, context: BenchContext): Promise<Flee
     print(context.out, figures);
     fleets.push(figures);
   }
-  return fleets;
+  const count = projects.length;
+  const starts = await measureStarts(context, sql, databaseUrl, count, untilComplete);
+  return { fleets, starts };
 }
 
 if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -352,12 +352,15 @@ describe("vector search", () => {
 
   test("nodes behind a balancer share projects and searches without a remainder", async () => {
     const options = { projects: 3, chunks: 40, searches: 24, nodes: 2 };
-    const [one, two] = await measure(nodes, options);
+    const { fleets, starts } = await measure(nodes, options);
+    const [one, two] = fleets;
     expect(one?.nodes.map(({ projects, searches }) => [projects, searches])).toEqual([[3, 24]]);
     expect(two?.nodes).toHaveLength(2);
     expect(sum(two?.nodes.map(({ projects }) => projects) ?? [])).toBe(3);
     expect(sum(two?.nodes.map(({ searches }) => searches) ?? [])).toBe(24);
     expect(two?.times).toHaveLength(24);
+    // Only a start without any snapshot reads the chunks.
+    expect(starts.map(({ chunks }) => chunks > 0)).toEqual([true, false, false]);
   });
 
   test("a mix of all requests is answered without a failure, and sampled meanwhile", async () => {

@@ -68,7 +68,11 @@ export class UploadQueue {
     const now = performance.now();
     this.#running.delete(projectId);
     this.#endedAt.set(projectId, now);
-    if (isDone) return;
+    if (!isDone) this.#waitAgain(projectId, waiting, now);
+    this.begin(now);
+  }
+
+  #waitAgain(projectId: string, waiting: Waiting, now: number): void {
     const later = this.#waiting.get(projectId);
     const { failures } = waiting;
     const pause = Math.min(UPLOAD_RETRY_MS * 2 ** failures, UPLOAD_RETRY_MAX_MS);
