@@ -5,7 +5,9 @@ import { makeVectors } from "../../support/vectors.ts";
 import { appendAll, buildGraph, freshProject, recall, setScope, upTo } from "../native/support.ts";
 
 const COUNT = 9_000;
-const QUERIES = 60;
+const QUERIES = 200;
+/** The nearest chunks of a midpoint belong to two groups, which few walks of the graph meet alike. */
+const RECALL_MIN = { new: 0.99, midpoints: 0.98 };
 
 afterEach(() => {
   for (const project of native.projects()) native.dropProject(project);
@@ -30,10 +32,11 @@ for (const [kind, dimension] of [
       return a.map((element, i) => element + (b[i] as number));
     });
     const queries = { new: upTo(QUERIES).map((i) => vectorOf(COUNT + i)), midpoints };
-    for (const [name, vectors] of Object.entries(queries)) {
+    for (const [name, min] of Object.entries(RECALL_MIN)) {
+      const vectors = queries[name as keyof typeof queries];
       for (const limit of [10, 100]) {
         const found = recall(project, "all", dimension, vectors, limit);
-        expect(found.recall, `${name}, ${limit} results`).toBeGreaterThanOrEqual(0.985);
+        expect(found.recall, `${name}, ${limit} results`).toBeGreaterThanOrEqual(min);
         expect(found.short, `${name}, short answers`).toBe(0);
       }
     }
