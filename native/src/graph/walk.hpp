@@ -102,8 +102,9 @@ class Graph::Walk {
   static constexpr float CLIMB_WINDOW = 0.2f;
   /// Nodes that are expanded together, so that memory is read ahead.
   static constexpr uint32_t EXPANDED_TOGETHER = 2;
-  /// Expansions from one forecast of the remaining work to the next.
-  static constexpr uint64_t FORECAST_EXPANSIONS = 32;
+  /// Expansions from one forecast of the remaining work to the next, and before the first: nodes that are
+  /// expanded together bring a walk as near to its query as the better of them would alone.
+  static constexpr uint64_t FORECAST_EXPANSIONS = 32 * EXPANDED_TOGETHER;
   /// Standard errors below the `limit`-th best estimate within which members are reranked, even if the
   /// window is narrower: they have been estimated anyway.
   static constexpr float KEPT_ERRORS = 3;
