@@ -25,7 +25,7 @@ them, for example "test/api/", "lookup" or "test/unit/engine/text/terms.test.ts"
 `;
 
 /** Number of concurrent test processes: more than cores, because many tests wait for servers. */
-const PARALLEL = 6;
+const PARALLEL = 5;
 
 type Outcome = { counts: Counts; output: string; cpuSeconds: number };
 type Step = { name: string; run: () => Promise<Outcome> };
