@@ -7,6 +7,7 @@ import {
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
 const member = await api.user();
@@ -80,10 +81,14 @@ describe("GET /projects/{project_reference}/files", () => {
 
   test("titles are those that a lookup has", async () => {
     const { body } = await api.get(path, member);
-    const found = await api.post(`/projects/${project.slug}/knowledge/lookup`, {}, member);
     const titles = Object.fromEntries(body.data.map((each: Json) => [each.path, each.title]));
-    expect(found.body.data).toHaveLength(4);
-    for (const item of found.body.data) expect(titles[item.path], item.path).toBe(item.title);
+    let found: Json[] = [];
+    await until(async () => {
+      const lookup = `/projects/${project.slug}/knowledge/lookup`;
+      found = (await api.post(lookup, {}, member)).body.data;
+      return found.length === 4;
+    });
+    for (const item of found) expect(titles[item.path], item.path).toBe(item.title);
   });
 
   test("an environment or a release lists its own files", async () => {
