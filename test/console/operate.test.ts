@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Project } from "../../support/accounts.ts";
-import type { Caller } from "../../support/api/api.ts";
+import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { api, owner, signedIn, stranger, visit } from "./world.ts";
@@ -45,16 +45,22 @@ describe("operating in the console", () => {
   });
 
   test("searches are listed with their plan and how long they took, those of foreign projects are not", async () => {
-    const chunks = await api.get("/projects/shipyard/chunks?limit=1", owner);
-    const { id } = chunks.body.data[0];
-    const of = await api.get(`/projects/shipyard/chunks/${id}/embedding`, owner);
-    const { vector, dimension } = of.body;
-    const search = (slug: string, as: Caller) =>
-      api.post(`/projects/${slug}/environments/production/search`, { vector, dimension }, as);
-    const answers = await Promise.all([search("shipyard", owner), search("vault", stranger)]);
+    // A project of its own, because only the slowest of a project are listed.
+    const yard = await api.project(owner);
+    const vector = Array.from({ length: 768 }, () => 1);
+    const chunks = [{ content: "crane", embedding: vector }];
+    await importsOf(api, owner).report(yard, [PRODUCTION, file("cranes.md", { chunks })]);
+    const answers = await Promise.all([
+      api.post(
+        `/projects/${yard.slug}/environments/production/search`,
+        { vector, dimension: 768 },
+        owner,
+      ),
+      api.post("/projects/vault/retrieve", { query: "crane" }, stranger),
+    ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const plan = answers[0].headers.get("x-search-plan") as string;
-    await visit(watched, "#/operate/slow?project=shipyard");
+    await visit(watched, `#/operate/slow?project=${yard.slug}`);
     const list = page.getByRole("table", { name: "Slow searches" });
     const row = list.getByRole("row").filter({ hasText: "vector search" }).first();
     const text = await row.textContent();
