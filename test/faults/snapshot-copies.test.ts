@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
@@ -37,16 +37,25 @@ async function copies(url: string, direction: "upload" | "download", outcome: st
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
-/** Lets a node index a project and copy its snapshot, and then changes the database without a trace. */
-async function copiedWorld(env: Record<string, string>): Promise<IndexWorld> {
-  const world = await IndexWorld.create(first);
-  await world.write(2, "file", COPIED);
+/** New projects, whose snapshots a node has copied, and which have changed since then without a trace. */
+async function copiedWorlds(env: Record<string, string>, count: number): Promise<IndexWorld[]> {
+  const worlds: IndexWorld[] = [];
+  for (let i = 0; i < count; i++) {
+    const world = await IndexWorld.create(first);
+    await world.write(2, "file", COPIED);
+    worlds.push(world);
+  }
   const node = await startNode(env);
-  await world.agrees(node.url);
+  for (const world of worlds) await world.agrees(node.url);
   await node.stop();
   // The change log has no entry for this, so only what is read from the database can show it.
-  await world.rewriteContents(STORED);
-  return world;
+  for (const world of worlds) await world.rewriteContents(STORED);
+  return worlds;
+}
+
+async function copiedWorld(env: Record<string, string>): Promise<IndexWorld> {
+  const [world] = await copiedWorlds(env, 1);
+  return world as IndexWorld;
 }
 
 const keysOf = ({ project }: IndexWorld) =>
@@ -55,132 +64,134 @@ const keysOf = ({ project }: IndexWorld) =>
 describe.each([
   ["a folder", folderEnv],
   ["a bucket", bucket.env()],
-] as const)("nodes that share snapshots in %s", (_, env) => {
+] as const)("nodes that share snapshots in %s", async (_, env) => {
+  const own = dataFolder();
+  const [changed, newer] = [await IndexWorld.create(first), await IndexWorld.create(first)];
+  const texts = await KnowledgeWorld.create(first);
+  let node: TestApi;
+
+  beforeAll(async () => {
+    await changed.write(2, "file", COPIED);
+    await newer.write(1, "file", COPIED);
+    await texts.write(TEXTS);
+    const older = await startNode(env, own);
+    for (const world of [changed, newer, texts]) await world.agrees(older.url);
+    await older.stop();
+    await newer.write(1, "more", COPIED);
+    const last = await startNode(env);
+    await newer.agrees(last.url);
+    await last.stop();
+    await changed.write(1, "later", LATER);
+    for (const world of [changed, newer]) await world.rewriteContents(STORED);
+    await texts.rewrite("volcano");
+    node = await startNode(env);
+  });
+
   test("a node without data begins with the snapshot of another one and the changes since, without reading the chunks again", async () => {
-    const world = await copiedWorld(env);
-    await world.write(1, "later", LATER);
-    await world.rewriteContents(STORED);
-    const node = await startNode(env);
-    await world.agrees(node.url);
-    expect((await world.search(node.url)).contents.toSorted()).toEqual([COPIED, STORED]);
+    await changed.agrees(node.url);
+    expect((await changed.search(node.url)).contents.toSorted()).toEqual([COPIED, STORED]);
     expect(await copies(node.url, "download", "done")).toBeGreaterThan(0);
-    await node.stop();
   });
 
   test("texts and fields are copied, too", async () => {
-    const world = await KnowledgeWorld.create(first);
-    await world.write(TEXTS);
-    const before = await startNode(env);
-    await world.agrees(before.url);
-    await before.stop();
-    await world.rewrite("volcano");
-    const node = await startNode(env);
-    expect(await world.paths(node.url, {})).toHaveLength(TEXTS);
-    expect(await world.paths(node.url, { query: "volcano" })).toEqual([]);
+    expect(await texts.paths(node.url, {})).toHaveLength(TEXTS);
+    expect(await texts.paths(node.url, { query: "volcano" })).toEqual([]);
     await node.stop();
   });
 
   test("a node whose own snapshot is older than the copy takes the copy", async () => {
-    const [own, world] = [dataFolder(), await IndexWorld.create(first)];
-    await world.write(1, "file", COPIED);
-    const older = await startNode(env, own);
-    await world.agrees(older.url);
-    await older.stop();
-    await world.write(1, "more", COPIED);
-    const newer = await startNode(env);
-    await world.agrees(newer.url);
-    await newer.stop();
-    await world.rewriteContents(STORED);
-    const node = await startNode(env, own);
-    await world.agrees(node.url);
-    expect((await world.search(node.url)).contents).toEqual([COPIED]);
+    node = await startNode(env, own);
+    await newer.agrees(node.url);
+    expect((await newer.search(node.url)).contents).toEqual([COPIED]);
     await node.stop();
   });
 
   test("the copy of a deleted project is deleted, also when no node ran at the time", async () => {
-    const [world, other] = [await copiedWorld(env), await copiedWorld(env)];
     const copied = () => [
       ...readdirSync(sharedFolder, { recursive: true }).map(String),
       ...bucket.objects.keys(),
     ];
     const isCopied = ({ project }: IndexWorld) =>
       copied().some((name) => name.includes(project.id));
-    expect([isCopied(world), isCopied(other)]).toEqual([true, true]);
-    await sql`DELETE FROM projects WHERE id = ${world.project.id}`;
-    const node = await startNode(env);
-    await until(() => !isCopied(world));
-    expect(isCopied(other)).toBe(true);
-    await sql`DELETE FROM projects WHERE id = ${other.project.id}`;
-    await until(() => !isCopied(other));
+    expect([isCopied(changed), isCopied(newer)]).toEqual([true, true]);
+    await sql`DELETE FROM projects WHERE id = ${changed.project.id}`;
+    node = await startNode(env);
+    await until(() => !isCopied(changed));
+    expect(isCopied(newer)).toBe(true);
+    await sql`DELETE FROM projects WHERE id = ${newer.project.id}`;
+    await until(() => !isCopied(newer));
     await node.stop();
   });
 });
 
-/** What can happen to the copy of a project. */
-const DAMAGES: Readonly<Record<string, (keys: readonly string[]) => void>> = {
-  "a flipped bit in every piece": (keys) => {
-    for (const key of keys) {
-      const bytes = bucket.objects.get(key) as Uint8Array;
-      const at = bytes.length >> 1;
-      bytes[at] = (bytes[at] as number) ^ 0x10;
-    }
-  },
-  "pieces cut short": (keys) => {
-    for (const key of keys)
-      bucket.objects.set(key, (bucket.objects.get(key) as Uint8Array).slice(1));
-  },
-  "longer pieces": (keys) => {
-    for (const key of keys) {
-      bucket.objects.set(
-        key,
-        Buffer.concat([bucket.objects.get(key) as Uint8Array, Buffer.from("x")]),
-      );
-    }
-  },
-  "missing pieces": (keys) => {
-    for (const key of keys) bucket.objects.delete(key);
-  },
-};
 const isManifest = (key: string) => key.endsWith("/manifest.json");
 
-describe("a copy that cannot be used", () => {
-  const env = bucket.env();
+/** What can happen to the copy of a project, and to each of its pieces. */
+type Damage = (world: IndexWorld, foreign: IndexWorld) => void;
+const toPieces =
+  (damage: (bytes: Uint8Array, key: string) => Uint8Array | undefined): Damage =>
+  (world) => {
+    for (const key of keysOf(world).filter((each) => !isManifest(each))) {
+      const damaged = damage(bucket.objects.get(key) as Uint8Array, key);
+      if (damaged === undefined) bucket.objects.delete(key);
+      else bucket.objects.set(key, damaged);
+    }
+  };
 
-  async function expectFromDatabase(world: IndexWorld, outcome: string): Promise<void> {
-    const node = await startNode(env);
-    await world.agrees(node.url);
-    expect((await world.search(node.url)).contents).toEqual([STORED]);
-    // The numbers are reported twice a second.
-    await until(async () => (await copies(node.url, "download", outcome)) > 0);
-    await node.stop();
-    // What the node has uploaded at its end is whole again.
-    await world.rewriteContents(COPIED);
-    const next = await startNode(env);
-    await world.agrees(next.url);
-    expect((await world.search(next.url)).contents).toEqual([STORED]);
-    await next.stop();
-  }
-
-  test.each(Object.entries(DAMAGES))("with %s is replaced from the database", async (_, damage) => {
-    const world = await copiedWorld(env);
-    damage(keysOf(world).filter((key) => !isManifest(key)));
-    await expectFromDatabase(world, "damaged");
-  });
-
-  test("whose manifest is rubbish is replaced from the database", async () => {
-    const world = await copiedWorld(env);
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  "whose pieces have a flipped bit": toPieces((bytes) => {
+    const at = bytes.length >> 1;
+    return bytes.with(at, (bytes[at] as number) ^ 0x10);
+  }),
+  "whose pieces are cut short": toPieces((bytes) => bytes.slice(1)),
+  "whose pieces are longer": toPieces((bytes) => Buffer.concat([bytes, Buffer.from("x")])),
+  "whose pieces are missing": toPieces(() => undefined),
+  "whose manifest is rubbish": (world) => {
     for (const key of keysOf(world).filter(isManifest)) bucket.objects.set(key, Buffer.from("{{"));
-    await expectFromDatabase(world, "damaged");
-  });
-
-  test("that belongs to another project is never shown", async () => {
-    const [world, foreign] = [await copiedWorld(env), await copiedWorld(env)];
+  },
+  "that belongs to another project": (world, foreign) => {
     for (const key of keysOf(world)) bucket.objects.delete(key);
     for (const key of keysOf(foreign)) {
       const bytes = bucket.objects.get(key) as Uint8Array;
       bucket.objects.set(key.replace(foreign.project.id, world.project.id), bytes);
     }
-    await expectFromDatabase(world, "damaged");
+  },
+};
+
+describe("a copy that cannot be used", () => {
+  const env = bucket.env();
+  const worlds = new Map<string, IndexWorld>();
+  let [node, next]: TestApi[] = [];
+
+  beforeAll(async () => {
+    const [foreign, ...others] = await copiedWorlds(env, 1 + Object.keys(DAMAGES).length);
+    for (const [i, [what, damage]] of Object.entries(DAMAGES).entries()) {
+      const world = others[i] as IndexWorld;
+      damage(world, foreign as IndexWorld);
+      worlds.set(what, world);
+    }
+    node = await startNode(env);
+  });
+  afterAll(() => next?.stop());
+
+  test.each(Object.keys(DAMAGES))("%s is replaced from the database", async (what) => {
+    const world = worlds.get(what) as IndexWorld;
+    await world.agrees(node?.url as string);
+    expect((await world.search(node?.url as string)).contents).toEqual([STORED]);
+  });
+
+  test("is counted as damaged, and whole again once a node that replaced it has stopped", async () => {
+    // The numbers are reported twice a second.
+    await until(
+      async () => (await copies(node?.url as string, "download", "damaged")) >= worlds.size,
+    );
+    await node?.stop();
+    for (const world of worlds.values()) await world.rewriteContents(COPIED);
+    next = await startNode(env);
+    for (const world of worlds.values()) {
+      await world.agrees(next.url);
+      expect((await world.search(next.url)).contents).toEqual([STORED]);
+    }
   });
 });
 
