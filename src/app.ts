@@ -26,12 +26,13 @@ import type { Engine } from "./engine/engine.ts";
 import type { Admission } from "./http/admission.ts";
 import type { BodyIntake } from "./http/body.ts";
 import type { CursorSigner } from "./http/cursor.ts";
+import { inTurns, responseOf, type UnsentAnswers } from "./http/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
 import type { RateLimits } from "./http/rate-limit.ts";
 import type { Refusals } from "./http/refusals.ts";
 import { requestIdOf } from "./http/request.ts";
-import { problemResponse } from "./http/respond.ts";
+import { json, problemResponse } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
 import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
@@ -74,6 +75,8 @@ export interface Services {
   readonly rateLimits: RateLimits | undefined;
   /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyIntake;
+  /** Large answers that are being sent. */
+  readonly unsent: UnsentAnswers;
   readonly imports: ImportThreads;
   /** Keeps the connection of a running request open while nothing is sent or received. */
   keepOpen(request: Request): void;
@@ -115,7 +118,7 @@ function operationsOf(services: Services): Operation[] {
 function historyOf({ metrics, baseUrl, log }: Services, request: Request): Response {
   const seconds = new URL(request.url).searchParams.get("seconds") ?? "3600";
   const isValid = /^[1-9]\d{0,4}$/.test(seconds) && Number(seconds) <= HISTORY_MAX_SECONDS;
-  if (isValid) return Response.json(metrics.history.read(Number(seconds)));
+  if (isValid) return json(metrics.history.read(Number(seconds)));
   const message = `must be a whole number from 1 to ${HISTORY_MAX_SECONDS}`;
   const requestId = requestIdOf(request);
   return problemResponse(invalid([{ field: "seconds", message }]), { baseUrl, requestId, log });
@@ -143,7 +146,10 @@ function mountProbes(
       const text = await scrapes.run();
       // All who share a scrape have it at once, and each copy of it takes time.
       await start();
-      return new Response(text, { headers: { "content-type": registry.contentType } });
+      return inTurns(
+        responseOf(text, { headers: { "content-type": registry.contentType } }),
+        start,
+      );
     })
     .get("/metrics/history", async ({ request }) => {
       await start();

@@ -20,6 +20,7 @@ import { BodyIntake } from "./http/body.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";
+import { UnsentAnswers } from "./http/large-answers.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { RateLimits } from "./http/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
@@ -155,11 +156,13 @@ async function openServices(
   // Deliveries and searches continue without coordination, so it does not affect readiness.
   metrics.observeCoordination(() => coordinator.check());
 
+  const admission = new Admission(scheduler);
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ embedders, queries },
     ...{ clearOnAccessChange, engine, scopes, bodies: new BodyIntake() },
-    admission: new Admission(scheduler),
+    admission,
+    unsent: new UnsentAnswers((tenant) => admission.start(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },

@@ -13,6 +13,8 @@ interface Pending {
 type RawSocket = { write(bytes: Uint8Array): number; end(): void; terminate(): void };
 
 const HEADER_END = "\r\n\r\n";
+/** How a body in chunks ends. The bodies of the service contain no such line breaks. */
+const LAST_CHUNK = "0\r\n\r\n";
 
 /**
  * A keep-alive connection that sends ready-made requests one at a time, and costs less than fetch.
@@ -23,7 +25,9 @@ export class RawClient {
   #pending: Pending | undefined;
   #unsent: Uint8Array = new Uint8Array();
   #head = Buffer.alloc(0);
-  /** Bytes of the response that have not arrived; undefined before its head has. */
+  /** The last bytes of a body in chunks. */
+  #tail = "";
+  /** Bytes of the response that have not arrived; undefined before its head has, infinite for one in chunks. */
   #missing: number | undefined;
   #status = 0;
   #closes = false;
@@ -90,12 +94,19 @@ export class RawClient {
       const head = this.#head.toString("latin1", 0, end);
       this.#status = Number(head.slice(9, 12));
       this.#closes = /^connection: *close/im.test(head);
-      const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+      const isChunked = /^transfer-encoding: *chunked/im.test(head);
+      const length = isChunked
+        ? Number.POSITIVE_INFINITY
+        : Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
       this.#missing = end + HEADER_END.length + length - this.#head.length;
     } else {
       this.#missing -= bytes.length;
     }
-    if (this.#missing > 0) return;
+    this.#tail = (this.#tail + bytes.subarray(-LAST_CHUNK.length).toString("latin1")).slice(
+      -LAST_CHUNK.length,
+    );
+    const isChunked = this.#missing === Number.POSITIVE_INFINITY;
+    if (isChunked ? this.#tail !== LAST_CHUNK : this.#missing > 0) return;
     this.#head = Buffer.alloc(0);
     this.#missing = undefined;
     if (this.#closes) this.close();

@@ -1,17 +1,31 @@
+import { move, transferableSymbol, valueSymbol } from "piscina";
 import type { EngineRequest, Reply } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import { warmUp } from "../src/engine/requests/warm-up.ts";
-import { SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
+import { ANSWER_PIECE_BYTES, SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
 import { setThreadNiceness } from "../src/shared/thread-priority.ts";
 
 // Under overload the main thread must not wait for a core: it refuses, and accepted requests wait for it.
 setThreadNiceness(SEARCH_WORKER_NICENESS);
 warmUp();
 
+/** Moves the bytes of large replies: copies of them would stay until collections of two threads. */
+function withLargeMoved(replies: Reply[]): unknown {
+  const large = replies.flatMap((reply) =>
+    reply.status === "answered" && reply.json.length > ANSWER_PIECE_BYTES
+      ? [reply.json.buffer]
+      : [],
+  );
+  if (large.length === 0) return replies;
+  return move({ [transferableSymbol]: large, [valueSymbol]: replies });
+}
+
 /**
  * The entry point of a worker: answers a batch, so that several requests share the cost of one hand-off
  * under load. One that fails does not affect the others.
+ *
+ * @returns a reply per request
  */
-export default function runAll(batch: ReadonlyArray<EngineRequest>): Reply[] {
-  return batch.map(run);
+export default function runAll(batch: ReadonlyArray<EngineRequest>): unknown {
+  return withLargeMoved(batch.map(run));
 }

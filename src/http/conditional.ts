@@ -1,3 +1,4 @@
+import { responseOf } from "./large-answers.ts";
 import { JSON_TYPE } from "./respond.ts";
 
 /** Two 64-bit hashes with different seeds, so that two texts never share a tag by chance. */
@@ -45,5 +46,5 @@ export function conditionalText(
   if (isCurrent(request.headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
   }
-  return new Response(text, { headers: { ...headers, ...type } });
+  return responseOf(text, { headers: { ...headers, ...type } });
 }

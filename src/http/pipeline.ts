@@ -13,6 +13,7 @@ import type { BodyIntake } from "./body.ts";
 import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
+import type { UnsentAnswers } from "./large-answers.ts";
 import { type Operation, pageOf } from "./operation.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
@@ -25,6 +26,7 @@ export interface HttpContext {
   readonly maxBodyBytes: number;
   readonly admission: Admission;
   readonly bodies: BodyIntake;
+  readonly unsent: UnsentAnswers;
   readonly refusals: Refusals;
   /** Absent without a limit. */
   readonly rateLimits: RateLimits | undefined;
@@ -185,6 +187,7 @@ async function answer(
   const { requestId } = call;
   try {
     const response = await perform(operation, validators, context, call);
+    context.unsent.hold(response, call.principal?.userId ?? "");
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
     return response;

@@ -3,6 +3,7 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { OVERLOADED, Problem, problemBody } from "../problem/problem.ts";
 import { REFUSAL_LOG_INTERVAL_MS } from "../shared/limits.ts";
+import { responseOf } from "./large-answers.ts";
 
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";
@@ -12,12 +13,12 @@ export function jsonText(
   text: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
 ): Response {
-  return new Response(text, { headers: { "content-type": JSON_TYPE, ...headers } });
+  return responseOf(text, { headers: { "content-type": JSON_TYPE, ...headers } });
 }
 
 /** A JSON response. */
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(value), {
+  return responseOf(JSON.stringify(value), {
     status,
     headers: { "content-type": JSON_TYPE, ...headers },
   });

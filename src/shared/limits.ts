@@ -13,6 +13,10 @@ export const BODIES_MAX_BYTES = 67_108_864;
 export const BODY_MIN_BYTES = 16_384;
 /** A body must have arrived within this time. */
 export const BODY_READ_TIMEOUT_MS = 10_000;
+/** A larger answer is sent in pieces of this size, as its client takes them. */
+export const ANSWER_PIECE_BYTES = 262_144;
+/** Large answers that their clients have not taken yet may take this much memory; callers share it. */
+export const ANSWERS_MAX_BYTES = 268_435_456;
 /** How long browsers remember what a page may send. */
 export const CORS_MAX_AGE_SECONDS = 600;
 export const IDLE_TIMEOUT_SECONDS = 30;

@@ -35,6 +35,9 @@ static CallScratch& threadScratch() {
 /// compared, and 1 if the number of matches is that of all, else 0.
 static constexpr size_t REPORT_LENGTH = 10;
 
+/// A thread keeps the memory of an answer for the next one up to this size.
+static constexpr size_t TEXT_KEPT_BYTES = 1 << 20;
+
 using Clock = std::chrono::steady_clock;
 
 static double millisecondsSince(Clock::time_point start) {
@@ -71,6 +74,7 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
   renderAnswer(scratch.answer, selfPath, scratch.text);
   auto bytes = Napi::Uint8Array::New(env, scratch.text.size());
   std::memcpy(bytes.Data(), scratch.text.data(), scratch.text.size());
+  if (scratch.text.capacity() > TEXT_KEPT_BYTES) std::string().swap(scratch.text);
   if (report != nullptr) {
     report[1] = scratch.answer.milliseconds;
     report[2] = millisecondsSince(start);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Elysia } from "elysia";
+import { inTurns } from "../../http/large-answers.ts";
 import { basePathOf } from "../../http/request.ts";
 import { pageHeaders } from "../../http/static/page-headers.ts";
 import { StaticDocument } from "../../http/static/static-document.ts";
@@ -87,7 +88,7 @@ export function mountConsole(
     );
     app.get(routeOf(path, file), async ({ request }) => {
       await start();
-      return (await document()).respond(request);
+      return inTurns(await (await document()).respond(request), start);
     });
   }
 }

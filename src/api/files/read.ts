@@ -3,6 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { referenceId } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
+import { responseInPieces, responseOf } from "../../http/large-answers.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import {
   fileTitle,
@@ -12,6 +13,7 @@ import {
 } from "../../markdown/index.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
+import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { type ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { summaryOf } from "./list.ts";
@@ -20,6 +22,8 @@ import type { File, FileHeading } from "./schema.ts";
 
 /** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
 const FILE_PIECE_CHARS = 65_536;
+/** What a character takes in memory. */
+const BYTES_PER_CHAR_MAX = 2;
 /** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
 const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
@@ -61,9 +65,10 @@ export async function getFile(
     { ...summaryOf({ ...row, title }), ...(await structureOf(row.path, content)) },
     { content, chunks },
   );
-  return new Response(bodyOf(content, pieces), {
-    headers: { ...headers, "content-type": JSON_TYPE },
-  });
+  const bytes = BYTES_PER_CHAR_MAX * ((content?.length ?? 0) + chunks.length);
+  const init = { headers: { ...headers, "content-type": JSON_TYPE } };
+  if (bytes <= ANSWER_PIECE_BYTES) return responseOf([...pieces].join(""), init);
+  return responseInPieces(encoded(pieces), bytes, init);
 }
 
 /** What a reader of Markdown sees besides the text. Large files are read piece by piece. */
@@ -91,35 +96,29 @@ function* jsonPieces(
   rest: Omit<File, "content" | "chunks">,
   { content, chunks }: { readonly content: string | null; readonly chunks: string },
 ): Generator<string> {
-  yield `${JSON.stringify(rest).slice(0, -1)},"chunks":${chunks},"content":`;
+  yield `${JSON.stringify(rest).slice(0, -1)},"chunks":`;
+  yield* slicesOf(chunks);
+  yield ',"content":';
   if (content === null) yield "null";
   else {
     yield '"';
-    for (let at = 0; at < content.length; ) {
-      const end = pieceEnd(content, at + FILE_PIECE_CHARS);
-      yield JSON.stringify(content.slice(at, end)).slice(1, -1);
-      at = end;
-    }
+    for (const slice of slicesOf(content)) yield JSON.stringify(slice).slice(1, -1);
     yield '"';
   }
   yield "}";
 }
 
-/** Not between the halves of a surrogate pair. */
-function pieceEnd(text: string, end: number): number {
-  const unit = text.charCodeAt(end - 1);
-  return unit >= 0xd800 && unit <= 0xdbff ? end + 1 : end;
+/** A text in pieces, which never end between the halves of a surrogate pair. */
+function* slicesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const unit = text.charCodeAt(at + FILE_PIECE_CHARS - 1);
+    const end = at + FILE_PIECE_CHARS + (unit >= 0xd800 && unit <= 0xdbff ? 1 : 0);
+    yield text.slice(at, end);
+    at = end;
+  }
 }
 
-/** A small file is sent at once, a large one as the client takes it. */
-function bodyOf(content: string | null, pieces: Generator<string>): string | ReadableStream {
-  if ((content?.length ?? 0) <= FILE_PIECE_CHARS) return [...pieces].join("");
+function* encoded(texts: Iterable<string>): Generator<Uint8Array> {
   const encoder = new TextEncoder();
-  return new ReadableStream({
-    pull(controller) {
-      const { done, value } = pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-  });
+  for (const text of texts) yield encoder.encode(text);
 }

@@ -5,6 +5,7 @@ import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/answer-headers.ts";
 import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
+import { responseOf } from "../../http/large-answers.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import type { Note } from "../../http/request-record.ts";
@@ -132,7 +133,7 @@ async function search(
   setSearchHeaders(headers, work);
   recordSearch(metrics, work);
   note(() => describeSearch(work), scope);
-  return new Response(json, { headers });
+  return responseOf(json, { headers });
 }
 
 interface SearchSpec {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Elysia } from "elysia";
+import { inTurns } from "../large-answers.ts";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
 import { pageHeaders } from "./page-headers.ts";
@@ -106,7 +107,7 @@ export function mountDocs(
     for (const route of routes) {
       app.get(route, async ({ request }) => {
         await start();
-        return (await document()).respond(request);
+        return inTurns(await (await document()).respond(request), start);
       });
     }
   };

@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { entityTag, isCurrent } from "../conditional.ts";
+import { responseOf } from "../large-answers.ts";
 
 /** Quality 9 makes documents and scripts a fortieth smaller and takes four times as long. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };
@@ -49,9 +50,9 @@ export class StaticDocument {
       return new Response(null, { status: 304, headers });
     }
     headers["content-type"] = this.type;
-    if (coding === undefined) return new Response(this.body, { headers });
+    if (coding === undefined) return responseOf(this.body, { headers });
     headers["content-encoding"] = coding;
-    return new Response(await this.#bytesIn(coding), { headers });
+    return responseOf(await this.#bytesIn(coding), { headers });
   }
 
   #bytesIn(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {

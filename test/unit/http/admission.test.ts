@@ -4,6 +4,7 @@ import { generateKey } from "../../../src/auth/key-format.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { Admission } from "../../../src/http/admission.ts";
 import { BodyIntake } from "../../../src/http/body.ts";
+import { UnsentAnswers } from "../../../src/http/large-answers.ts";
 import { operation } from "../../../src/http/operation.ts";
 import { bindOperation, type HttpContext } from "../../../src/http/pipeline.ts";
 import { Refusals } from "../../../src/http/refusals.ts";
@@ -64,6 +65,7 @@ function world() {
   const metrics = createMetrics();
   const context = {
     ...{ baseUrl: "http://base", maxBodyBytes: 1_000, admission, bodies: new BodyIntake() },
+    unsent: new UnsentAnswers(() => undefined),
     ...{
       refusals: new Refusals("http://base", log, () => ""),
       rateLimits: undefined,
