@@ -1,3 +1,5 @@
+import { ResponseReader } from "./response-reader.ts";
+
 /** How a request was answered. */
 export interface Outcome {
   /** The status, or 0 when the connection was closed before the answer. */
@@ -12,10 +14,6 @@ interface Pending {
 
 type RawSocket = { write(bytes: Uint8Array): number; end(): void; terminate(): void };
 
-const HEADER_END = "\r\n\r\n";
-/** How a body in chunks ends. The bodies of the service contain no such line breaks. */
-const LAST_CHUNK = "0\r\n\r\n";
-
 /**
  * A keep-alive connection that sends ready-made requests one at a time, and costs less than fetch.
  * It connects again when the server has closed it.
@@ -24,13 +22,7 @@ export class RawClient {
   #socket: RawSocket | undefined;
   #pending: Pending | undefined;
   #unsent: Uint8Array = new Uint8Array();
-  #head = Buffer.alloc(0);
-  /** The last bytes of a body in chunks. */
-  #tail = "";
-  /** Bytes of the response that have not arrived; undefined before its head has, infinite for one in chunks. */
-  #missing: number | undefined;
-  #status = 0;
-  #closes = false;
+  readonly #reader = new ResponseReader();
 
   /** @param url http:// or https://; only its host and port matter */
   constructor(private readonly url: URL) {}
@@ -86,37 +78,15 @@ export class RawClient {
   }
 
   #receive(bytes: Buffer): void {
-    if (this.#missing === undefined) {
-      this.#head =
-        this.#head.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#head, bytes]);
-      const end = this.#head.indexOf(HEADER_END);
-      if (end < 0) return;
-      const head = this.#head.toString("latin1", 0, end);
-      this.#status = Number(head.slice(9, 12));
-      this.#closes = /^connection: *close/im.test(head);
-      const isChunked = /^transfer-encoding: *chunked/im.test(head);
-      const length = isChunked
-        ? Number.POSITIVE_INFINITY
-        : Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
-      this.#missing = end + HEADER_END.length + length - this.#head.length;
-    } else {
-      this.#missing -= bytes.length;
-    }
-    this.#tail = (this.#tail + bytes.subarray(-LAST_CHUNK.length).toString("latin1")).slice(
-      -LAST_CHUNK.length,
-    );
-    const isChunked = this.#missing === Number.POSITIVE_INFINITY;
-    if (isChunked ? this.#tail !== LAST_CHUNK : this.#missing > 0) return;
-    this.#head = Buffer.alloc(0);
-    this.#missing = undefined;
-    if (this.#closes) this.close();
-    this.#answer(this.#status);
+    const head = this.#reader.receive(bytes);
+    if (head === undefined) return;
+    if (head.closes) this.close();
+    this.#answer(head.status);
   }
 
   #closed(): void {
     this.#socket = undefined;
-    this.#head = Buffer.alloc(0);
-    this.#missing = undefined;
+    this.#reader.reset();
     this.#answer(0);
   }
 

@@ -19,7 +19,7 @@ export interface Death {
   readonly after: Seen;
   /** Seconds until the last project of the dead node is searchable on this one. */
   readonly loaded: number;
-  /** The same from snapshots that it could read, which it cannot: they are on the dead node's disk. */
+  /** The same from shared snapshots. */
   readonly restored: number;
 }
 

@@ -36,7 +36,7 @@ export const MEASURED = {
     "read and indexed by a node",
     "bench/search/README.md",
   ),
-  restore: measured(1.5, "us/vector", "start from a snapshot", RUNS),
+  restore: measured(19, "us/vector", "load from a shared snapshot", "bench/nodes/README.md"),
   requestWait: measured(15, "s", "a request waits for its project", "ARCHITECTURE.md"),
   queue: measured(0.025, "s", "work that waits in the queue of a node", "ARCHITECTURE.md"),
   connections: measured(29, "connections", "of a node to PostgreSQL", OWN),

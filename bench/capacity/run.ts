@@ -172,7 +172,7 @@ function printSteps(out: Output, steps: readonly StepFigures[]): void {
   }
   out.head(
     ...["death of a node", "p50 / p99 ms before", "p50 / p99 ms after", "answered", "refused"],
-    ...["s until all is loaded", "s from snapshots"],
+    ...["s until all is loaded", "s from shared snapshots"],
   );
   for (const { name, death } of steps) {
     if (death === undefined) continue;

@@ -18,8 +18,8 @@ import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startNginx } from "../../support/processes/nginx.ts";
 import { quantile } from "../../support/statistics.ts";
-import { measureStarts } from "./starts.ts";
-import { type BenchProject, writeProjects } from "./world.ts";
+import { measureStarts, untilComplete } from "./starts.ts";
+import { type BenchProject, unequalSizes, writeProjects } from "./world.ts";
 
 export const OPTIONS = {
   projects: 24,
@@ -31,8 +31,6 @@ export const OPTIONS = {
 type Options = typeof OPTIONS;
 
 const CLIENTS = 4;
-/** Graphs are built meanwhile, and nodes report their memory twice per second. */
-const SETTLE_MS = 1_000;
 
 interface Fleet {
   readonly url: string;
@@ -97,11 +95,6 @@ const SEARCHES =
 const searchesOf = async (node: BenchServer) =>
   (await node.metric(SEARCHES.replaceAll(/[{}]/g, "\\$&"))) || 0;
 
-async function untilComplete(node: BenchServer): Promise<void> {
-  do await Bun.sleep(SETTLE_MS);
-  while ((await node.metric("tessera_index_complete")) !== 1);
-}
-
 interface NodeFigures {
   readonly projects: number;
   readonly indexBytes: number;
@@ -161,7 +154,11 @@ function print(out: Output, { nodes, times }: FleetFigures): void {
 
 export async function run(options: Options, context: BenchContext) {
   const { url: databaseUrl, sql } = await context.openDatabase();
-  const { apiKey, projects } = await writeProjects(sql, options);
+  const { apiKey, projects } = await writeProjects(
+    sql,
+    unequalSizes(options.projects, options.chunks),
+    options.dimension,
+  );
   const table = projects.map(({ slug, id }) => `${slug} ${id};\n`).join("");
   const world = { databaseUrl, apiKey, projects, table };
   context.out.head(
@@ -175,7 +172,7 @@ export async function run(options: Options, context: BenchContext) {
     fleets.push(figures);
   }
   const count = projects.length;
-  const starts = await measureStarts(context, sql, databaseUrl, count, untilComplete);
+  const starts = await measureStarts(context, sql, databaseUrl, count);
   return { fleets, starts };
 }
 

@@ -4,6 +4,8 @@ import type { BenchContext } from "../../support/bench/context.ts";
 import type { BenchServer } from "../../support/bench/server.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 
+/** Graphs are built meanwhile, and nodes report their memory twice per second. */
+const SETTLE_MS = 1_000;
 /** PostgreSQL publishes its statistics at most this late. */
 const STATISTICS_MS = 2_500;
 
@@ -30,13 +32,31 @@ const copiesIn = (folder: string) =>
   readdirSync(folder, { recursive: true }).filter((name) => `${name}`.endsWith("manifest.json"))
     .length;
 
+/** Waits until a node has indexed what it has in memory. */
+export async function untilComplete(node: BenchServer): Promise<void> {
+  do await Bun.sleep(SETTLE_MS);
+  while ((await node.metric("tessera_index_complete")) !== 1);
+}
+
+/** Starts nodes until there is a copy of every project: the end of a node uploads as much as its time allows. */
+export async function untilCopied(
+  folder: string,
+  projects: number,
+  start: () => Promise<BenchServer>,
+): Promise<void> {
+  while (copiesIn(folder) < projects) {
+    const node = await start();
+    await untilComplete(node);
+    await node.stop();
+  }
+}
+
 /** Starts nodes that load all projects, and prints a row for each. */
 export async function measureStarts(
   context: BenchContext,
   sql: Sql,
   databaseUrl: string,
   projects: number,
-  untilComplete: (node: BenchServer) => Promise<void>,
 ): Promise<StartFigures[]> {
   const [own, copies] = [temporaryFolder("bench-node"), temporaryFolder("bench-copies")];
   const shared = { SNAPSHOT_URL: `file://${copies}` };
@@ -47,12 +67,7 @@ export async function measureStarts(
       SEARCH_WORKERS: "1",
       ...env,
     });
-  // The end of a node uploads as much as its time allows.
-  while (copiesIn(copies) < projects) {
-    const node = await start(own, shared);
-    await untilComplete(node);
-    await node.stop();
-  }
+  await untilCopied(copies, projects, () => start(own, shared));
   context.out.head("start from", "s", "CPU, s", "chunks read in PostgreSQL");
   const figures: StartFigures[] = [];
   for (const [from, folder, env] of [

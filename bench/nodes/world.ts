@@ -6,32 +6,43 @@ const CHUNKS_PER_FILE = 50;
 /** Projects differ in size, up to so many times. */
 const SIZES = 4;
 
+/** Sizes of projects that differ up to fourfold. */
+export function unequalSizes(projects: number, mean: number): number[] {
+  return Array.from({ length: projects }, (_, i) =>
+    Math.max(1, Math.round((mean * 2 * (1 + (i % SIZES))) / (SIZES + 1))),
+  );
+}
+
+/** Sizes of projects by Zipf's law: the second is half as large as the first, the third a third, and so on. */
+export function zipfSizes(projects: number, mean: number): number[] {
+  const shares = Array.from({ length: projects }, (_, i) => 1 / (i + 1));
+  const unit = (projects * mean) / shares.reduce((sum, share) => sum + share, 0);
+  return shares.map((share) => Math.max(1, Math.round(unit * share)));
+}
+
 export interface BenchProject {
   readonly id: string;
   readonly slug: string;
-  readonly queries: readonly Float32Array<ArrayBuffer>[];
-}
-
-interface Wanted {
-  readonly projects: number;
-  /** The mean per project. */
   readonly chunks: number;
-  readonly dimension: number;
+  readonly queries: readonly Float32Array<ArrayBuffer>[];
 }
 
 const QUERIES = 8;
 
-/** Writes projects with text-like vectors, of unequal size. */
+/** The chunks of all projects. */
+export const totalOf = (projects: readonly BenchProject[]): number =>
+  projects.reduce((sum, { chunks }) => sum + chunks, 0);
+
+/** Writes projects of these sizes with text-like vectors. */
 export async function writeProjects(
   sql: Sql,
-  { projects, chunks, dimension }: Wanted,
+  sizes: readonly number[],
+  dimension: number,
 ): Promise<{ apiKey: string; projects: BenchProject[] }> {
   const owner = await addUser(sql);
   const { key } = await addApiKey(sql, owner);
   const written: BenchProject[] = [];
-  for (let number = 0; number < projects; number++) {
-    const share = (2 * (1 + (number % SIZES))) / (SIZES + 1);
-    const count = Math.max(1, Math.round(chunks * share));
+  for (const [number, count] of sizes.entries()) {
     const vectors = makeVectors("text", count + QUERIES, dimension, number + 1);
     const project = await addProject(sql, owner, `project-${number}`);
     const environment = await addEnvironment(sql, project);
@@ -41,7 +52,7 @@ export async function writeProjects(
     const queries = Array.from({ length: QUERIES }, (_, i) =>
       vectors.slice((count + i) * dimension, (count + i + 1) * dimension),
     );
-    written.push({ id: project.id, slug: project.slug, queries });
+    written.push({ id: project.id, slug: project.slug, chunks: count, queries });
   }
   return { apiKey: key, projects: written };
 }

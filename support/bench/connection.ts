@@ -1,4 +1,4 @@
-const HEADER_END = "\r\n\r\n";
+import { ResponseReader } from "../response-reader.ts";
 
 /** What one keep-alive connection sends, and who hears of the answers. */
 export interface Exchange {
@@ -10,25 +10,13 @@ export interface Exchange {
   readonly onAnswer: (milliseconds: number) => void;
 }
 
-/** Length of a whole response in bytes, or undefined while its head is incomplete. */
-function responseLength(bytes: Buffer): number | undefined {
-  const end = bytes.indexOf(HEADER_END);
-  if (end < 0) return undefined;
-  const head = bytes.toString("latin1", 0, end);
-  if (!head.startsWith("HTTP/1.1 200 ")) {
-    throw new Error(`unexpected answer:\n${bytes.toString("latin1", 0, 2_000)}`);
-  }
-  return end + HEADER_END.length + Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
-}
-
 /**
  * Sends requests over one connection, each when the previous one has been answered. Rejects on any
  * answer other than 200, and when the server closes the connection early.
  */
 export function exchange({ hostname, port, next, onAnswer }: Exchange): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let head = Buffer.alloc(0);
-  let missing: number | undefined;
+  const reader = new ResponseReader();
   let unsent: Uint8Array = new Uint8Array();
   let sentAt = 0;
   type Connection = { write(bytes: Uint8Array): number; end(): void };
@@ -48,20 +36,6 @@ export function exchange({ hostname, port, next, onAnswer }: Exchange): Promise<
     sentAt = performance.now();
     push(socket);
   };
-  const receive = (bytes: Buffer): boolean => {
-    if (missing === undefined) {
-      head = head.length === 0 ? Buffer.from(bytes) : Buffer.concat([head, bytes]);
-      const length = responseLength(head);
-      if (length === undefined) return false;
-      missing = length - head.length;
-    } else {
-      missing -= bytes.length;
-    }
-    if (missing > 0) return false;
-    head = Buffer.alloc(0);
-    missing = undefined;
-    return true;
-  };
   void Bun.connect({
     hostname,
     port,
@@ -70,7 +44,11 @@ export function exchange({ hostname, port, next, onAnswer }: Exchange): Promise<
       drain: push,
       data(socket, bytes) {
         try {
-          if (!receive(bytes)) return;
+          const head = reader.receive(bytes);
+          if (head === undefined) return;
+          if (head.status !== 200) {
+            throw new Error(`unexpected answer:\n${bytes.toString("latin1", 0, 2_000)}`);
+          }
           onAnswer(performance.now() - sentAt);
           send(socket);
         } catch (error) {

@@ -13,6 +13,7 @@ import { loadCommand } from "../../bench/load/options.ts";
 import * as nativeSearch from "../../bench/micro/native-search.ts";
 import * as shards from "../../bench/micro/shards.ts";
 import * as updates from "../../bench/micro/updates.ts";
+import * as failures from "../../bench/nodes/failures.ts";
 import * as nodes from "../../bench/nodes/run.ts";
 import * as floods from "../../bench/overload/floods.ts";
 import * as inline from "../../bench/overload/inline.ts";
@@ -49,6 +50,7 @@ const BENCHMARKS = {
   "micro/native-search": nativeSearch,
   "micro/shards": shards,
   "micro/updates": updates,
+  "nodes/failures": failures,
   "nodes/run": nodes,
   "overload/floods": floods,
   "overload/inline": inline,
@@ -361,6 +363,18 @@ describe("vector search", () => {
     expect(two?.times).toHaveLength(24);
     // Only a start without any snapshot reads the chunks.
     expect(starts.map(({ chunks }) => chunks > 0)).toEqual([true, false, false]);
+  });
+
+  test("the death and the replacement of nodes fail no search of projects by Zipf's law", async () => {
+    const options = { projects: 3, chunks: 20, nodes: 2, rate: 20, seconds: 1, part: 1 };
+    const { loads, death, upgrade } = await measure(failures, options);
+    expect([...loads.keys()]).toEqual(["PostgreSQL", "own snapshot", "shared snapshot"]);
+    for (const times of loads.values()) expect(times).toHaveLength(3);
+    expect(death).toHaveLength(3);
+    for (const { searches, refused, failed } of [...death, upgrade]) {
+      expect(searches).toBeGreaterThan(0);
+      expect([refused, failed]).toEqual([0, 0]);
+    }
   });
 
   test("a mix of all requests is answered without a failure, and sampled meanwhile", async () => {
