@@ -55,7 +55,10 @@ export class LoadedProject {
     }
     const all = await changes.scopesOf(this.id);
     if (all === null) return false;
-    await this.indexer.load(this.#restored.scopes ?? all, seq);
+    const { scopes } = this.#restored;
+    await this.indexer.load(scopes ?? all, seq);
+    // What a snapshot holds was merged before.
+    if (scopes === null) await Promise.all(indexes.map((index) => index.settle?.(this.id)));
     return true;
   }
 

@@ -23,6 +23,9 @@ const TEXT_BUILD_CHARS = 1_048_576;
 /** Threads that build segments yield a little to those that answer requests. */
 const TEXT_BUILD_NICENESS = 1;
 
+/** A project that was indexed from the beginning is ready unmerged if its merges take longer than this. */
+const TEXT_SETTLE_MAX_MS = 5_000;
+
 const KNOWLEDGE_PATH = /\.mdx?$/i;
 
 function textRowOf({ file_version_id: id, path, content }: DocumentRow): TextRow | null {
@@ -154,6 +157,20 @@ export class TextIndex implements VersionIndex {
   maintain(projectId: string): MaintenanceState {
     const project = this.#projects.get(projectId);
     return project !== undefined && this.#mergeNext(projectId, project) ? "more" : "done";
+  }
+
+  async settle(projectId: string): Promise<void> {
+    const project = this.#projects.get(projectId);
+    project?.stopGrowing();
+    const until = performance.now() + TEXT_SETTLE_MAX_MS;
+    while (project !== undefined && this.#projects.get(projectId) === project) {
+      const left = until - performance.now();
+      if (left <= 0) return;
+      const hasChanged = this.#mergeNext(projectId, project);
+      const running = this.#maintenance.running(project);
+      if (running !== undefined) await Promise.race([running, Bun.sleep(left)]);
+      else if (!hasChanged) return;
+    }
   }
 
   /** Finishes or begins a merge, and publishes what has changed. False if nothing has. */

@@ -14,6 +14,8 @@ const TEXT_MERGE_RETRY_MS = 5_000;
 
 interface Running {
   readonly merge: TextMerge;
+  /** Resolves when the merge has ended, also when it has failed. */
+  readonly ended: Promise<void>;
   /** Undefined until the merge has ended. */
   result: PromiseSettledResult<MergedSegment> | undefined;
 }
@@ -88,6 +90,14 @@ export class TextMaintenance {
     }
   }
 
+  /** Resolves when the merges of the project that are running have ended; undefined if there are none. */
+  running(project: TextProject): Promise<unknown> | undefined {
+    const merges = [this.#adding, this.#background].flatMap(
+      ({ running }) => running.get(project) ?? [],
+    );
+    return merges.length === 0 ? undefined : Promise.all(merges.map(({ ended }) => ended));
+  }
+
   #finishOrBegin(lane: Lane, project: TextProject): Merged | null {
     return lane.running.has(project) ? this.#finish(lane, project) : this.#begin(lane, project);
   }
@@ -110,11 +120,11 @@ export class TextMaintenance {
     const bytes = merge.parts.reduce((sum, part) => sum + part.segment.buffer.byteLength, 0);
     if (bytes <= TEXT_MERGE_INLINE_BYTES)
       return timed("merge segments", () => mergeNow(project, merge));
-    const entry: Running = { merge, result: undefined };
-    running.set(project, entry);
-    void Promise.allSettled([threads.run(taskOf(merge))]).then(([result]) => {
+    const ended = Promise.allSettled([threads.run(taskOf(merge))]).then(([result]) => {
       entry.result = result;
     });
+    const entry: Running = { merge, ended, result: undefined };
+    running.set(project, entry);
     return null;
   }
 }

@@ -71,6 +71,11 @@ export class TextProject {
     this.addSegment(key, segment);
   }
 
+  /** Lets all segments be merged at once, because no documents follow for now. */
+  stopGrowing(): void {
+    this.#grownAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** Adds a segment; the versions of its documents are known from then on. */
   addSegment(
     key: string,

@@ -146,6 +146,11 @@ export interface VersionIndex {
   dropDerived?(projectId: string, scopeId: string): void;
   /** Does a slice of background work on the calling thread, or begins some elsewhere. */
   maintain(projectId: string): MaintenanceState;
+  /**
+   * Does maintenance that is worth waiting for before a project that was just indexed from the beginning is
+   * searched. Resolves within seconds, also when it fails.
+   */
+  settle?(projectId: string): Promise<void>;
   /** Lets maintenance measure again how far searches of a dimension have to look. */
   recalibrate?(projectId: string, dimension: number): void;
   /**

@@ -58,3 +58,30 @@ test("when memory is short, the projects of the tenant who holds the most of it 
   expect(evicted.slice(0, 2)).toEqual(["greedy-0", "greedy-1"]);
   expect(evicted).not.toContain("modest");
 });
+
+test("a project that is indexed from the beginning is searched only after its indexes have settled", async () => {
+  const scope = { id: randomUUID(), kind: "environment" as const };
+  const done: string[] = [];
+  const index = {
+    ...indexOfEqualProjects(),
+    async settle(id: string) {
+      await Bun.sleep(20);
+      done.push(`settled ${id}`);
+    },
+  };
+  const context = {
+    log: createLog("silent"),
+    indexes: [index],
+    fields: new FieldIndex(),
+    changes: { scopesOf: async () => [scope], versionsOf: async () => [] },
+    reader: {},
+    snapshots: new SnapshotStore(temporaryFolder("settled")),
+    databaseId: "d",
+    anchor: () => ({ seq: 1, at: "" }),
+    bulk: pLimit(1),
+  } as unknown as IndexingContext;
+  const events = { loaded: () => done.push("ready"), evicted() {} };
+  const projects = new LoadedProjects(context, events, BUDGET_BYTES);
+  await projects.ensure({ projectId: "p", scope, tenant: "t", indexes: [] });
+  expect(done).toEqual(["settled p", "ready"]);
+});

@@ -190,3 +190,20 @@ test("while many documents are added, their segments are merged, so that the fir
   expect(segments.length).toBeGreaterThan(0);
   for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
 }, 60_000);
+
+test("a project that was just indexed meets its first lookups with few segments, and finds the same", async () => {
+  const SEGMENTS = 8;
+  const side = open();
+  // Long enough to be built and merged on other threads.
+  const content = "some words ".repeat(8_000);
+  const ids = Array.from({ length: SEGMENTS }, (_, i) => String(i));
+  const documents = new Map(ids.map((id) => document(id, `${id}.md`, `${content} w${id}x`)));
+  side.index.openProject(PROJECT);
+  for (const id of ids) await side.index.add(PROJECT, [id], readerOf(documents));
+  side.index.setScope(PROJECT, "scope", ids);
+  expect(side.views.view(PROJECT, "scope")?.segments.length).toBe(SEGMENTS);
+  await side.index.settle(PROJECT);
+  expect(side.views.view(PROJECT, "scope")?.segments.length).toBe(1);
+  for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
+  await side.index.settle("dropped");
+}, 60_000);
