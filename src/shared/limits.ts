@@ -133,6 +133,8 @@ export const SEARCH_EXACT_QUEUE_MAX = 32;
  */
 export const SEARCH_INLINE_DEFAULT_MS = 1;
 export const SEARCH_INLINE_MAX_MS = 100;
+/** Projects that have had a larger answer are only searched by workers. */
+export const ANSWER_INLINE_MAX_BYTES = 1_048_576;
 /** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
 export const RECALL_INTERVAL_MS = 100;
 export const RECALL_WINDOW_SAMPLES = 512;

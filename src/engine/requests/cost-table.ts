@@ -1,3 +1,4 @@
+import { ANSWER_INLINE_MAX_BYTES } from "../../shared/limits.ts";
 import type { EngineRequest } from "./request.ts";
 
 /** Costs that are remembered. */
@@ -31,6 +32,8 @@ function moved(known: number, cost: number): number {
 /** What recent requests have cost on average in milliseconds, by kind and scope. */
 export class CostTable {
   readonly #costs = new Map<string, number>();
+  /** Projects with chunks so large that the limit of a request decides what it costs. */
+  readonly #large = new Set<string>();
 
   /** What a request will probably cost; undefined when none like it has been measured. */
   expected(request: EngineRequest): number | undefined {
@@ -38,7 +41,17 @@ export class CostTable {
     return cost === undefined ? undefined : cost * sizeOf(request);
   }
 
-  record(request: EngineRequest, milliseconds: number): void {
+  /** True when answers of the request's project have been so large that an average says nothing. */
+  varies({ scope }: EngineRequest): boolean {
+    return this.#large.has(scope.projectId);
+  }
+
+  /** @param bytes of the answer */
+  record(request: EngineRequest, milliseconds: number, bytes: number): void {
+    if (bytes > ANSWER_INLINE_MAX_BYTES) {
+      if (this.#large.size >= COSTS_MAX) this.#large.clear();
+      this.#large.add(request.scope.projectId);
+    }
     const key = keyOf(request);
     const cost = milliseconds / sizeOf(request);
     const known = this.#costs.get(key);

@@ -133,7 +133,8 @@ export class Scheduler {
     this.#flushAfterTurn();
     if (waitKindOf(request) === "exact_search") return this.#enqueue(this.#exactQueue, request, 1);
     const cost = this.#costs.expected(request);
-    if (cost !== undefined && this.#canRunInline(request, cost)) return this.#runInline(request);
+    const isKnown = cost !== undefined && !this.#costs.varies(request);
+    if (isKnown && this.#canRunInline(request, cost)) return this.#runInline(request);
     const reply = this.#enqueue(this.#queue, request, cost ?? UNKNOWN_COST_MS);
     // In a long turn, the workers do not wait for its end.
     if (this.#queue.work >= this.#batchMs * this.pool.workers) this.#flush();
@@ -260,6 +261,6 @@ export class Scheduler {
 
   #recordCost(request: EngineRequest, reply: Reply): void {
     if (reply.status !== "answered" || waitKindOf(request) === "exact_search") return;
-    this.#costs.record(request, reply.work.tookMs);
+    this.#costs.record(request, reply.work.tookMs, reply.json.length);
   }
 }

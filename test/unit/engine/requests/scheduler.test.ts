@@ -16,6 +16,7 @@ import {
 import { buildSegment, newView } from "../../../../src/engine/text/index.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
 import {
+  ANSWER_INLINE_MAX_BYTES,
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
@@ -332,7 +333,7 @@ describe("searches of projects in memory", () => {
 const INLINE_MS = 1;
 
 /** A scheduler whose workers report this cost of each request, and the number that ran on them. */
-function measuredScheduler(tookMs: number, inlineMs = INLINE_MS) {
+function measuredScheduler(tookMs: number, inlineMs = INLINE_MS, largest = 0) {
   const counter = { onWorkers: 0 };
   const workers: WorkerPool = {
     workers: 1,
@@ -340,9 +341,9 @@ function measuredScheduler(tookMs: number, inlineMs = INLINE_MS) {
       counter.onWorkers += batch.length;
       return batch.map((request): Reply => {
         const reply = run(request);
-        return reply.status === "answered"
-          ? ({ ...reply, work: { ...reply.work, tookMs } } as Reply)
-          : reply;
+        if (reply.status !== "answered") return reply;
+        const json = largest > 0 ? new Uint8Array(largest) : reply.json;
+        return { ...reply, json, work: { ...reply.work, tookMs } } as Reply;
       });
     },
     async close() {},
@@ -366,6 +367,19 @@ describe("requests on the main thread", () => {
     const times = { tookMs: expect.any(Number), waitMs: expect.any(Number) };
     const { json, work: found } = first as Reply & { status: "answered" };
     expect(second).toEqual({ status: "answered", json, work: { ...found, ...times } } as Reply);
+  });
+
+  test("a project that has had a large answer is left to the workers, however cheap the next ones are", async () => {
+    for (const [bytes, times] of [
+      [ANSWER_INLINE_MAX_BYTES, 1],
+      [ANSWER_INLINE_MAX_BYTES + 1, 2],
+    ] as const) {
+      const { scheduler, counter } = measuredScheduler(0.01, INLINE_MS, bytes);
+      await scheduler.run(lookupOf("lantern"));
+      await turn();
+      await scheduler.run(lookupOf("lantern"));
+      expect(counter.onWorkers).toBe(times);
+    }
   });
 
   test("an expensive scope, and a long query in a cheap one, run on workers", async () => {
