@@ -12,6 +12,7 @@
  * from shared snapshots. Then the node that holds most is killed under load, and started again. Last, each
  * node is stopped and started in turn, under the same load.
  */
+import type { Sql } from "../../src/db/client.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import type { BenchServer } from "../../support/bench/server.ts";
 import { mebibytes, type Output } from "../../support/bench/table.ts";
@@ -19,8 +20,8 @@ import { temporaryFolder } from "../../support/folders.ts";
 import { startNginx } from "../../support/processes/nginx.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { quantile } from "../../support/statistics.ts";
-import { untilComplete, untilCopied } from "./starts.ts";
 import { type Seen, SteadyLoad, searchOnce } from "./steady-load.ts";
+import { untilComplete, untilCopied } from "./until.ts";
 import { type BenchProject, writeProjects, zipfSizes } from "./world.ts";
 
 export const OPTIONS = {
@@ -36,6 +37,8 @@ type Options = typeof OPTIONS;
 
 /** The balancer sends nothing to a node for so long after it has failed. */
 const BALANCER_PAUSE_MS = 2_000;
+/** PostgreSQL publishes its statistics at most this late. */
+const STATISTICS_MS = 2_500;
 /** Searches that were sent at the end of a part may still be under way. */
 const LAST_ANSWERS_MS = 500;
 
@@ -88,8 +91,24 @@ async function searchEach(url: string, { apiKey, projects }: World): Promise<num
   return times;
 }
 
+/** The first searches of all projects. */
+interface Load {
+  readonly place: string;
+  readonly times: readonly number[];
+  /** Rows of chunks that PostgreSQL has read meanwhile. */
+  readonly chunks: number;
+}
+
+async function chunksRead(sql: Sql): Promise<number> {
+  await Bun.sleep(STATISTICS_MS);
+  const [row] = await sql<{ rows: number }[]>`
+    SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float8 AS rows
+    FROM pg_stat_user_tables WHERE relname = 'chunks'`;
+  return row?.rows ?? 0;
+}
+
 /** The first search of each project on a node that has none in memory, by where it finds the project. */
-async function measureLoads(context: BenchContext, world: World): Promise<Map<string, number[]>> {
+async function measureLoads(context: BenchContext, sql: Sql, world: World): Promise<Load[]> {
   const own = temporaryFolder("bench-node");
   const shared = { SNAPSHOT_URL: `file://${world.copies}` };
   const start = (folder: string, env: Readonly<Record<string, string>>) =>
@@ -100,23 +119,25 @@ async function measureLoads(context: BenchContext, world: World): Promise<Map<st
   await untilCopied(world.copies, world.projects.length, () => start(own, shared));
   context.out.head(
     ...["project found in", "first search p50, ms", "p99, ms", "max, ms", "CPU per project, ms"],
+    "chunks read in PostgreSQL",
   );
-  const found = new Map<string, number[]>();
+  const loads: Load[] = [];
   for (const [place, folder, env] of [
     ["PostgreSQL", temporaryFolder("bench-node"), {}],
     ["own snapshot", own, {}],
     ["shared snapshot", temporaryFolder("bench-node"), shared],
   ] as const) {
     const node = await start(folder, { INDEX_PRELOAD: "none", ...env });
-    const before = node.cpuSeconds();
+    const [before, readBefore] = [node.cpuSeconds(), await chunksRead(sql)];
     const times = await searchEach(String(node.url).replace(/\/$/, ""), world);
     const cpu = ((node.cpuSeconds() - before) * 1_000) / times.length;
+    const chunks = (await chunksRead(sql)) - readBefore;
     await node.stop();
     const figures = [quantile(times, 0.5), quantile(times, 0.99), Math.max(...times), cpu];
-    context.out.row(place, ...figures.map((figure) => figure.toFixed(1)));
-    found.set(place, times);
+    context.out.row(place, ...figures.map((figure) => figure.toFixed(1)), chunks);
+    loads.push({ place, times, chunks });
   }
-  return found;
+  return loads;
 }
 
 async function printMemory(out: Output, nodes: readonly Node[]): Promise<void> {
@@ -200,7 +221,7 @@ export async function run(options: Options, context: BenchContext) {
   const sizes = zipfSizes(options.projects, options.chunks);
   const written = await writeProjects(sql, sizes, options.dimension);
   const world = { databaseUrl, ...written, copies: temporaryFolder("bench-copies") };
-  const loads = await measureLoads(context, world);
+  const loads = await measureLoads(context, sql, world);
   const nodes: Node[] = [];
   for (let i = 0; i < options.nodes; i++) nodes.push(await Node.start(context, world));
   const table = world.projects.map(({ slug, id }) => `${slug} ${id};\n`).join("");

@@ -7,9 +7,6 @@
  * projects are searched in turn, by id and by slug. Memory is what the nodes count for their indexes, and
  * work is CPU time, because all nodes share the cores of one machine: throughput says nothing here. One node
  * is the baseline.
- *
- * Then a node loads all projects from PostgreSQL, which is the baseline, from its own snapshots, and from
- * shared ones in a folder.
  */
 
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
@@ -18,7 +15,7 @@ import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startNginx } from "../../support/processes/nginx.ts";
 import { quantile } from "../../support/statistics.ts";
-import { measureStarts, untilComplete } from "./starts.ts";
+import { untilComplete } from "./until.ts";
 import { type BenchProject, unequalSizes, writeProjects } from "./world.ts";
 
 export const OPTIONS = {
@@ -171,9 +168,7 @@ export async function run(options: Options, context: BenchContext) {
     print(context.out, figures);
     fleets.push(figures);
   }
-  const count = projects.length;
-  const starts = await measureStarts(context, sql, databaseUrl, count);
-  return { fleets, starts };
+  return { fleets };
 }
 
 if (import.meta.main) await runBenchmark(OPTIONS, run);

@@ -1,0 +1,29 @@
+import { readdirSync } from "node:fs";
+import type { BenchServer } from "../../support/bench/server.ts";
+
+/** Graphs are built meanwhile, and nodes report their memory twice per second. */
+const SETTLE_MS = 1_000;
+
+/** Projects of which there is a copy. */
+const copiesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true }).filter((name) => `${name}`.endsWith("manifest.json"))
+    .length;
+
+/** Waits until a node has indexed what it has in memory. */
+export async function untilComplete(node: BenchServer): Promise<void> {
+  do await Bun.sleep(SETTLE_MS);
+  while ((await node.metric("tessera_index_complete")) !== 1);
+}
+
+/** Starts nodes until there is a copy of every project: the end of a node uploads as much as its time allows. */
+export async function untilCopied(
+  folder: string,
+  projects: number,
+  start: () => Promise<BenchServer>,
+): Promise<void> {
+  while (copiesIn(folder) < projects) {
+    const node = await start();
+    await untilComplete(node);
+    await node.stop();
+  }
+}
