@@ -12,7 +12,7 @@ const measured = (value: number, unit: string, what: string, where: string): Mea
 
 const SIZING = "docs/operations.md, Sizing";
 const OWN = "bench/capacity/README.md, Measured for this";
-const RUNS = "README.md, Performance";
+const MODEL = "docs/capacity.md, The model";
 
 export const MEASURED = {
   hotPerElement: measured(0.625, "bytes", "codes, per element of a vector", SIZING),
@@ -24,8 +24,8 @@ export const MEASURED = {
   process: measured(89_128_960, "bytes", "process beside its indexes", "bench/nodes/README.md"),
   indexShare: measured(0.6, "share", "memory that indexes may use by default", "README.md"),
   request: measured(0.233, "ms", "CPU of a search beside its walk", "bench/peers, bench/recall"),
-  walk: measured(0.3, "ms", "walk among 24,996 vectors of 768, text", RUNS),
-  walkFrom: measured(24_996, "vectors", "size at which the walk was measured", RUNS),
+  walk: measured(0.3, "ms", "walk among 24,996 vectors of 768, text", MODEL),
+  walkFrom: measured(24_996, "vectors", "size at which the walk was measured", MODEL),
   smallGrowth: measured(0.16, "exponent", "CPU of a graph, 15,000 to 60,000", "docs/operations.md"),
   largeGrowth: measured(0.415, "exponent", "estimates, 250,000 to 500,000", "ARCHITECTURE.md"),
   dimensionGrowth: measured(0.42, "share", "more CPU for 1,536 elements than for 768", OWN),
