@@ -30,6 +30,8 @@ const fields = async (query = ""): Promise<Json[]> => {
   expect(status, text).toBe(200);
   return body.fields;
 };
+// A change is visible within a second.
+await until(async () => (await fields())[0]?.files === 3);
 const PATHS = ["a.md", "b.md", "c.md"].map((value) => ({ value, count: 1 }));
 const field = (name: string, files: number, ...values: [value: unknown, count: number][]) => ({
   ...{ name, files, distinct: values.length },
