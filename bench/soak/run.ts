@@ -49,8 +49,10 @@ async function fill(server: BenchServer, world: SoakWorld): Promise<void> {
       headers: { ...world.headers, "content-type": "application/x-ndjson" },
       body: world.initialFiles(),
     });
-    const { refused } = (await response.json()) as { refused: number };
-    if (refused !== 0) throw new Error(`${refused} files of ${slug} were refused`);
+    const report = (await response.json()) as { refused?: number };
+    if (report.refused !== 0) {
+      throw new Error(`${slug} was not imported: ${response.status} ${JSON.stringify(report)}`);
+    }
   }
 }
 

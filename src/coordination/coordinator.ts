@@ -10,6 +10,12 @@ export interface Lease {
 /** The result of `acquire`: the lease, or the time until its current holder must renew it. */
 export type Acquired = { readonly lease: Lease } | { readonly heldForMs: number };
 
+/** How long a value is stored, and whose space it takes: when that is used up, the owner's oldest are dropped. */
+interface Lifetime {
+  readonly owner: string;
+  readonly ttlSeconds: number;
+}
+
 /**
  * Leases and short-lived values that requests and processes share. Correctness does not depend on
  * it: everything in it may vanish at any time, and PostgreSQL decides. While the server is
@@ -19,7 +25,7 @@ export interface Coordinator {
   /** Takes the named lease for `ttlMs` unless it is held. */
   acquire(name: string, ttlMs: number): Promise<Acquired>;
   /** Stores a short-lived value, such as the state of a cursor. */
-  put(key: string, value: string, ttlSeconds: number): Promise<void>;
+  put(key: string, value: string, lifetime: Lifetime): Promise<void>;
   /** The stored value, or null when there is none or it has expired. */
   get(key: string): Promise<string | null>;
   /**

@@ -1,7 +1,8 @@
-import { COORDINATION_VALUES_MAX, COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
+import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
+import { TenantShares } from "../shared/tenant-shares.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
-/** Expired entries of the coordinator in memory are removed every so many writes. */
+/** Expired entries are removed every so many writes. */
 const COORDINATION_SWEEP_WRITES = 1_000;
 
 interface Held {
@@ -9,61 +10,85 @@ interface Held {
   until: number;
 }
 
-/** Values with an expiry, bounded in number and bytes. Beyond a bound the oldest are dropped. */
+interface Stored {
+  readonly owner: string;
+  readonly value: string;
+  readonly until: number;
+}
+
+/** What a value takes beside its texts, in bytes. */
+const VALUE_OVERHEAD_BYTES = 256;
+
+/**
+ * Values with an expiry. Their owners share a number of bytes: beyond it, the owner who holds the most
+ * loses the oldest, so nobody's values push out those of others.
+ */
 class Values {
-  readonly #values = new Map<string, { value: string; until: number }>();
-  #bytes = 0;
+  readonly #values = new Map<string, Stored>();
+  /** The keys of each owner, the oldest first. */
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #shares = new TenantShares(COORDINATION_VALUES_MAX_BYTES);
 
   get(key: string, moment: number): string | null {
     const stored = this.#values.get(key);
     return stored !== undefined && stored.until > moment ? stored.value : null;
   }
 
-  set(key: string, value: string, until: number): void {
-    // Deleting first moves the key to the end: maps keep the order of insertion.
+  /** Keeps a value, unless it alone takes more than any owner holds. */
+  set(key: string, stored: Stored): void {
+    const { owner } = stored;
     this.#delete(key);
-    this.#values.set(key, { value, until });
-    this.#bytes += sizeOf(key, value);
-    for (const oldest of this.#values.keys()) {
-      const isOver =
-        this.#values.size > COORDINATION_VALUES_MAX || this.#bytes > COORDINATION_VALUES_MAX_BYTES;
-      if (!isOver) return;
-      this.#delete(oldest);
+    const bytes = sizeOf(key, stored);
+    while (!this.#shares.claim(owner, bytes, (heaviest) => this.#dropOldest(heaviest))) {
+      if (!this.#dropOldest(owner)) return;
     }
+    this.#values.set(key, stored);
+    const keys = this.#keys.get(owner);
+    if (keys === undefined) this.#keys.set(owner, new Set([key]));
+    else keys.add(key);
   }
 
   dropExpired(moment: number): void {
     for (const [key, { until }] of this.#values) if (until <= moment) this.#delete(key);
   }
 
-  clear(): void {
-    this.#values.clear();
-    this.#bytes = 0;
+  /** False when the owner has no value. */
+  #dropOldest(owner: string): boolean {
+    const oldest = this.#keys.get(owner)?.values().next().value;
+    if (oldest === undefined) return false;
+    this.#delete(oldest);
+    return true;
   }
 
   #delete(key: string): void {
     const stored = this.#values.get(key);
     if (stored === undefined) return;
     this.#values.delete(key);
-    this.#bytes -= sizeOf(key, stored.value);
+    const keys = this.#keys.get(stored.owner) as Set<string>;
+    keys.delete(key);
+    if (keys.size === 0) this.#keys.delete(stored.owner);
+    this.#shares.giveUp(stored.owner, sizeOf(key, stored), keys.size === 0);
   }
 }
 
-/** An upper bound of the text's memory: two bytes per UTF-16 code unit. */
-function sizeOf(key: string, value: string): number {
-  return 2 * (key.length + value.length);
+/** An upper bound of the memory that a value takes: two bytes per UTF-16 code unit. */
+function sizeOf(key: string, { value }: Stored): number {
+  return VALUE_OVERHEAD_BYTES + 2 * (key.length + value.length);
 }
 
 /** Coordination within one process, for a single server. */
 export function createMemoryCoordinator(now: () => number = Date.now): Coordinator {
   const leases = new Map<string, Held>();
   const values = new Values();
+  const counters = new Map<string, { readonly total: number; readonly until: number }>();
   let writes = 0;
 
   function sweep(): void {
     if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
     const moment = now();
-    for (const [name, held] of leases) if (held.until <= moment) leases.delete(name);
+    for (const expiring of [leases, counters]) {
+      for (const [name, { until }] of expiring) if (until <= moment) expiring.delete(name);
+    }
     values.dropExpired(moment);
   }
 
@@ -92,9 +117,9 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
         },
       };
     },
-    async put(key, value, ttlSeconds) {
+    async put(key, value, { owner, ttlSeconds }) {
       sweep();
-      values.set(key, value, now() + ttlSeconds * 1000);
+      values.set(key, { owner, value, until: now() + ttlSeconds * 1000 });
     },
     async get(key) {
       return values.get(key, now());
@@ -102,18 +127,16 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
     async add(amounts, ttlSeconds) {
       sweep();
       return [...amounts].map(([key, amount]) => {
-        const name = `count:${key}`;
-        const total = Number(values.get(name, now()) ?? 0) + amount;
-        values.set(name, String(total), now() + ttlSeconds * 1000);
+        const counted = counters.get(key);
+        const isCurrent = counted !== undefined && counted.until > now();
+        const total = (isCurrent ? counted.total : 0) + amount;
+        counters.set(key, { total, until: now() + ttlSeconds * 1000 });
         return total;
       });
     },
     async check() {
       return null;
     },
-    async close() {
-      leases.clear();
-      values.clear();
-    },
+    async close() {},
   };
 }

@@ -5,6 +5,7 @@ import { Problem } from "../problem/problem.ts";
 import {
   REDIS_COMMAND_TIMEOUT_MS,
   REDIS_CONNECT_TIMEOUT_MS,
+  REDIS_OWNER_VALUES_MAX_BYTES,
   REDIS_RECONNECT_MS,
 } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
@@ -25,9 +26,23 @@ const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
+/**
+ * Writes down a key and the bytes of its value, in a set of all keys of an owner, whose score is the sum of bytes up to
+ * it. Returns the oldest keys, whose values are wholly beyond the bytes that an owner may have.
+ */
+const TAKE_SPACE = `
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+local sum = (tonumber(last[2]) or 0) + ARGV[2]
+redis.call('ZADD', KEYS[1], sum, ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+local over = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', sum - ARGV[4], 'LIMIT', 0, 100)
+if #over > 0 then redis.call('ZREM', KEYS[1], unpack(over)) end
+return over`;
+
 /** Every script uses one key, so it runs on any node of a cluster. */
 const leaseKey = (name: string) => `tessera:lease:${name}`;
 const countKey = (key: string) => `tessera:count:${key}`;
+const spaceKey = (owner: string) => `tessera:space:${owner}`;
 const valueKey = (key: string) => `tessera:value:${key}`;
 
 function connect(url: string): Redis {
@@ -138,8 +153,18 @@ export async function openRedisCoordinator(
       if (heldForMs === null) return { lease: lease(name, token) };
       return { heldForMs: Math.max(0, heldForMs) };
     },
-    async put(key, value, ttlSeconds) {
-      await availability.send("SET", () => redis.set(valueKey(key), value, "EX", ttlSeconds));
+    async put(key, value, { owner, ttlSeconds }) {
+      const name = valueKey(key);
+      const [space, bytes] = [spaceKey(owner), Buffer.byteLength(name) + Buffer.byteLength(value)];
+      const max = REDIS_OWNER_VALUES_MAX_BYTES;
+      const [, over] = await availability.send("SET", () =>
+        Promise.all([
+          redis.set(name, value, "EX", ttlSeconds),
+          redis.eval(TAKE_SPACE, 1, space, name, bytes, ttlSeconds, max) as Promise<string[]>,
+        ]),
+      );
+      // One command per key, because the keys may be on different nodes of a cluster.
+      for (const dropped of over) redis.unlink(dropped).catch(() => {});
     },
     get: (key) => availability.send("GET", () => redis.get(valueKey(key))),
     async add(amounts, ttlSeconds) {

@@ -320,9 +320,10 @@ export const LOCK_TIMEOUT_MS = 5_000;
 export const EXPONENT_MAX_CHARS = 15;
 
 // Coordination.
-/** Values that the coordinator in memory keeps. Beyond either bound the oldest are dropped. */
-export const COORDINATION_VALUES_MAX = 100_000;
+/** Memory for values without Redis. Beyond it, the oldest of the user who holds the most are dropped. */
 export const COORDINATION_VALUES_MAX_BYTES = 67_108_864;
+/** Values of one user in Redis. Beyond it, the user's oldest are dropped. */
+export const REDIS_OWNER_VALUES_MAX_BYTES = 134_217_728;
 export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 export const REDIS_COMMAND_TIMEOUT_MS = 500;
 export const REDIS_RECONNECT_MS = 250;

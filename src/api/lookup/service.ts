@@ -138,6 +138,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
   call.note(() => describe(work), scope);
-  if (work.more) await cursors.save(next, { question, progress: work.progress });
+  const { userId } = call.principal;
+  if (work.more) await cursors.save(next, { question, progress: work.progress }, userId);
   return { projectId: scope.projectId, json };
 }

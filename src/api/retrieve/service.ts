@@ -153,6 +153,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const run = () => answer(engine, request);
   const { json, work } = await traced("retrieve", run, (found) => describe(found.work));
   call.note(() => describe(work), scope);
-  if (work.more) await cursors.save(next, { ...state, progress: work.progress });
+  const { userId } = call.principal;
+  if (work.more) await cursors.save(next, { ...state, progress: work.progress }, userId);
   return { projectId: scope.projectId, mode: state.answered, json };
 }

@@ -30,11 +30,16 @@ export class StoredCursors<State extends TSchema> {
     return bytes.toString("base64url");
   }
 
-  /** Saves the state of a cursor. Throws `dependency-unavailable`. */
-  async save(cursor: string, state: Static<State>): Promise<void> {
-    const text = JSON.stringify(state);
-    const saved = this.coordinator.put(this.#keyOf(cursor), text, LOOKUP_CURSOR_TTL_SECONDS);
-    await this.#orUnavailable(saved);
+  /**
+   * Saves the state of a cursor. Throws `dependency-unavailable`.
+   *
+   * @param owner the user whose space for cursors it takes
+   */
+  async save(cursor: string, state: Static<State>, owner: string): Promise<void> {
+    const lifetime = { owner, ttlSeconds: LOOKUP_CURSOR_TTL_SECONDS };
+    await this.#orUnavailable(
+      this.coordinator.put(this.#keyOf(cursor), JSON.stringify(state), lifetime),
+    );
   }
 
   /**

@@ -6,8 +6,8 @@ import { openRedisCoordinator } from "../../../src/coordination/redis.ts";
 import { createLog } from "../../../src/observability/log.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 import {
-  COORDINATION_VALUES_MAX,
   COORDINATION_VALUES_MAX_BYTES,
+  REDIS_OWNER_VALUES_MAX_BYTES,
 } from "../../../src/shared/limits.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { startRedis } from "../../../support/processes/redis.ts";
@@ -15,6 +15,12 @@ import { startRedis } from "../../../support/processes/redis.ts";
 const LONG_MS = 60_000;
 const SHORT_MS = 40;
 const DEADLINE_MS = 10_000;
+
+/** @param owner one of their own for each test that does not name it */
+const lifetime = (ttlSeconds: number, owner: string = crypto.randomUUID()) => ({
+  owner,
+  ttlSeconds,
+});
 
 const log = createLog("silent");
 const redis = await startRedis();
@@ -150,9 +156,9 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     test("a value is stored unchanged and can be replaced", async () => {
       await fc.assert(
         fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (key, value, next) => {
-          await coordinator.put(key, value, 60);
+          await coordinator.put(key, value, lifetime(60));
           expect(await coordinator.get(key)).toBe(value);
-          await coordinator.put(key, next, 60);
+          await coordinator.put(key, next, lifetime(60));
           expect(await coordinator.get(key)).toBe(next);
         }),
         { numRuns: 20 },
@@ -165,14 +171,14 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
 
     test("a value and a lease of the same name are independent", async () => {
       const shared = name();
-      await coordinator.put(shared, "value", 60);
+      await coordinator.put(shared, "value", lifetime(60));
       expect(isFree(await coordinator.acquire(shared, LONG_MS))).toBe(true);
       expect(await coordinator.get(shared)).toBe("value");
     });
 
     test("an expired value is null", async () => {
       const key = name();
-      await coordinator.put(key, "value", 1);
+      await coordinator.put(key, "value", lifetime(1));
       await eventually(
         () => coordinator.get(key),
         (value) => value === null,
@@ -185,27 +191,48 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
   });
 }
 
-describe("values in this process are bounded", () => {
-  test("beyond the number of values the oldest are dropped first", async () => {
+describe("the values of an owner are bounded", () => {
+  const OVERHEAD = 500;
+
+  test("in this process: who holds the most loses the oldest, however many they are, and nobody else does", async () => {
     const coordinator = createMemoryCoordinator();
-    const extra = 10;
-    for (let i = 0; i < COORDINATION_VALUES_MAX + extra; i++) {
-      await coordinator.put(`key-${i}`, "v", 60);
-    }
-    for (let i = 0; i < extra; i++) expect(await coordinator.get(`key-${i}`)).toBeNull();
-    expect(await coordinator.get(`key-${extra}`)).toBe("v");
-    expect(await coordinator.get(`key-${COORDINATION_VALUES_MAX}`)).toBe("v");
+    await coordinator.put("modest", "v", lifetime(60, "modest"));
+    const eighth = "x".repeat(COORDINATION_VALUES_MAX_BYTES / 2 / 8 - OVERHEAD);
+    for (let i = 0; i < 20; i++) await coordinator.put(`large-${i}`, eighth, lifetime(60, "heavy"));
+    const small = "x".repeat(500);
+    for (let i = 0; i < 60_000; i++) await coordinator.put(`${i}`, small, lifetime(60, "heavy"));
+    expect(await coordinator.get("modest")).toBe("v");
+    expect((await coordinator.get("large-19")) === null).toBe(true);
+    expect(await coordinator.get("0")).toBeNull();
+    expect(await coordinator.get("59999")).toBe(small);
   });
 
-  test("beyond the bytes of all values the oldest are dropped first, and replaced values free theirs", async () => {
+  test("in this process: a newcomer has room at once, and a replaced value frees its own", async () => {
     const coordinator = createMemoryCoordinator();
-    const quarter = "x".repeat(COORDINATION_VALUES_MAX_BYTES / 2 / 4 - 100);
-    for (let i = 0; i < 10; i++) await coordinator.put("replaced", quarter, 60);
-    for (const key of ["a", "b", "c"]) await coordinator.put(key, quarter, 60);
+    const quarter = "x".repeat(COORDINATION_VALUES_MAX_BYTES / 2 / 4 - OVERHEAD);
+    for (let i = 0; i < 10; i++) await coordinator.put("replaced", quarter, lifetime(60, "heavy"));
+    for (const key of ["a", "b", "c"]) await coordinator.put(key, quarter, lifetime(60, "heavy"));
     expect(await coordinator.get("replaced")).toBe(quarter);
-    await coordinator.put("d", quarter, 60);
+    await coordinator.put("d", quarter, lifetime(60, "newcomer"));
     expect(await coordinator.get("replaced")).toBeNull();
-    expect(await coordinator.get("a")).toBe(quarter);
+    for (const key of ["a", "b", "c", "d"]) expect(await coordinator.get(key)).toBe(quarter);
+  });
+
+  test("through Redis: beyond its bytes an owner loses the oldest, and nobody else does", async () => {
+    const coordinator = await overRedis();
+    await coordinator.put("modest", "v", lifetime(60, "modest"));
+    const eighth = "x".repeat(REDIS_OWNER_VALUES_MAX_BYTES / 8 - OVERHEAD);
+    for (let i = 0; i < 8; i++) await coordinator.put(`large-${i}`, eighth, lifetime(60, "heavy"));
+    expect((await coordinator.get("large-0")) === eighth).toBe(true);
+    for (let i = 8; i < 10; i++) await coordinator.put(`large-${i}`, eighth, lifetime(60, "heavy"));
+    await eventually(
+      () => coordinator.get("large-0"),
+      (value) => value === null,
+    );
+    for (const key of ["large-2", "large-9"]) {
+      expect((await coordinator.get(key)) === eighth).toBe(true);
+    }
+    expect(await coordinator.get("modest")).toBe("v");
   });
 });
 
@@ -216,7 +243,7 @@ describe("two processes with one Redis", () => {
     expect("heldForMs" in (await two.acquire("shared", LONG_MS))).toBe(true);
     await lease.release();
     expect("lease" in (await two.acquire("shared", LONG_MS))).toBe(true);
-    await one.put("shared", "value", 60);
+    await one.put("shared", "value", lifetime(60));
     expect(await two.get("shared")).toBe("value");
   });
 });
@@ -249,7 +276,7 @@ describe("an unavailable Redis", () => {
       if (way === "killed") await server.kill();
       else server.pause();
       await isUnavailable(coordinator.acquire("other", LONG_MS));
-      await isUnavailable(coordinator.put("key", "value", 60));
+      await isUnavailable(coordinator.put("key", "value", lifetime(60)));
       await isUnavailable(coordinator.get("key"));
       expect(await lease.renew(LONG_MS)).toBe(false);
       await lease.release();

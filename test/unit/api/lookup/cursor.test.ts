@@ -31,7 +31,7 @@ describe("lookup cursors", () => {
       fc.asyncProperty(state, async (original) => {
         const cursor = cursors.newCursor();
         expect(await cursors.load(cursor)).toBeNull();
-        await cursors.save(cursor, original);
+        await cursors.save(cursor, original, "anybody");
         expect(await cursors.load(cursor)).toEqual(original);
         expect(cursor).toMatch(/^[A-Za-z0-9_-]{24}$/);
       }),
@@ -49,7 +49,7 @@ describe("lookup cursors", () => {
     const cursors = cursorsOf(coordinator);
     const [original] = fc.sample(state, 1) as [LookupState];
     const cursor = cursors.newCursor();
-    await cursors.save(cursor, original);
+    await cursors.save(cursor, original, "anybody");
     const stored = (await coordinator.get(`lookup:${cursor}`)) as string;
     const { question, progress } = JSON.parse(stored);
     const damaged = [
@@ -60,7 +60,7 @@ describe("lookup cursors", () => {
       JSON.stringify({ question, progress: null }),
     ];
     for (const text of damaged) {
-      await coordinator.put(`lookup:${cursor}`, text, 60);
+      await coordinator.put(`lookup:${cursor}`, text, { owner: "anybody", ttlSeconds: 60 });
       expect(await cursors.load(cursor)).toBeNull();
     }
   });
