@@ -36,14 +36,14 @@ static void addBonuses(std::span<const TextSegment> segments, const TextQuery& q
 Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
                  RankScratch& scratch) {
   const size_t best = std::max(query.limit, RERANK_DOCUMENTS);
-  const RankOrder order(segments);
-  TopMatches top(best, order);
-  const std::vector<size_t> words = scoringOrder(query);
+  const RankOrder ranks(segments);
+  TopMatches top(best, ranks);
+  const std::vector<ScoringStep> order = scoringOrder(query);
   size_t total = 0;
   for (uint32_t s = 0; s < segments.size(); s++) {
     SegmentMatches matches(segments[s], query, scratch.score.matches);
     const Wanted wanted{best, top.least()};
-    scoreSegment(segments[s], s, query, words, wanted, matches, scratch.score);
+    scoreSegment(segments[s], s, query, order, wanted, matches, scratch.score);
     total += matches.total();
     matches.eachWanted([&](uint32_t document, double score) {
       if (score >= top.least()) top.offer({s, document, score});
@@ -53,7 +53,7 @@ Ranking rankText(std::span<const TextSegment> segments, const TextQuery& query,
   // The second pass always reorders the same matches, so that ranks do not depend on the limit.
   const std::span head(ranked.begin(), std::min(RERANK_DOCUMENTS, ranked.size()));
   addBonuses(segments, query, head, scratch.marks);
-  std::sort(head.begin(), head.end(), order);
+  std::sort(head.begin(), head.end(), ranks);
   if (ranked.size() > query.limit) ranked.resize(query.limit);
   return {total, std::move(ranked)};
 }

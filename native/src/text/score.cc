@@ -13,12 +13,22 @@ namespace tessera {
 /// Common words that weigh less than this share of the query are not worth reading their postings.
 static constexpr double NEGLIGIBLE_SHARE = 0.001;
 
+void WordScores::fit(size_t documentCount) {
+  scores.assign(documentCount, 0);
+  // One more, because a document is written before it is known to be new.
+  documents.resize(documentCount + 1);
+}
+
+void WordScores::clear() {
+  for (size_t i = 0; i < count; i++) scores[documents[i]] = 0;
+  count = 0;
+}
+
 void ScoreScratch::fit(size_t documents) {
   if (frequencies.size() >= documents) return;
   frequencies.assign(documents, 0);
-  wordScores.assign(documents, 0);
-  // One more, because a document is written before it is known to be new.
-  touched.resize(documents + 1);
+  word.fit(documents);
+  unfinished.fit(documents);
 }
 
 static constexpr auto SATURATION = static_cast<float>(K1);
@@ -38,16 +48,12 @@ class SegmentScorer {
     scratch.fit(segment.documentCount());
   }
 
-  void add(const QueryWord& word, const SegmentTerms& terms) {
-    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
-    if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
-    touchedCount_ = 0;
-    for (const TermMatch& form : terms.forms) addFrequencies(word, form);
-    scoreForms(word, hasOthers);
-    if (!hasOthers) return;
-    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
+  void add(const QueryWord& word, const SegmentTerms& terms, ScoringStep::Part part) {
+    own_ = part == ScoringStep::WHOLE ? &scratch_.word : &scratch_.unfinished;
+    if (part != ScoringStep::ONLY_LONGER) addForms(word, terms);
+    if (part == ScoringStep::WITHOUT_LONGER) return;
     scoreLonger(word, terms);
-    for (size_t i = 0; i < touchedCount_; i++) scratch_.wordScores[scratch_.touched[i]] = 0;
+    own_->clear();
   }
 
  private:
@@ -63,6 +69,14 @@ class SegmentScorer {
 
   float saturated(float weight, float frequency, float norm) const {
     return weight * frequency / (frequency + SATURATION * norm);
+  }
+
+  void addForms(const QueryWord& word, const SegmentTerms& terms) {
+    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
+    if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
+    for (const TermMatch& form : terms.forms) addFrequencies(word, form);
+    scoreForms(word, hasOthers);
+    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
   }
 
   /// Scores a word of a single form at once.
@@ -83,27 +97,28 @@ class SegmentScorer {
     const float exactWeight = form.similarity == 1 ? static_cast<float>(word.exactWeight) : 0;
     matches_.eachPosting(form.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
       float& sum = scratch_.frequencies[document];
-      scratch_.touched[touchedCount_] = document;
-      touchedCount_ += sum == 0;
+      own_->documents[own_->count] = document;
+      own_->count += sum == 0;
       const float norm = normOf(document);
       const float own = frequency(posting, norm);
       sum += similarity * own;
-      if (exactWeight > 0) scratch_.wordScores[document] = saturated(exactWeight, own, norm);
+      if (exactWeight > 0) own_->scores[document] = saturated(exactWeight, own, norm);
     });
   }
 
   /// Turns the frequencies of all forms into scores, and clears them.
   void scoreForms(const QueryWord& word, bool keepsWordScores) {
     const auto weight = static_cast<float>(word.formWeight);
-    for (size_t i = 0; i < touchedCount_; i++) {
-      const uint32_t document = scratch_.touched[i];
+    for (size_t i = 0; i < own_->count; i++) {
+      const uint32_t document = own_->documents[i];
       float& sum = scratch_.frequencies[document];
-      float& wordScore = scratch_.wordScores[document];
+      float& wordScore = own_->scores[document];
       const float score = wordScore + saturated(weight, sum, normOf(document));
       matches_.add(document, score);
       sum = 0;
       wordScore = keepsWordScores ? score : 0;
     }
+    if (!keepsWordScores) own_->count = 0;
   }
 
   /// Only the best counts: the word's own forms, or one longer or misspelt word.
@@ -117,9 +132,9 @@ class SegmentScorer {
   void keepBest(uint32_t posting, uint32_t document, float weight) {
     const float norm = normOf(document);
     const float score = saturated(weight, frequency(posting, norm), norm);
-    float& before = scratch_.wordScores[document];
+    float& before = own_->scores[document];
     if (score <= before) return;
-    if (before == 0) scratch_.touched[touchedCount_++] = document;
+    if (before == 0) own_->documents[own_->count++] = document;
     matches_.add(document, score - before);
     before = score;
   }
@@ -153,37 +168,55 @@ class SegmentScorer {
   const float slope_;
   SegmentMatches& matches_;
   ScoreScratch& scratch_;
-  size_t touchedCount_ = 0;
+  /// Of the current word.
+  WordScores* own_ = nullptr;
 };
 
-std::vector<size_t> scoringOrder(const TextQuery& query) {
+/// The word whose longer words are scored later: the last that has any, as only one is kept in memory.
+static const QueryWord* unfinishedWord(const TextQuery& query) {
+  const auto hasLonger = [](const QueryWord& word) {
+    return std::ranges::any_of(word.planned->terms,
+                               [](const SegmentTerms& terms) { return !terms.longer.empty(); });
+  };
+  const auto last = std::find_if(query.words.rbegin(), query.words.rend(), hasLonger);
+  return last == query.words.rend() ? nullptr : &*last;
+}
+
+std::vector<ScoringStep> scoringOrder(const TextQuery& query) {
   const double negligible = NEGLIGIBLE_SHARE * query.maxScore;
-  std::vector<size_t> order;
+  const QueryWord* const unfinished = unfinishedWord(query);
+  std::vector<ScoringStep> order;
   for (size_t w = 0; w < query.words.size(); w++) {
     const QueryWord& word = query.words[w];
-    if (word.selective || word.weight > negligible) order.push_back(w);
+    if (!word.selective && word.weight <= negligible) continue;
+    if (&word == unfinished) {
+      order.push_back({w, ScoringStep::WITHOUT_LONGER, word.weight, word.otherWeight});
+      order.push_back({w, ScoringStep::ONLY_LONGER, word.otherWeight, 0});
+    } else {
+      order.push_back({w, ScoringStep::WHOLE, word.weight, 0});
+    }
   }
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    const QueryWord &first = query.words[a], &second = query.words[b];
-    if (first.selective != second.selective) return first.selective;
-    return first.weight > second.weight;
+  std::ranges::stable_sort(order, [&](const ScoringStep& a, const ScoringStep& b) {
+    const bool first = query.words[a.word].selective, second = query.words[b.word].selective;
+    return first != second ? first : a.weight > b.weight;
   });
   return order;
 }
 
 void scoreSegment(const TextSegment& segment, size_t number,
-                  const TextQuery& query, std::span<const size_t> order, const Wanted& wanted,
+                  const TextQuery& query, std::span<const ScoringStep> order, const Wanted& wanted,
                   SegmentMatches& matches, ScoreScratch& scratch) {
   SegmentScorer scorer(segment, query, matches, scratch);
   double left = 0;
-  for (const size_t w : order) left += query.words[w].weight;
+  for (const ScoringStep& step : order) left += step.weight - step.left;
   double done = 0;
-  for (const size_t w : order) {
+  for (const ScoringStep& step : order) {
     // The best score so far is at most `done`: until that exceeds `left`, nothing can be ruled out.
     if (left < std::max(done, wanted.least)) matches.narrow(left, wanted);
-    scorer.add(query.words[w], query.words[w].planned->terms[number]);
-    done += query.words[w].weight;
-    left -= query.words[w].weight;
+    const QueryWord& word = query.words[step.word];
+    scorer.add(word, word.planned->terms[number], step.part);
+    done += step.weight;
+    left += step.left - step.weight;
   }
 }
 

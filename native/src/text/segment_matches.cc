@@ -41,12 +41,13 @@ SegmentMatches::~SegmentMatches() {
 }
 
 float SegmentMatches::kthBest(size_t k) {
-  if (matchCount_ < k) return 0;
+  const auto found = this->found();
+  if (found.size() < k) return 0;
   // A heap with the smallest of the best on top rejects most scores at once.
   auto& best = scratch_.best;
   best.clear();
-  for (size_t i = 0; i < matchCount_; i++) {
-    const float score = scratch_.scores[scratch_.matches[i]];
+  for (const uint32_t document : found) {
+    const float score = scratch_.scores[document];
     if (best.size() < k) {
       best.push_back(score);
       std::push_heap(best.begin(), best.end(), std::greater<>{});
@@ -60,18 +61,20 @@ float SegmentMatches::kthBest(size_t k) {
 }
 
 void SegmentMatches::narrow(double left, const Wanted& wanted) {
-  if (narrowed_ || left > narrowBelow_) return;
+  if (left > narrowBelow_) return;
   narrowBelow_ = left * NARROW_AGAIN_SHARE;
   const double kth = kthBest(wanted.best);
   const double needed = std::max(kth, wanted.least) * (1 - ROUNDING_SHARE) - left;
   if (needed <= 0) return;
   auto& [scores, states, matches, candidates, best] = scratch_;
-  for (size_t i = 0; i < matchCount_; i++) {
-    const uint32_t document = matches[i];
+  size_t count = 0;
+  for (const uint32_t document : found()) {
     const bool isCandidate = scores[document] >= needed;
     states[document] = isCandidate ? CANDIDATE : MATCH;
-    if (isCandidate) candidates[candidateCount_++] = document;
+    // Candidates are moved forward over those that no longer are any.
+    if (isCandidate) candidates[count++] = document;
   }
+  candidateCount_ = count;
   narrowed_ = true;
 }
 

@@ -53,7 +53,8 @@ class SegmentMatches {
     sum += score;
   }
 
-  /// Finds the candidates if other documents cannot be among the best with `left` more score.
+  /// Finds the candidates, or fewer of them, if other documents cannot be among the best with `left` more
+  /// score.
   void narrow(double left, const Wanted& wanted);
 
   /// Calls `visit(posting, document)` for the postings of a term that have to be scored.
@@ -97,9 +98,7 @@ class SegmentMatches {
   /// Calls `visit(document, score)` for at least the matches that are wanted.
   template <typename Visit>
   void eachWanted(const Visit& visit) const {
-    const auto& found = narrowed_ ? scratch_.candidates : scratch_.matches;
-    const size_t count = narrowed_ ? candidateCount_ : matchCount_;
-    for (size_t i = 0; i < count; i++) visit(found[i], double{scratch_.scores[found[i]]});
+    for (const uint32_t document : found()) visit(document, double{scratch_.scores[document]});
   }
 
  private:
@@ -110,6 +109,12 @@ class SegmentMatches {
   /// Reading so many postings costs as much as one step of a bisection.
   static constexpr double POSTINGS_PER_STEP = 4;
   static constexpr size_t POSTINGS_AT_ONCE = 512;
+
+  /// The documents that may be among the best.
+  std::span<const uint32_t> found() const {
+    return narrowed_ ? std::span(scratch_.candidates).first(candidateCount_)
+                     : std::span(scratch_.matches).first(matchCount_);
+  }
 
   bool isInScope(uint32_t document) const {
     if (acceptsAll_) return true;
