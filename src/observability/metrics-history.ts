@@ -109,7 +109,7 @@ export class MetricsHistory {
   /** Takes samples until the returned function is called. */
   start(read: () => EngineFigures): () => void {
     const timer = setInterval(
-      () => this.sample(read(), process.memoryUsage.rss(), Date.now()),
+      () => this.sample(read(), residentBytes(), Date.now()),
       SAMPLE_INTERVAL_MS,
     );
     timer.unref();
@@ -204,5 +204,14 @@ export class MetricsHistory {
 
   #at(name: Column, sample: number): number {
     return this.#columns[name][sample % SAMPLES_MAX] as number;
+  }
+}
+
+/** The resident memory of the process; 0 when the system does not tell, for example because too many files are open. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
   }
 }

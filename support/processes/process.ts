@@ -13,6 +13,8 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The clone of the project that is run; this one by default. */
   readonly root?: string;
+  /** How many files and connections the server may have open. */
+  readonly openFiles?: number;
 };
 
 export type TestServer = {
@@ -37,7 +39,10 @@ export type CommandResult = { status: number; stdout: string; stderr: string };
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
-  const program = Bun.spawn([process.execPath, "src/main.ts"], {
+  const command = [process.execPath, "src/main.ts"];
+  const limit = `ulimit -n ${options.openFiles}; exec "$@"`;
+  if (options.openFiles !== undefined) command.unshift("sh", "-c", limit, "sh");
+  const program = Bun.spawn(command, {
     cwd: options.root ?? PROJECT_ROOT,
     env,
     stdin: "ignore",

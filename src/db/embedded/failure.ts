@@ -39,19 +39,22 @@ export function explainFailure(step: string, output: string, logFile: string): E
   );
 }
 
+const DISK_FULL = "the disk is full: free some space, or move DATA_DIR";
+const FOREIGN = "it belongs to another user: run as its owner, or set another DATA_DIR";
+const NO_FOLDER = "a file is where a folder should be: move it away, or set another DATA_DIR";
+const TOO_MANY = "too many files and connections are open: raise their limit (`ulimit -n`)";
+
+/** The remedy by the code of an error of the file system. */
+const FILE_REMEDIES: Readonly<Record<string, string>> = {
+  ...{ ENOSPC: DISK_FULL, EDQUOT: DISK_FULL, EACCES: FOREIGN, EPERM: FOREIGN },
+  ...{ ENOTDIR: NO_FOLDER, EEXIST: NO_FOLDER, EMFILE: TOO_MANY, ENFILE: TOO_MANY },
+  EROFS: "the file system is read-only: set DATA_DIR to a writable folder",
+};
+
 /** Turns an error of a file operation into one line with the remedy, where one is known. */
 export function explainFileError(path: string, error: unknown): Error {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const remedy =
-    code === "ENOSPC" || code === "EDQUOT"
-      ? "the disk is full: free some space, or move DATA_DIR"
-      : code === "EACCES" || code === "EPERM"
-        ? "it belongs to another user: run as its owner, or set another DATA_DIR"
-        : code === "EROFS"
-          ? "the file system is read-only: set DATA_DIR to a writable folder"
-          : code === "ENOTDIR" || code === "EEXIST"
-            ? "a file is where a folder should be: move it away, or set another DATA_DIR"
-            : undefined;
+  const remedy = FILE_REMEDIES[code as string];
   if (remedy === undefined) return error instanceof Error ? error : new Error(String(error));
   return new EmbeddedDatabaseError(`cannot use ${path}: ${remedy}`);
 }

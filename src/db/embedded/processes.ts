@@ -1,24 +1,34 @@
 import { readFileSync } from "node:fs";
+import { explainFileError } from "./failure.ts";
 
-/**
- * Distinguishes a process from a later one with the same id: the boot and the tick of its start.
- * Undefined when there is no such process.
- */
-export function processIdentity(pid: number): string | undefined {
-  if (process.platform !== "linux") return identityFromPs(pid);
+/** The file's text; undefined when there is no such file or process. Throws when that cannot be found out. */
+export function readIfPresent(path: string): string | undefined {
   try {
-    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name in parentheses, which may contain spaces.
-    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    const state = fields[0];
-    if (state === "Z" || state === "X") return undefined;
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}/${fields[19]}`;
-  } catch {
-    return undefined;
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // A process may end between the opening and the reading of its file.
+    if (code === "ENOENT" || code === "ESRCH") return undefined;
+    throw explainFileError(path, error);
   }
 }
 
-/** Whether a process runs. A zombie does not. */
+/**
+ * Distinguishes a process from a later one with the same id: the boot and the tick of its start.
+ * Undefined when there is no such process. Throws when that cannot be found out.
+ */
+export function processIdentity(pid: number): string | undefined {
+  if (process.platform !== "linux") return identityFromPs(pid);
+  const status = readIfPresent(`/proc/${pid}/stat`);
+  if (status === undefined) return undefined;
+  // The second field is the program's name in parentheses, which may contain spaces.
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+  const state = fields[0];
+  if (state === "Z" || state === "X") return undefined;
+  return `${readIfPresent("/proc/sys/kernel/random/boot_id")?.trim()}/${fields[19]}`;
+}
+
+/** Whether a process runs. A zombie does not. Throws when that cannot be found out. */
 export function isAlive(pid: number): boolean {
   if (process.platform === "linux") return processIdentity(pid) !== undefined;
   try {
@@ -33,11 +43,7 @@ export function isAlive(pid: number): boolean {
 /** The command line of a process, joined by spaces; empty when there is no such process. */
 export function commandLine(pid: number): string {
   if (process.platform !== "linux") return ps(pid, "command=") ?? "";
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-  } catch {
-    return "";
-  }
+  return readIfPresent(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ") ?? "";
 }
 
 function identityFromPs(pid: number): string | undefined {

@@ -12,7 +12,7 @@ import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
 import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
-import { commandLine } from "./processes.ts";
+import { commandLine, readIfPresent } from "./processes.ts";
 import { runProgram } from "./programs.ts";
 
 /** A fast shutdown writes one checkpoint. */
@@ -162,13 +162,9 @@ function pidFile(location: ClusterLocation): string {
 
 /** PostgreSQL writes the file in pieces; lines that are still missing are undefined. */
 function readPidFile(location: ClusterLocation): { pid?: number; port?: number; status?: string } {
-  let lines: string[];
-  try {
-    lines = readFileSync(pidFile(location), "utf8").split("\n");
-  } catch {
-    return {};
-  }
-  const [pid, , , port, , , , status] = lines;
+  const text = readIfPresent(pidFile(location));
+  if (text === undefined) return {};
+  const [pid, , , port, , , , status] = text.split("\n");
   return {
     ...(pid ? { pid: Number(pid) } : {}),
     ...(port ? { port: Number(port) } : {}),

@@ -19,16 +19,16 @@ export function watchServer(
   let timer: Timer;
 
   const check = async (): Promise<void> => {
-    const pid = serverPid();
     let pause = EMBEDDED_WATCH_INTERVAL_MS;
-    if (pid === undefined || !isAlive(pid)) {
-      log("PostgreSQL has ended unexpectedly; starting it again");
-      try {
+    try {
+      const pid = serverPid();
+      if (pid === undefined || !isAlive(pid)) {
+        log("PostgreSQL has ended unexpectedly; starting it again");
         await restart();
-      } catch (error) {
-        pause = EMBEDDED_WATCH_RETRY_MS;
-        log(error instanceof Error ? error.message : String(error));
       }
+    } catch (error) {
+      pause = EMBEDDED_WATCH_RETRY_MS;
+      log(error instanceof Error ? error.message : String(error));
     }
     schedule(pause);
   };

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { onCleanup } from "../../support/cleanup.ts";
+import { startServer } from "../../support/processes/process.ts";
+import { RawClient } from "../../support/raw-client.ts";
+
+const OPEN_FILES = 256;
+const CONNECTIONS = 2 * OPEN_FILES;
+/** Longer than the pause between two looks at PostgreSQL. */
+const SIEGE_MS = 2_000;
+
+test("connections that use up all descriptors neither end PostgreSQL nor the service, and are forgotten", async () => {
+  const server = await startServer({ openFiles: OPEN_FILES });
+  const pidFile = join(server.dataDir, "postgres", "cluster", "postmaster.pid");
+  const port = Number(new URL(server.url).port);
+  const earlier = new RawClient(new URL(server.url));
+  onCleanup(() => earlier.close());
+  const request = Buffer.from("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const ready = async () => (await earlier.send(request)).status;
+  while ((await ready()) !== 200) await Bun.sleep(20);
+  const postgres = readFileSync(pidFile, "utf8");
+
+  const sockets: Socket[] = Array.from({ length: CONNECTIONS }, () => connect(port, "127.0.0.1"));
+  for (const socket of sockets) socket.on("error", () => {});
+  const closeAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onCleanup(closeAll);
+  const end = performance.now() + SIEGE_MS;
+  while (performance.now() < end) {
+    expect(await ready()).toBe(200);
+    await Bun.sleep(250);
+  }
+
+  closeAll();
+  expect((await fetch(new URL("/readyz", server.url))).status).toBe(200);
+  expect(readFileSync(pidFile, "utf8")).toBe(postgres);
+  expect(server.logs()).not.toContain("ended unexpectedly");
+});
