@@ -20,8 +20,12 @@ const UNAVAILABLE_CODES = new Set([
   "NO_ANSWER",
   "NEVER_SENT",
 ]);
-/** What a server lacks that answers with class 53, for callers and with its remedy for operators. */
+/** What a server lacks that refuses a statement, for callers and with its remedy for operators. */
 const SHORTAGES: Readonly<Record<string, { detail: string; remedy: string }>> = {
+  "25006": {
+    detail: "The database accepts no changes at present.",
+    remedy: "the database is read-only, as a standby is: let DATABASE_URL name the primary server",
+  },
   "53100": {
     detail: "The database has no disk space left.",
     remedy: "the disk of the database is full: free some space and repeat the command",
@@ -62,11 +66,11 @@ const UNAVAILABLE_MESSAGE =
 /** What the database lacks for this statement, which had no effect; undefined for other errors. */
 function resourceShortage(error: unknown): { detail: string; remedy: string } | undefined {
   const code = sqlState(error);
-  if (code === undefined || !/^53[0-9A-Z]{3}$/.test(code)) return undefined;
-  return SHORTAGES[code] ?? OTHER_SHORTAGE;
+  if (code === undefined) return undefined;
+  return SHORTAGES[code] ?? (/^53[0-9A-Z]{3}$/.test(code) ? OTHER_SHORTAGE : undefined);
 }
 
-/** True when the server answered that it lacks disk space, memory or connections. */
+/** True when the server answered that it lacks disk space, memory or connections, or may not write. */
 function isOutOfResources(error: unknown): boolean {
   return resourceShortage(error) !== undefined && !isPanic(error);
 }

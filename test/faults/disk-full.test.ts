@@ -146,6 +146,7 @@ test("the other shortages of a server have answers of their own and are not retr
       CREATE OR REPLACE TRIGGER short_of BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION short_of()`);
   };
   const details = {
+    "25006": "The database accepts no changes at present.",
     "53200": "The database is out of memory.",
     "53300": "The database has no connection left.",
     "53400": "The database lacks resources.",
