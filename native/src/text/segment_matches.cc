@@ -40,39 +40,38 @@ SegmentMatches::~SegmentMatches() {
   if (narrowed_) std::fill_n(scratch_.states.begin(), segment_.documentCount(), UNSEEN);
 }
 
-float SegmentMatches::kthBest(size_t k) {
+float SegmentMatches::kthBest(const Wanted& wanted) {
   const auto found = this->found();
-  if (found.size() < k) return 0;
-  // A heap with the smallest of the best on top rejects most scores at once.
+  kth_ = std::max(kth_, static_cast<float>(wanted.least));
+  if (found.size() < wanted.best) return kth_;
+  // A heap with the smallest of the best on top rejects most scores at once. Scores only grow, so the last
+  // result is at most the new one.
   auto& best = scratch_.best;
-  best.clear();
+  best.assign(wanted.best, kth_);
   for (const uint32_t document : found) {
     const float score = scratch_.scores[document];
-    if (best.size() < k) {
-      best.push_back(score);
-      std::push_heap(best.begin(), best.end(), std::greater<>{});
-    } else if (score > best.front()) {
-      std::pop_heap(best.begin(), best.end(), std::greater<>{});
-      best.back() = score;
-      std::push_heap(best.begin(), best.end(), std::greater<>{});
-    }
+    if (score <= best.front()) continue;
+    std::pop_heap(best.begin(), best.end(), std::greater<>{});
+    best.back() = score;
+    std::push_heap(best.begin(), best.end(), std::greater<>{});
   }
-  return best.front();
+  kth_ = best.front();
+  return kth_;
 }
 
 void SegmentMatches::narrow(double left, const Wanted& wanted) {
   if (left > narrowBelow_) return;
   narrowBelow_ = left * NARROW_AGAIN_SHARE;
-  const double kth = kthBest(wanted.best);
-  const double needed = std::max(kth, wanted.least) * (1 - ROUNDING_SHARE) - left;
+  const double needed = kthBest(wanted) * (1 - ROUNDING_SHARE) - left;
   if (needed <= 0) return;
-  auto& [scores, states, matches, candidates, best] = scratch_;
+  const auto least = static_cast<float>(needed);
   size_t count = 0;
   for (const uint32_t document : found()) {
-    const bool isCandidate = scores[document] >= needed;
-    states[document] = isCandidate ? CANDIDATE : MATCH;
-    // Candidates are moved forward over those that no longer are any.
-    if (isCandidate) candidates[count++] = document;
+    const bool isCandidate = scratch_.scores[document] >= least;
+    scratch_.states[document] = isCandidate ? CANDIDATE : MATCH;
+    // Candidates are moved forward over those that no longer are any, without a branch.
+    scratch_.candidates[count] = document;
+    count += isCandidate;
   }
   candidateCount_ = count;
   narrowed_ = true;

@@ -195,8 +195,8 @@ class SegmentMatches {
   }
 
   void sortCandidates();
-  /// The `k`-th best score so far; 0 if there are fewer matches.
-  float kthBest(size_t k);
+  /// The least score that is wanted: of the last of the best so far, or of what other segments have.
+  float kthBest(const Wanted& wanted);
 
   const TextSegment& segment_;
   const TextShard shard_;
@@ -209,6 +209,8 @@ class SegmentMatches {
   size_t candidateCount_ = 0;
   /// Whether the candidates are in ascending order.
   bool sorted_ = false;
+  /// The last result of `kthBest`.
+  float kth_ = 0;
   /// Looking for candidates takes time, so it is not tried for every word.
   double narrowBelow_ = INFINITY;
 };
