@@ -104,8 +104,11 @@ function readRateLimit(reader: Reader): Config["rateLimit"] {
   };
 }
 
-/** The share of the machine's memory that indexes use by default. */
-const memoryShare = () => Math.ceil(totalmem() * INDEX_MEMORY_SHARE);
+/** The share of memory that indexes use by default: of the machine's, or of what the container may use. */
+function memoryShare(): number {
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.ceil(Math.min(totalmem(), limit) * INDEX_MEMORY_SHARE);
+}
 
 /** Reads the configuration from the environment. Throws a ConfigError that lists every fault. */
 export function loadConfig(env: Environment = ENVIRONMENT): Config {

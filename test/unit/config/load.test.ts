@@ -1,4 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import { totalmem } from "node:os";
 import { ConfigError, configWarnings, loadConfig } from "../../../src/config/load.ts";
 
 function faultsOf(env: Record<string, string>): readonly string[] {
@@ -18,6 +19,17 @@ describe("the configuration", () => {
     expect(config).toMatchObject({ demo: "auto", logLevel: "info", databaseUrl: undefined });
     expect(config.dataDir).toEndWith("/data");
     expect(config.searchWorkers).toBeGreaterThan(0);
+  });
+
+  test("indexes get 60% of the memory by default: of the container's limit, or of the machine without one", () => {
+    using limit = spyOn(process, "constrainedMemory");
+    const share = (of: number) => {
+      limit.mockReturnValue(of);
+      return loadConfig({}).indexMemoryBytes;
+    };
+    expect(share(1_000_000_000)).toBe(600_000_000);
+    // Systems without a limit report 0, or more than any machine has.
+    for (const none of [0, 2 ** 63]) expect(share(none)).toBe(Math.ceil(0.6 * totalmem()));
   });
 
   test("an invalid configuration reports all faults at once, by variable and without values", () => {
