@@ -16,6 +16,9 @@ const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
 /** Frontmatter with its fences is never longer. */
 const HEAD_CHARS = FRONTMATTER_MAX_CHARS + 256;
 
+/** The first of these ends frontmatter, if no other fence has ended it before. */
+const FENCE = "\n---\n";
+
 /**
  * Reads file versions through cursors, so that only one batch of rows is in memory at a time. One
  * statement reads versions and chunks, because a version may be written between two.
@@ -68,22 +71,37 @@ function documentsOf(sql: Sql, versionIds: readonly string[], maxBytes: number) 
     ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS);
 }
 
-/** What filters compare of file versions. */
+/**
+ * What filters compare of file versions. Of a text only the frontmatter is sent: up to the first line that
+ * certainly ends it, and nothing of a text that does not begin with a fence.
+ */
 function fieldsOf(sql: Sql, versionIds: readonly string[]) {
   return sql<FieldsRow[]>`
     SELECT v.id AS file_version_id, f.path,
       CASE
-        WHEN f.path !~* '[.]mdx?$' THEN NULL
-        WHEN v.content IS NOT NULL THEN left(v.content, ${HEAD_CHARS}::integer)
-        ELSE left((SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
-          FROM chunks c WHERE c.file_version_id = v.id), ${HEAD_CHARS}::integer)
+        WHEN left(text.start, 4) NOT LIKE '%---%' THEN ''
+        WHEN text.fence > 0 THEN left(text.start, text.fence + ${FENCE.length - 1}::integer)
+        ELSE text.start
       END AS head,
       coalesce(own.dimensions, '{}') AS dimensions, coalesce(own.metadata, '[]') AS metadata
     FROM file_versions v JOIN files f ON f.id = v.file_id CROSS JOIN LATERAL (
       SELECT array_agg(coalesce(c.dimension, 0) ORDER BY c.index) AS dimensions,
         json_agg(c.metadata ORDER BY c.index)::text AS metadata
       FROM chunks c WHERE c.file_version_id = v.id
-    ) own
+    ) own CROSS JOIN LATERAL (
+      SELECT start, position(${FENCE} IN start) AS fence FROM (
+        SELECT CASE
+          WHEN f.path !~* '[.]mdx?$' THEN NULL
+          -- Counting characters takes longer than all else.
+          WHEN octet_length(v.content) <= ${HEAD_CHARS} THEN v.content
+          WHEN v.content IS NOT NULL THEN left(v.content, ${HEAD_CHARS}::integer)
+          ELSE left((SELECT string_agg(c.content, E'\n\n' ORDER BY c.index)
+            FROM chunks c WHERE c.file_version_id = v.id), ${HEAD_CHARS}::integer)
+        END AS start
+        OFFSET 0 -- Computed once.
+      ) whole
+      OFFSET 0
+    ) text
     WHERE v.id = ANY(${versionIds as string[]}::uuid[])
     ORDER BY v.id`.cursor(INDEX_READ_BATCH_ROWS);
 }

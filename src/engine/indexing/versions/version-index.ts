@@ -34,7 +34,7 @@ export interface DocumentRow {
 export interface FieldsRow {
   readonly file_version_id: string;
   readonly path: string;
-  /** The begin of a Markdown file with frontmatter; null for other files. */
+  /** The beginning of a Markdown file with its frontmatter, if it has any; null for other files. */
   readonly head: string | null;
   /** For each chunk by index the dimension of its embedding, or 0 without one. */
   readonly dimensions: readonly number[];
