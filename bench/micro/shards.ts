@@ -8,7 +8,8 @@
  * recall and CPU time per query; the latency of a query that one thread answers, and one that all
  * cores answer; the latency while graphs are built, which takes one thread; bytes per vector, and
  * the time to write a snapshot and to restore it. `--brief` builds once only, with `--threads`, and
- * leaves out the latency meanwhile.
+ * leaves out the latency meanwhile. The yardstick is raw USearch over the same vectors in this process: the time
+ * of its `add` with `--threads`, and the CPU per query with which it reaches the same recall.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,6 +23,7 @@ import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { median, quantile } from "../../support/statistics.ts";
 import type { Matrix } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { Baseline, ratioText } from "../recall/usearch.ts";
 
 export const OPTIONS = {
   vectors: 200_000,
@@ -39,26 +41,42 @@ const NEIGHBOURS = 10;
 const ROUNDS = 3;
 const TOLERANCE = 1e-9;
 
-interface Data {
+interface Vectors {
   readonly matrix: Matrix;
   readonly queries: readonly Float32Array<ArrayBuffer>[];
 }
 
-function makeData({ data, vectors: count, queries, dimension }: Options): Data {
-  const values = makeVectors(data as DataKind, count + queries, dimension, 1);
-  return {
-    matrix: { values, dimension, rows: count },
-    queries: Array.from({ length: queries }, (_, i) =>
-      values.slice((count + i) * dimension, (count + i + 1) * dimension),
-    ),
-  };
+interface Data extends Vectors {
+  /** The scores of the nearest vectors of each query, best first. */
+  readonly truth: readonly Float64Array[];
 }
 
+function makeData({ data, vectors: count, queries: queryCount, dimension }: Options): Data {
+  const values = makeVectors(data as DataKind, count + queryCount, dimension, 1);
+  const matrix = { values, dimension, rows: count };
+  const queries = Array.from({ length: queryCount }, (_, i) =>
+    values.slice((count + i) * dimension, (count + i + 1) * dimension),
+  );
+  fill("exact", { matrix, queries });
+  const truth = queries.map(
+    (query) => testing.exactSearch("exact", "all", query, dimension, NEIGHBOURS, -1).scores,
+  );
+  native.dropProject("exact");
+  return { matrix, queries, truth };
+}
+
+const rowsOf = ({ rows }: Matrix) => Array.from({ length: rows }, (_, row) => row);
+
 /** Appends all vectors to a new project. */
-function append(name: string, { matrix }: Data): Uint32Array {
+function append(name: string, { matrix }: Vectors): Uint32Array {
   native.openProject(name);
-  const rows = Array.from({ length: matrix.rows }, (_, row) => row);
-  return appendRows(name, matrix, rows);
+  return appendRows(name, matrix, rowsOf(matrix));
+}
+
+/** Appends all vectors to a new project with a scope of all of them. */
+function fill(name: string, vectors: Vectors): void {
+  const { dimension } = vectors.matrix;
+  native.setScope(name, "all", [{ dimension, ranges: rangesOf(append(name, vectors)) }]);
 }
 
 const search = (name: string, query: Float32Array<ArrayBuffer>) =>
@@ -86,11 +104,10 @@ function latencies(name: string, { queries }: Data): number[] {
 const describe = (times: readonly number[]) =>
   `${quantile(times, 0.5).toFixed(2)} / ${quantile(times, 0.99).toFixed(2)}`;
 
-function recallOf(name: string, { matrix, queries }: Data): number {
+function recallOf(name: string, { matrix, queries, truth }: Data): number {
   let found = 0;
-  for (const query of queries) {
-    const truth = testing.exactSearch(name, "all", query, query.length, NEIGHBOURS, -1);
-    const least = (truth.scores.at(-1) ?? 0) - TOLERANCE;
+  for (const [i, query] of queries.entries()) {
+    const least = (truth[i]?.at(-1) ?? 0) - TOLERANCE;
     found += search(name, query).scores.filter((score) => score >= least).length;
   }
   return found / (queries.length * Math.min(NEIGHBOURS, matrix.rows));
@@ -137,12 +154,19 @@ async function measureSnapshot(name: string) {
 /** The seconds to build the graphs with these threads. */
 function build(data: Data, threads: number): number {
   native.dropProject("built");
-  const { dimension } = data.matrix;
-  const ordinals = append("built", data);
-  native.setScope("built", "all", [{ dimension, ranges: rangesOf(ordinals) }]);
+  fill("built", data);
   const startedAt = performance.now();
-  testing.maintainSync("built", dimension, threads);
+  testing.maintainSync("built", data.matrix.dimension, threads);
   return secondsSince(startedAt);
+}
+
+/** Raw USearch over the same vectors. */
+function measureYardstick({ matrix, queries, truth }: Data, threads: number) {
+  const folder = mkdtempSync(join(tmpdir(), "tessera-shards-"));
+  const baseline = Baseline.build(matrix, rowsOf(matrix), folder, "yardstick", threads);
+  const points = baseline.curve(queries, truth, NEIGHBOURS);
+  rmSync(folder, { recursive: true });
+  return { addSeconds: baseline.addSeconds, points };
 }
 
 async function measure(data: Data, { brief, threads, vectors }: Options) {
@@ -174,7 +198,13 @@ async function measure(data: Data, { brief, threads, vectors }: Options) {
 
 type Figures = Awaited<ReturnType<typeof measure>>;
 
-function print(out: Output, size: number, threads: number, figures: Figures): void {
+function print(
+  out: Output,
+  size: number,
+  threads: number,
+  figures: Figures,
+  yardstick: ReturnType<typeof measureYardstick>,
+): void {
   const { shards, alone, together, overhead, recall, cpu, idle, building, helped } = figures;
   const { written, restored } = figures.snapshot;
   out.line(`\nshards of ${size.toLocaleString("en")} vectors`);
@@ -182,9 +212,12 @@ function print(out: Output, size: number, threads: number, figures: Figures): vo
   out.row("shards", shards);
   out.row(`built by 1 / ${threads} threads, s`, `${alone.toFixed(1)} / ${together.toFixed(1)}`);
   out.row("gain of the threads", (alone / together).toFixed(2));
+  out.row(`raw USearch, added by ${threads} threads, s`, yardstick.addSeconds.toFixed(1));
+  out.row("built, to raw USearch", (together / yardstick.addSeconds).toFixed(2));
   out.row("bytes per vector besides the vector", Math.round(overhead));
   out.row(`recall@${NEIGHBOURS}`, recall.toFixed(4));
   out.row("CPU per query, us", cpu.toFixed(0));
+  out.row("to raw USearch at the same recall", ratioText(yardstick.points, recall, cpu));
   out.row("p50 / p99 of a query by one thread, ms", describe(idle));
   if (building) out.row("p50 / p99 while a graph is built, ms", describe(building));
   out.row("p50 / p99 of a query by all cores, ms", describe(helped));
@@ -192,20 +225,21 @@ function print(out: Output, size: number, threads: number, figures: Figures): vo
   out.row("snapshot written / restored, s", `${written.toFixed(1)} / ${restored.toFixed(1)}`);
 }
 
-export async function run(options: Options, { out }: BenchContext): Promise<Figures[]> {
+export async function run(options: Options, { out }: BenchContext) {
   const data = makeData(options);
   const { vectors, dimension } = options;
   out.line(`${vectors.toLocaleString("en")} x ${dimension}, ${options.data}`);
+  const yardstick = measureYardstick(data, options.threads);
   const all: Figures[] = [];
   const usual = native.setShardNodes(Number(options.shards.split(",")[0]));
   for (const size of options.shards.split(",").map(Number)) {
     native.setShardNodes(size);
     const figures = await measure(data, options);
-    print(out, size, options.threads, figures);
+    print(out, size, options.threads, figures, yardstick);
     all.push(figures);
   }
   native.setShardNodes(usual);
-  return all;
+  return { yardstick, all };
 }
 
 if (import.meta.main) await runBenchmark(OPTIONS, run);

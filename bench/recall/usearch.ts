@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Index, MetricKind, ScalarKind } from "usearch";
 import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
+import { secondsSince } from "../../support/bench/table.ts";
 import { mean } from "../../support/statistics.ts";
 import type { Matrix } from "../../support/vector-files.ts";
 import { foundOf } from "./project.ts";
@@ -52,12 +53,21 @@ export class Baseline {
     private readonly base: Matrix,
     private readonly rows: readonly number[],
     private readonly file: string,
+    /** How long it took to add the rows; 0 if an earlier run did. */
+    readonly addSeconds: number,
   ) {}
 
   /** Builds the index of the rows, unless the file exists from an earlier run. */
-  static build(base: Matrix, rows: readonly number[], folder: string, name: string): Baseline {
+  static build(
+    base: Matrix,
+    rows: readonly number[],
+    folder: string,
+    name: string,
+    threads = 2,
+  ): Baseline {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${name}-${rows.length}x${base.dimension}.usearch`);
+    let addSeconds = 0;
     if (!existsSync(file)) {
       const index = openIndex(base.dimension, EXPANSIONS[0] as number);
       for (let first = 0; first < rows.length; first += ADD_ROWS) {
@@ -67,15 +77,14 @@ export class Baseline {
           const start = row * base.dimension;
           vectors.set(base.values.subarray(start, start + base.dimension), i * base.dimension);
         }
-        index.add(
-          BigUint64Array.from(part, (_, i) => BigInt(first + i)),
-          vectors,
-          2,
-        );
+        const keys = BigUint64Array.from(part, (_, i) => BigInt(first + i));
+        const startedAt = performance.now();
+        index.add(keys, vectors, threads);
+        addSeconds += secondsSince(startedAt);
       }
       index.save(file);
     }
-    return new Baseline(base, rows, file);
+    return new Baseline(base, rows, file, addSeconds);
   }
 
   /** Recall and cost of the queries at growing expansions. */
