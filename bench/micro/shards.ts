@@ -18,7 +18,7 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { appendRows, rangesOf } from "../../support/bench/append-rows.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
+import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../../support/bench/process-usage.ts";
 import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { median, quantile } from "../../support/statistics.ts";
 import type { Matrix } from "../../support/vector-files.ts";
@@ -151,13 +151,14 @@ async function measureSnapshot(name: string) {
   return { written, restored };
 }
 
-/** The seconds to build the graphs with these threads. */
-function build(data: Data, threads: number): number {
+/** What it takes to append the vectors, and to build the graphs with these threads. */
+function build(data: Data, threads: number) {
   native.dropProject("built");
-  fill("built", data);
-  const startedAt = performance.now();
-  testing.maintainSync("built", data.matrix.dimension, threads);
-  return secondsSince(startedAt);
+  const { dimension } = data.matrix;
+  return {
+    appending: spentBy(() => fill("built", data)),
+    graphs: spentBy(() => testing.maintainSync("built", dimension, threads)),
+  };
 }
 
 /** Raw USearch over the same vectors. */
@@ -166,11 +167,13 @@ function measureYardstick({ matrix, queries, truth }: Data, threads: number) {
   const baseline = Baseline.build(matrix, rowsOf(matrix), folder, "yardstick", threads);
   const points = baseline.curve(queries, truth, NEIGHBOURS);
   rmSync(folder, { recursive: true });
-  return { addSeconds: baseline.addSeconds, points };
+  return { adding: baseline.adding, points };
 }
 
+type Build = ReturnType<typeof build>;
+
 async function measure(data: Data, { brief, threads, vectors }: Options) {
-  const times = [...(brief ? [] : [1]), threads].map((builders) => build(data, builders));
+  const builds = [...(brief ? [] : [1]), threads].map((builders) => build(data, builders));
   const stats = statsOf("built");
   const recall = recallOf("built", data);
   testing.useHelpers(false);
@@ -189,12 +192,13 @@ async function measure(data: Data, { brief, threads, vectors }: Options) {
   native.dropProject("built");
   return {
     shards: stats.shards,
-    alone: times[0] as number,
-    together: times.at(-1) as number,
+    ...{ alone: builds[0] as Build, together: builds.at(-1) as Build },
     overhead: (stats.total - stats.bytes.vectors) / vectors,
     ...{ recall, restoredRecall, cpu: median(rounds), idle, building, helped, snapshot },
   };
 }
+
+const describeSpent = ({ seconds, cpu }: Spent) => `${seconds.toFixed(1)} / ${cpu.toFixed(1)}`;
 
 type Figures = Awaited<ReturnType<typeof measure>>;
 
@@ -210,14 +214,18 @@ function print(
   out.line(`\nshards of ${size.toLocaleString("en")} vectors`);
   out.head("", "");
   out.row("shards", shards);
-  out.row(`built by 1 / ${threads} threads, s`, `${alone.toFixed(1)} / ${together.toFixed(1)}`);
-  out.row("gain of the threads", (alone / together).toFixed(2));
-  out.row(`raw USearch, added by ${threads} threads, s`, yardstick.addSeconds.toFixed(1));
-  out.row("built, to raw USearch", (together / yardstick.addSeconds).toFixed(2));
+  const times = [alone, together].map(({ graphs }) => graphs.seconds.toFixed(1));
+  out.row(`graphs built by 1 / ${threads} threads, s`, times.join(" / "));
+  out.row("gain of the threads", (alone.graphs.seconds / together.graphs.seconds).toFixed(2));
+  const whole = sumOf(together.appending, together.graphs);
+  const { adding, points } = yardstick;
+  out.row("appended and built, s / CPU s", describeSpent(whole));
+  out.row(`added to raw USearch by ${threads} threads`, describeSpent(adding));
+  out.row("CPU, to raw USearch", (whole.cpu / adding.cpu).toFixed(2));
   out.row("bytes per vector besides the vector", Math.round(overhead));
   out.row(`recall@${NEIGHBOURS}`, recall.toFixed(4));
   out.row("CPU per query, us", cpu.toFixed(0));
-  out.row("to raw USearch at the same recall", ratioText(yardstick.points, recall, cpu));
+  out.row("to raw USearch at the same recall", ratioText(points, recall, cpu));
   out.row("p50 / p99 of a query by one thread, ms", describe(idle));
   if (building) out.row("p50 / p99 while a graph is built, ms", describe(building));
   out.row("p50 / p99 of a query by all cores, ms", describe(helped));

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Index, MetricKind, ScalarKind } from "usearch";
-import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
-import { secondsSince } from "../../support/bench/table.ts";
+import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../../support/bench/process-usage.ts";
 import { mean } from "../../support/statistics.ts";
 import type { Matrix } from "../../support/vector-files.ts";
 import { foundOf } from "./project.ts";
@@ -53,8 +52,8 @@ export class Baseline {
     private readonly base: Matrix,
     private readonly rows: readonly number[],
     private readonly file: string,
-    /** How long it took to add the rows; 0 if an earlier run did. */
-    readonly addSeconds: number,
+    /** What it took to add the rows; nothing if an earlier run did. */
+    readonly adding: Spent,
   ) {}
 
   /** Builds the index of the rows, unless the file exists from an earlier run. */
@@ -67,7 +66,7 @@ export class Baseline {
   ): Baseline {
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${name}-${rows.length}x${base.dimension}.usearch`);
-    let addSeconds = 0;
+    let adding: Spent = { seconds: 0, cpu: 0 };
     if (!existsSync(file)) {
       const index = openIndex(base.dimension, EXPANSIONS[0] as number);
       for (let first = 0; first < rows.length; first += ADD_ROWS) {
@@ -78,13 +77,12 @@ export class Baseline {
           vectors.set(base.values.subarray(start, start + base.dimension), i * base.dimension);
         }
         const keys = BigUint64Array.from(part, (_, i) => BigInt(first + i));
-        const startedAt = performance.now();
-        index.add(keys, vectors, threads);
-        addSeconds += secondsSince(startedAt);
+        const own = spentBy(() => index.add(keys, vectors, threads));
+        adding = sumOf(adding, own);
       }
       index.save(file);
     }
-    return new Baseline(base, rows, file, addSeconds);
+    return new Baseline(base, rows, file, adding);
   }
 
   /** Recall and cost of the queries at growing expansions. */

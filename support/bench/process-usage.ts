@@ -17,6 +17,26 @@ export function anonymousBytes(pid: number): number {
   return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
 
+/** Seconds of the clock, and CPU seconds of all threads of this process. */
+export interface Spent {
+  readonly seconds: number;
+  readonly cpu: number;
+}
+
+/** What a piece of work takes. */
+export function spentBy(work: () => void): Spent {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return { seconds: (performance.now() - startedAt) / 1_000, cpu: (user + system) / 1e6 };
+}
+
+export const sumOf = (a: Spent, b: Spent): Spent => ({
+  seconds: a.seconds + b.seconds,
+  cpu: a.cpu + b.cpu,
+});
+
 const WARM_UP = 50;
 
 /** Mean CPU microseconds per call of `work`, over the numbers from 0 to `count`. */
