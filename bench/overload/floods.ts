@@ -8,7 +8,8 @@
  * The real server on an embedded PostgreSQL; both users' clients and the server share the machine. The modest
  * user's clients are a process of their own, so what a flood's clients wait for is not counted.
  */
-import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
+import type { Sql } from "../../src/db/client.ts";
+import { addApiKey, addMember, addProject, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { type BenchServer, postRequest } from "../../support/bench/server.ts";
 import { quantile } from "../../support/statistics.ts";
@@ -34,6 +35,7 @@ export const OPTIONS = {
 type Options = typeof OPTIONS;
 
 const PAYLOADS = 200;
+const CONVERSATION_ID = crypto.randomUUID();
 
 function getRequest(server: BenchServer, path: string, apiKey: string): Uint8Array {
   const head = `GET ${path} HTTP/1.1\r\nHost: ${server.url.host}\r\nX-API-Key: ${apiKey}\r\n\r\n`;
@@ -131,7 +133,9 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
     () => `${project}/compare?from_environment=production&to_environment=production`,
   ),
   "index state": gets(() => `${project}/index-state`),
-  projects: gets(() => "/projects"),
+  projects: gets(() => "/projects?limit=1"),
+  "projects, long": gets(() => "/projects?limit=100"),
+  "a long conversation": gets(() => `/conversations/${CONVERSATION_ID}/tree`),
   "writes of files": writes,
   imports,
   "unknown paths": gets((i) => `/nothing/${i}`),
@@ -142,10 +146,31 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   openapi: gets(() => "/docs/json"),
 };
 
+/** Gives the project's owner what takes long to read: projects and messages whose texts are long. */
+async function writeLongTexts(sql: Sql): Promise<void> {
+  const [member] = await sql<{ userId: string }[]>`
+    SELECT user_id AS "userId" FROM memberships WHERE project_id = ${PROJECT_ID} LIMIT 1`;
+  const { userId } = member as { userId: string };
+  for (let i = 0; i < 20; i++) {
+    const { id } = await addProject(sql, userId);
+    await sql`
+      UPDATE projects SET config = jsonb_build_object('text', repeat('x', 800000)) WHERE id = ${id}`;
+  }
+  await sql`
+    INSERT INTO conversations (id, project_id, created_by)
+    VALUES (${CONVERSATION_ID}, ${PROJECT_ID}, ${userId})`;
+  await sql`
+    INSERT INTO messages (id, conversation_id, seq, role, parts)
+    SELECT gen_random_uuid(), ${CONVERSATION_ID}, i, 'user',
+      json_build_array(json_build_object('type', 'text', 'text', repeat('x', 30000)))
+    FROM generate_series(1, 500) i`;
+}
+
 export async function run(options: Options, { out, openDatabase, startServer }: BenchContext) {
   const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
   const { env, sql } = await openDatabase();
   await writeWorld(sql, world);
+  await writeLongTexts(sql);
   const userId = await addUser(sql);
   await addMember(sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
   const { key } = await addApiKey(sql, userId);

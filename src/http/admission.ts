@@ -1,9 +1,11 @@
+import { availableParallelism } from "node:os";
 import { OVERLOADED } from "../problem/problem.ts";
 import { FairQueue } from "../shared/fair-queue.ts";
 import {
   ADMISSION_STARTS_MAX,
   ADMISSION_WAITING_MAX,
   DATABASE_PLACES_MAX,
+  DATABASE_PLACES_PER_CORE,
 } from "../shared/limits.ts";
 import { FairPlaces } from "../shared/tenant-shares.ts";
 
@@ -65,6 +67,11 @@ class Places {
   }
 }
 
+const DATABASE_PLACES = Math.min(
+  DATABASE_PLACES_PER_CORE * availableParallelism(),
+  DATABASE_PLACES_MAX,
+);
+
 /**
  * Admits the requests of all operations, so that no tenant keeps others from being answered. An operation
  * on the database holds a place until it is answered: one tenant cannot have all connections. One on the
@@ -73,15 +80,17 @@ class Places {
  * are read before, within a budget of bytes (`BodyIntake`).
  */
 export class Admission {
-  readonly #database = new Places(DATABASE_PLACES_MAX);
+  readonly #database: Places;
   readonly #starts = new Places(ADMISSION_STARTS_MAX);
   readonly #engine: FairPlaces;
 
   constructor(
     private readonly load: EngineLoad,
     enginePlaces = SEARCH_PLACES_MAX,
+    databasePlaces = DATABASE_PLACES,
   ) {
     this.#engine = new FairPlaces(enginePlaces);
+    this.#database = new Places(databasePlaces);
   }
 
   /** True while some requests to the engine are refused before they are read. */

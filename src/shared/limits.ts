@@ -117,7 +117,11 @@ export const IGNORED_FIELD_MAX_CHARS = 64;
 export const ADMISSION_STARTS_MAX = 16;
 /** Connections of the server for requests. */
 export const DB_POOL_CONNECTIONS = 16;
-/** Operations on the database that may be under way. One tenant alone has half, and leaves connections for others. */
+/**
+ * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves
+ * connections for others; more would take the cores of a database on this machine from everybody's searches.
+ */
+export const DATABASE_PLACES_PER_CORE = 3;
 export const DATABASE_PLACES_MAX = 14;
 /** Requests of each kind that may wait for a place. */
 export const ADMISSION_WAITING_MAX = 1_024;
@@ -266,6 +270,8 @@ export const INDEX_STOP_TIMEOUT_MS = 4_000;
 
 // Conversations.
 export const TREE_MAX_MESSAGES = 1_000;
+/** Contents of a conversation's tree, which has no pages; one message may be longer. */
+export const TREE_MAX_BYTES = 4_194_304;
 
 // Users.
 
@@ -333,8 +339,8 @@ export const REDIS_RECONNECT_MS = 250;
 export const FILE_TITLE_WINDOW_CHARS = 65_536;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
-/** Texts of an answer that lists what may be long, in bytes; one entry may be longer. */
-export const LISTED_MAX_BYTES = 16_777_216;
+/** Texts of a page that lists what may be long, in bytes; one entry may be longer. Making 1 MiB takes some 10 ms. */
+export const LISTED_MAX_BYTES = 1_048_576;
 export const CURSOR_MAX_CHARS = 13_334;
 
 // Filters.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { LISTED_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -63,7 +63,7 @@ describe("GET /conversations/{id}/tree", () => {
 
   test("a tree of long messages is truncated before its answer takes much memory", async () => {
     const long = await addConversation(sql, member, project);
-    const chars = LISTED_MAX_BYTES / 8;
+    const chars = TREE_MAX_BYTES / 8;
     await sql`
       INSERT INTO messages (id, conversation_id, seq, role, parts)
       SELECT gen_random_uuid(), ${long}, seq, 'user',
@@ -72,10 +72,10 @@ describe("GET /conversations/{id}/tree", () => {
     const { text, body } = await api.get(`/conversations/${long}/tree`, member);
     expect(body.items.map(({ seq }: Json) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(body.truncated).toBe(true);
-    expect(text.length).toBeLessThan(1.1 * LISTED_MAX_BYTES);
+    expect(text.length).toBeLessThan(1.1 * TREE_MAX_BYTES);
     await sql`
       UPDATE messages SET parts = jsonb_build_array(jsonb_build_object('text',
-        repeat('x', ${LISTED_MAX_BYTES + 1}))) WHERE conversation_id = ${long} AND seq = 1`;
+        repeat('x', ${TREE_MAX_BYTES + 1}))) WHERE conversation_id = ${long} AND seq = 1`;
     const one = (await api.get(`/conversations/${long}/tree`, member)).body;
     expect([one.items.length, one.truncated]).toEqual([1, true]);
   });

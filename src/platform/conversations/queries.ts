@@ -1,7 +1,7 @@
 import { reachesConversation } from "../../auth/conversation-access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
-import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
+import { TREE_MAX_BYTES } from "../../shared/limits.ts";
 
 export interface ConversationRow {
   id: string;
@@ -76,7 +76,7 @@ export async function readMessage(
 
 /**
  * The first `limit` messages in ascending order of seq, or fewer, one at least, if their contents have
- * LISTED_MAX_BYTES; `found` counts them without that bound. No row if the conversation is not visible; one row
+ * TREE_MAX_BYTES; `found` counts them without that bound. No row if the conversation is not visible; one row
  * that is all null if it has no messages.
  *
  * Contents are stored compressed. What is too large even so is not expanded in order to measure it.
@@ -103,9 +103,9 @@ export async function readMessages(
                 coalesce(pg_column_size(token_usage), 0) AS stored
               FROM messages WHERE conversation_id = c.id ORDER BY seq LIMIT ${limit}
             ) first
-          ) counted WHERE stored_before < ${LISTED_MAX_BYTES}
+          ) counted WHERE stored_before < ${TREE_MAX_BYTES}
         ) measured
-      ) summed WHERE before < ${LISTED_MAX_BYTES}
+      ) summed WHERE before < ${TREE_MAX_BYTES}
     ) t ON true
     WHERE c.id = ${conversationId} AND ${reachesConversation(sql, principal)}
     ORDER BY t.seq`;

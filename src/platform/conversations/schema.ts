@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { LISTED_MAX_BYTES, TREE_MAX_MESSAGES } from "../../shared/limits.ts";
+import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../shared/limits.ts";
 
 const text = (description: string) => Type.String({ description });
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
@@ -86,7 +86,7 @@ export const MessageTree = Type.Object(
     items: Type.Array(Message, {
       description:
         `The messages in ascending order of \`seq\`, at most ${TREE_MAX_MESSAGES}. Fewer, one at least, if ` +
-        `their contents have more than ${LISTED_MAX_BYTES} bytes.`,
+        `their contents have more than ${TREE_MAX_BYTES} bytes.`,
     }),
     truncated: Type.Boolean({
       description: "True when the conversation has more messages than `items`.",

@@ -95,7 +95,7 @@ export async function getMessage(
 }
 
 /**
- * The messages in ascending order of seq, at most TREE_MAX_MESSAGES and hardly more than LISTED_MAX_BYTES.
+ * The messages in ascending order of seq, at most TREE_MAX_MESSAGES and hardly more than TREE_MAX_BYTES.
  * Throws `conversation-not-found`.
  */
 export async function getTree(

@@ -146,7 +146,7 @@ describe("admission", () => {
   const idle = { isFull: false, refuses: () => false };
 
   test("a tenant whose requests take all places for good keeps nobody else from being admitted", async () => {
-    const admission = new Admission(idle);
+    const admission = new Admission(idle, undefined, DATABASE_PLACES_MAX);
     const admitted: string[] = [];
     const enter = async (tenant: string) => {
       const leave = await admission.enter(tenant, false);
@@ -165,7 +165,7 @@ describe("admission", () => {
   });
 
   test("who waits for a place gets one that is free again, and tenants take turns", async () => {
-    const admission = new Admission(idle);
+    const admission = new Admission(idle, undefined, DATABASE_PLACES_MAX);
     const order: string[] = [];
     const leaves: Array<() => void> = [];
     const enter = async (tenant: string) => {
@@ -184,7 +184,7 @@ describe("admission", () => {
   });
 
   test("too many that wait are refused at the expense of the tenant with the most", async () => {
-    const admission = new Admission(idle);
+    const admission = new Admission(idle, undefined, DATABASE_PLACES_MAX);
     let refused = 0;
     const note = (error: unknown) => {
       expect(error).toBe(OVERLOADED);
@@ -209,7 +209,7 @@ describe("admission", () => {
   });
 
   test("a turn of the event loop starts a bounded number of one tenant's requests, and then another's", async () => {
-    const admission = new Admission(idle);
+    const admission = new Admission(idle, undefined, DATABASE_PLACES_MAX);
     const started: string[] = [];
     const start = (tenant: string) =>
       (admission.start(tenant) ?? Promise.resolve()).then(() => started.push(tenant));
