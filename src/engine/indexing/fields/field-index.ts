@@ -32,6 +32,14 @@ export class FieldIndex implements VersionIndex {
     return this.find(projectId)?.knows(versionId) ?? false;
   }
 
+  /** Tells whether a scope holds a version that need not be added again. */
+  holds(projectId: string, scopeId: string): (versionId: string) => boolean {
+    const project = this.find(projectId);
+    const scope = project?.scopes.get(scopeId);
+    if (project === undefined || scope === undefined) return () => false;
+    return (versionId) => project.isIn(scope, versionId);
+  }
+
   async add(
     projectId: string,
     versionIds: readonly string[],

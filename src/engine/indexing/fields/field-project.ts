@@ -72,6 +72,12 @@ export class FieldProject implements NumberedVersions {
     return this.#numbers.has(versionId) && !this.#outdated.has(versionId);
   }
 
+  /** True if a version is in the set and need not be added again. */
+  isIn(set: NumberSet, versionId: string): boolean {
+    const number = this.#numbers.get(versionId);
+    return number !== undefined && hasDocument(set, number) && !this.#outdated.has(versionId);
+  }
+
   /** Versions that are to be added again. */
   outdated(): string[] {
     return [...this.#outdated];

@@ -10,6 +10,8 @@ const INDEX_SLICES_AT_ONCE = 2;
 export class LoadedIndexes implements ProjectSink {
   readonly slicesAtOnce = INDEX_SLICES_AT_ONCE;
   readonly announcedSlices = Number.POSITIVE_INFINITY;
+  /** Scopes that are the same in all indexes, so that each of them knows what they hold. */
+  readonly #settled = new Set<string>();
 
   constructor(
     private readonly id: string,
@@ -21,9 +23,12 @@ export class LoadedIndexes implements ProjectSink {
     return step();
   }
 
-  unknown(versions: readonly string[]): string[] {
-    const { indexes } = this.context;
-    const isKnown = (version: string) => indexes.every((index) => index.knows(this.id, version));
+  /** Most versions of a scope are those that it held before, which are found in one index. */
+  unknown(versions: readonly string[], scopeId = ""): string[] {
+    const { indexes, fields } = this.context;
+    const isHeld = this.#settled.has(scopeId) ? fields.holds(this.id, scopeId) : () => false;
+    const isKnown = (version: string) =>
+      isHeld(version) || indexes.every((index) => index.knows(this.id, version));
     return timed("unknown versions", () => versions.filter((version) => !isKnown(version)));
   }
 
@@ -49,15 +54,18 @@ export class LoadedIndexes implements ProjectSink {
 
   setScope(scopeId: string, versions: readonly string[]): void {
     this.derived.baseChanges(scopeId);
+    this.#settled.delete(scopeId);
     const { indexes, fields } = this.context;
     const members = timed("number versions", () => fields.numbered(this.id, versions));
     for (const index of indexes) {
       timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions, members));
     }
+    this.#settled.add(scopeId);
   }
 
   dropScope(scopeId: string): void {
     this.derived.baseChanges(scopeId);
+    this.#settled.delete(scopeId);
     for (const index of this.context.indexes) index.dropScope(this.id, scopeId);
   }
 }
