@@ -976,7 +976,7 @@ export interface components {
         };
         /** @description The messages of a conversation, including branches. */
         MessageTree: {
-            /** @description The messages in ascending order of `seq`, at most 1000. Fewer, one at least, if their contents have more than 16777216 bytes. */
+            /** @description The messages in ascending order of `seq`, at most 1000. Fewer, one at least, if their contents have more than 4194304 bytes. */
             items: components["schemas"]["Message"][];
             /** @description True when the conversation has more messages than `items`. */
             truncated: boolean;
