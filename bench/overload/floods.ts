@@ -96,6 +96,15 @@ const imports: Payloads = (server, _world, key) =>
     return postRequest(server, `${project}/import`, key, lines.join("\n"), "application/x-ndjson");
   });
 
+/** What takes long to check in a body of nearly 1 MiB. */
+const LONG_OBJECT = Object.fromEntries(Array.from({ length: 48_000 }, (_, i) => [`field-${i}`, i]));
+const LONG_LIST = Array.from({ length: 1_000 }, (_, i) => `value-${i}`);
+
+/** One body is enough, because nobody remembers what is refused. */
+const large =
+  (path: string, body: (world: World) => object): Payloads =>
+  (server, world, key) => [postRequest(server, path, key, JSON.stringify(body(world)))];
+
 const FLOODS: Readonly<Record<string, Payloads>> = {
   search: searches(() => ({})),
   "search, 100 results": searches(() => ({ limit: 100 })),
@@ -138,6 +147,15 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   "a long conversation": gets(() => `/conversations/${CONVERSATION_ID}/tree`),
   "writes of files": writes,
   imports,
+  "searches of 1 MB": large(searchPath(1), () => LONG_OBJECT),
+  "filters of 1 MB": large(`${project}/retrieve`, (world) => ({
+    ...{ vector: vectorOf(world, 0), dimension: world.dimension },
+    filter: { $or: Array.from({ length: 60 }, () => ({ lang: { $in: LONG_LIST } })) },
+  })),
+  "tool calls of 1 MB": large("/mcp", () => ({
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name: "lookup", arguments: LONG_OBJECT },
+  })),
   "unknown paths": gets((i) => `/nothing/${i}`),
   metrics: gets(() => "/metrics"),
   readiness: gets(() => "/readyz"),

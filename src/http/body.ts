@@ -1,6 +1,7 @@
 import { invalid, Problem } from "../problem/problem.ts";
 import { BODIES_MAX_BYTES, BODY_MIN_BYTES, BODY_READ_TIMEOUT_MS } from "../shared/limits.ts";
 import { TenantShares } from "../shared/tenant-shares.ts";
+import { LargeBodies } from "./large-bodies.ts";
 
 /** How often it is checked whether bodies still arrive. */
 const BODY_SWEEP_MS = 250;
@@ -43,6 +44,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 interface Reading {
   readonly tenant: string;
   readonly startedAt: number;
+  /** True while a large body waits for its turn. */
+  hasArrived: boolean;
   bytes: number;
   readonly refuse: (problem: Problem) => void;
 }
@@ -61,10 +64,12 @@ const unreadable = (cause: unknown) =>
  * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
  * length until it has been read. When the budget is used up, the caller who holds most of it
  * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
- * space. So nobody keeps others from being read by sending bodies slowly or never.
+ * space. So nobody keeps others from being read by sending bodies slowly or never. A large one counts until
+ * it is its tenant's turn (`LargeBodies`).
  */
 export class BodyIntake {
   readonly #shares: TenantShares;
+  readonly #large = new LargeBodies();
   /** All readings, the oldest first. */
   readonly #readings = new Set<Reading>();
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -85,7 +90,8 @@ export class BodyIntake {
   /**
    * Reads a whole body of at most `maxBytes` for a tenant, who shares the budget with others. Throws
    * `payload-too-large`: before reading when the length is declared, else as soon as too much has
-   * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`.
+   * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
+   * takes the body up at once.
    */
   read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
@@ -94,7 +100,7 @@ export class BodyIntake {
     if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
     const startedAt = performance.now();
-    const reading: Reading = { tenant, startedAt, bytes: 0, refuse: reject };
+    const reading: Reading = { tenant, startedAt, hasArrived: false, bytes: 0, refuse: reject };
     if (!this.#reserve(reading, Math.max(length, BODY_MIN_BYTES))) {
       return Promise.reject(new Problem("overloaded", { headers: CLOSE }));
     }
@@ -102,10 +108,16 @@ export class BodyIntake {
       declared === null
         ? this.#readChunked(request.body as ReadableStream<Uint8Array>, maxBytes, reading)
         : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
+    const finish = (bytes: Uint8Array<ArrayBuffer>) => {
+      this.#release(reading);
+      resolve(bytes);
+    };
     body.then(
       (bytes) => {
-        this.#release(reading);
-        resolve(bytes);
+        const turn = this.#large.turn(tenant, bytes.byteLength);
+        if (turn === undefined) return finish(bytes);
+        reading.hasArrived = true;
+        void turn.then(() => finish(bytes));
       },
       (error) => {
         this.#release(reading);
@@ -165,7 +177,8 @@ export class BodyIntake {
     const oldest = performance.now() - this.timeoutMs;
     for (const reading of this.#readings) {
       if (reading.startedAt > oldest) return;
-      this.#refuse(reading, new Problem("request-timeout", { headers: CLOSE }));
+      const slug = reading.hasArrived ? "overloaded" : "request-timeout";
+      this.#refuse(reading, new Problem(slug, { headers: CLOSE }));
     }
     if (this.#readings.size > 0) return;
     clearInterval(this.#sweeper);

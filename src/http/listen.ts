@@ -40,6 +40,11 @@ function listenError(error: unknown, host: string, port: number): unknown {
   return error;
 }
 
+/** What has arrived of a body that nobody has read would stay until the next collection of garbage. */
+function freeUnread(request: Request): void {
+  if (!request.bodyUsed) void request.body?.cancel();
+}
+
 /**
  * Binds the port at once, so that a port in use is reported before anything else starts. Until
  * `use` is called, requests wait and only the liveness probe succeeds.
@@ -64,6 +69,7 @@ export function listen(
     received++;
     try {
       const response = await handler(request);
+      freeUnread(request);
       // Keep-alive connections would otherwise send new requests to a server that is stopping.
       if (draining) response.headers.set("connection", "close");
       return response;

@@ -9,6 +9,8 @@ export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
 export const BODY_TRANSPORT_MAX_BYTES = 1_099_511_627_776;
 /** The bodies that are being read may take this much memory; callers share it. */
 export const BODIES_MAX_BYTES = 67_108_864;
+/** Larger bodies are taken up one at a time for each tenant. Vectors of any dimension take less in JSON. */
+export const LARGE_BODY_BYTES = 98_304;
 /** Every body that is being read counts for at least this much. */
 export const BODY_MIN_BYTES = 16_384;
 /** A body must have arrived within this time. */

@@ -272,7 +272,8 @@ describe("POST /mcp", () => {
       '{"name":"lookup","_meta":3}',
       "{}",
     ].map(call);
-    const list = ['{"cursor":1}', '{"__proto__":1}'].map((text) =>
+    const many = JSON.stringify(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [i, i])));
+    const list = ['{"cursor":1}', '{"__proto__":1}', many, `{"_meta":${many}}`].map((text) =>
       call(text).replace("tools/call", "tools/list"),
     );
     const initialize = call('{"capabilities":1}').replace("tools/call", "initialize");

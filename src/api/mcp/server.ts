@@ -34,13 +34,18 @@ const REQUESTS = {
 
 /** A key that JavaScript may take for the prototype of an object. */
 const PROTOTYPE = "__proto__";
+/** No tool or method has as many parameters, and the SDK takes long to check them, more than once. */
+const MEMBERS_MAX = 100;
 
 /** What is wrong with the parameters of a request; undefined for valid ones and for other messages. */
 function faultOf({ method, params }: McpMessage): string | undefined {
   if (!Object.hasOwn(REQUESTS, method)) return undefined;
-  const { arguments: args } = (params ?? {}) as { readonly arguments?: unknown };
-  for (const [name, value] of Object.entries({ params, arguments: args })) {
+  const { arguments: args, _meta } = (params ?? {}) as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries({ params, arguments: args, _meta })) {
     if (typeof value !== "object" || value === null) continue;
+    if (Object.keys(value).length > MEMBERS_MAX) {
+      return `${name}: must have at most ${MEMBERS_MAX} members`;
+    }
     if (Object.hasOwn(value, PROTOTYPE)) return `${name}: must not hold ${PROTOTYPE}`;
   }
   const schema = REQUESTS[method as keyof typeof REQUESTS];

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, invalid } from "../../problem/problem.ts";
+import { hasAtMost } from "../../shared/formats.ts";
 import {
   LOOKUP_QUERY_MAX_CHARS,
   SEARCH_LIMIT_DEFAULT,
@@ -44,7 +45,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   const faults: FieldError[] = [];
   const query = body.query?.trim();
   if (query === "") faults.push({ field: "query", message: "must not be blank" });
-  if (query !== undefined && [...query].length > LOOKUP_QUERY_MAX_CHARS) {
+  if (query !== undefined && !hasAtMost(LOOKUP_QUERY_MAX_CHARS, query)) {
     const message = `must have at most ${LOOKUP_QUERY_MAX_CHARS} characters`;
     faults.push({ field: "query", message });
   }

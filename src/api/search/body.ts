@@ -27,6 +27,9 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
 const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
+const LENGTH_MESSAGE = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
+/** Twice what the longest vector takes in base64. */
+const BASE64_MAX_CHARS = 2 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
 
 const checkOptions = validator(SearchOptions);
 
@@ -64,8 +67,7 @@ function checkVector(
   const errors = elementErrors(values);
   if (errors.length > 0) return errors;
   if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
-    const message = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
-    return [{ field: "vector", message: `${message}, and has ${values.length}` }];
+    return [{ field: "vector", message: `${LENGTH_MESSAGE}, and has ${values.length}` }];
   }
   if (dimension !== undefined && values.length !== dimension) {
     const message = `must have ${dimension} elements, according to dimension, and has ${values.length}`;
@@ -84,6 +86,10 @@ export function decodeVector(
   if (value === undefined) return [{ field: "vector", message: "is required" }];
   if (Array.isArray(value)) return checkVector(value, dimension);
   const message = "must be an array of numbers, or base64 of little-endian float32";
+  // Nobody waits while a text is examined that is far too long for any vector.
+  if (typeof value === "string" && value.length > BASE64_MAX_CHARS) {
+    return [{ field: "vector", message: `${LENGTH_MESSAGE}, and has more` }];
+  }
   if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
   const bytes = Buffer.from(value, "base64");
   if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
@@ -107,10 +113,11 @@ function checked(
   return { vector, options: { dimension: known.dimension, limit, threshold }, filter, ignored: "" };
 }
 
-const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  "vector",
-  ...Object.keys(SearchOptions.properties),
-]);
+/** What a body may have beside the options. */
+const OTHER_NAMES: ReadonlySet<string> = new Set(["vector", "filter"]);
+const OPTION_NAMES: ReadonlySet<string> = new Set(
+  Object.keys(SearchOptions.properties).filter((name) => !OTHER_NAMES.has(name)),
+);
 
 /** Parses and checks a JSON body. Throws a problem that names every invalid field. */
 export function parseSearch(bytes: Uint8Array): CheckedSearch {
@@ -118,10 +125,15 @@ export function parseSearch(bytes: Uint8Array): CheckedSearch {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid([{ field: "body", message: "must be an object" }]);
   }
-  const { vector, filter, ...others } = value as Record<string, unknown>;
-  const unknown = Object.keys(value).filter((name) => !KNOWN_FIELDS.has(name));
-  const search = checked(optionsOf(others), readFilter(filter), (dimension) => {
-    return decodeVector(vector, dimension);
+  const given = value as Record<string, unknown>;
+  const options: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  for (const name of Object.keys(given)) {
+    if (OPTION_NAMES.has(name)) options[name] = given[name];
+    else if (!OTHER_NAMES.has(name)) unknown.push(name);
+  }
+  const search = checked(optionsOf(options), readFilter(given["filter"]), (dimension) => {
+    return decodeVector(given["vector"], dimension);
   });
   return { ...search, ignored: ignoredFields(unknown) };
 }

@@ -13,6 +13,7 @@ import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { Problem } from "../../problem/problem.ts";
+import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
 import { narrowed } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import {
@@ -63,7 +64,10 @@ async function answer(
   query: SearchCall["query"],
 ): Promise<Reply<"search"> & { readonly status: "answered" }> {
   let unparsed: Uint8Array | undefined;
-  if (type !== OCTETS_TYPE) {
+  if (type !== OCTETS_TYPE && request.body.byteLength >= LARGE_BODY_BYTES) {
+    // It is parsed now, because this turn of the event loop is the one that is left to it.
+    unparsed = request.body;
+  } else if (type !== OCTETS_TYPE) {
     const member = cutFilter(request.body);
     const scope = narrowed(request.scope, member?.filter ?? null);
     const quick = engine.search({ ...request, scope });

@@ -1,4 +1,5 @@
 import { abbreviate } from "../abbreviate.ts";
+import { hasAtMost } from "../formats.ts";
 import {
   FILTER_CONDITIONS_MAX,
   FILTER_DEPTH_MAX,
@@ -24,7 +25,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isTooLong(text: string): boolean {
-  return text.length > FILTER_STRING_MAX_CHARS && [...text].length > FILTER_STRING_MAX_CHARS;
+  return !hasAtMost(FILTER_STRING_MAX_CHARS, text);
 }
 
 /** Collects the faults of a filter. */
