@@ -95,6 +95,14 @@ export function responseOf(body: string | Uint8Array<ArrayBuffer>, init: Respons
   return responseInPieces(piecesOf(bytes), bytes.length, init, () => bytes.buffer.transfer(0));
 }
 
+/** The body of a response that this process reads itself. A large one is freed when it ends, so its pieces cannot be kept. */
+export async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of response.body ?? []) text += decoder.decode(piece, { stream: true });
+  return text + decoder.decode();
+}
+
 /** The response, whose pieces are sent in the turns of the event loop that this function leaves to them. */
 export function inTurns(response: Response, start: Start): Response {
   const sending = sendings.get(response);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { McpHeaders } from "../../src/api/mcp/schema.ts";
-import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
+import { ANSWER_PIECE_BYTES, CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
@@ -162,6 +163,14 @@ describe("POST /mcp", () => {
     const end = await run("read_file", { file, start_offset: begin.next_offset });
     expect(begin.content + end.structuredContent.content).toBe(whole.content);
     expect(end.structuredContent.headings).toMatchObject([{ level: 1, text: "Snapshots" }]);
+  });
+
+  test("an answer of many bytes is complete", async () => {
+    const owner = await api.user();
+    const named = { name: "n".repeat(2 * ANSWER_PIECE_BYTES), slug: `many-${randomUUID()}` };
+    expect((await api.post("/projects", named, owner)).status).toBe(201);
+    const { structuredContent } = await run("list_projects", {}, await assistant(owner));
+    expect(structuredContent.data).toMatchObject([named]);
   });
 
   test("a range of a file never cuts a character, and has the headings around it", async () => {

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { textOf } from "../../http/large-answers.ts";
 import type { Operation } from "../../http/operation.ts";
 import { bindOperation, type HttpContext } from "../../http/pipeline.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
@@ -94,7 +95,7 @@ export function toolCaller(operations: readonly Operation[], context: HttpContex
     if (found === undefined) throw new Error(`no operation ${wanted.operationId}`);
     const request = operationRequest(found.operation, wanted, call);
     const response = await found.run(request, { ...wanted.params });
-    const text = await response.text();
+    const text = await textOf(response);
     if (!response.ok) return toolError(JSON.parse(text) as ProblemBody);
     const { excerpt } = call.tool;
     if (excerpt === undefined) return toolResult(text);
