@@ -41,9 +41,6 @@ export function parseDateTime(value: string): Date {
   return new Date(value.toUpperCase().replace(/:60(?:\.\d+)?/, ":59.999"));
 }
 
-/** A JSON Schema pattern for text without NUL, which PostgreSQL cannot store. */
-export const STORABLE = "^[^\\u0000]*$";
-
 /** True for an absolute URI. */
 export function isUri(value: string): boolean {
   return URL.canParse(value);

@@ -8,6 +8,12 @@ export const project_reference = Type.String({
   examples: ["demo"],
 });
 
+/** Text without NUL, which PostgreSQL cannot store. */
+export const storable = {
+  pattern: "^[^\\u0000]*$",
+  errorMessage: "must be text without NUL characters",
+};
+
 /** The parameters of a path that names nothing but a project. */
 export const ProjectParams = Type.Object({ project_reference });
 

@@ -28,6 +28,7 @@ const pathOf = (file: string, query = "") =>
 interface Put {
   readonly as?: Caller;
   readonly ifMatch?: string;
+  readonly ifNoneMatch?: string;
   readonly type?: string;
   readonly query?: string;
 }
@@ -35,11 +36,12 @@ interface Put {
 function put(
   file: string,
   body: string | Uint8Array<ArrayBuffer>,
-  { as = editor, ifMatch, type = "text/markdown", query }: Put = {},
+  { as = editor, ifMatch, ifNoneMatch, type = "text/markdown", query }: Put = {},
 ): Promise<Answer> {
   const headers = {
     "content-type": type,
     ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch }),
   };
   return api.send("PUT", pathOf(file, query), { as, body, headers });
 }
@@ -133,6 +135,17 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     expect((await put("guarded.md", "two", { ifMatch: `"other", ${tag}` })).status).toBe(200);
     expect((await put("guarded.md", "three", { ifMatch: "*" })).status).toBe(200);
     expect((await put("missing.md", "one", { ifMatch: "*" })).status).toBe(412);
+  });
+
+  test("If-None-Match creates a file without replacing what another client has stored", async () => {
+    const created = await put("created.md", "one", { ifNoneMatch: "*" });
+    expect(created.status).toBe(201);
+    for (const ifNoneMatch of ["*", created.headers.get("etag") as string]) {
+      const answer = await put("created.md", "two", { ifNoneMatch });
+      expect([answer.status, answer.body.slug], ifNoneMatch).toEqual([412, "precondition-failed"]);
+    }
+    expect((await api.get(pathOf("created.md"), editor)).body.content).toBe("one");
+    expect((await put("created.md", "two", { ifNoneMatch: '"other"' })).status).toBe(200);
   });
 
   test("of two concurrent changes of the same version exactly one passes", async () => {

@@ -1,12 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { STORABLE } from "../../shared/formats.ts";
 import {
   API_KEY_NAME_MAX_CHARS,
   API_KEY_SCOPE_MAX_CHARS,
   API_KEY_SCOPES_MAX,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable } from "../../shared/schemas.ts";
+import { nullable, storable } from "../../shared/schemas.ts";
 
 const Uuid = Type.String({ format: "uuid" });
 const DateTime = Type.String({ format: "date-time" });
@@ -31,7 +30,7 @@ export const NewApiKey = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: API_KEY_NAME_MAX_CHARS,
-      pattern: STORABLE,
+      pattern: storable.pattern,
       description: NAME,
     }),
     project_id: Type.Optional(

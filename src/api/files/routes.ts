@@ -16,6 +16,7 @@ import {
   FileParams,
   FileSummary,
   WorkingSetQuery,
+  WriteHeaders,
   WrittenFileParams,
 } from "./schema.ts";
 import {
@@ -155,7 +156,7 @@ function putOperation(services: WriteServices): Operation {
     permission: "files.write",
     params: WrittenFileParams,
     query: WorkingSetQuery,
-    headers: ChangeHeaders,
+    headers: WriteHeaders,
     bodies: {
       [MARKDOWN_TYPE]: { schema: body, example: EXAMPLE.content },
       [PLAIN_TYPE]: { schema: body, example: "Run the installer.\n" },

@@ -1,14 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PageQuery } from "../../http/pages.ts";
 import { FilterParameter } from "../../shared/filter/schema.ts";
-import { STORABLE } from "../../shared/formats.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { count, FrontmatterEntry, nullable, ProjectParams } from "../../shared/schemas.ts";
+import {
+  count,
+  FrontmatterEntry,
+  nullable,
+  ProjectParams,
+  storable,
+} from "../../shared/schemas.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 
 const text = (description: string) => Type.String({ description });
-const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
 
 export const FileListQuery = Type.Object({
   ...ScopeQuery.properties,
@@ -59,6 +63,18 @@ export const ChangeHeaders = Type.Object({
       description:
         "The ETag of the version that is to be changed; `*` for any. Otherwise the answer is 412.",
       examples: ['"c6b8a5d0-e9f8-4d7c-a5ab-7c3a9de1f204"'],
+    }),
+  ),
+});
+
+export const WriteHeaders = Type.Object({
+  ...ChangeHeaders.properties,
+  "If-None-Match": Type.Optional(
+    Type.String({
+      description:
+        "`*` to write a file that does not exist yet; ETags of versions that are not to be replaced. " +
+        "Otherwise the answer is 412.",
+      examples: ["*"],
     }),
   ),
 });

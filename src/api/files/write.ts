@@ -5,7 +5,7 @@ import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
 import { mediaType, requirePlainBody } from "../../http/body.ts";
 import { requireClient } from "../../http/client-presence.ts";
-import { mayChange } from "../../http/conditional.ts";
+import { isCurrent, mayChange } from "../../http/conditional.ts";
 import { targetOf } from "../../import/records/target.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
@@ -114,6 +114,10 @@ async function changing<T>(
 function requireMatch(request: Request, current: Change["current"]): void {
   const tag = current && versionTag(current.versionId);
   if (!mayChange(request.headers.get("if-match"), tag)) throw new Problem("precondition-failed");
+  if (tag === undefined || !isCurrent(request.headers.get("if-none-match"), tag)) return;
+  throw new Problem("precondition-failed", {
+    detail: "The file exists, which If-None-Match excludes.",
+  });
 }
 
 /**

@@ -1,14 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ROLES } from "../../auth/roles.ts";
-import { STORABLE } from "../../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { ProjectParams, storable } from "../../shared/schemas.ts";
 
 export const MemberParams = Type.Object({
   ...ProjectParams.properties,
   user_id: Type.String({
-    pattern: STORABLE,
+    pattern: storable.pattern,
     maxLength: REFERENCE_MAX_CHARS,
     errorMessage: `must be the id or the email address of a user, of at most ${REFERENCE_MAX_CHARS} characters`,
     description:

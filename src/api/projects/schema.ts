@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { STORABLE } from "../../shared/formats.ts";
 import {
   EMBEDDER_NAME_MAX_CHARS,
   IMPORT_NAME_MAX_CHARS,
@@ -8,13 +7,12 @@ import {
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { uuid } from "../../shared/schemas.ts";
+import { storable, uuid } from "../../shared/schemas.ts";
 
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const nullableText = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
-const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
 
 const EmbedderName = Type.String({
   minLength: 1,
@@ -30,7 +28,7 @@ export const NewProject = Type.Object(
   {
     name: Type.String({
       minLength: 1,
-      pattern: STORABLE,
+      pattern: storable.pattern,
       description: "The display name.",
     }),
     slug: Type.String({
@@ -60,7 +58,7 @@ export type NewProject = Static<typeof NewProject>;
 export const ProjectChange = Type.Object(
   {
     name: Type.Optional(
-      Type.String({ minLength: 1, pattern: STORABLE, description: "The display name." }),
+      Type.String({ minLength: 1, pattern: storable.pattern, description: "The display name." }),
     ),
     description: Type.Optional(
       Type.String({ ...storable, description: "A description of the project." }),
@@ -79,7 +77,13 @@ export const DeletionQuery = Type.Object({
 });
 
 const scopeName = (description: string) =>
-  Type.String({ ...storable, minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS, description });
+  Type.String({
+    ...storable,
+    minLength: 1,
+    maxLength: IMPORT_NAME_MAX_CHARS,
+    errorMessage: `must be text of 1 to ${IMPORT_NAME_MAX_CHARS} characters without NUL`,
+    description,
+  });
 
 export const NewRelease = Type.Object(
   {
@@ -94,6 +98,7 @@ export const EnvironmentChange = Type.Object(
   {
     active_release: Type.Union([scopeName("The name of a release."), Type.Null()], {
       description: "The release that the environment serves; null for its working set.",
+      errorMessage: "must be the name of a release, or null",
     }),
   },
   { title: "EnvironmentChange", description: "What an environment is to serve." },

@@ -1,9 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { invalid } from "../../problem/problem.ts";
-import { STORABLE } from "../../shared/formats.ts";
+import { storable } from "../../shared/schemas.ts";
 import type { ScopeName } from "./queries.ts";
-
-const storable = { pattern: STORABLE, errorMessage: "must be text without NUL characters" };
 
 /** The query parameters that name an environment or a release. */
 export const ScopeQuery = Type.Object({
