@@ -64,6 +64,8 @@ export interface Services {
   readonly coordinator: Coordinator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
+  /** Clears these caches, for a change that this process has made. */
+  forgetAccess(): void;
   readonly engine: Engine;
   readonly embedders: ProjectEmbedders;
   readonly queries: QueryEmbedder;

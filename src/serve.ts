@@ -117,6 +117,7 @@ async function openServices(
   const {
     authenticator,
     clearOnAccessChange,
+    forgetAccess,
     close: closeAuth,
   } = await openAuth(config, sql, log, metrics);
   resources.push("authentication", closeAuth);
@@ -160,7 +161,7 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ embedders, queries },
-    ...{ clearOnAccessChange, engine, scopes, bodies: new BodyIntake() },
+    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyIntake() },
     admission,
     unsent: new UnsentAnswers((tenant) => admission.start(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),

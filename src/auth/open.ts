@@ -15,6 +15,8 @@ interface OpenedAuth {
   readonly authenticator: Authenticator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
+  /** Clears these caches and that of keys. */
+  forgetAccess(): void;
   close(): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export async function openAuth(
 ): Promise<OpenedAuth> {
   const keys = new ApiKeyVerifier(sql, log, metrics.cache("api_keys"));
   const caches: Clearable[] = [];
-  const clear = () => {
+  const forgetAccess = () => {
     keys.clear();
     for (const cache of caches) cache.clear();
   };
@@ -42,7 +44,7 @@ export async function openAuth(
   };
   // A new connection may have missed changes, so it clears every cache. Nothing waits for the first
   // one, because the database may stop answering at any time.
-  const listening = sql.listen(CHANNEL, onChange, clear).catch((err: unknown) => {
+  const listening = sql.listen(CHANNEL, onChange, forgetAccess).catch((err: unknown) => {
     log.warn({ err }, "cannot listen for changes of access; they take effect within a second");
     return undefined;
   });
@@ -52,6 +54,7 @@ export async function openAuth(
       createJwtVerifier(config.jwt, metrics.cache("tokens")),
     ),
     clearOnAccessChange: (cache) => caches.push(cache),
+    forgetAccess,
     async close() {
       await (await listening)?.unlisten().catch(() => {});
       await keys.close();

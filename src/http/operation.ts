@@ -112,6 +112,8 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   page?(call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">): Response;
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
+  /** True when it may take rights away: this process applies that before it answers, others within a second. */
+  readonly changesAccess?: boolean;
   handle(
     call: Call<Static<P>, Static<Q>> & { readonly principal: Principal; readonly body: Static<B> },
   ): unknown;

@@ -31,6 +31,8 @@ export interface HttpContext {
   /** Absent without a limit. */
   readonly rateLimits: RateLimits | undefined;
   readonly authenticator: Authenticator;
+  /** Clears every cache of what callers have access to. */
+  forgetAccess(): void;
   readonly audit: AuditLog;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -148,6 +150,7 @@ async function perform(
   }
   if (operation.method !== "GET" && !operation.safe) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
+  if (operation.changesAccess) context.forgetAccess();
   if (result instanceof Response) return result;
   if (operation.response === undefined) return new Response(null, { status: 204 });
   if (operation.conditional) return conditionalText(request, JSON.stringify(result));

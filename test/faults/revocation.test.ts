@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 
@@ -54,6 +55,24 @@ describe("credentials stop working in every process within the bound", () => {
   test("a revoked key stops working in every process within the bound", async () => {
     const key = await one.key(await one.user());
     expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
+  });
+
+  test("a process refuses what it has taken away itself with the next request, without a notification", async () => {
+    const [owner, other] = [await one.user(), await one.user()];
+    const project = await one.project(owner);
+    await addEnvironment(sql, project);
+    await one.join(other, project, "editor");
+    const key = await one.key(owner);
+    const send = (method: string, path: string) => one.send(method, path, { as: owner });
+    const lookup = (as: Caller) => one.post(`/projects/${project.slug}/knowledge/lookup`, {}, as);
+    await withoutNotice(async () => {
+      for (const caller of [key, other]) expect((await lookup(caller)).status).toBe(200);
+      expect((await send("DELETE", `/api-keys/${key.id}`)).status).toBe(204);
+      expect((await lookup(key)).status).toBe(401);
+      const membership = `/projects/${project.slug}/members/${other.userId}`;
+      expect((await send("DELETE", membership)).status).toBe(204);
+      expect((await lookup(other)).status).toBe(404);
+    });
   });
 
   test("a deleted key stops working within the bound", async () => {

@@ -132,6 +132,7 @@ function revokeOperation(sql: Sql): Operation {
     permission: "api_keys.revoke",
     params: ApiKeyParams,
     status: 204,
+    changesAccess: true,
     problems: ["validation-failed", "api-key-not-found"],
     handle: ({ params, principal, requestId }) =>
       deleteApiKey(sql, principal, requestId, params.id),

@@ -164,6 +164,7 @@ export function releaseOperations({ sql }: { readonly sql: Sql }): Operation[] {
       permission: "releases.write",
       params: EnvironmentParams,
       body: EnvironmentChange,
+      changesAccess: true,
       bodyExample: { active_release: "v1.4.0" },
       response: EnvironmentSummary,
       responseExample: ENVIRONMENT_EXAMPLE,

@@ -150,6 +150,7 @@ function deleteOperation(sql: Sql): Operation {
     params: ProjectParams,
     query: DeletionQuery,
     status: 204,
+    changesAccess: true,
     problems: ["permission-denied", "project-not-found"],
     handle: ({ principal, requestId, params: { project_reference: reference }, query }) =>
       deleteOwnedProject(sql, { principal, requestId, reference }, query.confirm),
