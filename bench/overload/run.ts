@@ -63,8 +63,13 @@ function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Arr
   });
 }
 
-const p99 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.99) : 0);
-const p50 = ({ latencies }: StreamResult) => (latencies.length > 0 ? quantile(latencies, 0.5) : 0);
+const quantileOf = ({ latencies }: StreamResult, share: number) =>
+  latencies.length > 0 ? quantile(latencies, share) : Number.NaN;
+const p99 = (result: StreamResult) => quantileOf(result, 0.99);
+const p50 = (result: StreamResult) => quantileOf(result, 0.5);
+/** A figure of a report: a dash where there was nothing to measure. */
+const figure = (value: number, digits: number) =>
+  Number.isFinite(value) ? value.toFixed(digits) : "-";
 
 type Send = (streams: readonly Stream[]) => Promise<StreamResult[]>;
 
@@ -104,10 +109,10 @@ function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): v
       name,
       capacity.toFixed(0),
       goodput.toFixed(0),
-      (goodput / capacity).toFixed(2),
-      p50(result).toFixed(1),
-      p99(result).toFixed(1),
-      (p99(result) / usual).toFixed(2),
+      figure(goodput / capacity, 2),
+      figure(p50(result), 1),
+      figure(p99(result), 1),
+      figure(p99(result) / usual, 2),
       (result.refused / options.seconds).toFixed(0),
       result.failed + result.unsent,
     );
@@ -164,7 +169,7 @@ function printFairness({ out }: Bench, measured: readonly Modest[]): void {
   out.head("a user with 10% of the capacity", "answered", "refused", "p50, ms", "p99, ms");
   for (const { name, result } of measured) {
     const { answered, refused } = result;
-    out.row(name, answered, refused, p50(result).toFixed(1), p99(result).toFixed(1));
+    out.row(name, answered, refused, figure(p50(result), 1), figure(p99(result), 1));
   }
 }
 

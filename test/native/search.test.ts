@@ -65,6 +65,24 @@ describe("small indexes", () => {
     );
   });
 
+  test.each([50, 1_200, 6_000])(
+    "each of %d stored vectors reaches threshold 1 for itself, whatever its length is",
+    (count) => {
+      const dimension = 768;
+      const project = opened();
+      const vectors = makeVectors("text", count, dimension, 9);
+      appendAll(project, dimension, vectors);
+      buildGraph(project, dimension);
+      setScope(project, "some", dimension, upTo(count));
+      for (let row = 0; row < 50; row++) {
+        const query = at(vectors, dimension, row).map((value) => value * 3.7);
+        const { ordinals, scores } = testing.searchRaw(project, "some", query, dimension, 10, 1);
+        expect(Array.from(ordinals)).toContain(row);
+        expect(scores[0]).toBe(1);
+      }
+    },
+  );
+
   test("the response is complete JSON with the chunks as they were rendered, best first", () => {
     const dimension = 1024;
     const vectors = makeVectors("uniform", 50, dimension, 4);

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "common/cosine.hpp"
 #include "common/prefetch.hpp"
 #include "index/quantized_index.hpp"
 #include "kernels/kernels.hpp"
@@ -37,7 +38,8 @@ void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized
     if (candidates[i].estimate + margin4Bit(quantized, query, node) < minScore()) continue;
     const float* row = vectors.vector(node);
     if (i + 1 < candidates.size()) prefetchOnce(vectors.vector(candidates[i + 1].node), bytes);
-    score(node, kernels().dot(vector, row, dimension) * inverseNorm * vectors.inverseNorm(node));
+    const double dot = kernels().dot(vector, row, dimension);
+    score(node, cosineOf(dot, inverseNorm, vectors.inverseNorm(node)));
   }
 }
 

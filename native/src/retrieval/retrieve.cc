@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/cosine.hpp"
 #include "json/write.hpp"
 #include "kernels/kernels.hpp"
 #include "retrieval/fusion.hpp"
@@ -100,7 +101,7 @@ class Retrieval {
   void compareChunks(HitCandidate& candidate, std::string_view version) {
     size_t compared = 0;
     source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
-      offer(candidate.item, vector, inverseNorm, cosineOf(vector, inverseNorm));
+      offer(candidate.item, vector, inverseNorm, cosineWith(vector, inverseNorm));
       return ++compared < COMPARED_CHUNKS;
     });
   }
@@ -112,11 +113,11 @@ class Retrieval {
     item.cosine = cosine;
   }
 
-  double cosineOf(const float* vector, double inverseNorm) {
+  double cosineWith(const float* vector, double inverseNorm) {
     const float* query = request_.vector.data();
     if (inverseNorm_ == 0) inverseNorm_ = 1 / std::sqrt(kernels().dot(query, query, dimension_));
     const double dot = kernels().dot(vector, query, dimension_);
-    return std::clamp(dot * inverseNorm_ * inverseNorm, -1.0, 1.0);
+    return cosineOf(dot, inverseNorm_, inverseNorm);
   }
 
   void findByVector() {
@@ -220,7 +221,7 @@ class Retrieval {
     }
     hit.chunk = passages_.best(chunks);
     if (isFused() && hit.chunk->vector != nullptr) {
-      const double cosine = cosineOf(hit.chunk->vector, hit.chunk->inverseNorm);
+      const double cosine = cosineWith(hit.chunk->vector, hit.chunk->inverseNorm);
       if (cosine >= request_.threshold) hit.semantic = cosine;
     }
     return hit;

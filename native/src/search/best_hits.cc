@@ -22,7 +22,6 @@ BestHits::BestHits(const Query& query, double minScore, std::vector<Hit>& hits)
 }
 
 void BestHits::offerNode(const ScopePart& part, uint32_t node, double score) {
-  score = std::clamp(score, -1.0, 1.0);
   if (!(score >= threshold_)) return;
   part.shard->forEachChunk(node, [&](uint32_t row) {
     if (!part.rows.has(row)) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/cosine.hpp"
 #include "graph/walk.hpp"
 #include "index/code_scan.hpp"
 #include "index/rerank.hpp"
@@ -11,6 +12,8 @@
 
 namespace tessera {
 
+/// The rounding of estimates, which have single precision.
+static constexpr double ESTIMATE_ROUNDING = 1e-6;
 /// Members in a shard up to which all full vectors are compared.
 static constexpr uint32_t EXACT_MAX_NODES = 64;
 /// Members in a shard up to which scans have the wide window at once: they keep few candidates anyway.
@@ -83,7 +86,7 @@ class ShardSearch {
     const bool isSmall = part_.nodes.count() <= WIDE_SCAN_NODES;
     for (const float window : {SCAN_WINDOW, CROWDED_SCAN_WINDOW}) {
       if (isSmall && window < CROWDED_SCAN_WINDOW) continue;
-      CodeScan scan(quantized, scratch_.query, query_.limit, best_.minScore(), kept, window);
+      CodeScan scan(quantized, scratch_.query, query_.limit, neededEstimate(), kept, window);
       part_.nodes.forEach(first, [&](uint32_t node) {
         scan.add(node);
         work_.estimates++;
@@ -136,7 +139,7 @@ class ShardSearch {
     const auto start = std::chrono::steady_clock::now();
     std::vector<Candidate>& candidates = scratch_.candidates;
     work_.codes4Bit +=
-        rerankBy4BitCodes(quantized, scratch_.query, best_.minScore(), query_.limit, candidates);
+        rerankBy4BitCodes(quantized, scratch_.query, neededEstimate(), query_.limit, candidates);
     // These are read for each candidate, at random.
     for (size_t i = 0; i < std::min<size_t>(query_.limit, candidates.size()); i++) {
       part_.shard->prefetchChunks(candidates[i].node);
@@ -147,10 +150,13 @@ class ShardSearch {
           work_.vectors++;
           best_.offerNode(part_, node, score);
         },
-        [this] { return best_.minScore(); });
+        [this] { return neededEstimate(); });
     const auto elapsed = std::chrono::steady_clock::now() - start;
     work_.rescoreMilliseconds += std::chrono::duration<double, std::milli>(elapsed).count();
   }
+
+  /// The estimate that a node must reach to change the answer, error margin included.
+  double neededEstimate() const { return best_.minScore() - ESTIMATE_ROUNDING; }
 
   const ScopePart& part_;
   const VectorTable& vectors_;
@@ -166,7 +172,7 @@ class ShardSearch {
 double exactScore(const VectorTable& vectors, const PreparedQuery& query, uint32_t node) {
   const double dot =
       kernels().dot(query.query.vector, vectors.vector(node), query.query.dimension);
-  return std::clamp(dot * query.inverseNorm * vectors.inverseNorm(node), -1.0, 1.0);
+  return cosineOf(dot, query.inverseNorm, vectors.inverseNorm(node));
 }
 
 bool isComparedExactly(const ScopePart& part, const Query& query, Method method) {

@@ -1,5 +1,7 @@
 /** Elements that are added up apart, as the kernels of the native core do. */
 const LANES = 8;
+/** Below 1, the scores that the rounding of sums gives to a vector's cosine with itself. */
+const SCORE_ROUNDING = 1e-14;
 
 /**
  * The dot product in double precision. It adds in the same order as the kernels of the native core
@@ -21,6 +23,6 @@ export function cosineTo(query: Float32Array): (vector: Float32Array) => number 
   const inverseNorm = 1 / Math.sqrt(dot(query, query));
   return (vector) => {
     const score = dot(query, vector) * inverseNorm * (1 / Math.sqrt(dot(vector, vector)));
-    return Math.min(1, Math.max(-1, score));
+    return score > 1 - SCORE_ROUNDING ? 1 : Math.max(-1, score);
   };
 }
