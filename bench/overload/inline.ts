@@ -56,11 +56,17 @@ async function startService(
 ): Promise<Service> {
   const variables = { ...env, LOG_LEVEL: "fatal", SEARCH_INLINE_MS: bound };
   const server = await context.startServer(variables);
-  const searches = world.queries.map((vector) => {
+  const bodies = world.queries.map((vector) => {
     const value = Buffer.from(vector.buffer).toString("base64");
-    const body = JSON.stringify({ vector: value, dimension: world.dimension, threshold: 0 });
-    return postRequest(server, searchPath(1), world.apiKey, body);
+    return JSON.stringify({ vector: value, dimension: world.dimension, threshold: 0 });
   });
+  // The first search loads the index, which is not what is measured here.
+  const headers = { "Content-Type": "application/json", "X-API-Key": world.apiKey };
+  const first = await fetch(new URL(searchPath(1), server.url), {
+    ...{ method: "POST", headers, body: bodies[0] as string },
+  });
+  if (!first.ok) throw new Error(`the first search was answered with ${first.status}`);
+  const searches = bodies.map((body) => postRequest(server, searchPath(1), world.apiKey, body));
   const head = `GET /errors/overloaded HTTP/1.1\r\nHost: ${server.url.host}\r\n`;
   const read = Buffer.from(`${head}X-API-Key: ${world.apiKey}\r\n\r\n`);
   return { bound, server, searches, reads: [read], rounds: [] };
