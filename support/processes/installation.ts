@@ -36,7 +36,8 @@ export function installForOrdinaryUser(): { readonly root: string; readonly home
     asOrdinaryUser("test", "-r", join(modules, "yaml", "package.json")),
   );
   if (readable.success) symlinkSync(modules, join(root, "node_modules"));
-  else cpSync(modules, join(root, "node_modules"), { recursive: true });
+  // Links between libraries stay relative: the account cannot follow them to this repository.
+  else cpSync(modules, join(root, "node_modules"), { recursive: true, verbatimSymlinks: true });
   if (isRoot) Bun.spawnSync(["chown", "-R", "--no-dereference", `${NOBODY}:${NOBODY}`, root, home]);
   return { root, home };
 }

@@ -216,7 +216,8 @@ describe("the native search core", () => {
     const { all, yardstick } = await measure(shards, options);
     expect(all.map((figures) => figures.shards)).toEqual([1, 3]);
     expect(yardstick.adding.cpu).toBeGreaterThan(0);
-    expectRecall(yardstick.points.at(-1)?.recall ?? 0, 0.99);
+    // Several threads add to raw USearch's graph in any order, so its recall varies.
+    expectRecall(yardstick.points.at(-1)?.recall ?? 0, 0.9);
     for (const { recall, restoredRecall, overhead, idle, helped, building } of all) {
       expectRecall(recall, 0.99);
       expect(restoredRecall).toBe(recall);
