@@ -1,6 +1,6 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseSearchBody } from "../../native/testing.ts";
+import { kernelSets, parseSearchBody, useKernels } from "../../native/testing.ts";
 
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -85,6 +85,12 @@ const numberText = fc.oneof(
   fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toExponential()),
   fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$/),
 );
+/** Elements as vectors have them: fractions with few or many digits. */
+const elementText = fc.oneof(
+  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => JSON.stringify(value)),
+  fc.double({ min: -1, max: 1, noNaN: true }).map((value) => JSON.stringify(value)),
+  fc.stringMatching(/^-?0\.0{0,12}[0-9]{1,26}$/),
+);
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
 /** Simple, valid bodies: members in any order, white space anywhere. */
@@ -115,7 +121,36 @@ const simpleBody = fc
     return `${d}{${turned.join(`${b},${c}`)}}${a}`;
   });
 
-describe("search bodies", () => {
+/** Bodies as clients write them: one separator, and elements of one form, except for a few. */
+const usualBody = fc
+  .record({
+    pool: fc.array(elementText, { minLength: 24, maxLength: 24 }),
+    other: numberText,
+    places: fc.array(fc.nat(DIMENSION - 1), { maxLength: 3 }),
+    separator: fc.constantFrom(",", ", ", ",\n  "),
+  })
+  .map(({ pool, other, places, separator }) => {
+    const vector = Array.from({ length: DIMENSION }, (_, i) => pool[i % pool.length] as string);
+    vector[0] = "0.5";
+    for (const place of places) vector[place] = other;
+    return `{"vector": [${vector.join(separator)}], "dimension": ${DIMENSION}}`;
+  });
+
+describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
+  const before = kernelSets().at(-1) as string;
+  beforeAll(() => useKernels(set));
+  afterAll(() => useKernels(before));
+
+  test("every usual body is parsed, with the floats that JSON.parse and Math.fround give", () => {
+    fc.assert(
+      fc.property(usualBody, (text) => {
+        const bytes = body(text);
+        expect(expectSameAsJsonParse(bytes)).toBe(parsedByRules(bytes) !== null);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("every simple valid body is parsed, with the floats that JSON.parse and Math.fround give", () => {
     fc.assert(
       fc.property(simpleBody, (text) => {
@@ -156,7 +191,7 @@ describe("search bodies", () => {
     });
     fc.assert(
       fc.property(
-        simpleBody,
+        fc.oneof(simpleBody, usualBody),
         fc.array(mutation, { minLength: 1, maxLength: 3 }),
         (text, mutations) => {
           let bytes = Buffer.from(body(text));
@@ -171,7 +206,7 @@ describe("search bodies", () => {
           expectSameAsJsonParse(new Uint8Array(bytes));
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     );
   });
 

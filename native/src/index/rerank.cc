@@ -63,7 +63,7 @@ size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
     for (size_t i = 0; i < BATCH && heapEnd != candidates.begin(); i++) {
       if (candidates.front().estimate < cutoff.minScore()) return;
       std::pop_heap(candidates.begin(), heapEnd--, isWorse);
-      prefetchOnce(codes.row(heapEnd->node), codes.rowBytes());
+      prefetch(codes.row(heapEnd->node), codes.rowBytes());
     }
   };
   takeBatch();

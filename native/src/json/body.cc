@@ -9,6 +9,7 @@
 #include "json/base64.hpp"
 #include "json/json_skip.hpp"
 #include "json/number.hpp"
+#include "kernels/kernels.hpp"
 
 namespace tessera {
 
@@ -131,6 +132,7 @@ class BodyParser {
     out_.vector.resize(MAX_DIMENSION);
     size_t count = 0;
     do {
+      count += kernels().parseFractions(at_, end_, out_.vector.data() + count, MAX_DIMENSION - count);
       skipSpace();
       if (count == MAX_DIMENSION) return false;
       at_ = parseFloat(at_, end_, out_.vector[count++]);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/narrow.hpp"
+
 namespace tessera {
 
 static constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -118,19 +120,6 @@ const char* parseDouble(const char* at, const char* end, double& value) {
   return decimal.end;
 }
 
-/// Narrows a double that is known to within `slack` units in the last place, if all doubles that
-/// close round to the same float32. Narrowing drops 29 bits; the rounding boundary is at half their
-/// range.
-static inline bool narrow(double near, int64_t slack, bool negative, float& value) {
-  const auto dropped = static_cast<int64_t>(std::bit_cast<uint64_t>(near) & 0x1fffffff);
-  const int64_t distance = dropped - 0x10000000;
-  if (distance <= slack && distance >= -slack) return false;
-  // The signs of a vector are random, so a branch would be foretold wrongly for every second element.
-  const auto sign = static_cast<uint32_t>(negative) << 31;
-  value = std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(near)) | sign);
-  return true;
-}
-
 /// The number of leading digits among eight characters.
 static inline int leadingDigits(uint64_t chars) {
   const uint64_t values = chars ^ 0x3030303030303030ull;
@@ -160,8 +149,6 @@ static inline const char* parseFraction(const char* at, const char* end, float& 
     if (more == 8) return nullptr;
     length = 16 + more;
     mantissa = eightDigitValue(first) * 100000000 + eightDigitValue(second);
-    // With at least twelve significant digits, the slack covers the digits that were dropped.
-    if (mantissa < 100000000000ull) return nullptr;
   } else {
     const int head = leadingDigits(first);
     const int tail = head == 8 ? leadingDigits(second) : 0;
@@ -179,10 +166,7 @@ static inline const char* parseFraction(const char* at, const char* end, float& 
   }
   at += length;
   if (*at == 'e' || *at == 'E') return nullptr;
-  // At twelve digits the relative error is 2^-36, which is 2^16 units in the last place.
-  constexpr int64_t SLACK = 1 << 17;
-  const double near = static_cast<double>(mantissa) / 1e16;
-  return narrow(near, SLACK, negative, value) ? at : nullptr;
+  return narrowFraction(mantissa, length, negative, value) ? at : nullptr;
 }
 
 const char* parseFloat(const char* at, const char* end, float& value) {

@@ -1,4 +1,4 @@
-// Arithmetic over vectors and codes, in one version per instruction set.
+// Arithmetic over vectors and codes, and numbers in text, in one version per instruction set.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,11 @@ struct Kernels {
 
   /// Walsh-Hadamard transform in place, unscaled. `length` is a power of two, at least 32.
   void (*hadamard)(float* values, size_t length);
+
+  /// Parses elements of a JSON array from `at` on, as long as they have the form of nearly all elements of
+  /// vectors: at most one space, a sign or none, a zero, a point, up to 23 digits, and a comma. Moves `at` behind
+  /// the comma of the last one and returns their number, `most` at most. It may stop before any element.
+  size_t (*parseFractions)(const char*& at, const char* end, float* out, size_t most);
 };
 
 /// The kernels in use: the fastest that this processor supports, unless others were selected.

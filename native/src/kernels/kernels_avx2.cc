@@ -1,6 +1,7 @@
 // Kernels for x86-64 processors with AVX2.
 #include <immintrin.h>
 
+#include "kernels/fractions_x86.hpp"
 #include "kernels/kernels_common.hpp"
 
 namespace tessera {
@@ -84,7 +85,7 @@ static int32_t dotLevelsAvx2(const uint8_t* a, const uint8_t* b, size_t length) 
   return totalOf32(sum);
 }
 
-const Kernels avx2Kernels{"avx2",      dotCommon,     dot1BitAvx2,
-                          dot4BitAvx2, dotLevelsAvx2, hadamardCommon};
+const Kernels avx2Kernels{"avx2",        dotCommon,      dot1BitAvx2,      dot4BitAvx2,
+                          dotLevelsAvx2, hadamardCommon, parseFractionsX86};
 
 }  // namespace tessera

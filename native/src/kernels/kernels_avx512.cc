@@ -1,6 +1,7 @@
 // Kernels for x86-64 processors with AVX-512 and its population count.
 #include <immintrin.h>
 
+#include "kernels/fractions_x86.hpp"
 #include "kernels/kernels_common.hpp"
 
 namespace tessera {
@@ -85,7 +86,7 @@ static int32_t dotLevelsAvx512(const uint8_t* a, const uint8_t* b, size_t length
   return _mm512_reduce_add_epi32(sum);
 }
 
-const Kernels avx512Kernels{"avx512",      dotCommon,       dot1BitAvx512,
-                            dot4BitAvx512, dotLevelsAvx512, hadamardCommon};
+const Kernels avx512Kernels{"avx512",        dotCommon,      dot1BitAvx512,    dot4BitAvx512,
+                            dotLevelsAvx512, hadamardCommon, parseFractionsX86};
 
 }  // namespace tessera

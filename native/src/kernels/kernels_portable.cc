@@ -3,7 +3,8 @@
 
 namespace tessera {
 
-const Kernels portableKernels{"portable",    dotCommon,       dot1BitCommon,
-                              dot4BitCommon, dotLevelsCommon, hadamardCommon};
+const Kernels portableKernels{"portable",      dotCommon,       dot1BitCommon,
+                              dot4BitCommon,   dotLevelsCommon, hadamardCommon,
+                              parseNoFractions};
 
 }  // namespace tessera
