@@ -91,16 +91,21 @@ function allowsNull(schema: TSchema): boolean {
   return ((schema["anyOf"] as TSchema[] | undefined) ?? []).some(allowsNull);
 }
 
-/** Removes nulls in optional fields whose schema does not allow null. */
-function dropAbsent(schema: TSchema, value: unknown): unknown {
-  if (schema["type"] !== "object" || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value;
-  const properties = (schema as TObject).properties;
-  const required = new Set((schema as TObject).required ?? []);
+/** The optional fields whose schema does not allow null, which means that they are absent. */
+function absentIfNull(schema: TSchema): readonly string[] {
+  if (schema["type"] !== "object") return [];
+  const { properties, required = [] } = schema as TObject;
+  return Object.keys(properties).filter(
+    (name) => !required.includes(name) && !allowsNull(properties[name] as TSchema),
+  );
+}
+
+/** Removes nulls in these fields. */
+function dropNulls(names: readonly string[], value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   let copy = value as Record<string, unknown>;
-  for (const name of Object.keys(properties)) {
-    if (copy[name] !== null || required.has(name) || allowsNull(properties[name] as TSchema))
-      continue;
+  for (const name of names) {
+    if (copy[name] !== null) continue;
     if (copy === value) copy = { ...copy };
     delete copy[name];
   }
@@ -116,10 +121,11 @@ export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
  */
 export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<S> {
   let compiled: TypeCheck<TSchema> | undefined;
+  const optional = absentIfNull(schema);
   return (input) => {
     compiled ??= TypeCompiler.Compile(schema as TSchema);
     const check = compiled;
-    const value = dropAbsent(schema, input);
+    const value = dropNulls(optional, input);
     if (check.Check(value)) return value as Static<S>;
     const errors = fieldErrors(schema, check, value, prefix);
     if (errors.length === 0) return value as Static<S>;
