@@ -49,11 +49,24 @@ class SegmentScorer {
   }
 
   void add(const QueryWord& word, const SegmentTerms& terms, ScoringStep::Part part) {
-    own_ = part == ScoringStep::WHOLE ? &scratch_.word : &scratch_.unfinished;
-    if (part != ScoringStep::ONLY_LONGER) addForms(word, terms);
-    if (part == ScoringStep::WITHOUT_LONGER) return;
-    scoreLonger(word, terms);
-    own_->clear();
+    own_ = part == ScoringStep::WITHOUT_LONGER ? &scratch_.unfinished : &scratch_.word;
+    if (part == ScoringStep::ONLY_LONGER) {
+      scoreLonger(word, terms);
+      addGains(scratch_.unfinished);
+      return;
+    }
+    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
+    if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
+    for (const TermMatch& form : terms.forms) addFrequencies(word, form);
+    if (!hasOthers) return addForms(word);
+    scoreForms(word);
+    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
+    if (part == ScoringStep::WHOLE) scoreLonger(word, terms);
+    for (size_t i = 0; i < own_->count; i++) {
+      const uint32_t document = own_->documents[i];
+      matches_.add(document, own_->scores[document]);
+    }
+    if (part == ScoringStep::WHOLE) own_->clear();
   }
 
  private:
@@ -69,14 +82,6 @@ class SegmentScorer {
 
   float saturated(float weight, float frequency, float norm) const {
     return weight * frequency / (frequency + SATURATION * norm);
-  }
-
-  void addForms(const QueryWord& word, const SegmentTerms& terms) {
-    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
-    if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
-    for (const TermMatch& form : terms.forms) addFrequencies(word, form);
-    scoreForms(word, hasOthers);
-    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
   }
 
   /// Scores a word of a single form at once.
@@ -106,19 +111,31 @@ class SegmentScorer {
     });
   }
 
-  /// Turns the frequencies of all forms into scores, and clears them.
-  void scoreForms(const QueryWord& word, bool keepsWordScores) {
+  /// The score of all forms together, whose frequency is cleared.
+  float takeFormScore(float weight, uint32_t document) {
+    float& sum = scratch_.frequencies[document];
+    const float score = own_->scores[document] + saturated(weight, sum, normOf(document));
+    sum = 0;
+    return score;
+  }
+
+  void scoreForms(const QueryWord& word) {
     const auto weight = static_cast<float>(word.formWeight);
     for (size_t i = 0; i < own_->count; i++) {
       const uint32_t document = own_->documents[i];
-      float& sum = scratch_.frequencies[document];
-      float& wordScore = own_->scores[document];
-      const float score = wordScore + saturated(weight, sum, normOf(document));
-      matches_.add(document, score);
-      sum = 0;
-      wordScore = keepsWordScores ? score : 0;
+      own_->scores[document] = takeFormScore(weight, document);
     }
-    if (!keepsWordScores) own_->count = 0;
+  }
+
+  /// The same for a word that has only forms.
+  void addForms(const QueryWord& word) {
+    const auto weight = static_cast<float>(word.formWeight);
+    for (size_t i = 0; i < own_->count; i++) {
+      const uint32_t document = own_->documents[i];
+      matches_.add(document, takeFormScore(weight, document));
+      own_->scores[document] = 0;
+    }
+    own_->count = 0;
   }
 
   /// Only the best counts: the word's own forms, or one longer or misspelt word.
@@ -129,14 +146,24 @@ class SegmentScorer {
     });
   }
 
+  /// Without a branch, because which score is better cannot be foretold.
   void keepBest(uint32_t posting, uint32_t document, float weight) {
     const float norm = normOf(document);
-    const float score = saturated(weight, frequency(posting, norm), norm);
-    float& before = own_->scores[document];
-    if (score <= before) return;
-    if (before == 0) own_->documents[own_->count++] = document;
-    matches_.add(document, score - before);
-    before = score;
+    float& best = own_->scores[document];
+    own_->documents[own_->count] = document;
+    own_->count += best == 0;
+    best = std::max(best, saturated(weight, frequency(posting, norm), norm));
+  }
+
+  /// Adds what the word's own scores are better than those that were added before, and clears both.
+  void addGains(WordScores& before) {
+    for (size_t i = 0; i < own_->count; i++) {
+      const uint32_t document = own_->documents[i];
+      const float gain = own_->scores[document] - before.scores[document];
+      if (gain > 0) matches_.add(document, gain);
+    }
+    own_->clear();
+    before.clear();
   }
 
   void scoreLonger(const QueryWord& word, const SegmentTerms& terms) {
@@ -146,20 +173,37 @@ class SegmentScorer {
     for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
       while (form != terms.forms.end() && form->term < term) form++;
       if (form != terms.forms.end() && form->term == term) continue;
-      scoreOther(word, term, prefixSimilarity(word.planned->length, segment_.termLength(term)));
+      scoreOther(word, term, longerSimilarity(word, term));
     }
   }
 
-  /// Reads the postings of all longer terms in one run: most of them are of no candidate.
+  double longerSimilarity(const QueryWord& word, uint32_t term) const {
+    return prefixSimilarity(word.planned->length, segment_.termLength(term));
+  }
+
+  /// Most of the postings of the longer terms are of no candidate, so they are read in one run, or the tokens
+  /// of the candidates are read instead if they are fewer.
   void scoreLongerOfCandidates(const QueryWord& word, const SegmentTerms& terms) {
-    const uint32_t* const first = segment_.postings.data();
-    matches_.eachPosting(terms.longer, word.selective, [&](const uint32_t& posting, uint32_t document) {
-      const auto end = std::ranges::upper_bound(segment_.postingStart, static_cast<uint32_t>(&posting - first));
-      const auto term = static_cast<uint32_t>(end - segment_.postingStart.begin() - 1);
+    const auto postings = segment_.postingsOf(terms.longer);
+    if (word.selective) matches_.count(postings);
+    const auto score = [&](const uint32_t& posting, uint32_t document, uint32_t term) {
       if (std::ranges::binary_search(terms.forms, term, {}, &TermMatch::term)) return;
-      const double similarity = prefixSimilarity(word.planned->length, segment_.termLength(term));
-      keepBest(posting, document, static_cast<float>(similarity * word.otherWeight));
-    });
+      keepBest(posting, document, static_cast<float>(longerSimilarity(word, term) * word.otherWeight));
+    };
+    size_t tokens = 0;
+    for (const uint32_t document : matches_.candidates()) tokens += segment_.tokensOf(document).size();
+    if (tokens > postings.size()) {
+      matches_.eachOfCandidates(postings, [&](const uint32_t& posting, uint32_t document) {
+        score(posting, document, segment_.termOf(posting));
+      });
+      return;
+    }
+    for (const uint32_t document : matches_.candidates()) {
+      for (const int32_t token : segment_.tokensOf(document)) {
+        const auto term = static_cast<uint32_t>(token);
+        if (terms.longer.has(term)) score(segment_.postingOf(term, document), document, term);
+      }
+    }
   }
 
   const TextSegment& segment_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 namespace tessera {
 
@@ -13,7 +14,8 @@ static constexpr double NARROW_AGAIN_SHARE = 0.7;
 void MatchScratch::fit(size_t documents) {
   if (scores.size() >= documents) return;
   scores.assign(documents, 0);
-  states.assign(documents, 0);
+  isCandidate.assign(documents, 0);
+  holdsSelective.assign(documents, 0);
   // One more, because a document is written before it is known to be new.
   matches.resize(documents + 1);
   candidates.resize(documents);
@@ -37,7 +39,20 @@ void SegmentMatches::sortCandidates() {
 
 SegmentMatches::~SegmentMatches() {
   for (size_t i = 0; i < matchCount_; i++) scratch_.scores[scratch_.matches[i]] = 0;
-  if (narrowed_) std::fill_n(scratch_.states.begin(), segment_.documentCount(), UNSEEN);
+  if (!narrowed_) return;
+  std::fill_n(scratch_.isCandidate.begin(), segment_.documentCount(), 0);
+  std::fill_n(scratch_.holdsSelective.begin(), segment_.documentCount(), 0);
+}
+
+size_t SegmentMatches::total() const {
+  if (!narrowed_) return matchCount_;
+  const std::span holdsSelective(scratch_.holdsSelective.data(), segment_.documentCount());
+  if (acceptsAll_) return std::reduce(holdsSelective.begin(), holdsSelective.end(), size_t{0});
+  size_t total = 0;
+  for (uint32_t document = 0; document < holdsSelective.size(); document++) {
+    total += holdsSelective[document] != 0 && isInScope(document);
+  }
+  return total;
 }
 
 float SegmentMatches::kthBest(const Wanted& wanted) {
@@ -68,7 +83,8 @@ void SegmentMatches::narrow(double left, const Wanted& wanted) {
   size_t count = 0;
   for (const uint32_t document : found()) {
     const bool isCandidate = scratch_.scores[document] >= least;
-    scratch_.states[document] = isCandidate ? CANDIDATE : MATCH;
+    scratch_.isCandidate[document] = isCandidate;
+    scratch_.holdsSelective[document] = 1;
     // Candidates are moved forward over those that no longer are any, without a branch.
     scratch_.candidates[count] = document;
     count += isCandidate;

@@ -24,8 +24,10 @@ struct Wanted {
 /// uses unless stated otherwise.
 struct MatchScratch {
   std::vector<float> scores;
-  /// Once the candidates are known: what is known of a document.
-  std::vector<uint8_t> states;
+  /// Once the candidates are known: 1 for each of them.
+  std::vector<uint8_t> isCandidate;
+  /// Once the candidates are known: 1 for each document that holds a selective word.
+  std::vector<uint8_t> holdsSelective;
   /// The documents with a score. Not cleared.
   std::vector<uint32_t> matches;
   /// Not cleared.
@@ -61,39 +63,47 @@ class SegmentMatches {
   template <typename Visit>
   void eachPosting(uint32_t term, bool selective, const Visit& visit) {
     const auto postings = segment_.postingsOf(term);
-    if (!narrowed_) {
-      if (selective && acceptsAll_) {
-        for (const uint32_t posting : postings) visit(posting, posting >> POSTING_DOCUMENT_SHIFT);
+    if (narrowed_) {
+      if (selective) count(postings);
+      const double steps = static_cast<double>(candidateCount_) * std::log2(postings.size() + 1.0);
+      if (steps * POSTINGS_PER_STEP < static_cast<double>(postings.size())) {
+        eachCandidateByBisection(postings, visit);
       } else {
-        eachMatch(postings, selective, visit);
+        eachOfCandidates(postings, visit);
       }
-    } else if (selective) {
-      eachCandidateCounting(postings, visit);
-    } else if (candidateCount_ * std::log2(postings.size() + 1.0) * POSTINGS_PER_STEP <
-               postings.size()) {
-      eachCandidateByBisection(postings, visit);
+    } else if (!selective) {
+      eachOfMatches(postings, visit);
+    } else if (acceptsAll_) {
+      for (const uint32_t posting : postings) visit(posting, posting >> POSTING_DOCUMENT_SHIFT);
     } else {
-      eachCandidate(postings, visit);
+      eachInScope(postings, visit);
     }
   }
 
   /// True once only the candidates are scored.
   bool isNarrowed() const { return narrowed_; }
 
-  /// The same for successive terms, once only the candidates are scored. `visit` gets a reference to each
-  /// posting, which tells its term.
+  /// Once only the candidates are scored: the documents with these postings are matches, too.
+  void count(std::span<const uint32_t> postings) {
+    uint8_t* holdsSelective = scratch_.holdsSelective.data();
+    for (const uint32_t posting : postings) holdsSelective[posting >> POSTING_DOCUMENT_SHIFT] = 1;
+  }
+
+  /// Once only the candidates are scored.
+  std::span<const uint32_t> candidates() const {
+    return std::span(scratch_.candidates).first(candidateCount_);
+  }
+
+  /// Calls `visit(posting, document)` for those of the postings that are of candidates. `visit` gets a
+  /// reference to each posting, which tells its term.
   template <typename Visit>
-  void eachPosting(Range terms, bool selective, const Visit& visit) {
-    const auto postings = segment_.postingsOf(terms);
-    if (selective) {
-      eachCandidateCounting(postings, visit);
-    } else {
-      eachCandidate(postings, visit);
-    }
+  void eachOfCandidates(std::span<const uint32_t> postings, const Visit& visit) {
+    const uint8_t* isCandidate = scratch_.isCandidate.data();
+    eachWhere(postings, [=](uint32_t document) { return isCandidate[document] != 0; }, visit);
   }
 
   /// The number of all matches.
-  size_t total() const { return matchCount_ + countedCount_; }
+  size_t total() const;
 
   /// Calls `visit(document, score)` for at least the matches that are wanted.
   template <typename Visit>
@@ -102,18 +112,13 @@ class SegmentMatches {
   }
 
  private:
-  /// What is known of a document once the candidates are known. A match that is no candidate cannot
-  /// be among the best any more.
-  enum State : uint8_t { UNSEEN = 0, MATCH = 1, CANDIDATE = 2 };
-
   /// Reading so many postings costs as much as one step of a bisection.
   static constexpr double POSTINGS_PER_STEP = 4;
   static constexpr size_t POSTINGS_AT_ONCE = 512;
 
   /// The documents that may be among the best.
   std::span<const uint32_t> found() const {
-    return narrowed_ ? std::span(scratch_.candidates).first(candidateCount_)
-                     : std::span(scratch_.matches).first(matchCount_);
+    return narrowed_ ? candidates() : std::span(scratch_.matches).first(matchCount_);
   }
 
   bool isInScope(uint32_t document) const {
@@ -122,59 +127,30 @@ class SegmentMatches {
   }
 
   template <typename Visit>
-  void eachMatch(std::span<const uint32_t> postings, bool selective, const Visit& visit) {
+  void eachInScope(std::span<const uint32_t> postings, const Visit& visit) {
     for (const uint32_t posting : postings) {
       const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
-      if (scratch_.scores[document] != 0 || (selective && isInScope(document))) {
-        visit(posting, document);
-      }
-    }
-  }
-
-  /// The documents that are no candidates are counted as matches.
-  template <typename Visit>
-  void eachCandidateCounting(std::span<const uint32_t> postings, const Visit& visit) {
-    if (acceptsAll_) {
-      eachCandidateWhere<true>(postings, visit);
-      return;
-    }
-    for (const uint32_t& posting : postings) {
-      const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
-      uint8_t& state = scratch_.states[document];
-      if (state == CANDIDATE) {
-        visit(posting, document);
-      } else if (state == UNSEEN && isInScope(document)) {
-        state = MATCH;
-        countedCount_++;
-      }
+      if (scratch_.scores[document] != 0 || isInScope(document)) visit(posting, document);
     }
   }
 
   template <typename Visit>
-  void eachCandidate(std::span<const uint32_t> postings, const Visit& visit) {
-    eachCandidateWhere<false>(postings, visit);
+  void eachOfMatches(std::span<const uint32_t> postings, const Visit& visit) {
+    const float* scores = scratch_.scores.data();
+    eachWhere(postings, [=](uint32_t document) { return scores[document] != 0; }, visit);
   }
 
-  /// Few postings are of candidates, and which ones cannot be foretold: they are collected without a branch.
-  template <bool counts, typename Visit>
-  void eachCandidateWhere(std::span<const uint32_t> postings, const Visit& visit) {
-    uint8_t* states = scratch_.states.data();
+  /// Which postings are wanted cannot be foretold: they are collected without a branch.
+  template <typename IsWanted, typename Visit>
+  void eachWhere(std::span<const uint32_t> postings, const IsWanted& isWanted, const Visit& visit) {
     std::array<uint32_t, POSTINGS_AT_ONCE> found;
     for (size_t from = 0; from < postings.size(); from += POSTINGS_AT_ONCE) {
       const auto some = postings.subspan(from, std::min(POSTINGS_AT_ONCE, postings.size() - from));
       size_t foundCount = 0;
-      size_t counted = 0;
       for (uint32_t i = 0; i < some.size(); i++) {
-        uint8_t& state = states[some[i] >> POSTING_DOCUMENT_SHIFT];
         found[foundCount] = i;
-        foundCount += state == CANDIDATE;
-        if constexpr (counts) {
-          const bool isNew = state == UNSEEN;
-          state = static_cast<uint8_t>(state | (isNew ? MATCH : 0));
-          counted += isNew;
-        }
+        foundCount += isWanted(some[i] >> POSTING_DOCUMENT_SHIFT);
       }
-      countedCount_ += counted;
       for (size_t i = 0; i < foundCount; i++) {
         const uint32_t& posting = some[found[i]];
         visit(posting, posting >> POSTING_DOCUMENT_SHIFT);
@@ -186,8 +162,7 @@ class SegmentMatches {
   void eachCandidateByBisection(std::span<const uint32_t> postings, const Visit& visit) {
     sortCandidates();
     auto from = postings.begin();
-    for (size_t i = 0; i < candidateCount_; i++) {
-      const uint32_t document = scratch_.candidates[i];
+    for (const uint32_t document : candidates()) {
       from = std::lower_bound(from, postings.end(), document << POSTING_DOCUMENT_SHIFT);
       if (from == postings.end()) return;
       if (*from >> POSTING_DOCUMENT_SHIFT == document) visit(*from, document);
@@ -202,9 +177,8 @@ class SegmentMatches {
   const TextShard shard_;
   const bool acceptsAll_;
   MatchScratch& scratch_;
+  /// The matches that have a score.
   size_t matchCount_ = 0;
-  /// Matches that were counted without a score.
-  size_t countedCount_ = 0;
   bool narrowed_ = false;
   size_t candidateCount_ = 0;
   /// Whether the candidates are in ascending order.

@@ -75,6 +75,16 @@ void checkCounts(const TextSegment& segment) {
 
 }  // namespace
 
+const uint32_t& TextSegment::postingOf(uint32_t term, uint32_t document) const {
+  return *std::ranges::lower_bound(postingsOf(term), document << POSTING_DOCUMENT_SHIFT);
+}
+
+uint32_t TextSegment::termOf(const uint32_t& posting) const {
+  const auto position = static_cast<uint32_t>(&posting - postings.data());
+  const auto end = std::ranges::upper_bound(postingStart, position);
+  return static_cast<uint32_t>(end - postingStart.begin() - 1);
+}
+
 TextSegment readSegment(std::span<const uint8_t> buffer) {
   SectionReader reader(buffer);
   TextSegment segment{};

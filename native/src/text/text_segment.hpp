@@ -27,6 +27,7 @@ struct Range {
   uint32_t to = 0;
 
   bool empty() const { return from >= to; }
+  bool has(uint32_t number) const { return number >= from && number < to; }
 };
 
 /// Views of memory that belongs to the caller. The segment was verified when it was built or read.
@@ -64,6 +65,15 @@ struct TextSegment {
   std::span<const uint32_t> postingsOf(Range terms) const {
     const size_t start = postingStart[terms.from];
     return postings.subspan(start, postingStart[terms.to] - start);
+  }
+
+  /// The posting of a term in a document that holds it.
+  const uint32_t& postingOf(uint32_t term, uint32_t document) const;
+  /// The term that a posting, which is in `postings`, belongs to.
+  uint32_t termOf(const uint32_t& posting) const;
+
+  std::span<const int32_t> tokensOf(uint32_t document) const {
+    return tokens.subspan(tokenStart[document], tokenStart[document + 1] - tokenStart[document]);
   }
 
   std::u16string_view term(uint32_t term) const {
