@@ -13,8 +13,10 @@ export interface Heading {
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
-/** Lines of every heading and fence, told from most others by their first characters. */
-const MAY_BE_MARKUP = /^ {0,3}[#=`~-]/;
+/** What headings and fences begin with, after at most `INDENT_MAX` spaces. */
+const MARKUP = new Set(Array.from("#=`~-", (character) => character.charCodeAt(0)));
+const INDENT_MAX = 3;
+const SPACE = 32;
 /** Lines that cannot be the text of an underlined heading: lists, quotes, tables, indented code. */
 const NOT_A_PARAGRAPH = /^(?:\s*$| {4}|\t|\s*(?:[-+*>|#]|\d+[.)] ))/;
 /** Characters of a line that are checked for a heading or fence. */
@@ -33,14 +35,15 @@ export class HeadingScanner {
   readonly headings: Heading[] = [];
   #start: number;
   #fence: string | null = null;
-  #previous: { line: string; start: number };
+  /** The line before, if it may be the text of an underlined heading; else empty. */
+  #previous: { start: number; end: number };
 
   constructor(
     private readonly text: string,
     from: number,
   ) {
     this.#start = from;
-    this.#previous = { line: "", start: from };
+    this.#previous = { start: from, end: from };
   }
 
   /** Reads on to the end of the line at `until`. */
@@ -50,31 +53,48 @@ export class HeadingScanner {
       const start = this.#start;
       const newline = text.indexOf("\n", start);
       const end = newline < 0 ? text.length : newline + 1;
-      const line = text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
-      this.#readLine(line, start, end);
+      if (mayBeMarkup(text, start)) this.#readMarkup(start, end);
+      else this.#pass(start, end);
       this.#start = end;
     }
   }
 
-  #readLine(line: string, start: number, end: number): void {
-    const marker = MAY_BE_MARKUP.test(line) ? FENCE.exec(line) : null;
+  /** Reads a line that may be a heading or a fence. */
+  #readMarkup(start: number, end: number): void {
+    const line = this.#line(start, end);
+    const marker = FENCE.exec(line);
     if (this.#fence !== null) {
       if (marker !== null && closes(this.#fence, marker)) this.#fence = null;
-      this.#previous = { line: "", start: end };
     } else if (marker !== null && opens(marker)) {
       this.#fence = marker[1] as string;
-      this.#previous = { line: "", start: end };
     } else {
-      const heading = headingAt(line, this.#previous.line);
+      const previous = this.#previous;
+      const heading = headingAt(line, () => this.#line(previous.start, previous.end));
       if (heading === null) {
-        this.#previous = { line, start };
+        this.#pass(start, end);
         return;
       }
       const { level, text, underlined } = heading;
-      this.headings.push({ level, text, start: underlined ? this.#previous.start : start, end });
-      this.#previous = { line: "", start: end };
+      this.headings.push({ level, text, start: underlined ? previous.start : start, end });
     }
+    this.#previous = { start: end, end };
   }
+
+  /** Notes a line that is no markup. */
+  #pass(start: number, end: number): void {
+    this.#previous = { start: this.#fence === null ? start : end, end };
+  }
+
+  #line(start: number, end: number): string {
+    return this.text.slice(start, Math.min(end, start + LINE_WINDOW)).trimEnd();
+  }
+}
+
+/** Tells most lines from headings and fences without a string of them. */
+function mayBeMarkup(text: string, start: number): boolean {
+  let at = start;
+  while (at < start + INDENT_MAX && text.charCodeAt(at) === SPACE) at++;
+  return MARKUP.has(text.charCodeAt(at));
 }
 
 /** Text such as ```code``` on one line does not open a fence. */
@@ -94,17 +114,18 @@ function closes(fence: string, marker: RegExpExecArray): boolean {
 
 function headingAt(
   line: string,
-  previousLine: string,
+  previousLine: () => string,
 ): { level: number; text: string; underlined: boolean } | null {
-  if (!MAY_BE_MARKUP.test(line)) return null;
   const atx = ATX.exec(line);
   if (atx !== null) {
     return { level: (atx[1] as string).length, text: plainText(atx[2] ?? ""), underlined: false };
   }
   const setext = SETEXT.exec(line);
-  if (setext === null || NOT_A_PARAGRAPH.test(previousLine)) return null;
+  if (setext === null) return null;
+  const previous = previousLine();
+  if (NOT_A_PARAGRAPH.test(previous)) return null;
   const level = (setext[1] as string).startsWith("=") ? 1 : 2;
-  return { level, text: plainText(previousLine), underlined: true };
+  return { level, text: plainText(previous), underlined: true };
 }
 
 /**

@@ -231,9 +231,14 @@ export const INDEX_TENANT_LOADS_MAX = 8;
 export const INDEX_TENANT_LOADS_WAITING_MAX = 128;
 export const INDEX_RETRY_BASE_MS = 200;
 export const INDEX_RETRY_MAX_MS = 5_000;
-/** A changed project is saved to its snapshot after this time, or after this many file versions. */
+/** A changed project is saved to its snapshot after this time. */
 export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
+/**
+ * After this many file versions it is saved earlier, but not before this time: a load or an import is then not
+ * slowed down by saving what is about to be merged, nor are the first requests after it.
+ */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
+export const INDEX_SNAPSHOT_MIN_MS = 10_000;
 /** After a failed snapshot a project is not saved for this long, doubled with every failure. */
 export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
@@ -597,6 +602,7 @@ const RELATIONS: readonly Relation[] = [
     INDEX_STOP_BUDGET_MS < INDEX_STOP_TIMEOUT_MS,
     "the indexer can finish a snapshot that it has begun",
   ],
+  [INDEX_SNAPSHOT_MIN_MS <= INDEX_SNAPSHOT_INTERVAL_MS, "many changes are saved earlier than few"],
   [INDEX_LOADS_AT_ONCE <= INDEX_TENANT_LOADS_MAX, "a tenant who is alone uses all places of loads"],
   [
     INDEX_HEARTBEAT_INTERVAL_MS * 2 < INDEX_NODE_EXPIRY_SECONDS * 1_000,

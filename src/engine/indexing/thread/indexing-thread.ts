@@ -16,6 +16,7 @@ import {
   INDEX_HOUSEKEEPING_INTERVAL_MS,
   INDEX_REPORT_INTERVAL_MS,
   INDEX_SNAPSHOT_INTERVAL_MS,
+  INDEX_SNAPSHOT_MIN_MS,
   INDEX_SNAPSHOT_VERSIONS,
   INDEX_STOP_BUDGET_MS,
   INDEX_STOP_QUERY_TIMEOUT_MS,
@@ -59,7 +60,9 @@ function applyTo(
 }
 
 function isSnapshotDue(changes: number, dirtyMs: number): boolean {
-  return changes >= INDEX_SNAPSHOT_VERSIONS || dirtyMs >= INDEX_SNAPSHOT_INTERVAL_MS;
+  const interval =
+    changes >= INDEX_SNAPSHOT_VERSIONS ? INDEX_SNAPSHOT_MIN_MS : INDEX_SNAPSHOT_INTERVAL_MS;
+  return dirtyMs >= interval;
 }
 
 /** Loads projects, follows the change log, and maintains and saves the indexes until it is stopped. */
