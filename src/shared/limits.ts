@@ -177,7 +177,7 @@ export const SLOW_REQUEST_MAX_MS = 3_600_000;
 // Tracing.
 
 // Vector search in PostgreSQL, by the engine pgvector.
-/** The nearest codes that are compared in full precision: per wanted hit, and at least. */
+/** The nearest codes whose vectors are compared: per wanted hit, and at least. */
 export const VECTOR_CANDIDATES_PER_HIT = 20;
 export const VECTOR_CANDIDATES_MIN = 400;
 /**
@@ -186,6 +186,8 @@ export const VECTOR_CANDIDATES_MIN = 400;
  */
 export const VECTOR_DISTANCE_ERROR = 4e-6;
 export const VECTOR_RESCORE_MAX = 1_000;
+/** The same for candidates. The elements of two unit vectors are rounded to 11 bits, so each distance errs by 2 ** -10. */
+export const VECTOR_HALF_ERROR = 2.1e-3;
 /** Scopes with a smaller share of their table are searched without the graph. */
 export const VECTOR_GRAPH_MIN_SHARE = 0.1;
 /** `hnsw.max_scan_tuples`: candidates for the largest limit in the smallest scope, twice. */

@@ -38,8 +38,6 @@ const QUERIES = 200;
 const WARM_UP = 20;
 /** The CPU time is the median of batches, because now and then a live search is repeated exactly to measure recall. */
 const BATCH = 20;
-/** Clock ticks per second in /proc/<pid>/stat. */
-const TICKS_PER_SECOND = 100;
 
 /** CPU seconds of the server's sessions and workers. Those that have ended do not count. */
 async function cpuSeconds({ sql }: World): Promise<number> {
@@ -47,17 +45,18 @@ async function cpuSeconds({ sql }: World): Promise<number> {
   const [server] = readFileSync(join(row?.data_directory ?? "", "postmaster.pid"), "utf8").split(
     "\n",
   );
-  let ticks = 0;
+  let nanoseconds = 0;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (fields[1] === server) ticks += Number(fields[11]) + Number(fields[12]);
+      const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (parent !== server) continue;
+      nanoseconds += Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]);
     } catch {
       // It has ended meanwhile.
     }
   }
-  return ticks / TICKS_PER_SECOND;
+  return nanoseconds / 1e9;
 }
 
 /** The vectors of the chunks and, after them, those of the queries. */

@@ -139,6 +139,17 @@ export function vectorText(vector: Float32Array): string {
   return `[${vector.join(",")}]`;
 }
 
+/** Decimal places of elements that are compared in half precision: their rounding does not add to its own. */
+const UNIT_SCALE = 1e6;
+
+/** The vector at unit length in the text form of the type `halfvec`, for which few digits suffice. */
+export function unitText(vector: Float32Array): string {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const scale = UNIT_SCALE / Math.sqrt(squares);
+  return `[${Array.from(vector, (value) => Math.round(value * scale) / UNIT_SCALE).join()}]`;
+}
+
 /** The vector in the bytes of `vector_send`: two counts of 2 bytes, then big-endian float32. */
 export function vectorOfBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -2,7 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import { asWrite } from "../../db/client.ts";
 import { baseOf, type Scope } from "../requests/scope.ts";
 import type { ScopeContents } from "./catalogue.ts";
-import { codeOf, codeText, vectorOfBytes, vectorText } from "./codes.ts";
+import { codeOf, codeText, unitText, vectorOfBytes, vectorText } from "./codes.ts";
 import { cosineTo } from "./cosine.ts";
 import type { FilterMembers } from "./filter-members.ts";
 import {
@@ -59,8 +59,9 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
   const { copyId, applied, thresholds, placements } = contents;
   const tables = tablesOf(copyId);
   const dimension = vector.length;
-  const values: (string | number)[] = [baseOf(scope).id, applied, vectorText(vector)];
-  if (plan !== "exact" && thresholds !== null) values.push(codeText(codeOf(vector, thresholds)));
+  const values: (string | number)[] = [baseOf(scope).id, applied];
+  if (plan === "exact" || thresholds === null) values.push(vectorText(vector));
+  else values.push(unitText(vector), codeText(codeOf(vector, thresholds)));
   values.push(...listsOf(members));
   const filtered = members !== undefined;
   const candidates = candidatesFor(statementLimit(limit), contents.candidates);

@@ -14,7 +14,7 @@ import { SCHEMA } from "./tables.ts";
  * The layout of the schema. A higher one in the database belongs to a newer version of the service; a lower one is
  * dropped, and filled again from the platform's database.
  */
-const LAYOUT = 3;
+const LAYOUT = 4;
 /** The advisory lock under which one process at a time creates the schema. */
 const LOCK_KEY = [7305, 2] as const;
 /** The first version that continues a scan of the graph until enough rows pass the filter. */

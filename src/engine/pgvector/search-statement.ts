@@ -4,6 +4,7 @@ import {
   VECTOR_CANDIDATES_PER_HIT,
   VECTOR_DISTANCE_ERROR,
   VECTOR_GRAPH_MIN_SHARE,
+  VECTOR_HALF_ERROR,
   VECTOR_RESCORE_MAX,
 } from "../../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
@@ -14,7 +15,7 @@ import type { CopyTables } from "./tables.ts";
 const VECTOR_GRAPH_STEP_COST = 12;
 
 /** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
-export const VECTOR_GRAPH_EF = 100;
+export const VECTOR_GRAPH_EF = 80;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
@@ -30,7 +31,7 @@ export function statementLimit(limit: number): number {
 }
 
 /**
- * How many of the nearest codes are compared in full precision.
+ * How many of the nearest codes are compared by their elements.
  * @param measured what CALIBRATED_LIMITS need; null until it has been measured
  */
 export function candidatesFor(limit: number, measured: readonly number[] | null): number {
@@ -87,43 +88,44 @@ function scopeOf({ tables, placement, dimension }: ScopeParts) {
 }
 
 /**
- * Picks the chunks that the second stage compares. Parameters: scope, sequence number, vector, and the code
- * unless all vectors are compared.
+ * Compares chunks. Parameters: scope, sequence number, the vector in the text form that the plan needs, and the
+ * code unless all vectors are compared.
  */
-function candidates(parts: StatementParts): string {
-  const { tables, placement, dimension, plan, filtered } = parts;
+function compared(parts: StatementParts): string {
+  const { tables, placement, dimension, plan, filtered, limit } = parts;
   const chunks = tables.chunks(dimension);
   const { held, joined } = scopeOf(parts);
   const filter = filterOf(filtered, plan === "exact" ? 4 : 5);
-  const scope = joined + filter;
   const columns = "c.chunk_id, c.rendered, c.embedding";
+  if (plan === "exact") {
+    return `SELECT ${columns}, c.embedding <=> $3::vector(${dimension}) AS distance ${joined}${filter}
+      ORDER BY distance, chunk_id LIMIT ${limit + VECTOR_RESCORE_MAX}`;
+  }
+  const half = `${columns}, c.half <#> $3::halfvec(${dimension}) AS distance`;
+  const order = `c.code <~> $4::bit(${codeLength(dimension)})`;
   if (plan === "graph") {
     // The condition is a subquery for each row: a join would read all rows instead of the graph.
-    return `SELECT ${columns} FROM ${chunks} c WHERE c.placement = ${placement}
+    return `SELECT ${half} FROM ${chunks} c WHERE c.placement = ${placement}
       AND (SELECT true FROM ${tables.scopes} s WHERE ${held} AND s.file_version_id = c.file_version_id)${filter}
-      ORDER BY c.code <~> $4::bit(${codeLength(dimension)}) LIMIT ${parts.candidates}`;
+      ORDER BY ${order} LIMIT ${parts.candidates}`;
   }
-  if (plan === "exact") return `SELECT ${columns} ${scope}`;
-  // The sum keeps the planner from the graph, which may end before it has found enough of a small scope.
-  return `SELECT ${columns} ${scope}
-      ORDER BY (c.code <~> $4::bit(${codeLength(dimension)})) + 0 LIMIT ${parts.candidates}`;
+  // The sum keeps the planner from the graph, which may end before it has found enough of a small scope. Sorting
+  // places of rows instead of their columns leaves most elements unread.
+  return `SELECT ${half} FROM ${chunks} c WHERE c.placement = ${placement} AND c.ctid = ANY(ARRAY(
+      SELECT c.ctid ${joined}${filter} ORDER BY (${order}) + 0 LIMIT ${parts.candidates}))`;
 }
 
 /**
  * The statement that finds the best chunks of one placement, and those that may be as good, because its
- * distances have single precision and the caller orders by exact scores. Limits and placements are
- * literals, so that the planner knows them.
+ * distances have less precision than the scores by which the caller orders. Limits and placements are literals,
+ * so that the planner knows them.
  */
 export function searchStatement(parts: StatementParts): string {
-  const { dimension, limit } = parts;
-  // Only the vectors of candidates are compared, so the distance is not computed together with them.
-  return `WITH candidates AS MATERIALIZED (${candidates(parts)}),
-    ranked AS MATERIALIZED (
-      SELECT chunk_id, rendered, embedding, embedding <=> $3::vector(${dimension}) AS distance
-      FROM candidates ORDER BY distance, chunk_id LIMIT ${limit + VECTOR_RESCORE_MAX}),
-    last AS (SELECT distance FROM ranked ORDER BY distance OFFSET ${limit - 1} LIMIT 1)
-    SELECT chunk_id, rendered, vector_send(embedding) AS embedding FROM ranked
-    WHERE distance <= coalesce((SELECT distance FROM last), 2) + ${VECTOR_DISTANCE_ERROR}`;
+  const error = parts.plan === "exact" ? VECTOR_DISTANCE_ERROR : VECTOR_HALF_ERROR;
+  return `WITH compared AS MATERIALIZED (${compared(parts)}),
+    last AS (SELECT distance FROM compared ORDER BY distance OFFSET ${parts.limit - 1} LIMIT 1)
+    SELECT chunk_id, rendered, vector_send(embedding) AS embedding FROM compared
+    WHERE distance <= coalesce((SELECT distance FROM last), 2) + ${error}`;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface CopyTables {
   readonly versions: string;
   /** `(placement, scope_id, file_version_id, from_seq, to_seq)`: what scopes hold, and when they did. */
   readonly scopes: string;
-  /** `(placement, chunk_id, file_version_id, code, embedding, rendered)` of one dimension. */
+  /** `(placement, chunk_id, file_version_id, code, half, embedding, rendered)` of one dimension. */
   chunks(dimension: number): string;
   /** The graph over the codes of one dimension. */
   graph(dimension: number): string;

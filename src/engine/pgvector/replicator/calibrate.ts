@@ -4,7 +4,7 @@ import {
   VECTOR_CANDIDATES_MIN,
   VECTOR_CANDIDATES_PER_HIT,
 } from "../../../shared/limits.ts";
-import { codeLength, codeOf, codeText, vectorOfBytes, vectorText } from "../codes.ts";
+import { codeLength, codeOf, codeText, unitText, vectorOfBytes } from "../codes.ts";
 import { CALIBRATED_LIMITS } from "../search-statement.ts";
 import { SCHEMA } from "../tables.ts";
 import type { ProjectStore } from "./store.ts";
@@ -43,7 +43,7 @@ export async function calibrate(sql: Sql, store: ProjectStore, dimension: number
   if (thresholds === null) return;
   const lists: Ranked[][] = [];
   for (const { vector, known } of await drawQueries(sql, store, dimension)) {
-    const parameters = [vectorText(vector), codeText(codeOf(vector, thresholds)), `{${known}}`];
+    const parameters = [unitText(vector), codeText(codeOf(vector, thresholds)), `{${known}}`];
     const found = store.placements.map((placement) =>
       sql.unsafe<{ distance: number }[]>(neighbours(store, dimension, placement), parameters),
     );
@@ -91,8 +91,8 @@ function unit(vector: Float32Array): Float32Array {
 
 /** The chunks of a placement in the order of the graph. Parameters: vector, code, chunks that are left out. */
 function neighbours(store: ProjectStore, dimension: number, placement: number): string {
-  return `SELECT embedding <=> $1::vector(${dimension}) AS distance FROM (
-      SELECT chunk_id, embedding FROM ${store.tables.chunks(dimension)} WHERE placement = ${placement}
+  return `SELECT distance FROM (
+      SELECT chunk_id, half <#> $1::halfvec(${dimension}) AS distance FROM ${store.tables.chunks(dimension)} WHERE placement = ${placement}
       ORDER BY code <~> $2::bit(${codeLength(dimension)}) LIMIT ${LIST_LENGTH}) nearest
     WHERE chunk_id <> ALL($3::uuid[])`;
 }

@@ -14,6 +14,8 @@ import type { ProjectStore } from "./store.ts";
 
 /** Further processes that build a graph, as far as the server's settings allow them. */
 const VECTOR_GRAPH_WORKERS = 8;
+/** Twice pgvector's default: searches find the same with fewer steps, and building takes half as long again. */
+const VECTOR_GRAPH_EF_CONSTRUCTION = 128;
 
 interface TableRow {
   readonly project_id: string;
@@ -84,7 +86,8 @@ export class Maintenance {
     // By its size alone the table would get too few of them, because its vectors are stored beside it.
     await patient.unsafe(`ALTER TABLE ${table} SET (parallel_workers = ${VECTOR_GRAPH_WORKERS})`);
     await patient.unsafe(
-      `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)`,
+      `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)
+        WITH (ef_construction = ${VECTOR_GRAPH_EF_CONSTRUCTION})`,
     );
     // Searches would be divided, too.
     await patient.unsafe(`ALTER TABLE ${table} RESET (parallel_workers)`);

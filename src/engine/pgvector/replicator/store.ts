@@ -49,6 +49,9 @@ export function byPlacement(
 /** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
 const VECTOR_COPY_BYTES = 1_048_576;
 
+/** A page of 8 KiB holds a row with a code and elements of 2 bytes up to this dimension. */
+const VECTOR_INLINE_DIMENSION = 3_072;
+
 const CHUNK_COLUMNS = [
   ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
 ] as const;
@@ -252,12 +255,15 @@ export class ProjectStore {
       await tx.unsafe(`
         CREATE TABLE IF NOT EXISTS ${name} (
           placement integer NOT NULL, chunk_id uuid NOT NULL, file_version_id uuid NOT NULL,
-          code bit(${codeLength(dimension)}), embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
+          code bit(${codeLength(dimension)}),
+          half halfvec(${dimension}) GENERATED ALWAYS AS (l2_normalize(embedding)::halfvec(${dimension})) STORED,
+          embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
           PRIMARY KEY (placement, chunk_id)
         ) WITH (toast_tuple_target = 128)`);
-      // Codes are compared for many rows and stay beside them; vectors and texts are read for few.
+      // What is compared stays in the row as far as a page holds it. Vectors and texts are read for hits only.
+      const half = dimension <= VECTOR_INLINE_DIMENSION ? "PLAIN" : "EXTERNAL";
       await tx.unsafe(`
-        ALTER TABLE ${name} ALTER COLUMN code SET STORAGE PLAIN,
+        ALTER TABLE ${name} ALTER COLUMN code SET STORAGE PLAIN, ALTER COLUMN half SET STORAGE ${half},
           ALTER COLUMN embedding SET STORAGE EXTERNAL`);
       await tx.unsafe(`CREATE INDEX ON ${name} (placement, file_version_id)`);
       if (this.distributed) await distribute(tx, name, this.tables.versions);
