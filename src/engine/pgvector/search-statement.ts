@@ -14,8 +14,11 @@ import type { CopyTables } from "./tables.ts";
 /** The CPU time of a candidate of the graph, relative to comparing one more code of a scan. */
 const VECTOR_GRAPH_STEP_COST = 12;
 
-/** `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found. */
-export const VECTOR_GRAPH_EF = 80;
+/**
+ * `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found, which costs nearly as much
+ * again, so it is more than most searches of a whole table need.
+ */
+export const VECTOR_GRAPH_EF = 120;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";

@@ -15,10 +15,10 @@ export const VECTOR_RECALIBRATED_GROWTH = 2;
 const VECTOR_CALIBRATION_QUERIES = 100;
 const VECTOR_CALIBRATION_MIXED = 0.5;
 /** The share of the nearest chunks that candidates hold, on average: mixtures are harder than what users ask. */
-const VECTOR_CALIBRATION_RECALL = 0.98;
-/** Candidates are multiples of this number, and more than one step of the graph's scan finds. */
+const VECTOR_CALIBRATION_RECALL = 0.96;
+/** Candidates are multiples of this number. */
 const VECTOR_CANDIDATES_STEP = 20;
-const VECTOR_CANDIDATES_LEAST = 80;
+const VECTOR_CANDIDATES_LEAST = 40;
 
 const LIST_LENGTH = SEARCH_LIMIT_MAX * VECTOR_CANDIDATES_PER_HIT;
 
