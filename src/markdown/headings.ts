@@ -80,7 +80,7 @@ export class HeadingScanner {
     this.#previous = { start: end, end };
   }
 
-  /** Notes a line that is no markup. */
+  /** Notes a line without markup. */
   #pass(start: number, end: number): void {
     this.#previous = { start: this.#fence === null ? start : end, end };
   }

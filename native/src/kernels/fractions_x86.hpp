@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// A bit for each character that is no digit.
+/// A bit for each character other than a digit.
 static inline uint32_t nonDigitsIn(__m256i chars) {
   const __m256i values = _mm256_sub_epi8(chars, _mm256_set1_epi8('0'));
   const __m256i bounded = _mm256_min_epu8(values, _mm256_set1_epi8(9));

@@ -14,7 +14,7 @@ import type { ProjectStore } from "./store.ts";
 
 /** Further processes that build a graph, as far as the server's settings allow them. */
 const VECTOR_GRAPH_WORKERS = 8;
-/** Twice pgvector's default: searches find the same with fewer steps, and building takes half as long again. */
+/** Twice pgvector's default: searches find the same with fewer steps. */
 const VECTOR_GRAPH_EF_CONSTRUCTION = 128;
 
 interface TableRow {
