@@ -41,7 +41,7 @@ export const MEASURED = {
   queue: measured(0.025, "s", "work that waits in the queue of a node", "ARCHITECTURE.md"),
   connections: measured(29, "connections", "of a node to PostgreSQL", OWN),
   commits: measured(219, "commits/s", "changes of scopes by 16 projects", OWN),
-  pgvectorSearch: measured(3.95, "ms", "PostgreSQL's CPU, 24,000 x 768, graph", "docs/pgvector.md"),
+  pgvectorSearch: measured(3.95, "ms", "PostgreSQL's CPU, 24,000 x 768, graph", "docs/capacity.md"),
   pgvectorFrom: measured(24_000, "vectors", "size at which it was measured", "docs/pgvector.md"),
   pgvectorStored: measured(5_300, "vectors/s", "stored by the leader", "docs/pgvector.md"),
   pgvectorGraph: measured(400, "bytes", "graph over codes, per vector of 768", "docs/pgvector.md"),

@@ -5,7 +5,8 @@
 #include <immintrin.h>
 
 #include <bit>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 
 #include "common/narrow.hpp"
 
@@ -32,7 +33,7 @@ static inline uint64_t sixteenDigits(const char* digits, int count) {
   return (both & 0xffffffff) * 100000000 + (both >> 32);
 }
 
-/// Parses a fraction that ends before `comma`. False for any other form, or when it takes more precision.
+/// Parses a fraction that ends before `comma`. False for any other form, and where rounding needs more digits.
 static inline bool parseFraction(const char* at, const char* comma, float& value) {
   at += *at == ' ';
   const bool negative = *at == '-';
