@@ -87,6 +87,7 @@ interface Testing {
   runKernel(set: string, operation: "dot" | "dot4Bit" | "dotLevels", ...operands: Operands): number;
   runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
+  runKernel(set: string, operation: "roundToBytes", ...operands: Operands): Int8Array<ArrayBuffer>;
   constants(): Constants;
   /** What native code reads of Markdown: its plain text, and its headings with their lines. */
   plainText(markdown: string): string;

@@ -50,6 +50,7 @@ test("the document is sent compressed to who accepts it, and only if it has chan
   }
   const without = await get({ "accept-encoding": "gzip, br;q=0" });
   expect(without.headers.get("content-encoding")).toBe("gzip");
+  expect(String(gunzipSync(await without.bytes()))).toBe(text);
   // Different bytes have different tags.
   expect(new Set(tags).size).toBe(3);
   const same = { "accept-encoding": "identity", "if-none-match": tags[0] as string };

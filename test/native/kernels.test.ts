@@ -70,7 +70,8 @@ test("the portable kernels run everywhere, and an unsupported set is refused", (
     RangeError,
   );
   const odd = new Uint8Array(68);
-  for (const operation of ["dot", "dot4Bit", "dotLevels", "dot1Bit", "hadamard"] as const) {
+  const operations = ["dot", "dot4Bit", "dotLevels", "dot1Bit", "hadamard", "roundToBytes"];
+  for (const operation of operations) {
     expect(() => testing.runKernel("portable", operation as "dot", odd, odd)).toThrow(TypeError);
   }
 });
@@ -158,6 +159,36 @@ for (const set of sets) {
             const dot = testing.runKernel(set, "dot", bytesOf(a), bytesOf(b));
             expect(Math.abs(dot - truth)).toBeLessThanOrEqual(magnitude * 1e-12);
             expect(dot).toBe(testing.runKernel("portable", "dot", bytesOf(a), bytesOf(b)));
+          },
+        ),
+      );
+    });
+
+    test(`${set} roundToBytes rounds to whole numbers within the bounds and adds them up`, () => {
+      fc.assert(
+        fc.property(
+          lengths(8, 4096),
+          fc.constantFrom(0, 4, 30),
+          fc.constantFrom([-8, 7] as const, [-127, 127] as const),
+          fc.double({ min: 0.01, max: 100, noNaN: true }),
+          seeds,
+          (length, magnitude, [min, max], step, seed) => {
+            const values = makeFloats(length, magnitude, randomNumbers(seed));
+            const inverse = Math.fround(1 / step);
+            const truth = Array.from(values, (value) => {
+              const scaled = Math.min(Math.max(Math.fround(value * inverse), min), max);
+              return Math.trunc(Math.fround(scaled + 128.5)) - 128;
+            });
+            const parameters = Float32Array.of(inverse, min, max);
+            const out = testing.runKernel(
+              set,
+              "roundToBytes",
+              bytesOf(values),
+              bytesOf(parameters),
+            );
+            expect(Array.from(out.subarray(0, length))).toEqual(truth);
+            const sum = new DataView(out.buffer).getInt32(length, true);
+            expect(sum).toBe(truth.reduce((total, whole) => total + whole, 0));
           },
         ),
       );

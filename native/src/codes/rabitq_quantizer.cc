@@ -100,20 +100,6 @@ static inline uint64_t gatherBits(uint64_t bytes) {
   return ((bytes & 0x0101010101010101ull) * 0x0102040810204080ull) >> 56;
 }
 
-/// Rounds `values / step` to whole numbers in [min, max] and returns their sum.
-static int32_t roundToBytes(const float* values, uint32_t count, float inverseStep, float min,
-                            float max, int8_t* out) {
-  // Without branches and sums, the loop is one of vectors.
-  for (uint32_t i = 0; i < count; i++) {
-    const float bounded = std::min(std::max(values[i] * inverseStep, min), max);
-    // Truncation rounds towards zero; on the shifted, positive value it rounds down.
-    out[i] = static_cast<int8_t>(static_cast<int32_t>(bounded + 128.5f) - 128);
-  }
-  int32_t total = 0;
-  for (uint32_t i = 0; i < count; i++) total += out[i];
-  return total;
-}
-
 void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) const {
   static thread_local std::vector<float> residuals;
   static thread_local std::vector<int8_t> rounded;
@@ -128,7 +114,7 @@ void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) co
   const float rms = out.residualLength / std::sqrt(static_cast<float>(dimension_));
   out.step = OPTIMAL_STEP * rms;
   const float inverseStep = rms > 0 ? 1 / out.step : 0;
-  out.total = roundToBytes(residuals.data(), dimension_, inverseStep, -8, 7, rounded.data());
+  out.total = kernels().roundToBytes(residuals.data(), dimension_, inverseStep, -8, 7, rounded.data());
   out.planes.resize(QUERY_PLANES * words());
   uint8_t* planes = reinterpret_cast<uint8_t*>(out.planes.data());
   for (uint32_t byte = 0; byte < dimension_ / 8; byte++) {
@@ -143,7 +129,7 @@ void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) co
   out.byteStep = rms * BYTE_STEP;
   const float inverseByteStep = rms > 0 ? 1 / out.byteStep : 0;
   out.byteTotal =
-      roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
+      kernels().roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
 }
 
 float RabitqQuantizer::byteError(const float* prepared, const QuantizedQuery& query) const {

@@ -5,12 +5,9 @@
 
 namespace tessera {
 
-/// Not functions, so that sorting does not call them.
+/// Not a function, so that sorting does not call it.
 static constexpr auto isBetter = [](const Candidate& a, const Candidate& b) {
   return a.estimate > b.estimate;
-};
-static constexpr auto isWorse = [](const Candidate& a, const Candidate& b) {
-  return a.estimate < b.estimate;
 };
 
 /// The errors of two estimates rarely add up: the margin of their difference is that of one times the
@@ -47,43 +44,55 @@ class Cutoff {
   std::vector<float> best_;
 };
 
+/// Orders candidates by bound, best first, but only as far as is cheap: a few of almost the same bound stay as they are.
+void orderRoughly(std::vector<Candidate>& candidates) {
+  static constexpr size_t BUCKETS = 64;
+  static thread_local std::vector<Candidate> ordered;
+  if (candidates.empty()) return;
+  const auto [low, high] = std::minmax_element(candidates.rbegin(), candidates.rend(), isBetter);
+  const float best = low->estimate, range = best - high->estimate;
+  const float scale = range > 0 ? (BUCKETS - 1) / range : 0;
+  const auto bucketOf = [&](const Candidate& entry) {
+    return static_cast<size_t>((best - entry.estimate) * scale);
+  };
+  size_t ends[BUCKETS + 1] = {0};
+  for (const Candidate& entry : candidates) ends[bucketOf(entry) + 1]++;
+  for (size_t i = 0; i < BUCKETS; i++) ends[i + 1] += ends[i];
+  ordered.resize(candidates.size());
+  for (const Candidate& entry : candidates) ordered[ends[bucketOf(entry)]++] = entry;
+  candidates.swap(ordered);
+}
+
 }  // namespace
 
 size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
                          double minScore, size_t limit, std::vector<Candidate>& candidates) {
-  static constexpr size_t BATCH = 8;
+  /// Candidates whose codes are on their way from memory.
+  static constexpr size_t AHEAD = 16;
   const Column& codes = quantized.codes4Bit;
   Cutoff cutoff(minScore, limit);
-  // In front is a heap with the highest bound on top, then the batch whose codes are on their way from
-  // memory, then what was reranked.
-  auto heapEnd = candidates.end();
-  auto reranked = candidates.end();
-  std::make_heap(candidates.begin(), heapEnd, isWorse);
-  const auto takeBatch = [&] {
-    for (size_t i = 0; i < BATCH && heapEnd != candidates.begin(); i++) {
-      if (candidates.front().estimate < cutoff.minScore()) return;
-      std::pop_heap(candidates.begin(), heapEnd--, isWorse);
-      prefetch(codes.row(heapEnd->node), codes.rowBytes());
+  size_t taken = 0, ranked = 0;
+  const auto rankUntil = [&](size_t end) {
+    for (; ranked < end; ranked++) {
+      Candidate& entry = candidates[ranked];
+      entry.estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry.node));
+      cutoff.add(entry.estimate - SURE_SHARE * margin4Bit(quantized, query, entry.node));
     }
   };
-  takeBatch();
-  while (heapEnd != reranked) {
-    const auto batch = heapEnd;
-    const auto batchEnd = reranked;
-    takeBatch();
-    for (auto entry = batch; entry != batchEnd; ++entry) {
-      entry->estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry->node));
-      cutoff.add(entry->estimate - SURE_SHARE * margin4Bit(quantized, query, entry->node));
-    }
-    reranked = batch;
+  orderRoughly(candidates);
+  for (size_t i = 0; i < candidates.size(); i++) {
+    if (candidates[i].estimate < cutoff.minScore()) continue;
+    candidates[taken++] = candidates[i];
+    prefetch(codes.row(candidates[taken - 1].node), codes.rowBytes());
+    if (taken == ranked + AHEAD) rankUntil(ranked + 1);
   }
-  candidates.erase(candidates.begin(), reranked);
-  const size_t read = candidates.size();
+  rankUntil(taken);
+  candidates.resize(taken);
   std::erase_if(candidates, [&](const Candidate& entry) {
     return entry.estimate + margin4Bit(quantized, query, entry.node) < cutoff.minScore();
   });
   std::sort(candidates.begin(), candidates.end(), isBetter);
-  return read;
+  return taken;
 }
 
 }  // namespace tessera

@@ -31,13 +31,12 @@ void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized
                      const QuantizedQuery& query, const float* vector, double inverseNorm,
                      const std::vector<Candidate>& candidates, Score score, MinScore minScore) {
   const uint32_t dimension = vectors.dimension();
-  const size_t bytes = dimension * sizeof(float);
-  if (!candidates.empty()) prefetch(vectors.vector(candidates[0].node), bytes);
+  if (!candidates.empty()) vectors.prefetchVector(candidates[0].node);
   for (size_t i = 0; i < candidates.size(); i++) {
     const uint32_t node = candidates[i].node;
     if (candidates[i].estimate + margin4Bit(quantized, query, node) < minScore()) continue;
     const float* row = vectors.vector(node);
-    if (i + 1 < candidates.size()) prefetch(vectors.vector(candidates[i + 1].node), bytes);
+    if (i + 1 < candidates.size()) vectors.prefetchVector(candidates[i + 1].node);
     const double dot = kernels().dot(vector, row, dimension);
     score(node, cosineOf(dot, inverseNorm, vectors.inverseNorm(node)));
   }

@@ -95,11 +95,8 @@ class Shard {
 
   ShardStats stats() const;
 
-  /// Reads ahead what finds the chunks of a node and scales its score.
-  void prefetchChunks(uint32_t node) const {
-    vectors_.prefetchInverseNorm(node);
-    prefetch(&heads_.at(node), sizeof(uint32_t));
-  }
+  /// Reads ahead what finds the chunks of a node.
+  void prefetchChunks(uint32_t node) const { prefetch(&heads_.at(node), sizeof(uint32_t)); }
 
   /// Calls `visit(row)` for the chunks of a node, newest first.
   template <typename Visit>

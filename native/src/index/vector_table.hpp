@@ -22,8 +22,10 @@ class VectorTable {
   }
   /// One over the length of the vector.
   double inverseNorm(uint32_t node) const { return inverseNorms_.at(node); }
-  void prefetchInverseNorm(uint32_t node) const {
+  /// Reads ahead a vector and its length.
+  void prefetchVector(uint32_t node) const {
     prefetch(&inverseNorms_.at(node), sizeof(double));
+    prefetch(vectors_.row(node), vectors_.rowBytes());
   }
 
   /// A hash of the bytes of a vector.

@@ -31,6 +31,10 @@ struct Kernels {
   /// Walsh-Hadamard transform in place, unscaled. `length` is a power of two, at least 32.
   void (*hadamard)(float* values, size_t length);
 
+  /// Rounds `values * inverseStep` to whole numbers in [min, max], which are at least -128 and at most 127, and returns
+  /// their sum. `length` is a multiple of 8 and at most 4096.
+  int32_t (*roundToBytes)(const float* values, size_t length, float inverseStep, float min, float max, int8_t* out);
+
   /// Parses elements of a JSON array from `at` on, as long as they have the form of nearly all elements of
   /// vectors: at most one space, a sign or none, a zero, a point, up to 23 digits, and a comma. Moves `at` behind
   /// the comma of the last one and returns their number, `most` at most. It may stop before any element.

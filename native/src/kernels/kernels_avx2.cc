@@ -86,6 +86,6 @@ static int32_t dotLevelsAvx2(const uint8_t* a, const uint8_t* b, size_t length) 
 }
 
 const Kernels avx2Kernels{"avx2",        dotCommon,      dot1BitAvx2,      dot4BitAvx2,
-                          dotLevelsAvx2, hadamardCommon, parseFractionsX86};
+                          dotLevelsAvx2, hadamardCommon, roundToBytesCommon, parseFractionsX86};
 
 }  // namespace tessera

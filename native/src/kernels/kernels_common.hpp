@@ -70,6 +70,26 @@ static void hadamardCommon(float* values, size_t length) {
   for (size_t half = 8; half < length; half *= 2) butterflies(values, length, half);
 }
 
+static int32_t roundToBytesCommon(const float* values, size_t length, float inverseStep, float min, float max,
+                                  int8_t* out) {
+  typedef int32_t Lanes __attribute__((vector_size(32)));
+  typedef int8_t Bytes __attribute__((vector_size(8)));
+  Lanes sums = {0};
+  for (size_t i = 0; i < length; i += 8) {
+    Floats scaled;
+    __builtin_memcpy(&scaled, values + i, sizeof scaled);
+    scaled *= inverseStep;
+    const Floats floored = scaled > min ? scaled : Floats{} + min;
+    const Floats bounded = floored < max ? floored : Floats{} + max;
+    // Truncation rounds towards zero; on the shifted, positive value it rounds down.
+    const Lanes whole = __builtin_convertvector(bounded + 128.5f, Lanes) - 128;
+    const Bytes bytes = __builtin_convertvector(whole, Bytes);
+    __builtin_memcpy(out + i, &bytes, sizeof bytes);
+    sums += whole;
+  }
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   uint64_t value;
   __builtin_memcpy(&value, bytes + word * 8, 8);

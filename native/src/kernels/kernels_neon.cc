@@ -28,6 +28,6 @@ static void dot1BitNeon(const uint8_t* const* codes, size_t count, const uint64_
 }
 
 const Kernels neonKernels{"neon",        dotCommon,       dot1BitNeon,    dot4BitCommon,
-                          dotLevelsCommon, hadamardCommon, parseNoFractions};
+                          dotLevelsCommon, hadamardCommon, roundToBytesCommon, parseNoFractions};
 
 }  // namespace tessera

@@ -5,6 +5,6 @@ namespace tessera {
 
 const Kernels portableKernels{"portable",      dotCommon,       dot1BitCommon,
                               dot4BitCommon,   dotLevelsCommon, hadamardCommon,
-                              parseNoFractions};
+                              roundToBytesCommon, parseNoFractions};
 
 }  // namespace tessera

@@ -82,6 +82,20 @@ struct Run {
     return result;
   }
 
+  /// The bytes, and their sum in four more. On the right are the step's inverse and the bounds.
+  Napi::Value roundToBytes() const {
+    const size_t length = left.length / sizeof(float);
+    require(left.length % (8 * sizeof(float)) == 0 && right.length == 3 * sizeof(float) &&
+            length <= MAX_DIMENSION);
+    Operand values(left), parameters(right);
+    const float* given = parameters.as<float>();
+    auto result = Napi::Int8Array::New(env, length + sizeof(int32_t));
+    const int32_t sum = set.roundToBytes(values.as<float>(), length, given[0], given[1], given[2],
+                                         result.Data());
+    std::memcpy(result.Data() + length, &sum, sizeof sum);
+    return result;
+  }
+
   Napi::Value dot4Bit() const {
     require(left.length * 2 == right.length && right.length % 64 == 0);
     Operand code(left), query(right);
@@ -121,6 +135,7 @@ Napi::Value runKernel(const Napi::CallbackInfo& info) {
   const Run run{info.Env(), set, bytesArgument(info, 2, "left"), bytesArgument(info, 3, "right")};
   if (operation == "dot") return run.dot();
   if (operation == "hadamard") return run.hadamard();
+  if (operation == "roundToBytes") return run.roundToBytes();
   if (operation == "dot4Bit") return run.dot4Bit();
   if (operation == "dotLevels") return run.dotLevels();
   if (operation == "dot1Bit") return run.dot1Bit();

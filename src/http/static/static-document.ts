@@ -52,7 +52,7 @@ export class StaticDocument {
     headers["content-type"] = this.type;
     if (coding === undefined) return responseOf(this.body, { headers });
     headers["content-encoding"] = coding;
-    return responseOf(await this.#bytesIn(coding), { headers });
+    return responseOf((await this.#bytesIn(coding)).slice(), { headers });
   }
 
   #bytesIn(coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
