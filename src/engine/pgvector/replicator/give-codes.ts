@@ -2,10 +2,11 @@ import type { Sql } from "../../../db/client.ts";
 import { VECTOR_CODED_MIN_ROWS } from "../../../shared/limits.ts";
 import { codeLength, codeOf, codeText, thresholdsOf, vectorOfBytes } from "../codes.ts";
 import { SCHEMA } from "../tables.ts";
+import { bytesOf } from "./create-chunks.ts";
 import type { ProjectStore } from "./store.ts";
 
-/** Vectors whose mean is the thresholds of a table's codes. */
-const VECTOR_THRESHOLDS_SAMPLE = 2_000;
+/** Vectors that the thresholds of a table's codes divide evenly. */
+export const VECTOR_THRESHOLDS_SAMPLE = 2_000;
 /** Rows that are given codes by one statement. */
 const VECTOR_CODE_BATCH = 500;
 
@@ -26,11 +27,11 @@ async function codeTable(sql: Sql, store: ProjectStore, dimension: number): Prom
   await store.write(async (tx) => {
     await tx`
       UPDATE ${tx(SCHEMA)}.tables SET thresholds_id = gen_random_uuid(),
-        thresholds = ${new Uint8Array(thresholds.buffer)}
+        thresholds = ${bytesOf(thresholds)}
       WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
   // Rows that are added from now on have a code.
-  store.setThresholds(dimension, thresholds);
+  store.setThresholds(dimension, thresholds, false);
   for (const placement of store.placements) {
     while (await codeBatch(sql, store, { dimension, placement, thresholds }));
   }
@@ -39,6 +40,7 @@ async function codeTable(sql: Sql, store: ProjectStore, dimension: number): Prom
       UPDATE ${tx(SCHEMA)}.tables SET coded = true
       WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
+  store.setThresholds(dimension, thresholds, true);
 }
 
 interface CodedPart {

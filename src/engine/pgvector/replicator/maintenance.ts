@@ -158,25 +158,9 @@ export class Maintenance {
           AND NOT EXISTS (SELECT 1 FROM ${this.sql(tables.scopes)} s
             WHERE s.placement = ${placement} AND s.file_version_id = v.id)`;
       const ids = rows.filter(({ old }) => old).map(({ id }) => id);
-      if (ids.length > 0) await this.#removeVersions(store, placement, ids);
+      if (ids.length > 0) await store.removeVersions(ids);
       isClean &&= ids.length === rows.length;
     }
     return isClean;
-  }
-
-  async #removeVersions(store: ProjectStore, placement: number, ids: string[]): Promise<void> {
-    await store.write(async (tx) => {
-      await tx`
-        DELETE FROM ${tx(store.tables.versions)}
-        WHERE placement = ${placement} AND id = ANY(${ids}::uuid[])`;
-      for (const dimension of store.dimensions()) {
-        const { count } = await tx`
-          DELETE FROM ${tx(store.tables.chunks(dimension))}
-          WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
-        await tx`
-          UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
-          WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
-      }
-    });
   }
 }

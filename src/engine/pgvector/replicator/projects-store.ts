@@ -1,7 +1,8 @@
 import type { Queryable, Sql, Transaction } from "../../../db/client.ts";
 import { DIMENSIONS, VECTOR_CLEAN_INTERVAL_MS } from "../../../shared/limits.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
-import { distribute, fence, ProjectStore } from "./store.ts";
+import { distribute } from "./create-chunks.ts";
+import { fence, ProjectStore } from "./store.ts";
 
 /** Values of the distribution column among which placements in shards of their own are found. */
 const VECTOR_SHARDS_PROBED = 8_192;

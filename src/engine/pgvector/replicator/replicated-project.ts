@@ -5,6 +5,7 @@ import type { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { ProjectIndexer } from "../../indexing/projects/project-indexer.ts";
 import { IndexingEnded, type ProjectSink } from "../../indexing/projects/project-sink.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
+import { drawVectors } from "./draw-vectors.ts";
 import { giveCodes } from "./give-codes.ts";
 import { type CopyRole, isStored } from "./projects-store.ts";
 import { changeOf, dropScope, replaceScope, type ScopeChange } from "./scope-store.ts";
@@ -35,6 +36,8 @@ export class ReplicatedProject implements ProjectSink {
   readonly announcedSlices = 1;
   readonly indexer: ProjectIndexer;
   #store: Promise<ProjectStore> | undefined;
+  /** The versions that the current step adds, or some of them. */
+  #unknown: readonly string[] = [];
   /** What the current step is to change in each scope. */
   readonly #changes = new Map<string, ScopeChange>();
   /** Everything that writes to the project runs one after the other. */
@@ -53,7 +56,20 @@ export class ReplicatedProject implements ProjectSink {
 
   async exclusively(step: () => Promise<void>): Promise<void> {
     try {
-      await this.context.projects(() => this.#serial(step));
+      await this.context.projects(() =>
+        this.#serial(async () => {
+          const store = () => this.#store?.then((opened) => opened.settled());
+          try {
+            await step();
+            await store();
+          } catch (error) {
+            // A further attempt does not overlap with this one, and looks for what this one has left.
+            await store()?.catch(() => {});
+            this.#store = undefined;
+            throw error;
+          }
+        }),
+      );
     } catch (error) {
       if (!(error instanceof LostLeadership)) throw error;
       this.context.lost();
@@ -80,11 +96,16 @@ export class ReplicatedProject implements ProjectSink {
     const { changes, sql } = this.context;
     // Of announced versions the project may be gone, and must not get tables again.
     if (scopeId === undefined && (await changes.scopesOf(this.id)) === null) return [];
-    const store = await this.#opened();
-    if (scopeId === undefined) return await store.unknown(versions);
-    const change = await changeOf(sql, store, scopeId, versions);
-    this.#changes.set(scopeId, change);
-    return await store.unknown(change.added);
+    const store = await this.#settled();
+    let added = versions;
+    if (scopeId !== undefined) {
+      const change = await changeOf(sql, store, scopeId, versions);
+      this.#changes.set(scopeId, change);
+      ({ added } = change);
+    }
+    const unknown = await store.unknown(added);
+    this.#unknown = unknown;
+    return unknown;
   }
 
   limited<T>(_isBulk: boolean, work: () => Promise<T>): Promise<T> {
@@ -95,19 +116,24 @@ export class ReplicatedProject implements ProjectSink {
     const { log, reader } = this.context;
     const store = await this.#opened();
     const counts = new VersionCounts();
-    for (const chunk of await store.addChunks(reader.chunks(versions), counts)) {
+    store.prepare(versions);
+    const sample = (dimension: number) => drawVectors(reader, this.#unknown, dimension);
+    for (const chunk of await store.addChunks(reader.chunks(versions), counts, sample)) {
       log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
     }
     // At once, because rows that are added without a code are written twice.
-    await giveCodes(this.context.sql, store);
-    await store.addVersions(counts);
+    if (!store.isCoded) {
+      await store.settled();
+      await giveCodes(this.context.sql, store);
+    }
+    store.addVersions(counts);
     this.context.changed(this.id);
   }
 
   /** Scopes name the versions already, so they are added again at once. */
   async readAgain(versions: readonly string[]): Promise<void> {
     if (!(await this.#isStored())) return;
-    const store = await this.#opened();
+    const store = await this.#settled();
     const unknown = new Set(await store.unknown(versions));
     const known = versions.filter((version) => !unknown.has(version));
     if (known.length === 0) return;
@@ -119,7 +145,7 @@ export class ReplicatedProject implements ProjectSink {
     const change = this.#changes.get(scopeId) as ScopeChange;
     this.#changes.delete(scopeId);
     const size = new Set(versions).size;
-    await replaceScope(this.context.sql, await this.#opened(), scopeId, size, change);
+    await replaceScope(this.context.sql, await this.#settled(), scopeId, size, change);
     this.context.changed(this.id);
   }
 
@@ -132,6 +158,13 @@ export class ReplicatedProject implements ProjectSink {
 
   #isStored(): Promise<boolean> {
     return isStored(this.context.sql, this.id, this.role);
+  }
+
+  /** The tables, after all that was added is stored. */
+  async #settled(): Promise<ProjectStore> {
+    const store = await this.#opened();
+    await store.settled();
+    return store;
   }
 
   #opened(): Promise<ProjectStore> {

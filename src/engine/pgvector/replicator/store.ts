@@ -1,11 +1,13 @@
-import type { Queryable, Sql, Transaction } from "../../../db/client.ts";
+import type { Sql, Transaction } from "../../../db/client.ts";
+import { VECTOR_CODED_MIN_ROWS } from "../../../shared/limits.ts";
 import { readAhead } from "../../../shared/read-ahead.ts";
 import { floatsOf } from "../../../shared/vector.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow, EmptyVersionRow } from "../../indexing/versions/version-index.ts";
-import { codeLength, codeOf } from "../codes.ts";
+import { codeOf, thresholdsOf } from "../codes.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
 import { CopyRows, copyRows } from "./binary-copy.ts";
+import { createChunks } from "./create-chunks.ts";
 import type { VersionCounts } from "./version-counts.ts";
 
 /** Another process has become the leader; this one must not write any more. */
@@ -49,22 +51,23 @@ export function byPlacement(
 /** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
 const VECTOR_COPY_BYTES = 1_048_576;
 
-/** A page of 8 KiB holds a row with a code and elements of 2 bytes up to this dimension. */
-const VECTOR_INLINE_DIMENSION = 3_072;
-
 const CHUNK_COLUMNS = [
   ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
 ] as const;
 
 interface TableState {
+  /** Null while rows are added without a code. */
   readonly thresholds: Float32Array | null;
+  /** Every row has a code. */
+  readonly coded: boolean;
 }
+
+/** Draws vectors of a dimension from those that are to be stored. */
+type Sample = (dimension: number) => Promise<readonly Float32Array[]>;
 
 /** Rows of one dimension and placement that have been read and not written. */
 interface Pending {
   readonly dimension: number;
-  readonly placement: number;
-  readonly ids: string[];
   readonly rows: CopyRows;
 }
 
@@ -75,6 +78,13 @@ interface Pending {
 export class ProjectStore {
   readonly tables: ReturnType<typeof tablesOf>;
   readonly #dimensions = new Map<number, TableState>();
+  /**
+   * Versions may be stored in part, by an attempt that was interrupted. Not in tables that were created since: a
+   * store that has failed is opened again.
+   */
+  #hasLeftovers = false;
+  /** What has been read and is not stored yet. */
+  #writing = Promise.resolve();
 
   constructor(
     private readonly sql: Sql,
@@ -96,11 +106,16 @@ export class ProjectStore {
 
   /** Reads what an earlier leader has left. */
   async open(): Promise<void> {
-    const rows = await this.sql<{ dimension: number; thresholds: Uint8Array | null }[]>`
-      SELECT dimension, thresholds FROM ${this.sql(SCHEMA)}.tables WHERE copy_id = ${this.copyId}`;
-    for (const { dimension, thresholds } of rows) {
+    const rows = await this.sql<
+      { dimension: number; thresholds: Uint8Array | null; coded: boolean }[]
+    >`
+      SELECT dimension, thresholds, coded FROM ${this.sql(SCHEMA)}.tables
+      WHERE copy_id = ${this.copyId}`;
+    this.#hasLeftovers = rows.length > 0;
+    for (const { dimension, thresholds, coded } of rows) {
       this.#dimensions.set(dimension, {
         thresholds: thresholds === null ? null : floatsOf(thresholds),
+        coded,
       });
     }
   }
@@ -109,8 +124,13 @@ export class ProjectStore {
     return [...this.#dimensions.keys()];
   }
 
-  setThresholds(dimension: number, thresholds: Float32Array): void {
-    this.#dimensions.set(dimension, { thresholds });
+  /** False while a table has rows without a code. */
+  get isCoded(): boolean {
+    return [...this.#dimensions.values()].every(({ coded }) => coded);
+  }
+
+  setThresholds(dimension: number, thresholds: Float32Array, coded: boolean): void {
+    this.#dimensions.set(dimension, { thresholds, coded });
   }
 
   /** Those of the versions that are not stored completely. */
@@ -132,67 +152,81 @@ export class ProjectStore {
     return this.#dimensions.get(dimension)?.thresholds ?? null;
   }
 
+  /** Removes what an interrupted attempt has left of versions that are not stored completely. */
+  prepare(versions: readonly string[]): void {
+    if (this.#hasLeftovers) this.#writeNext(() => this.removeVersions(versions));
+  }
+
   /**
-   * Stores chunks: the next ones are read while some are written. Those that are stored already are replaced
-   * by the same: file versions never change.
+   * Stores chunks: the next ones are read while some are written, and the last ones are still being written when it
+   * returns.
    * @returns the ids of chunks that no search could score
    */
   async addChunks(
     batches: AsyncIterable<ReadonlyArray<ChunkRow | EmptyVersionRow>>,
     counts: VersionCounts,
+    sample: Sample,
   ): Promise<readonly string[]> {
     const unusable: string[] = [];
     let pending = new Map<string, Pending>();
     let bytes = 0;
-    let writing = Promise.resolve();
     const write = async () => {
-      await writing;
-      writing = this.#insertAll([...pending.values()]);
-      // It is awaited by the next call, before which reading may fail.
-      writing.catch(() => {});
+      await this.#writing;
+      const groups = [...pending.values()];
+      this.#writeNext(() => Promise.all(groups.map((group) => this.#insert(group))));
       pending = new Map();
       bytes = 0;
     };
-    try {
-      for await (const rows of readAhead(batches)) {
-        for (const row of rows) {
-          counts.note(row.file_version_id);
-          if (row.id === null) continue;
-          const vector = vectorOf(row);
-          if (vector === null) {
-            unusable.push(row.id);
-            continue;
-          }
-          await this.#ensureTable(row.dimension);
-          bytes += this.#addTo(pending, row, vector);
-          counts.add(row.file_version_id, row.dimension);
+    for await (const rows of readAhead(batches)) {
+      for (const row of rows) {
+        counts.note(row.file_version_id);
+        if (row.id === null) continue;
+        const vector = vectorOf(row);
+        if (vector === null) {
+          unusable.push(row.id);
+          continue;
         }
-        if (bytes >= VECTOR_COPY_BYTES) await write();
+        await this.#ensureTable(row.dimension, sample);
+        bytes += this.#addTo(pending, row, vector);
+        counts.add(row.file_version_id, row.dimension);
       }
-      await write();
-    } finally {
-      // Also after a failure: a further attempt must not overlap with this one.
-      await writing;
+      if (bytes >= VECTOR_COPY_BYTES) await write();
     }
+    await write();
     return unusable;
   }
 
-  /** Notes that all chunks of these versions are stored. */
-  async addVersions(counts: VersionCounts): Promise<void> {
-    await this.write(async (tx) => {
-      for (const [placement, ids] of byPlacement(counts.versions, this.placements)) {
-        if (ids.length === 0) continue;
-        const sizes = ids.map((id) => `{${counts.of(id).join(",")}}`);
-        await tx`
-          INSERT INTO ${tx(this.tables.versions)} (placement, id, counts)
-          SELECT ${placement}::int, u.id, u.counts::int[]
-          FROM unnest(${ids}::uuid[], ${sizes}::text[]) AS u (id, counts)
-          ON CONFLICT DO NOTHING`;
-      }
-    });
+  /** Notes that all chunks of these versions are stored, as soon as they are. */
+  addVersions(counts: VersionCounts): void {
+    this.#writeNext(() => this.write((tx) => this.#insertVersions(tx, counts)));
   }
 
-  /** Removes versions and their chunks, so that they can be added as they are now. */
+  /** Resolves when everything that was added is stored. Throws what has failed, once. */
+  async settled(): Promise<void> {
+    const writing = this.#writing;
+    this.#writing = Promise.resolve();
+    await writing;
+  }
+
+  #writeNext(work: () => Promise<unknown>): void {
+    this.#writing = this.#writing.then(async () => void (await work()));
+    // The next one who waits for it reports a failure; until then it must not count as unhandled.
+    this.#writing.catch(() => {});
+  }
+
+  async #insertVersions(tx: Transaction, counts: VersionCounts): Promise<void> {
+    for (const [placement, ids] of byPlacement(counts.versions, this.placements)) {
+      if (ids.length === 0) continue;
+      const sizes = ids.map((id) => `{${counts.of(id).join(",")}}`);
+      await tx`
+        INSERT INTO ${tx(this.tables.versions)} (placement, id, counts)
+        SELECT ${placement}::int, u.id, u.counts::int[]
+        FROM unnest(${ids}::uuid[], ${sizes}::text[]) AS u (id, counts)
+        ON CONFLICT DO NOTHING`;
+    }
+  }
+
+  /** Removes versions and their chunks, also of those that are stored in part. */
   async removeVersions(versions: readonly string[]): Promise<void> {
     const { tables } = this;
     await this.write(async (tx) => {
@@ -205,6 +239,7 @@ export class ProjectStore {
           const { count } = await tx`
             DELETE FROM ${tx(tables.chunks(dimension))}
             WHERE placement = ${placement} AND file_version_id = ANY(${ids}::uuid[])`;
+          if (count === 0) continue;
           await tx`
             UPDATE ${tx(SCHEMA)}.tables SET rows = rows - ${count}
             WHERE copy_id = ${this.copyId} AND dimension = ${dimension}`;
@@ -218,10 +253,9 @@ export class ProjectStore {
     const { id, dimension, file_version_id } = row;
     const placement = placementOf(file_version_id, this.placements);
     const key = `${dimension} ${placement}`;
-    const group = pending.get(key) ?? { dimension, placement, ids: [], rows: new CopyRows() };
+    const group = pending.get(key) ?? { dimension, rows: new CopyRows() };
     pending.set(key, group);
     const thresholds = this.thresholdsOf(dimension);
-    group.ids.push(id);
     const { rows } = group;
     const before = rows.length;
     rows.row(CHUNK_COLUMNS.length).int4(placement).uuid(id).uuid(file_version_id);
@@ -231,47 +265,26 @@ export class ProjectStore {
     return rows.length - before;
   }
 
-  async #insertAll(groups: readonly Pending[]): Promise<void> {
-    await Promise.all(groups.map((group) => this.#insert(group)));
-  }
-
-  async #insert({ dimension, placement, ids, rows }: Pending): Promise<void> {
+  async #insert({ dimension, rows }: Pending): Promise<void> {
     const table = this.tables.chunks(dimension);
     await this.write(async (tx) => {
-      // An attempt that was interrupted may have left some of them.
-      const { count } = await tx`
-        DELETE FROM ${tx(table)} WHERE placement = ${placement} AND chunk_id = ANY(${ids}::uuid[])`;
       await copyRows(tx, table, CHUNK_COLUMNS, rows);
       await tx`
-        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.count - count}
+        UPDATE ${tx(SCHEMA)}.tables SET rows = rows + ${rows.count}
         WHERE copy_id = ${this.copyId} AND dimension = ${dimension}`;
     });
   }
 
-  async #ensureTable(dimension: number): Promise<void> {
+  /** Creates the table of a dimension unless it is there. Rows have codes from the first on if the sample suffices. */
+  async #ensureTable(dimension: number, sample: Sample): Promise<void> {
     if (this.#dimensions.has(dimension)) return;
-    await this.write(async (tx) => {
-      const name = this.tables.chunks(dimension);
-      await tx.unsafe(`
-        CREATE TABLE IF NOT EXISTS ${name} (
-          placement integer NOT NULL, chunk_id uuid NOT NULL, file_version_id uuid NOT NULL,
-          code bit(${codeLength(dimension)}),
-          half halfvec(${dimension}) GENERATED ALWAYS AS (l2_normalize(embedding)::halfvec(${dimension})) STORED,
-          embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
-          PRIMARY KEY (placement, chunk_id)
-        ) WITH (toast_tuple_target = 128)`);
-      // What is compared stays in the row as far as a page holds it. Vectors and texts are read for hits only.
-      const half = dimension <= VECTOR_INLINE_DIMENSION ? "PLAIN" : "EXTERNAL";
-      await tx.unsafe(`
-        ALTER TABLE ${name} ALTER COLUMN code SET STORAGE PLAIN, ALTER COLUMN half SET STORAGE ${half},
-          ALTER COLUMN embedding SET STORAGE EXTERNAL`);
-      await tx.unsafe(`CREATE INDEX ON ${name} (placement, file_version_id)`);
-      if (this.distributed) await distribute(tx, name, this.tables.versions);
-      await tx`
-        INSERT INTO ${tx(SCHEMA)}.tables (copy_id, dimension)
-        VALUES (${this.copyId}, ${dimension}) ON CONFLICT DO NOTHING`;
-    });
-    this.#dimensions.set(dimension, { thresholds: null });
+    const vectors = await sample(dimension);
+    const thresholds = vectors.length < VECTOR_CODED_MIN_ROWS ? null : thresholdsOf(vectors);
+    const { copyId, tables, distributed } = this;
+    await this.write((tx) =>
+      createChunks(tx, { copyId, tables, distributed, dimension, thresholds }),
+    );
+    this.#dimensions.set(dimension, { thresholds, coded: thresholds !== null });
   }
 }
 
@@ -282,9 +295,4 @@ export class ProjectStore {
 export async function fence(tx: Transaction, epoch: number): Promise<void> {
   const [row] = await tx`SELECT 1 FROM ${tx(SCHEMA)}.state WHERE epoch = ${epoch} FOR KEY SHARE`;
   if (row === undefined) throw new LostLeadership();
-}
-
-/** Distributes a table in as many shards, and in the same places, as another one. */
-export async function distribute(tx: Queryable, table: string, beside: string): Promise<void> {
-  await tx`SELECT create_distributed_table(${table}::regclass, 'placement', colocate_with => ${beside})`;
 }
