@@ -24,6 +24,10 @@ test("the plan follows from the size of the scope and its share of the table", (
   expect(planFor(contents, 10)).toBe("graph");
   expect(planFor({ ...contents, chunks: 25_000 }, 10)).toBe("graph");
   expect(planFor({ ...contents, chunks: 5_000 }, 10)).toBe("scan");
+  const measured = { ...contents, candidates: [40, 200] };
+  expect(planFor({ ...measured, chunks: 10_000 }, 10)).toBe("graph");
+  expect(planFor({ ...measured, chunks: 5_000 }, 10)).toBe("scan");
+  expect(planFor({ ...measured, chunks: 10_000, placements: [0, 1, 2, 3] }, 10)).toBe("scan");
   expect(planFor({ ...contents, rows: 1_000_000, chunks: 100_000 }, 10)).toBe("graph");
   expect(planFor({ ...contents, rows: 1_000_000, chunks: 99_999 }, 10)).toBe("scan");
   expect(planFor({ ...contents, graph: false }, 10)).toBe("scan");
