@@ -49,7 +49,7 @@ export function byPlacement(
 }
 
 /** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
-const VECTOR_COPY_BYTES = 1_048_576;
+const VECTOR_COPY_BYTES = 4_194_304;
 
 const CHUNK_COLUMNS = [
   ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
