@@ -28,8 +28,8 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
 const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
 const LENGTH_MESSAGE = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
-/** Twice what the longest vector takes in base64. */
-const BASE64_MAX_CHARS = 2 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
+/** Twice what the longest vector takes in base64: four characters for three of its bytes. */
+const BASE64_MAX_CHARS = 2 * 4 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
 
 const checkOptions = validator(SearchOptions);
 
