@@ -12,7 +12,7 @@ const measured = (value: number, unit: string, what: string, where: string): Mea
 
 const SIZING = "docs/operations.md, Sizing";
 const OWN = "bench/capacity/README.md, Measured for this";
-const MODEL = "docs/capacity.md, The model";
+const PGVECTOR = "docs/pgvector.md";
 
 export const MEASURED = {
   hotPerElement: measured(0.625, "bytes", "codes, per element of a vector", SIZING),
@@ -23,12 +23,12 @@ export const MEASURED = {
   textPerDocument: measured(3_482, "bytes", "text index, per document", SIZING),
   process: measured(89_128_960, "bytes", "process beside its indexes", "bench/nodes/README.md"),
   indexShare: measured(0.6, "share", "memory that indexes may use by default", "README.md"),
-  request: measured(0.233, "ms", "CPU of a search beside its walk", "bench/peers, bench/recall"),
-  walk: measured(0.3, "ms", "walk among 24,996 vectors of 768, text", MODEL),
-  walkFrom: measured(24_996, "vectors", "size at which the walk was measured", MODEL),
+  request: measured(0.074, "ms", "CPU of a search beside its native part", OWN),
+  walk: measured(0.167, "ms", "native part among 24,996 vectors of 768, text", OWN),
+  walkFrom: measured(24_996, "vectors", "size at which that was measured", OWN),
   smallGrowth: measured(0.16, "exponent", "CPU of a graph, 15,000 to 60,000", "docs/operations.md"),
   largeGrowth: measured(0.415, "exponent", "estimates, 250,000 to 500,000", "ARCHITECTURE.md"),
-  dimensionGrowth: measured(0.42, "share", "more CPU for 1,536 elements than for 768", OWN),
+  dimensionGrowth: measured(0.28, "share", "more CPU for 1,536 elements than for 768", OWN),
   mainThread: measured(0.052, "ms", "all threads, plain read over HTTP", "bench/rest/README.md"),
   readPerSecond: measured(
     4_000,
@@ -40,21 +40,21 @@ export const MEASURED = {
   requestWait: measured(15, "s", "a request waits for its project", "ARCHITECTURE.md"),
   queue: measured(0.025, "s", "work that waits in the queue of a node", "ARCHITECTURE.md"),
   connections: measured(29, "connections", "of a node to PostgreSQL", OWN),
-  commits: measured(219, "commits/s", "changes of scopes by 16 projects", OWN),
-  pgvectorSearch: measured(3.95, "ms", "PostgreSQL's CPU, 24,000 x 768, graph", "docs/capacity.md"),
-  pgvectorFrom: measured(24_000, "vectors", "size at which it was measured", "docs/pgvector.md"),
-  pgvectorStored: measured(5_300, "vectors/s", "stored by the leader", "docs/pgvector.md"),
-  pgvectorGraph: measured(400, "bytes", "graph over codes, per vector of 768", "docs/pgvector.md"),
-  pgvectorRescored: measured(100, "vectors", "compared in full, per placement", "docs/pgvector.md"),
+  commits: measured(1_476, "commits/s", "changes of scopes by 16 projects", OWN),
+  pgvectorSearch: measured(2.84, "ms", "PostgreSQL's CPU, 24,000 x 768, graph", PGVECTOR),
+  pgvectorFrom: measured(24_000, "vectors", "size at which it was measured", PGVECTOR),
+  pgvectorStored: measured(10_000, "vectors/s", "stored by the leader", PGVECTOR),
+  pgvectorGraph: measured(595, "bytes", "graph over codes, per vector of 768", PGVECTOR),
+  pgvectorRead: measured(50, "reads", "40 rows and 10 vectors, per placement", PGVECTOR),
 } as const;
 
 /** CPU of a search by the share of the project's vectors in its scope, to that of all (README of this folder). */
 export const SCOPE_CPU: readonly (readonly [share: number, factor: number])[] = [
   [1, 1],
-  [0.5, 0.9],
-  [0.1, 1.07],
-  [0.02, 1.3],
-  [0.005, 0.43],
+  [0.5, 0.85],
+  [0.1, 1.29],
+  [0.02, 1.57],
+  [0.005, 0.6],
 ];
 
 export const figure = (name: keyof typeof MEASURED): number => MEASURED[name].value;

@@ -19,7 +19,7 @@ import { type NodeFleet, peaksOf, sizeNodes } from "./nodes.ts";
 import { OPTIONS as MODEL, type Options as Model } from "./options.ts";
 import { total } from "./placement.ts";
 import type { Limit, Sized } from "./sizing.ts";
-import { placementCpu, sizeVectorServers, type VectorFleet } from "./vectors.ts";
+import { placementCpu, rowBytes, sizeVectorServers, type VectorFleet } from "./vectors.ts";
 import { drawProjects, type Project } from "./workload.ts";
 
 const STEPS = "1x100000,10x100000,10x1000000,100x1000000,1000x1000000";
@@ -122,7 +122,8 @@ function takeVectors(vectors: number, options: Options): VectorFigures {
   const { placements, serverGib, nodes, nodeGib } = sized.fleet;
   const cpu = placements * placementCpu(vectors / placements);
   const gib = SERVER_COPIES * placements * serverGib + nodes * nodeGib;
-  const diskBytes = stored(vectors, options) * (DATABASES + SERVER_COPIES);
+  const rows = SERVER_COPIES * vectors * rowBytes(options.dimension);
+  const diskBytes = stored(vectors, options) * DATABASES + rows;
   return {
     ...{ name: String(vectors), cpu, ...sized },
     ...costOf({ gib, diskBytes, rate: options.rate, cpu }, DATABASES, options),

@@ -33,13 +33,17 @@ export function placementCpu(vectors: number): number {
   return (figure("pgvectorSearch") * growth) / 1_000;
 }
 
+/** Bytes of a row: the vector in single and half precision, three bits per element, and the chunk. */
+export const rowBytes = (dimension: number): number =>
+  (4 + 2 + 3 / 8) * dimension + figure("databasePerVector");
+
 /** The servers' limits, of which each placement answers every search. */
 function serverLimits(vectors: number, fleet: VectorFleet, options: Options): Limit<VectorFleet>[] {
   const { placements, serverGib } = fleet;
   const own = vectors / placements;
-  // What was measured had one bit per element; codes have three now.
-  const codes = figure("pgvectorGraph") * (options.dimension / 768) + options.dimension / 4;
-  const row = 4 * options.dimension + figure("databasePerVector");
+  // A code has three bits per element; the rest of a node does not depend on the dimension.
+  const codes = figure("pgvectorGraph") + ((options.dimension - 768) * 3) / 8;
+  const row = rowBytes(options.dimension);
   const cached = Math.min(1, pageBytes(serverGib) / (own * row));
   const larger = serverGib < options.largest ? { ...fleet, serverGib: serverGib * 2 } : undefined;
   const parts = placements < PLACEMENTS_MAX ? { ...fleet, placements: placements * 2 } : larger;
@@ -55,7 +59,7 @@ function serverLimits(vectors: number, fleet: VectorFleet, options: Options): Li
     {
       ...{ name: "disk reads of a placement", remedy: "more placements" },
       ...{
-        use: (options.rate * figure("pgvectorRescored") * (1 - cached)) / options.reads,
+        use: (options.rate * figure("pgvectorRead") * (1 - cached)) / options.reads,
         grown: either,
       },
     },

@@ -445,9 +445,9 @@ describe("the simulation of fleets", () => {
     expect(projects.map(({ vectors, rate }) => [vectors, rate])).toEqual(
       Array(2).fill([24_996, 10]),
     );
-    // 736 bytes and a quarter of a document each, 0.233 ms for a request and 0.3 for its walk.
+    // 736 bytes and a quarter of a document each, 0.074 ms for a request and 0.167 for its walk.
     expect(projects[0]?.hot).toBeCloseTo(24_996 * (736 + 3_482 / 4), 3);
-    expect(cpu).toBeCloseTo(0.000_533, 9);
+    expect(cpu).toBeCloseTo(0.000_241, 9);
     expect(counted).toBeCloseTo(2 * 24_996 * (736 + 3_482 / 4 + 3_822), 3);
     const disk = 2 * 24_996 * (736 + 3_482 / 4 + 3_822 + 5_072);
     expect(perHour).toBeCloseTo(gib * (0.004 + 0.03 / 8) + (disk / 1e9) * (0.1 / 730), 9);
@@ -487,7 +487,7 @@ describe("the simulation of fleets", () => {
     const { vectors } = await measure(capacity, options);
     const [small = fail(), large = fail()] = vectors;
     expect(small.fleet.placements).toBe(1);
-    expect(small.cpu).toBeCloseTo(0.00395, 9);
+    expect(small.cpu).toBeCloseTo(0.00284, 9);
     expect(large.fleet.placements).toBeGreaterThan(1);
     expect(large.cpu / large.fleet.placements).toBeGreaterThan(small.cpu);
     expect(large.open.map(({ name }) => name)).toEqual(["the first fill"]);
