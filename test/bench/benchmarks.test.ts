@@ -487,7 +487,7 @@ describe("the simulation of fleets", () => {
     const { vectors } = await measure(capacity, options);
     const [small = fail(), large = fail()] = vectors;
     expect(small.fleet.placements).toBe(1);
-    expect(small.cpu).toBeCloseTo(0.00284, 9);
+    expect(small.cpu).toBeCloseTo(0.00306, 9);
     expect(large.fleet.placements).toBeGreaterThan(1);
     expect(large.cpu / large.fleet.placements).toBeGreaterThan(small.cpu);
     expect(large.open.map(({ name }) => name)).toEqual(["the first fill"]);
