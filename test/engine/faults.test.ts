@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
 import { tablesOf } from "../../src/engine/pgvector/tables.ts";
+import { addRelease } from "../../support/accounts.ts";
 import { startApi, startApiProcess } from "../../support/api/api.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import {
+  attach,
+  chunkOf,
+  randomVector,
+  release,
+  writeVersion,
+} from "../../support/api/versions.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { startEngineServer } from "./server.ts";
@@ -92,6 +99,25 @@ test("a first fill writes each row once, also when a kill interrupts it", async 
   expect(before.filter(({ place }) => !after.has(place))).toEqual([]);
   const exact = await look(world, second, query, { effort: "exact" });
   expect(idsOf(exact)).toEqual(best(chunks, query, 10));
+});
+
+test("a scope that changes during a first fill shares file versions with it, and each row is written once", async () => {
+  const source = await startApi({ env: { SEARCH_ENGINE: "embedded" } });
+  const world = await worldOf(source);
+  const { sql, project } = world;
+  const versions = await writeFiles(world, textVectors(INTERRUPTED_CHUNKS, 32));
+  const filling = await startApiProcess({ beside: source, env: { LOG_LEVEL: "warn" } });
+  const stored = async () => {
+    const [row] = await sql<{ rows: number }[]>`
+      SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
+    return row?.rows ?? 0;
+  };
+  await eventually(stored, (rows) => rows > 0);
+  const { id } = await addRelease(sql, project, "v1");
+  await release(sql, project, id, versions);
+  await untilComplete({ ...world, api: filling });
+  expect(await stored()).toBe(INTERRUPTED_CHUNKS);
+  expect(filling.server.logs()).not.toContain("cannot index a scope");
 });
 
 test("a node that starts again finds what has changed meanwhile", async () => {

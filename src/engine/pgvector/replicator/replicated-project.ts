@@ -116,9 +116,11 @@ export class ReplicatedProject implements ProjectSink {
     const { log, reader } = this.context;
     const store = await this.#opened();
     const counts = new VersionCounts();
-    store.prepare(versions);
+    // A scope that preempted this one may have added some of them.
+    const unknown = await store.unknown(versions);
+    store.prepare(unknown);
     const sample = (dimension: number) => drawVectors(reader, this.#unknown, dimension);
-    for (const chunk of await store.addChunks(reader.chunks(versions), counts, sample)) {
+    for (const chunk of await store.addChunks(reader.chunks(unknown), counts, sample)) {
       log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
     }
     // At once, because rows that are added without a code are written twice.

@@ -1,7 +1,8 @@
 import type { Sql } from "../../../db/client.ts";
 import { DIMENSIONS } from "../../../shared/limits.ts";
 import { OPEN_END, SCHEMA } from "../tables.ts";
-import { byPlacement, IncompleteScope, type ProjectStore } from "./store.ts";
+import { byPlacement } from "./placements.ts";
+import { IncompleteScope, type ProjectStore } from "./store.ts";
 
 /** The difference between what a scope holds and what it is to hold, by file version. */
 export interface ScopeChange {

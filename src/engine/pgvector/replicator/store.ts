@@ -8,6 +8,7 @@ import { codeOf, thresholdsOf } from "../codes.ts";
 import { SCHEMA, tablesOf } from "../tables.ts";
 import { CopyRows, copyRows } from "./binary-copy.ts";
 import { createChunks } from "./create-chunks.ts";
+import { byPlacement, placementOf } from "./placements.ts";
 import type { VersionCounts } from "./version-counts.ts";
 
 /** Another process has become the leader; this one must not write any more. */
@@ -29,23 +30,6 @@ export async function whileLeading(work: () => Promise<void>): Promise<boolean> 
 /** The rows of the engine's database are not those that were just written. */
 export class IncompleteScope extends Error {
   override readonly message = "a scope lacks file versions that were written; writing it again";
-}
-
-/** Where a file version is stored: the same placement for its chunks and for its rows in scopes. */
-function placementOf(versionId: string, placements: readonly number[]): number {
-  // The last digits of a uuid are random in every version of the format.
-  const slot = Number.parseInt(versionId.slice(-8), 16) % placements.length;
-  return placements[slot] as number;
-}
-
-/** File versions by the placement that stores them. Placements without any are included. */
-export function byPlacement(
-  versions: readonly string[],
-  placements: readonly number[],
-): Map<number, string[]> {
-  const groups = new Map(placements.map((placement) => [placement, [] as string[]]));
-  for (const version of versions) groups.get(placementOf(version, placements))?.push(version);
-  return groups;
 }
 
 /** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
@@ -173,7 +157,7 @@ export class ProjectStore {
     const write = async () => {
       await this.#writing;
       const groups = [...pending.values()];
-      this.#writeNext(() => Promise.all(groups.map((group) => this.#insert(group))));
+      this.#writeNext(() => this.#insertAll(groups));
       pending = new Map();
       bytes = 0;
     };
@@ -263,6 +247,13 @@ export class ProjectStore {
     else rows.bit(codeOf(vector, thresholds));
     rows.vector(vector).text(renderChunk(row));
     return rows.length - before;
+  }
+
+  async #insertAll(groups: readonly Pending[]): Promise<void> {
+    const inserts = groups.map((group) => this.#insert(group));
+    // None goes on when another one has failed.
+    await Promise.allSettled(inserts);
+    await Promise.all(inserts);
   }
 
   async #insert({ dimension, rows }: Pending): Promise<void> {

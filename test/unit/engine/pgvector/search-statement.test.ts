@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { byPlacement } from "../../../../src/engine/pgvector/replicator/store.ts";
+import { byPlacement } from "../../../../src/engine/pgvector/replicator/placements.ts";
 import {
   candidatesFor,
   planFor,
