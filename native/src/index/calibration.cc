@@ -156,7 +156,7 @@ bool Calibration::measure(size_t limit) {
   if (!far) return false;
   // Queries may be farther from the data than any probe, so they have at least the default window.
   const float least = SearchEffort{}.window[limit].far;
-  effort_.window[limit] = {near->window, std::max({near->window, far->window, least}),
+  effort_.window[limit] = {near->window, std::max(far->window, least),
                            (*middle)->lastEstimate};
   effort_.estimates[limit] = static_cast<float>((near->estimates + far->estimates) / 2);
   effort_.sufficient[limit] = near->recall >= SUFFICIENT_RECALL;
