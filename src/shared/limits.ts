@@ -135,8 +135,8 @@ export const SEARCH_BATCH_MAX_MS = 2;
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /**
  * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
- * rest go to workers. So much does for the searches of 16 clients; `bench/overload/inline.ts` measures what it does
- * to other requests.
+ * rest go to workers. This is enough for the searches of 16 clients; `bench/overload/inline.ts` measures what it
+ * does to other requests.
  */
 export const SEARCH_INLINE_DEFAULT_MS = 2;
 export const SEARCH_INLINE_MAX_MS = 100;

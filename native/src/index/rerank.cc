@@ -1,6 +1,7 @@
 #include "index/rerank.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace tessera {
@@ -49,11 +50,12 @@ void orderRoughly(std::vector<Candidate>& candidates) {
   static constexpr size_t BUCKETS = 64;
   static thread_local std::vector<Candidate> ordered;
   if (candidates.empty()) return;
-  const auto [low, high] = std::minmax_element(candidates.rbegin(), candidates.rend(), isBetter);
-  const float best = low->estimate, range = best - high->estimate;
-  const float scale = range > 0 ? (BUCKETS - 1) / range : 0;
+  const auto [first, last] = std::minmax_element(candidates.begin(), candidates.end(), isBetter);
+  const float best = first->estimate, range = best - last->estimate;
+  if (!(range > 0) || !std::isfinite(range)) return;
+  // A share of the range is at most 1, however small the range is, so no place is outside.
   const auto bucketOf = [&](const Candidate& entry) {
-    return static_cast<size_t>((best - entry.estimate) * scale);
+    return static_cast<size_t>((best - entry.estimate) / range * (BUCKETS - 1));
   };
   size_t ends[BUCKETS + 1] = {0};
   for (const Candidate& entry : candidates) ends[bucketOf(entry) + 1]++;
@@ -72,21 +74,19 @@ size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
   const Column& codes = quantized.codes4Bit;
   Cutoff cutoff(minScore, limit);
   size_t taken = 0, ranked = 0;
-  const auto rankUntil = [&](size_t end) {
-    for (; ranked < end; ranked++) {
-      Candidate& entry = candidates[ranked];
-      entry.estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry.node));
-      cutoff.add(entry.estimate - SURE_SHARE * margin4Bit(quantized, query, entry.node));
-    }
+  const auto rankNext = [&] {
+    Candidate& entry = candidates[ranked++];
+    entry.estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry.node));
+    cutoff.add(entry.estimate - SURE_SHARE * margin4Bit(quantized, query, entry.node));
   };
   orderRoughly(candidates);
   for (size_t i = 0; i < candidates.size(); i++) {
     if (candidates[i].estimate < cutoff.minScore()) continue;
     candidates[taken++] = candidates[i];
     prefetch(codes.row(candidates[taken - 1].node), codes.rowBytes());
-    if (taken == ranked + AHEAD) rankUntil(ranked + 1);
+    if (taken == ranked + AHEAD) rankNext();
   }
-  rankUntil(taken);
+  while (ranked < taken) rankNext();
   candidates.resize(taken);
   std::erase_if(candidates, [&](const Candidate& entry) {
     return entry.estimate + margin4Bit(quantized, query, entry.node) < cutoff.minScore();

@@ -52,7 +52,8 @@ static inline __m128i totalsOf(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i abcd =
       _mm512_add_epi64(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xdd));
   const __m512i folded = _mm512_add_epi64(abcd, _mm512_shuffle_i64x2(abcd, abcd, 0xb1));
-  return _mm256_castsi256_si128(_mm512_cvtepi64_epi32(_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 4, 5, 0, 0, 0, 0), folded)));
+  const __m512i order = _mm512_setr_epi64(0, 1, 4, 5, 0, 0, 0, 0);
+  return _mm256_castsi256_si128(_mm512_cvtepi64_epi32(_mm512_permutexvar_epi64(order, folded)));
 }
 
 template <size_t WORDS>
@@ -66,7 +67,9 @@ static void dot1BitFixed(const uint8_t* const* codes, size_t count, const uint64
                                     query.dot(codes[i + 2]), query.dot(codes[i + 3]));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(sums + i), totals);
   }
-  for (; i < count; i++) sums[i] = static_cast<int32_t>(_mm512_reduce_add_epi64(query.dot(codes[i])));
+  for (; i < count; i++) {
+    sums[i] = static_cast<int32_t>(_mm512_reduce_add_epi64(query.dot(codes[i])));
+  }
 }
 
 static void dot1BitAvx512(const uint8_t* const* codes, size_t count, const uint64_t* planes,
