@@ -22,9 +22,10 @@ static constexpr float MIXTURE_WEIGHTS[] = {0.5f, 1.0f};
 /// estimates, and queries then find less than probes, whose neighbours were linked around them.
 static constexpr float WINDOW_FACTORS[] = {0.15f, 0.2f, 0.3f, 0.4f, 0.55f, 0.7f,
                                            0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
-/// The mean recall of probes that a window must reach. Queries of a few words need a little more than
-/// probes, so it is above the 0.99 that they are to have.
-static constexpr float TARGET_RECALL = 0.9935f;
+/// The mean recall of probes that a window must reach, for each of EFFORT_LIMITS. Queries of a few words
+/// need a little more than probes, and the more the longer their list is, so it is above the 0.99 that
+/// they are to have.
+static constexpr float TARGET_RECALL[] = {0.9935f, 0.9955f};
 /// The recall of the probes that are near to the data without which searches scan instead.
 static constexpr float SUFFICIENT_RECALL = 0.96f;
 /// A gain in recall that is not worth a wider window, where none reaches the target: the neighbours of a
@@ -118,16 +119,17 @@ std::optional<Calibration::Trial> Calibration::tryWindow(Probes probes, size_t l
 }
 
 std::optional<Calibration::Trial> Calibration::tune(Probes probes, size_t limit) {
+  const float target = TARGET_RECALL[limit];
   std::vector<Trial> trials;
   for (const float factor : WINDOW_FACTORS) {
     const auto trial = tryWindow(probes, limit, SearchEffort{}.window[limit].near * factor);
     if (!trial) return std::nullopt;
     trials.push_back(*trial);
-    if (trial->recall < TARGET_RECALL) continue;
+    if (trial->recall < target) continue;
     if (trials.size() == 1) return trial;
     const Trial& before = trials[trials.size() - 2];
-    const double share = (TARGET_RECALL - before.recall) / (trial->recall - before.recall);
-    return Trial{interpolated(before.window, trial->window, share), TARGET_RECALL,
+    const double share = (target - before.recall) / (trial->recall - before.recall);
+    return Trial{interpolated(before.window, trial->window, share), target,
                  interpolated(before.estimates, trial->estimates, share)};
   }
   float best = 0;
