@@ -8,7 +8,7 @@
 namespace tessera {
 
 /// The window of the search for a node: narrower than that of most queries, so that these reach it too.
-static constexpr float WINDOW = 0.1f;
+static constexpr float WINDOW = 0.05f;
 /// Members that the search for a node wants.
 static constexpr size_t LIMIT = 10;
 /// Most nodes are seen within so many estimates; only the others are searched for to the end.
