@@ -63,7 +63,7 @@ export interface DatabaseOptions {
  * No caller waits longer than the deadlines of DatabaseOptions.patience. During an outage statements
  * are rejected at once, until a probe is answered. The driver is patched (patches/): in the released version, a connection
  * that breaks inside a transaction ends the whole process, or the rest of the transaction runs on
- * the next connection, outside of any transaction.
+ * the next connection, outside of any transaction, and a COPY that PostgreSQL refuses is never answered.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const { deadlines, suspectMs, patienceMs } =
