@@ -3,7 +3,7 @@ import {
   VECTOR_CANDIDATES_MIN,
   VECTOR_CANDIDATES_PER_HIT,
   VECTOR_DISTANCE_ERROR,
-  VECTOR_GRAPH_MIN_SHARE,
+  VECTOR_GRAPH_STEPS_MAX,
   VECTOR_HALF_ERROR,
   VECTOR_RESCORE_MAX,
 } from "../../shared/limits.ts";
@@ -13,7 +13,8 @@ import type { CopyTables } from "./tables.ts";
 
 /**
  * The CPU time of a candidate of the graph, relative to comparing one more code of a scan. Measured: 17 to 30 among
- * 20,000 vectors of 768 dimensions, 13 to 28 among 50,000 of 1,536.
+ * 20,000 vectors of 768 dimensions, 13 to 28 among 50,000 of 1,536, 28 to 33 among 200,000 and 11 to 18 among 1,000,000
+ * of 768.
  */
 const VECTOR_GRAPH_STEP_COST = 24;
 
@@ -51,16 +52,16 @@ export function candidatesFor(limit: number, measured: readonly number[] | null)
 }
 
 /**
- * Chooses by the size of the scope. In a graph that holds much more than the scope, most steps lead to
- * chunks outside of it: the search takes as many more steps, and the recall suffers.
+ * Chooses by the size of the scope and the expected cost. In a graph that holds much more than the scope, most steps
+ * lead to chunks outside of it, so the search takes as many more.
  */
 export function planFor(contents: ScopeContents, limit: number): VectorPlan {
   const { thresholds, chunks, rows, graph, placements } = contents;
   // Answers from so few chunks count all that reach the threshold.
   if (thresholds === null || chunks <= candidatesFor(limit, null)) return "exact";
-  if (!graph || chunks < rows * VECTOR_GRAPH_MIN_SHARE) return "scan";
   const candidates = candidatesFor(limit, contents.candidates);
   const steps = Math.max(VECTOR_GRAPH_EF, candidates * (rows / chunks));
+  if (!graph || steps > VECTOR_GRAPH_STEPS_MAX) return "scan";
   return steps * VECTOR_GRAPH_STEP_COST < chunks / placements.length ? "graph" : "scan";
 }
 

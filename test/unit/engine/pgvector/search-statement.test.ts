@@ -28,11 +28,27 @@ test("the plan follows from the size of the scope and its share of the table", (
   expect(planFor({ ...measured, chunks: 10_000 }, 10)).toBe("graph");
   expect(planFor({ ...measured, chunks: 5_000 }, 10)).toBe("scan");
   expect(planFor({ ...measured, chunks: 10_000, placements: [0, 1, 2, 3] }, 10)).toBe("scan");
-  expect(planFor({ ...contents, rows: 1_000_000, chunks: 100_000 }, 10)).toBe("graph");
-  expect(planFor({ ...contents, rows: 1_000_000, chunks: 99_999 }, 10)).toBe("scan");
   expect(planFor({ ...contents, graph: false }, 10)).toBe("scan");
   expect(planFor({ ...contents, chunks: candidatesFor(10, null) }, 10)).toBe("exact");
   expect(planFor({ ...contents, thresholds: null }, 10)).toBe("exact");
+});
+
+test("in a larger table the graph serves smaller shares of it, as far as its scan goes", () => {
+  const smallest = (rows: number, candidates: readonly number[], limit: number) => {
+    const isGraph = (chunks: number) =>
+      planFor({ ...contents, rows, chunks, candidates }, limit) === "graph";
+    let [none, all] = [0, rows];
+    while (all - none > 1) {
+      const chunks = Math.floor((none + all) / 2);
+      if (isGraph(chunks)) all = chunks;
+      else none = chunks;
+    }
+    return all / rows;
+  };
+  expect(smallest(50_000, [40, 200], 10)).toBeCloseTo(0.139, 3);
+  expect(smallest(200_000, [40, 200], 10)).toBeCloseTo(0.069, 3);
+  expect(smallest(1_000_000, [40, 200], 10)).toBeCloseTo(0.031, 3);
+  expect(smallest(1_000_000_000, [40, 2_000], SEARCH_LIMIT_MAX)).toBeCloseTo(0.1, 3);
 });
 
 test("a search compares as many candidates as were measured for its limit, or a bound before that", () => {
