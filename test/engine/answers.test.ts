@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { recalibrate } from "../../src/engine/pgvector/catalogue.ts";
 import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
@@ -149,4 +150,16 @@ test("both engines give the same answers, byte for byte except for the time", as
     ),
     { numRuns: 60 },
   );
+});
+
+test("searches of a table in which live ones find too little compare twice as many candidates", async () => {
+  const read = async () => {
+    const [row] = await sql<{ candidates: number[] }[]>`
+      SELECT candidates FROM tessera_vectors.tables WHERE calibrated_rows IS NOT NULL`;
+    return row?.candidates;
+  };
+  const before = (await read()) as number[];
+  await recalibrate(sql, { projectId: project.id, dimension: DIMENSION });
+  const after = await eventually(read, (candidates) => candidates !== undefined);
+  expect(after).toEqual(before.map((candidates) => 2 * candidates));
 });

@@ -102,7 +102,7 @@ export async function noteRecall(
     WHERE dimension = ${dimension} AND copy_id = ${servingCopy(sql, projectId)}`;
 }
 
-/** Lets the leader measure again how many candidates searches of a table need. */
+/** Lets the leader give searches of a table more candidates. */
 export async function recalibrate(
   sql: Queryable,
   { projectId, dimension }: TableRef,

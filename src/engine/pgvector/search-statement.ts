@@ -42,13 +42,12 @@ export function statementLimit(limit: number): number {
  * @param measured what CALIBRATED_LIMITS need; null until it has been measured
  */
 export function candidatesFor(limit: number, measured: readonly number[] | null): number {
+  const most = Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
   const [few, many] = CALIBRATED_LIMITS;
   const [forFew, forMany] = measured ?? [];
-  if (forFew === undefined || forMany === undefined) {
-    return Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
-  }
+  if (forFew === undefined || forMany === undefined) return most;
   const share = Math.max(0, (limit - few) / (many - few));
-  return Math.ceil(forFew + share * Math.max(0, forMany - forFew));
+  return Math.min(most, Math.ceil(forFew + share * Math.max(0, forMany - forFew)));
 }
 
 /**

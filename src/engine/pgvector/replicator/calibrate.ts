@@ -1,11 +1,7 @@
 import type { Sql } from "../../../db/client.ts";
-import {
-  SEARCH_LIMIT_MAX,
-  VECTOR_CANDIDATES_MIN,
-  VECTOR_CANDIDATES_PER_HIT,
-} from "../../../shared/limits.ts";
+import { SEARCH_LIMIT_MAX, VECTOR_CANDIDATES_PER_HIT } from "../../../shared/limits.ts";
 import { codeLength, codeOf, codeText, unitText, vectorOfBytes } from "../codes.ts";
-import { CALIBRATED_LIMITS } from "../search-statement.ts";
+import { CALIBRATED_LIMITS, candidatesFor } from "../search-statement.ts";
 import { SCHEMA } from "../tables.ts";
 import type { ProjectStore } from "./store.ts";
 
@@ -36,7 +32,8 @@ interface Query {
 
 /**
  * Measures how many candidates searches of a table need, by searches with as many as any may ever have, and stores
- * it.
+ * it. If it was asked for because live searches find too little, these are harder than those of the measurement, and
+ * get twice as many as before.
  */
 export async function calibrate(sql: Sql, store: ProjectStore, dimension: number): Promise<void> {
   const thresholds = store.thresholdsOf(dimension);
@@ -56,7 +53,10 @@ export async function calibrate(sql: Sql, store: ProjectStore, dimension: number
   await store.write(async (tx) => {
     await tx`
       UPDATE ${tx(SCHEMA)}.tables
-      SET candidates = ${candidates}::integer[], calibrated_rows = greatest(rows, 1)
+      SET calibrated_rows = greatest(rows, 1), candidates = ARRAY(
+        SELECT greatest(measured, known * CASE WHEN calibrated_rows IS NULL THEN 2 ELSE 1 END)
+        FROM unnest(${candidates}::integer[], candidates) WITH ORDINALITY AS t (measured, known, place)
+        ORDER BY place)
       WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
 }
@@ -104,6 +104,5 @@ function candidatesOf(lists: readonly Ranked[][], limit: number): number {
     .sort((a, b) => a - b);
   const last = ranks[Math.ceil(ranks.length * VECTOR_CALIBRATION_RECALL) - 1] ?? 0;
   const wanted = Math.ceil((last + 1) / VECTOR_CANDIDATES_STEP) * VECTOR_CANDIDATES_STEP;
-  const most = Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
-  return Math.min(most, Math.max(VECTOR_CANDIDATES_LEAST, limit * 2, wanted));
+  return Math.min(candidatesFor(limit, null), Math.max(VECTOR_CANDIDATES_LEAST, limit * 2, wanted));
 }
