@@ -10,7 +10,11 @@ export const VECTOR_RECALIBRATED_GROWTH = 2;
 /** Searches of a measurement, and the share of another vector in each query. */
 const VECTOR_CALIBRATION_QUERIES = 100;
 const VECTOR_CALIBRATION_MIXED = 0.5;
-/** The share of the nearest chunks that candidates hold, on average: mixtures are harder than what users ask. */
+/**
+ * The share of the nearest chunks that candidates hold, on average. Mixtures are mostly harder than what users ask; live
+ * searches tell where they are not. The last hundredths are often beyond VECTOR_GRAPH_EF candidates, which take half as
+ * long again.
+ */
 const VECTOR_CALIBRATION_RECALL = 0.96;
 /** Candidates are multiples of this number. */
 const VECTOR_CANDIDATES_STEP = 20;
