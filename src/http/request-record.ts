@@ -36,9 +36,9 @@ const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
 /** Notes an answered request in the metrics, and in the log at the level `http` or when it was slow. */
 export function recordRequest(
   { metrics, log, config: { slowRequestMs } }: RecordContext,
-  { milliseconds, detail, scope, refused, ...request }: AnsweredRequest,
+  answered: AnsweredRequest,
 ): void {
-  const { operation, status, requestId } = request;
+  const { requestId, operation, status, milliseconds, detail, scope, refused } = answered;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
   metrics.history.observe(operation, status, milliseconds, refused === true || status === 429);
   if (scope !== undefined && detail !== undefined) {
@@ -48,7 +48,8 @@ export function recordRequest(
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
   if (!isSlow && !log.isLevelEnabled("http")) return;
   const ms = Number(milliseconds.toFixed(3));
-  const line = { ...request, ms };
+  const { userId, keyId } = answered;
+  const line = { requestId, operation, status, userId, keyId, ms };
   log.http(line, "request");
   if (!isSlow) return;
   slow.limited(operation, (suppressed) => {
