@@ -87,7 +87,8 @@ describe.each(KINDS.map((kind) => [kind]))("in a small scope of %s", (kind) => {
           expect(exact).toEqual({ results, total: truth, isExact: true, plan: "exact" });
         },
       ),
-      { numRuns: 60 },
+      // In the example, the estimate of the second best of a few sparse vectors errs by more than its margin.
+      { numRuns: 60, examples: [[65, 670, 0, 0.984375, true]] },
     );
   });
 });

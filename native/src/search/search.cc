@@ -98,6 +98,10 @@ PreparedQuery prepare(const ScopeParts& parts, const Query& query, Method method
 }
 
 void searchParts(const ScopeParts& parts, const Query& query, Method method, Answer& answer) {
+  answer.hits.clear();
+  answer.plan = Plan::EMPTY;
+  answer.work = SearchWork{};
+  if (parts.empty()) return;
   const Running running;
   const PreparedQuery prepared = prepare(parts, query, method);
   if (parts.size() == 1) {
@@ -115,15 +119,20 @@ void searchParts(const ScopeParts& parts, const Query& query, Method method, Ans
   }
 }
 
+/// True when fewer chunks were found than are known to reach the threshold: an estimate has erred by more
+/// than its margin.
+bool isShort(const Answer& answer, const Query& query) {
+  const SearchWork& work = answer.work;
+  return work.countsAll && answer.hits.size() < std::min<uint64_t>(query.limit, work.matches);
+}
+
 }  // namespace
 
 void search(const Scope& scope, const Query& query, Answer& answer, Method method) {
   const auto start = std::chrono::steady_clock::now();
-  answer.hits.clear();
-  answer.plan = Plan::EMPTY;
-  answer.work = SearchWork{};
   const ScopeParts& parts = scope.parts[static_cast<size_t>(dimensionSlot(query.dimension))];
-  if (!parts.empty()) searchParts(parts, query, method, answer);
+  searchParts(parts, query, method, answer);
+  if (isShort(answer, query)) searchParts(parts, query, Method::EXACT, answer);
   const std::chrono::duration<double, std::micro> elapsed =
       std::chrono::steady_clock::now() - start;
   answer.milliseconds = std::round(elapsed.count()) / 1000;
