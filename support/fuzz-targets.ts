@@ -12,7 +12,9 @@ export interface FuzzTarget {
 }
 
 const DIMENSION = 768;
+/** The kernels for instruction sets are tested against the portable ones elsewhere. */
 const PORTABLE = ["-DTESSERA_CPU_HAS_AVX2=0", "-DTESSERA_CPU_HAS_AVX512=0"];
+const PORTABLE_SOURCES = ["kernels/kernels.cc", "kernels/kernels_portable.cc"];
 /** The first byte of a body's input chooses how the rest is used. */
 const [WHOLE, ELEMENT, MEMBERS, SKIPPED] = ["\0", "\u0001", "\u0002", "\u0003"];
 
@@ -34,7 +36,11 @@ function bodySeeds(): string[] {
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: "body",
-    sources: ["json/body.cc", "json/base64.cc", "json/json_skip.cc", "json/number.cc"],
+    sources: [
+      ...["json/body.cc", "json/base64.cc", "json/json_skip.cc", "json/number.cc"],
+      ...PORTABLE_SOURCES,
+    ],
+    flags: PORTABLE,
     maxBytes: 16_384,
     seeds: bodySeeds,
   },
@@ -55,10 +61,8 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     name: "snapshot",
     sources: [
       ...["snapshot/*.cc", "storage/*.cc", "common/*.cc", "project/*.cc", "index/*.cc"],
-      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "json/write.cc", "kernels/kernels.cc"],
-      ...["kernels/kernels_portable.cc"],
+      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "json/write.cc", ...PORTABLE_SOURCES],
     ],
-    // The kernels for instruction sets are tested against the portable ones elsewhere.
     flags: ["-isystem", "node_modules/usearch/include", ...PORTABLE],
     maxBytes: 129,
     seeds: () => [Uint8Array.of(0), Uint8Array.of(1, 0, 0, 0, 40, 0, 5, 0, 0)],
