@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { recalibrate } from "../../src/engine/pgvector/catalogue.ts";
+import { CALIBRATED_LIMITS, candidatesFor } from "../../src/engine/pgvector/search-statement.ts";
 import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
@@ -152,14 +153,20 @@ test("both engines give the same answers, byte for byte except for the time", as
   );
 });
 
-test("searches of a table in which live ones find too little compare twice as many candidates", async () => {
+test("searches of a table in which live ones find too little compare twice as many candidates, up to a bound", async () => {
   const read = async () => {
     const [row] = await sql<{ candidates: number[] }[]>`
       SELECT candidates FROM tessera_vectors.tables WHERE calibrated_rows IS NOT NULL`;
     return row?.candidates;
   };
+  const again = async () => {
+    await recalibrate(sql, { projectId: project.id, dimension: DIMENSION });
+    return await eventually(read, (candidates) => candidates !== undefined);
+  };
   const before = (await read()) as number[];
-  await recalibrate(sql, { projectId: project.id, dimension: DIMENSION });
-  const after = await eventually(read, (candidates) => candidates !== undefined);
-  expect(after).toEqual(before.map((candidates) => 2 * candidates));
+  expect(await again()).toEqual(before.map((candidates) => 2 * candidates));
+  // However often it is asked for, what is stored stays a number that the next step can double.
+  const bounds = CALIBRATED_LIMITS.map((limit) => candidatesFor(limit, null));
+  await sql`UPDATE tessera_vectors.tables SET candidates = ${bounds}`;
+  expect(await again()).toEqual(bounds);
 });

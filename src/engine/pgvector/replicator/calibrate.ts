@@ -37,7 +37,7 @@ interface Query {
 /**
  * Measures how many candidates searches of a table need, by searches with as many as any may ever have, and stores
  * it. If it was asked for because live searches find too little, these are harder than those of the measurement, and
- * get twice as many as before.
+ * get twice as many as before, but no more than searches have before any measurement.
  */
 export async function calibrate(sql: Sql, store: ProjectStore, dimension: number): Promise<void> {
   const thresholds = store.thresholdsOf(dimension);
@@ -54,12 +54,14 @@ export async function calibrate(sql: Sql, store: ProjectStore, dimension: number
     lists.push(ranked.sort((a, b) => a.distance - b.distance));
   }
   const candidates = CALIBRATED_LIMITS.map((limit) => candidatesOf(lists, limit));
+  const most = CALIBRATED_LIMITS.map((limit) => candidatesFor(limit, null));
   await store.write(async (tx) => {
     await tx`
       UPDATE ${tx(SCHEMA)}.tables
       SET calibrated_rows = greatest(rows, 1), candidates = ARRAY(
-        SELECT greatest(measured, known * CASE WHEN calibrated_rows IS NULL THEN 2 ELSE 1 END)
-        FROM unnest(${candidates}::integer[], candidates) WITH ORDINALITY AS t (measured, known, place)
+        SELECT least(most, greatest(measured, known * CASE WHEN calibrated_rows IS NULL THEN 2 ELSE 1 END))
+        FROM unnest(${candidates}::integer[], candidates, ${most}::integer[])
+          WITH ORDINALITY AS t (measured, known, most, place)
         ORDER BY place)
       WHERE copy_id = ${store.copyId} AND dimension = ${dimension}`;
   });
@@ -108,5 +110,5 @@ function candidatesOf(lists: readonly Ranked[][], limit: number): number {
     .sort((a, b) => a - b);
   const last = ranks[Math.ceil(ranks.length * VECTOR_CALIBRATION_RECALL) - 1] ?? 0;
   const wanted = Math.ceil((last + 1) / VECTOR_CANDIDATES_STEP) * VECTOR_CANDIDATES_STEP;
-  return Math.min(candidatesFor(limit, null), Math.max(VECTOR_CANDIDATES_LEAST, limit * 2, wanted));
+  return Math.max(VECTOR_CANDIDATES_LEAST, limit * 2, wanted);
 }
