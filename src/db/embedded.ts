@@ -50,7 +50,7 @@ export async function openEmbeddedDatabase(
     const fresh = await ensureCluster(location, binaries, durable);
     if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${location.cluster}`);
     const port = (await runningPort(location)) ?? (await startServer(location, binaries, settings));
-    return { fresh, url: serverUrl(location, port), token: users.add() };
+    return { fresh, port, url: serverUrl(location, port), token: users.add() };
   });
 
   const endWatch = watchServer(
@@ -58,7 +58,7 @@ export async function openEmbeddedDatabase(
     () =>
       withUsers(location.users, log, async () => {
         if ((await runningPort(location)) === undefined)
-          await startServer(location, binaries, settings);
+          await startServer(location, binaries, settings, opened.port);
       }),
     log,
   );

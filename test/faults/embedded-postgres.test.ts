@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
@@ -9,7 +9,11 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
+setDefaultTimeout(30_000);
+
 const PROGRAM = "support/processes/embedded-user.ts";
+/** Long enough for a watching process to see that its server has died, and to try to start it. */
+const WATCHED_MS = 1_500;
 
 function open(dataDir: string): Promise<EmbeddedDatabase> {
   return openEmbeddedDatabase({ dataDir, log: () => {} });
@@ -135,6 +139,22 @@ describe("the embedded PostgreSQL", () => {
     const server = await open(dataDir);
     await query(server.url, "CREATE TABLE kept AS SELECT 42 AS n");
     await killServer(dataDir);
+    expect(await answerOf(server.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    await server.close();
+    expect(serverProcess(dataDir)).toBeUndefined();
+  });
+
+  test("a server that dies is started again at the same address once another program has left its port", async () => {
+    const dataDir = folderWithCluster();
+    const server = await open(dataDir);
+    await query(server.url, "CREATE TABLE kept AS SELECT 42 AS n");
+    await killServer(dataDir);
+    const other = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: Number(new URL(server.url).port) },
+      socket: { open: (socket) => void socket.end(), data() {} },
+    });
+    await Bun.sleep(WATCHED_MS);
+    other.stop(true);
     expect(await answerOf(server.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
     await server.close();
     expect(serverProcess(dataDir)).toBeUndefined();

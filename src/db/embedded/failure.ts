@@ -20,6 +20,10 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
     "a system library is missing: run `bun install` again, or set DATABASE_URL to your own PostgreSQL",
   ],
   [
+    /could not (bind|create any TCP)/i,
+    "another program has taken its port: end that program, or start this one again",
+  ],
+  [
     /Permission denied/i,
     "its files are not accessible to this user: run as their owner, or set another DATA_DIR",
   ],

@@ -65,15 +65,19 @@ export function serverPid(location: ClusterLocation): number | undefined {
   return readPidFile(location).pid;
 }
 
-/** Starts PostgreSQL and returns its port, the same as last time when that is still free. */
+/**
+ * Starts PostgreSQL and returns its port: the one that its clients know, if there are any, else the same as
+ * last time when that is still free.
+ */
 export async function startServer(
   location: ClusterLocation,
   binaries: Binaries,
   settings: ServerSettings,
+  knownPort?: number,
 ): Promise<number> {
   prepareLog(location);
   const start = async (attempt: number): Promise<number> => {
-    const port = attempt === 1 ? await lastOrFreePort(location) : await freePort();
+    const port = knownPort ?? (attempt === 1 ? await lastOrFreePort(location) : await freePort());
     try {
       await runProgram(location, startCommand(location, binaries, port, settings), "start");
       writeFileSync(location.port, String(port));
