@@ -1,7 +1,11 @@
 #include "graph/graph.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "common/prefetch.hpp"
 #include "graph/in_threads.hpp"
+#include "graph/insertion_order.hpp"
 #include "graph/repair.hpp"
 #include "graph/usearch_links.hpp"
 
@@ -18,31 +22,49 @@ static constexpr uint32_t MIN_EXPANSIONS = 4;
 static constexpr uint32_t EXPANDED_TOGETHER = 4;
 /// Nodes that one thread inserts before others join. Insertions do not see each other, which matters
 /// only in a tiny graph.
-static constexpr uint32_t SERIAL_NODES = 1024;
+static constexpr size_t SERIAL_NODES = 1024;
 
 namespace {
 
+/// How many groups have no more than this many nodes together.
+size_t groupsWithin(const InsertionOrder& order, size_t nodes) {
+  const auto end = std::upper_bound(order.ends.begin(), order.ends.end(), nodes);
+  return static_cast<size_t>(end - order.ends.begin());
+}
+
+/// The code of a node that USearch knows by its slot, which is the place in the order of insertion.
+struct CodeOfSlot {
+  const Codes& codes;
+  const std::vector<uint32_t>& nodeOf;
+
+  template <typename Member>
+  const uint8_t* operator()(const Member& member) const {
+    return codes.codes4Bit.row(nodeOf[get_slot(member)]);
+  }
+};
+
 /// What USearch minimises: the negative estimate of the similarity.
 struct CodeDistance {
-  const Codes& codes;
+  CodeOfSlot codeOf;
 
-  const uint8_t* code(const uint32_t* node) const { return codes.codes4Bit.row(*node); }
+  const uint8_t* code(const uint32_t* node) const { return codeOf.codes.codes4Bit.row(*node); }
   template <typename Member>
   const uint8_t* code(const Member& member) const {
-    return codes.codes4Bit.row(get_slot(member));
+    return codeOf(member);
   }
   template <typename A, typename B>
   float operator()(const A& a, const B& b) const {
-    return -codes.quantizer.estimatePair(code(a), code(b));
+    return -codeOf.codes.quantizer.estimatePair(code(a), code(b));
   }
 };
 
 struct PrefetchCodes {
-  const Column& codes;
+  CodeOfSlot codeOf;
 
   template <typename Iterator>
   void operator()(Iterator begin, Iterator end) const {
-    for (; begin != end; ++begin) prefetch(codes.row(get_slot(begin)), codes.rowBytes());
+    const size_t bytes = codeOf.codes.codes4Bit.rowBytes();
+    for (; begin != end; ++begin) prefetch(codeOf(begin), bytes);
   }
 };
 
@@ -51,58 +73,66 @@ struct PrefetchCodes {
 /// The insertion of nodes into one graph by several threads.
 class Graph::Insertion {
  public:
-  Insertion(UsearchLinks& links, const Codes& codes, const std::atomic<bool>& cancelled)
-      : links_(links), codes_(codes), cancelled_(cancelled), inserted_(links.size()) {}
+  Insertion(UsearchLinks& links, const Codes& codes, const InsertionOrder& order,
+            const std::atomic<bool>& cancelled)
+      : links_(links), codes_(codes), order_(order), cancelled_(cancelled) {
+    nodeOf_.resize(links.size() + order.nodes.size());
+    std::iota(nodeOf_.begin(), nodeOf_.begin() + static_cast<ptrdiff_t>(links.size()), 0u);
+  }
 
-  /// Inserts nodes until there are `nodes`, or there is no memory.
-  void run(uint32_t nodes, unsigned thread) {
-    while (!cancelled_.load(std::memory_order_relaxed) && !failed_ && take(nodes)) insertOne(thread);
+  /// Inserts one group after the other until `groups` were taken, or there is no memory.
+  void run(size_t groups, unsigned thread) {
+    for (size_t group = next_; group < groups; group = next_) {
+      if (!next_.compare_exchange_weak(group, group + 1)) continue;
+      const size_t begin = group == 0 ? 0 : order_.ends[group - 1];
+      for (size_t i = begin; i < order_.ends[group]; i++) {
+        if (cancelled_.load(std::memory_order_relaxed) || failed_) return;
+        insert(order_.nodes[i], thread);
+      }
+    }
   }
 
   bool failed() const { return failed_; }
+  /// The node of each slot.
+  const std::vector<uint32_t>& nodeOf() const { return nodeOf_; }
 
  private:
-  /// Reserves the place of a node. USearch must not be asked for more than it has places.
-  bool take(size_t nodes) {
-    size_t taken = inserted_;
-    while (taken < nodes) {
-      if (inserted_.compare_exchange_weak(taken, taken + 1)) return true;
-    }
-    return false;
-  }
-
-  void insertOne(unsigned thread) {
-    uint32_t node = 0;
-    // USearch numbers the node, and only then compares it with others.
-    const auto noteSlot = [&](const auto& member) { node = member.slot; };
-    auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codes_},
+  void insert(uint32_t node, unsigned thread) {
+    // USearch chooses the slot, and only then compares the node with others.
+    const auto noteSlot = [&](const auto& member) { nodeOf_[member.slot] = node; };
+    const CodeOfSlot codeOf{codes_, nodeOf_};
+    auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codeOf},
                              unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread},
-                             noteSlot, PrefetchCodes{codes_.codes4Bit});
+                             noteSlot, PrefetchCodes{codeOf});
     // An error that nobody takes is thrown by its destructor, which would end the process here.
     if (!result && result.error.release() != nullptr) failed_ = true;
   }
 
   UsearchLinks& links_;
   const Codes& codes_;
+  const InsertionOrder& order_;
+  std::vector<uint32_t> nodeOf_;
   const std::atomic<bool>& cancelled_;
-  std::atomic<size_t> inserted_;
+  std::atomic<size_t> next_{0};
   std::atomic<bool> failed_{false};
 };
 
 std::unique_ptr<const Graph> Graph::extend(const Graph* previous, const Codes& codes,
                                            uint32_t nodes, unsigned threads,
                                            const std::atomic<bool>& cancelled) {
+  const uint32_t first = previous ? previous->size() : 0;
+  const InsertionOrder order = insertionOrder(codes, first, nodes, threads, cancelled);
+  if (cancelled) return nullptr;
   UsearchLinks links = usearchLinksOf(previous ? &previous->links_ : nullptr);
   if (!links.try_reserve(unum::usearch::index_limits_t{nodes, threads})) throw std::bad_alloc();
-  const auto first = static_cast<uint32_t>(links.size());
-  Insertion insertion(links, codes, cancelled);
-  insertion.run(std::min(nodes, SERIAL_NODES), 0);
-  inThreads(threads, [&](unsigned thread) { insertion.run(nodes, thread); });
+  Insertion insertion(links, codes, order, cancelled);
+  if (first == 0) insertion.run(groupsWithin(order, SERIAL_NODES), 0);
+  inThreads(threads, [&](unsigned thread) { insertion.run(order.ends.size(), thread); });
   if (insertion.failed()) throw std::bad_alloc();
   if (cancelled) return nullptr;
-  std::unique_ptr<Graph> graph(new Graph(linkTableOf(links)));
+  std::unique_ptr<Graph> graph(new Graph(linkTableOf(links, insertion.nodeOf())));
   links.reset();
-  Repair(*graph, codes, cancelled).run(first, threads);
+  Repair(*graph, codes, cancelled).run(order.nodes, threads);
   return cancelled ? nullptr : std::move(graph);
 }
 

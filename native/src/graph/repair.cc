@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/in_threads.hpp"
+#include "graph/insertion_order.hpp"
 #include "graph/walk.hpp"
 
 namespace tessera {
@@ -25,10 +26,11 @@ static constexpr uint32_t MIN_INCOMING_TO_SPARE = 4;
 Graph::Repair::Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled)
     : graph_(graph), codes_(codes), cancelled_(cancelled), incoming_(graph.size(), 0) {}
 
-void Graph::Repair::run(uint32_t first, unsigned threads) {
+void Graph::Repair::run(std::span<const uint32_t> inserted, unsigned threads) {
   countIncoming();
-  for (uint32_t node = 0; node < graph_.size(); node++) {
-    if (node >= first || incoming_[node] == 0) suspects_.push_back(node);
+  suspects_.assign(inserted.begin(), inserted.end());
+  for (uint32_t node = 0; node < graph_.size() - inserted.size(); node++) {
+    if (incoming_[node] == 0) suspects_.push_back(node);
   }
   std::vector<Searcher> searchers(threads);
   inThreads(threads, [&](unsigned thread) { searchAll(searchers[thread]); });
@@ -57,9 +59,7 @@ void Graph::Repair::searchAll(Searcher& searcher) {
 }
 
 void Graph::Repair::aim(Searcher& searcher, uint32_t node) const {
-  searcher.prepared.resize(codes_.quantizer.dimension());
-  codes_.quantizer.decode4Bit(codes_.codes4Bit.row(node), searcher.prepared.data());
-  codes_.quantizer.encodeQuery(searcher.prepared.data(), searcher.query);
+  encodeNodeAsQuery(codes_, node, searcher.prepared, searcher.query);
 }
 
 bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const {

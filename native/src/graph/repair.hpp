@@ -5,6 +5,8 @@
 // only way to a node. So each new node is searched for once, as a query would be. A node that this search
 // misses is linked with the nodes where the search ended.
 #pragma once
+#include <span>
+
 #include "graph/graph.hpp"
 
 namespace tessera {
@@ -13,8 +15,8 @@ class Graph::Repair {
  public:
   Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled);
 
-  /// Makes the nodes [first, size) reachable, and nodes before them that lost their last link.
-  void run(uint32_t first, unsigned threads);
+  /// Makes the last nodes, which were inserted in this order, reachable, and those that lost their last link.
+  void run(std::span<const uint32_t> inserted, unsigned threads);
 
  private:
   /// Memory of one thread.
@@ -30,7 +32,7 @@ class Graph::Repair {
   void countIncoming();
   /// Takes one suspect after the other and searches for it, until none is left.
   void searchAll(Searcher& searcher);
-  /// Makes the node's code the query of the searches that follow.
+  /// Makes the node the query of the searches that follow.
   void aim(Searcher& searcher, uint32_t node) const;
   /// Searches for a node with at most `maxEstimates`; false if the walk does not see it.
   bool finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const;

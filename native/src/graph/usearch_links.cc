@@ -1,6 +1,7 @@
 #include "graph/usearch_links.hpp"
 
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 namespace tessera {
@@ -93,26 +94,25 @@ UsearchLinks usearchLinksOf(const LinkTable* table) {
   return links;
 }
 
-LinkTable linkTableOf(const UsearchLinks& links) {
+LinkTable linkTableOf(const UsearchLinks& links, std::span<const uint32_t> nodeOf) {
   std::vector<int16_t> levels(links.size());
-  for (uint32_t node = 0; node < levels.size(); node++) {
-    levels[node] = static_cast<int16_t>(links.level_of(node));
+  for (uint32_t slot = 0; slot < levels.size(); slot++) {
+    levels[nodeOf[slot]] = static_cast<int16_t>(links.level_of(slot));
   }
   LinkTable table(levels);
   std::vector<uint32_t> rankOf(levels.size(), NONE);
-  const auto copy = [&](uint32_t node, uint32_t level, uint32_t* to) {
-    const auto neighbours = links.neighbors(node, level);
-    for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
-      *to++ = level == 0 ? link.slot() : rankOf[link.slot()];
-    }
-  };
-  for (uint32_t node = 0; node < levels.size(); node++) copy(node, 0, table.base(node));
-  for (uint32_t level = 1; level <= table.topLevel(); level++) {
-    const auto ranked = table.nodesOf(level);
-    // The nodes of a level are the first of those below.
-    for (uint32_t rank = 0; level == 1 && rank < ranked.size(); rank++) rankOf[ranked[rank]] = rank;
-    for (uint32_t rank = 0; rank < ranked.size(); rank++) {
-      copy(ranked[rank], level, table.upper(level, rank));
+  // The nodes of a level are the first of those below.
+  const auto ranked = table.topLevel() == 0 ? std::span<const uint32_t>{} : table.nodesOf(1);
+  for (uint32_t rank = 0; rank < ranked.size(); rank++) rankOf[ranked[rank]] = rank;
+  for (uint32_t slot = 0; slot < levels.size(); slot++) {
+    const uint32_t node = nodeOf[slot];
+    for (uint32_t level = 0; level <= static_cast<uint32_t>(levels[node]); level++) {
+      uint32_t* to = level == 0 ? table.base(node) : table.upper(level, rankOf[node]);
+      const auto neighbours = links.neighbors(slot, level);
+      for (auto link = neighbours.begin(); link != neighbours.end(); ++link) {
+        const uint32_t linked = nodeOf[link.slot()];
+        *to++ = level == 0 ? linked : rankOf[linked];
+      }
     }
   }
   return table;
@@ -162,7 +162,9 @@ LinkTable readLinks(const Slab& file, uint32_t nodes) {
     require(static_cast<int16_t>(links.level_of(node)) == levels[node]);
   }
   check(links);
-  return linkTableOf(links);
+  std::vector<uint32_t> nodeOf(levels.size());
+  std::iota(nodeOf.begin(), nodeOf.end(), 0u);
+  return linkTableOf(links, nodeOf);
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 // The links of a graph as USearch inserts nodes into them, and as files hold them.
 #pragma once
+#include <span>
 #include <string>
 #include <usearch/index.hpp>
 
@@ -8,13 +9,14 @@
 
 namespace tessera {
 
-/// A node's slot is its number. Keys are not used.
+/// Slots are in the order of insertion. Keys are not used.
 using UsearchLinks =
     unum::usearch::index_gt<float, uint32_t, uint32_t, std::allocator<char>, TapeArena>;
 
-/// The links to insert nodes into: those of a table, or none for null.
+/// The links to insert nodes into: those of a table, where a node's slot is its number, or none for null.
 UsearchLinks usearchLinksOf(const LinkTable* table);
-LinkTable linkTableOf(const UsearchLinks& links);
+/// The links between nodes, of which each has the slot that says so.
+LinkTable linkTableOf(const UsearchLinks& links, std::span<const uint32_t> nodeOf);
 
 /// The links in the form of USearch's files.
 std::string serializedLinks(const LinkTable& table);

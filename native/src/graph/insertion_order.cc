@@ -1,0 +1,100 @@
+#include "graph/insertion_order.hpp"
+
+#include <algorithm>
+
+#include "graph/in_threads.hpp"
+
+namespace tessera {
+
+/// Nodes per group on average: enough that a group's neighbourhood is read once for many insertions, and
+/// few enough that it fits into the cache of one core.
+static constexpr uint32_t GROUP_NODES = 512;
+/// More groups than this cost more to compare with than they gain.
+static constexpr uint32_t MAX_GROUPS = 512;
+/// Longer groups are divided, so that threads end at about the same time.
+static constexpr size_t MAX_GROUP_NODES = 4 * GROUP_NODES;
+/// One of so many of the first nodes of a graph is inserted before the groups.
+static constexpr uint32_t EARLY_SHARE = 16;
+/// Nodes whose group a thread finds before it takes more.
+static constexpr uint32_t BATCH = 256;
+
+namespace {
+
+/// Groups nodes by the most similar of some of them.
+class Grouping {
+ public:
+  Grouping(const Codes& codes, uint32_t first, uint32_t last, const std::atomic<bool>& cancelled)
+      : codes_(codes), first_(first), groupOf_(last - first), cancelled_(cancelled), next_(first) {
+    const uint32_t groups = std::clamp((last - first) / GROUP_NODES, 1u, MAX_GROUPS);
+    for (uint32_t group = 0; group < groups; group++) {
+      const uint64_t step = uint64_t{last - first} * group / groups;
+      middles_.push_back(codes.codes1Bit.row(first + static_cast<uint32_t>(step)));
+    }
+  }
+
+  void run() {
+    std::vector<float> prepared;
+    QuantizedQuery query;
+    std::vector<float> estimates(middles_.size());
+    const uint32_t last = first_ + static_cast<uint32_t>(groupOf_.size());
+    while (!cancelled_.load(std::memory_order_relaxed)) {
+      const uint32_t from = next_.fetch_add(BATCH);
+      if (from >= last) return;
+      for (uint32_t node = from; node < std::min(from + BATCH, last); node++) {
+        encodeNodeAsQuery(codes_, node, prepared, query);
+        codes_.quantizer.estimate1Bit(query, middles_.data(), middles_.size(), estimates.data());
+        const auto best = std::max_element(estimates.begin(), estimates.end());
+        groupOf_[node - first_] = static_cast<uint32_t>(best - estimates.begin());
+      }
+    }
+  }
+
+  /// Appends the nodes for which `isWanted(index)` is true, group by group.
+  template <typename IsWanted>
+  void append(InsertionOrder& order, IsWanted isWanted) const {
+    std::vector<std::vector<uint32_t>> members(middles_.size());
+    for (uint32_t i = 0; i < groupOf_.size(); i++) {
+      if (isWanted(i)) members[groupOf_[i]].push_back(first_ + i);
+    }
+    for (const std::vector<uint32_t>& group : members) {
+      for (size_t i = 0; i < group.size(); i++) {
+        order.nodes.push_back(group[i]);
+        if ((i + 1) % MAX_GROUP_NODES == 0 || i + 1 == group.size()) {
+          order.ends.push_back(order.nodes.size());
+        }
+      }
+    }
+  }
+
+ private:
+  const Codes& codes_;
+  const uint32_t first_;
+  /// The codes that the groups are around.
+  std::vector<const uint8_t*> middles_;
+  std::vector<uint32_t> groupOf_;
+  const std::atomic<bool>& cancelled_;
+  std::atomic<uint32_t> next_;
+};
+
+}  // namespace
+
+void encodeNodeAsQuery(const Codes& codes, uint32_t node, std::vector<float>& prepared,
+                       QuantizedQuery& query) {
+  prepared.resize(codes.quantizer.dimension());
+  codes.quantizer.decode4Bit(codes.codes4Bit.row(node), prepared.data());
+  codes.quantizer.encodeQuery(prepared.data(), query);
+}
+
+InsertionOrder insertionOrder(const Codes& codes, uint32_t first, uint32_t last, unsigned threads,
+                              const std::atomic<bool>& cancelled) {
+  InsertionOrder order;
+  order.nodes.reserve(last - first);
+  Grouping grouping(codes, first, last, cancelled);
+  inThreads(threads, [&](unsigned) { grouping.run(); });
+  const auto isEarly = [&](uint32_t i) { return first == 0 && i % EARLY_SHARE == 0; };
+  grouping.append(order, isEarly);
+  grouping.append(order, [&](uint32_t i) { return !isEarly(i); });
+  return order;
+}
+
+}  // namespace tessera
