@@ -30,6 +30,12 @@ function config(world: World, expansion: number): IndexConfig {
   };
 }
 
+function openIndex(world: World, expansion: number, file: string): Index {
+  const index = new Index(config(world, expansion));
+  index.load(file);
+  return index;
+}
+
 function recallOf(index: Index, world: World, truth: readonly Set<number>[]): number {
   let found = 0;
   for (const [i, near] of truth.entries()) {
@@ -56,7 +62,10 @@ function buildOnce(world: World, file: string): number {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Builds the index, and finds the smallest expansion that reaches each recall. */
+/**
+ * Builds the index, and finds the smallest expansion that reaches each recall. Where none does, it is the
+ * smallest of those with the best recall.
+ */
 export function openBaselines(
   world: World,
   truth: readonly Set<number>[],
@@ -75,19 +84,16 @@ function tune(
   file: string,
   buildSeconds: number,
 ): Baseline {
-  let reached = 0;
-  let expansion = 0;
-  let index = new Index(config(world, EXPANSIONS[0] as number));
-  for (expansion of EXPANSIONS) {
-    index = new Index(config(world, expansion));
-    index.load(file);
-    reached = recallOf(index, world, truth);
+  let best = { recall: 0, expansion: 0 };
+  for (const expansion of EXPANSIONS) {
+    const reached = recallOf(openIndex(world, expansion, file), world, truth);
+    if (reached > best.recall) best = { recall: reached, expansion };
     if (reached >= recall) break;
   }
   const { queries } = world;
+  const index = openIndex(world, best.expansion, file);
   return {
-    expansion,
-    recall: reached,
+    ...best,
     buildSeconds,
     measureCpu(repeats) {
       const latencies = new Float64Array(repeats);
