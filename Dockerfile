@@ -30,6 +30,8 @@ COPY --from=build /app ./
 RUN bun -e "await import('/app/native/index.ts')"
 # The dependencies and the addon are complete, so ./tessera prepares nothing.
 ENV TESSERA_PREPARED=1 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# As in scripts/run.sh.
+ENV MIMALLOC_PURGE_DELAY=1000
 USER tessera
 VOLUME /data
 EXPOSE 3000
