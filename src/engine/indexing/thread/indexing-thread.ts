@@ -59,6 +59,8 @@ function applyTo(
   }
 }
 
+type Work = "indexing" | "maintenance" | "none";
+
 function isSnapshotDue(changes: number, dirtyMs: number): boolean {
   const interval =
     changes >= INDEX_SNAPSHOT_VERSIONS ? INDEX_SNAPSHOT_MIN_MS : INDEX_SNAPSHOT_INTERVAL_MS;
@@ -70,8 +72,8 @@ export class IndexingThread {
   #loading = true;
   #stopping = false;
   #beatAt = 0;
-  /** True when the last report had changes waiting. */
-  #wasLagging = false;
+  /** What the indexes were at, all together, when their state was written last. */
+  #beatOf: Work = "none";
   readonly #reports: IndexReports;
   readonly #recalls = new Recalls();
 
@@ -207,16 +209,22 @@ export class IndexingThread {
     });
   }
 
-  /** Reports more often while changes wait, because imports keep pace with the reports. */
+  get #work(): Work {
+    if (this.projects.isIndexing()) return "indexing";
+    return this.projects.totals().settled ? "none" : "maintenance";
+  }
+
+  /** More often while changes wait, because imports keep pace with the state, and at once when all is done. */
   async #beatIfDue(): Promise<void> {
-    const isLagging = this.projects.isIndexing();
+    const work = this.#work;
     const age = performance.now() - this.#beatAt;
-    if (isLagging || this.#wasLagging || age >= INDEX_HEARTBEAT_INTERVAL_MS) await this.#beat();
+    const isDue = age >= INDEX_HEARTBEAT_INTERVAL_MS;
+    if (work === "indexing" || work !== this.#beatOf || isDue) await this.#beat();
   }
 
   async #beat(): Promise<void> {
     this.#beatAt = performance.now();
-    this.#wasLagging = this.projects.isIndexing();
+    this.#beatOf = this.#work;
     await this.#reports.write(
       this.projects.indexers().flatMap((indexer) => this.#reportsOf(indexer)),
     );
