@@ -13,7 +13,7 @@ static constexpr uint32_t CENTRE_SAMPLE = 8192;
 QuantizedIndex::QuantizedIndex(uint32_t dimension)
     : quantizer(dimension),
       codes1Bit(RabitqQuantizer::code1BitBytes(dimension), HOT_SLAB_ROW_BITS),
-      codes4Bit(RabitqQuantizer::code4BitBytes(dimension), HOT_SLAB_ROW_BITS) {}
+      codes4Bit(RabitqQuantizer::code4BitBytes(dimension)) {}
 
 void QuantizedIndex::computeCentre(const VectorTable& vectors, uint32_t nodes) {
   std::vector<float>& centre = quantizer.centre();
