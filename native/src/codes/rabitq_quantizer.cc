@@ -132,6 +132,13 @@ void RabitqQuantizer::encodeQuery(const float* prepared, QuantizedQuery& out) co
       kernels().roundToBytes(residuals.data(), dimension_, inverseByteStep, -127, 127, out.bytes.data());
 }
 
+void RabitqQuantizer::encodeCodeAsQuery(const uint8_t* code, QuantizedQuery& out) const {
+  static thread_local std::vector<float> prepared;
+  prepared.resize(dimension_);
+  decode4Bit(code, prepared.data());
+  encodeQuery(prepared.data(), out);
+}
+
 float RabitqQuantizer::byteError(const float* prepared, const QuantizedQuery& query) const {
   float squares = 0;
   for (uint32_t i = 0; i < dimension_; i++) {

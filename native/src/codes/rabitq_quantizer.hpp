@@ -73,6 +73,8 @@ class RabitqQuantizer {
   /// The vector that a 4-bit code stands for, normalised and rotated.
   void decode4Bit(const uint8_t* code, float* prepared) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
+  /// Makes the vector that a 4-bit code stands for a query.
+  void encodeCodeAsQuery(const uint8_t* code, QuantizedQuery& out) const;
 
   /// The length of a residual, divided by the scale of its 1-bit code.
   float residualLengthPerScale() const { return residualLengthPerScale_; }

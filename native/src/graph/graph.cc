@@ -32,11 +32,12 @@ size_t groupsWithin(const InsertionOrder& order, size_t nodes) {
   return static_cast<size_t>(end - order.ends.begin());
 }
 
-/// The code of a node that USearch knows by its slot, which is the place in the order of insertion.
-struct CodeOfSlot {
+/// The 4-bit code of a node, which USearch knows by its slot, the place in the order of insertion.
+struct CodeOf {
   const Codes& codes;
   const std::vector<uint32_t>& nodeOf;
 
+  const uint8_t* operator()(const uint32_t* node) const { return codes.codes4Bit.row(*node); }
   template <typename Member>
   const uint8_t* operator()(const Member& member) const {
     return codes.codes4Bit.row(nodeOf[get_slot(member)]);
@@ -45,21 +46,16 @@ struct CodeOfSlot {
 
 /// What USearch minimises: the negative estimate of the similarity.
 struct CodeDistance {
-  CodeOfSlot codeOf;
+  CodeOf codeOf;
 
-  const uint8_t* code(const uint32_t* node) const { return codeOf.codes.codes4Bit.row(*node); }
-  template <typename Member>
-  const uint8_t* code(const Member& member) const {
-    return codeOf(member);
-  }
   template <typename A, typename B>
   float operator()(const A& a, const B& b) const {
-    return -codeOf.codes.quantizer.estimatePair(code(a), code(b));
+    return -codeOf.codes.quantizer.estimatePair(codeOf(a), codeOf(b));
   }
 };
 
 struct PrefetchCodes {
-  CodeOfSlot codeOf;
+  CodeOf codeOf;
 
   template <typename Iterator>
   void operator()(Iterator begin, Iterator end) const {
@@ -80,7 +76,8 @@ class Graph::Insertion {
     std::iota(nodeOf_.begin(), nodeOf_.begin() + static_cast<ptrdiff_t>(links.size()), 0u);
   }
 
-  /// Inserts one group after the other until `groups` were taken, or there is no memory.
+  /// Inserts groups, one at a time, until the first `groups` of the order are taken. Ends early when it is
+  /// cancelled or memory runs out.
   void run(size_t groups, unsigned thread) {
     for (size_t group = next_; group < groups; group = next_) {
       if (!next_.compare_exchange_weak(group, group + 1)) continue;
@@ -100,7 +97,7 @@ class Graph::Insertion {
   void insert(uint32_t node, unsigned thread) {
     // USearch chooses the slot, and only then compares the node with others.
     const auto noteSlot = [&](const auto& member) { nodeOf_[member.slot] = node; };
-    const CodeOfSlot codeOf{codes_, nodeOf_};
+    const CodeOf codeOf{codes_, nodeOf_};
     auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codeOf},
                              unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread},
                              noteSlot, PrefetchCodes{codeOf});

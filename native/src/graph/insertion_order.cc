@@ -27,13 +27,12 @@ class Grouping {
       : codes_(codes), first_(first), groupOf_(last - first), cancelled_(cancelled), next_(first) {
     const uint32_t groups = std::clamp((last - first) / GROUP_NODES, 1u, MAX_GROUPS);
     for (uint32_t group = 0; group < groups; group++) {
-      const uint64_t step = uint64_t{last - first} * group / groups;
-      middles_.push_back(codes.codes1Bit.row(first + static_cast<uint32_t>(step)));
+      const uint64_t offset = uint64_t{last - first} * group / groups;
+      middles_.push_back(codes.codes1Bit.row(first + static_cast<uint32_t>(offset)));
     }
   }
 
   void run() {
-    std::vector<float> prepared;
     QuantizedQuery query;
     std::vector<float> estimates(middles_.size());
     const uint32_t last = first_ + static_cast<uint32_t>(groupOf_.size());
@@ -41,7 +40,7 @@ class Grouping {
       const uint32_t from = next_.fetch_add(BATCH);
       if (from >= last) return;
       for (uint32_t node = from; node < std::min(from + BATCH, last); node++) {
-        encodeNodeAsQuery(codes_, node, prepared, query);
+        codes_.quantizer.encodeCodeAsQuery(codes_.codes4Bit.row(node), query);
         codes_.quantizer.estimate1Bit(query, middles_.data(), middles_.size(), estimates.data());
         const auto best = std::max_element(estimates.begin(), estimates.end());
         groupOf_[node - first_] = static_cast<uint32_t>(best - estimates.begin());
@@ -77,13 +76,6 @@ class Grouping {
 };
 
 }  // namespace
-
-void encodeNodeAsQuery(const Codes& codes, uint32_t node, std::vector<float>& prepared,
-                       QuantizedQuery& query) {
-  prepared.resize(codes.quantizer.dimension());
-  codes.quantizer.decode4Bit(codes.codes4Bit.row(node), prepared.data());
-  codes.quantizer.encodeQuery(prepared.data(), query);
-}
 
 InsertionOrder insertionOrder(const Codes& codes, uint32_t first, uint32_t last, unsigned threads,
                               const std::atomic<bool>& cancelled) {

@@ -18,13 +18,9 @@ struct InsertionOrder {
   std::vector<size_t> ends;
 };
 
-/// Orders the nodes [first, last), as the first nodes of a graph if `first` is 0: then some of all groups
-/// come first, because links over long distances come from nodes that are inserted early.
+/// Orders the nodes [first, last). If `first` is 0 they begin a graph, and a share of each group comes before
+/// the groups: links over long distances come from nodes that are inserted early.
 InsertionOrder insertionOrder(const Codes& codes, uint32_t first, uint32_t last, unsigned threads,
                               const std::atomic<bool>& cancelled);
-
-/// Makes the vector that a node's code stands for the query of estimates. `prepared` is reused memory.
-void encodeNodeAsQuery(const Codes& codes, uint32_t node, std::vector<float>& prepared,
-                       QuantizedQuery& query);
 
 }  // namespace tessera

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graph/in_threads.hpp"
-#include "graph/insertion_order.hpp"
 #include "graph/walk.hpp"
 
 namespace tessera {
@@ -59,7 +58,7 @@ void Graph::Repair::searchAll(Searcher& searcher) {
 }
 
 void Graph::Repair::aim(Searcher& searcher, uint32_t node) const {
-  encodeNodeAsQuery(codes_, node, searcher.prepared, searcher.query);
+  codes_.quantizer.encodeCodeAsQuery(codes_.codes4Bit.row(node), searcher.query);
 }
 
 bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const {

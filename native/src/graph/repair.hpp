@@ -22,7 +22,6 @@ class Graph::Repair {
   /// Memory of one thread.
   struct Searcher {
     QuantizedQuery query;
-    std::vector<float> prepared;
     GraphScratch scratch;
     std::vector<Candidate> found;
     /// Nodes that a search missed.
