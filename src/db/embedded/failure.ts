@@ -6,6 +6,9 @@ export class EmbeddedDatabaseError extends Error {
   override name = "EmbeddedDatabaseError";
 }
 
+/** What the server logs when another process has its port. */
+export const PORT_TAKEN = /could not (bind|create any TCP)/;
+
 /** Known errors of initdb, pg_ctl and postgres, with the remedy for each. */
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/No space left on device/i, "the disk is full: free some space, or move DATA_DIR"],
@@ -20,13 +23,10 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
     "a system library is missing: run `bun install` again, or set DATABASE_URL to your own PostgreSQL",
   ],
   [
-    /could not (bind|create any TCP)/i,
-    "another program has taken its port: end that program, or start this one again",
-  ],
-  [
     /Permission denied/i,
     "its files are not accessible to this user: run as their owner, or set another DATA_DIR",
   ],
+  [PORT_TAKEN, "another program has taken its port: end that program, or start this one again"],
 ];
 
 /** Turns the output of a failed PostgreSQL program into one line with the remedy. */

@@ -10,7 +10,7 @@ import {
 } from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
-import { EmbeddedDatabaseError, explainFileError, logTail } from "./failure.ts";
+import { EmbeddedDatabaseError, explainFileError, logTail, PORT_TAKEN } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
 import { commandLine, readIfPresent } from "./processes.ts";
 import { runProgram } from "./programs.ts";
@@ -102,7 +102,7 @@ export async function startServer(
  * start, or the last processes of a killed server are still running.
  */
 function isTransient(log: string): boolean {
-  return /could not (bind|create any TCP)|shared memory block .* is still in use/.test(log);
+  return PORT_TAKEN.test(log) || /shared memory block .* is still in use/.test(log);
 }
 
 /** Stops PostgreSQL if it runs. Open transactions roll back; everything committed is on disk. */

@@ -59,6 +59,7 @@ function applyTo(
   }
 }
 
+/** What the indexes are busy with. */
 type Work = "indexing" | "maintenance" | "none";
 
 function isSnapshotDue(changes: number, dirtyMs: number): boolean {
@@ -72,8 +73,8 @@ export class IndexingThread {
   #loading = true;
   #stopping = false;
   #beatAt = 0;
-  /** What the indexes were at, all together, when their state was written last. */
-  #beatOf: Work = "none";
+  /** What they were busy with when their state was last written. */
+  #lastWork: Work = "none";
   readonly #reports: IndexReports;
   readonly #recalls = new Recalls();
 
@@ -214,17 +215,17 @@ export class IndexingThread {
     return this.projects.totals().settled ? "none" : "maintenance";
   }
 
-  /** More often while changes wait, because imports keep pace with the state, and at once when all is done. */
+  /** More often while changes wait, because imports keep pace with the state, and once more when maintenance ends. */
   async #beatIfDue(): Promise<void> {
     const work = this.#work;
     const age = performance.now() - this.#beatAt;
     const isDue = age >= INDEX_HEARTBEAT_INTERVAL_MS;
-    if (work === "indexing" || work !== this.#beatOf || isDue) await this.#beat();
+    if (work === "indexing" || work !== this.#lastWork || isDue) await this.#beat();
   }
 
   async #beat(): Promise<void> {
     this.#beatAt = performance.now();
-    this.#beatOf = this.#work;
+    this.#lastWork = this.#work;
     await this.#reports.write(
       this.projects.indexers().flatMap((indexer) => this.#reportsOf(indexer)),
     );
