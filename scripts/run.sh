@@ -16,7 +16,7 @@ case ${npm_package_json:-} in
 esac
 TESSERA_CWD=$here
 export TESSERA_CWD
-# Bun gives freed memory back to the system after a second. By default it does so at once, and an import frees
+# Bun gives freed memory back to the system after a second. By default it does so sooner, and an import frees
 # and takes the same megabytes all the time.
 MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-1000}
 export MIMALLOC_PURGE_DELAY
