@@ -34,7 +34,7 @@ interface SearchWork {
   estimates: number;
   /** Nodes whose links a walk followed. */
   expansions: number;
-  codes4Bit: number;
+  codes3Bit: number;
   /** Full vectors. */
   vectors: number;
 }
@@ -84,7 +84,7 @@ interface Testing {
   /** Switches the whole process to another set. Throws a RangeError for one that is not supported. */
   useKernels(set: string): void;
   /** Runs one kernel of a set on raw operands; see native/src/kernels/kernels.hpp. */
-  runKernel(set: string, operation: "dot" | "dot4Bit" | "dotLevels", ...operands: Operands): number;
+  runKernel(set: string, operation: "dot" | "dot3Bit" | "dotLevels", ...operands: Operands): number;
   runKernel(set: string, operation: "dot1Bit", ...operands: Operands): Int32Array<ArrayBuffer>;
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   runKernel(set: string, operation: "roundToBytes", ...operands: Operands): Int8Array<ArrayBuffer>;

@@ -4,18 +4,18 @@ type Answer = ReturnType<Project["search"]>;
 
 /**
  * What a search reads, counted in codes of one bit per element that a scan reads. A walk jumps about
- * in memory, so its codes count three times. A code of four bits is four times as long, a full vector
- * 32 times.
+ * in memory, so its codes count three times. The two bits that make a code one of three are twice as long, a full
+ * vector 32 times.
  */
 const WALK = 3;
-const CODE_4_BIT = 4;
+const CODE_3_BIT = 2;
 const VECTOR = 32;
 
 /** @param scanned the codes that a scan of the scope reads; what a scan reads beyond, a walk has read */
 function costOf({ plan, work }: Answer, scanned: number): number {
   const inScan = plan === "scan" ? Math.min(work.estimates, scanned) : 0;
   const inWalk = work.estimates - inScan;
-  return inScan + WALK * inWalk + CODE_4_BIT * work.codes4Bit + VECTOR * work.vectors;
+  return inScan + WALK * inWalk + CODE_3_BIT * work.codes3Bit + VECTOR * work.vectors;
 }
 
 /** The work of the plans that were chosen, divided by that of the better one of the fixed plans. */

@@ -1,10 +1,10 @@
 // Codes of vectors and estimates of cosine similarity from them, after RaBitQ.
 //
 // A vector is normalised, rotated and centred on the mean of its index; what remains is its
-// residual. The 1-bit code holds the sign of each element of the residual, the 4-bit code holds its
-// level. Two factors after each code turn a sum over it into an unbiased estimate. A query keeps
-// four bits per element against 1-bit codes and eight bits against 4-bit codes, so that the error
-// comes from the code alone.
+// residual. The 1-bit code holds the sign of each element of the residual. Two further bits per element,
+// the refinement, make it a 3-bit code, which holds a level. Factors after the bits turn a sum over
+// them into an unbiased estimate. A query keeps four bits per element against 1-bit codes and eight bits
+// against 3-bit codes, so that the error comes from the code alone.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -21,12 +21,10 @@ struct Factors1Bit {
   float add;
 };
 
-/// Follows the levels of a 4-bit code.
-struct Factors4Bit {
+/// Follows the bits of a refinement.
+struct Factors3Bit {
   /// Turns the sum of products into a product with the residual.
   float scale;
-  /// The product of the vector and the centre.
-  float add;
   /// The sum of the levels.
   float total;
 };
@@ -38,7 +36,7 @@ struct QuantizedQuery {
   std::vector<uint64_t> planes;
   float step = 0;
   int32_t total = 0;
-  /// Against 4-bit codes: the elements as signed bytes, the width of their step, and their sum.
+  /// Against 3-bit codes: the elements as signed bytes, the width of their step, and their sum.
   std::vector<int8_t> bytes;
   float byteStep = 0;
   int32_t byteTotal = 0;
@@ -47,18 +45,12 @@ struct QuantizedQuery {
   float residualLength = 0;
 };
 
-/// Between which values a cosine similarity is.
-struct ScoreBounds {
-  float lowest;
-  float highest;
-};
-
 class RabitqQuantizer {
  public:
   explicit RabitqQuantizer(uint32_t dimension);
 
   static size_t code1BitBytes(uint32_t dimension) { return dimension / 8 + sizeof(Factors1Bit); }
-  static size_t code4BitBytes(uint32_t dimension) { return dimension / 2 + sizeof(Factors4Bit); }
+  static size_t refinementBytes(uint32_t dimension) { return dimension / 4 + sizeof(Factors3Bit); }
 
   uint32_t dimension() const { return dimension_; }
   size_t words() const { return dimension_ / 64; }
@@ -68,13 +60,13 @@ class RabitqQuantizer {
 
   /// Normalises a vector and rotates it.
   static void prepare(const float* vector, double inverseNorm, uint32_t dimension, float* out);
-  void encode1Bit(const float* prepared, uint8_t* code) const;
-  void encode4Bit(const float* prepared, uint8_t* code) const;
-  /// The vector that a 4-bit code stands for, normalised and rotated.
-  void decode4Bit(const uint8_t* code, float* prepared) const;
+  /// Writes the 1-bit code and its refinement.
+  void encode(const float* prepared, uint8_t* code1Bit, uint8_t* refinement) const;
+  /// The vector that a 3-bit code stands for, normalised and rotated.
+  void decode(Code3Bit code, float* prepared) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
-  /// Makes the vector that a 4-bit code stands for a query.
-  void encodeCodeAsQuery(const uint8_t* code, QuantizedQuery& out) const;
+  /// Makes the vector that a 3-bit code stands for a query.
+  void encodeCodeAsQuery(Code3Bit code, QuantizedQuery& out) const;
 
   /// The length of a residual, divided by the scale of its 1-bit code.
   float residualLengthPerScale() const { return residualLengthPerScale_; }
@@ -88,25 +80,26 @@ class RabitqQuantizer {
   /// Estimates the cosine similarity of a query and each of `count` 1-bit codes.
   void estimate1Bit(const QuantizedQuery& query, const uint8_t* const* codes, size_t count,
                     float* estimates) const;
-  /// Estimates the cosine similarity of a query and a 4-bit code.
-  float estimate4Bit(const QuantizedQuery& query, const uint8_t* code) const;
-  /// The length of what rounding a query to bytes has left of its residual.
-  float byteError(const float* prepared, const QuantizedQuery& query) const;
-  /// Bounds the cosine similarity of a query, with its `byteError`, and the vector of a 4-bit code. Unlike
-  /// estimates, which err by chance, the bounds always hold.
-  ScoreBounds bounds4Bit(const QuantizedQuery& query, float byteError, const uint8_t* code) const;
-  /// Estimates the cosine similarity of two vectors from their 4-bit codes.
-  float estimatePair(const uint8_t* a, const uint8_t* b) const;
+  /// Estimates the cosine similarity of a query and a 3-bit code.
+  float estimate3Bit(const QuantizedQuery& query, Code3Bit code) const;
+  /// Estimates the cosine similarity of two vectors from their 3-bit codes.
+  float estimatePair(Code3Bit a, Code3Bit b) const;
 
   /// Standard errors of the estimates, divided by the scale of the 1-bit code and the length of the
   /// query's residual.
   static constexpr float ERROR_1BIT = 0.612f;
-  static constexpr float ERROR_4BIT = 0.09f;
-  /// Standard errors by which an estimate may be wrong before its candidate is missed. The errors
-  /// are close to normal: one in seven hundred is larger.
-  static constexpr float ERROR_MARGIN = 3.0f;
+  static constexpr float ERROR_3BIT = 0.16f;
+  /// Standard errors by which an estimate may be too low before its candidate is missed. The errors
+  /// are close to normal: one in 160 is larger, and few of those are at the end of a list.
+  static constexpr float ERROR_MARGIN = 2.5f;
 
  private:
+  Factors3Bit factors3Bit(Code3Bit code) const {
+    Factors3Bit factors;
+    __builtin_memcpy(&factors, code.rest + dimension_ / 4, sizeof factors);
+    return factors;
+  }
+
   uint32_t dimension_;
   float residualLengthPerScale_;
   float centreSquared_ = 0;

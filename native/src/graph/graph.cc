@@ -32,35 +32,35 @@ size_t groupsWithin(const InsertionOrder& order, size_t nodes) {
   return static_cast<size_t>(end - order.ends.begin());
 }
 
-/// The 4-bit code of a node, which USearch knows by its slot, the place in the order of insertion.
-struct CodeOf {
+/// The nodes that USearch compares. It knows those of the graph by their slots, places in the order of insertion.
+struct NodeOf {
   const Codes& codes;
-  const std::vector<uint32_t>& nodeOf;
+  const std::vector<uint32_t>& nodeOfSlot;
 
-  const uint8_t* operator()(const uint32_t* node) const { return codes.codes4Bit.row(*node); }
+  uint32_t operator()(const uint32_t* node) const { return *node; }
   template <typename Member>
-  const uint8_t* operator()(const Member& member) const {
-    return codes.codes4Bit.row(nodeOf[get_slot(member)]);
+  uint32_t operator()(const Member& member) const {
+    return nodeOfSlot[get_slot(member)];
   }
 };
 
 /// What USearch minimises: the negative estimate of the similarity.
 struct CodeDistance {
-  CodeOf codeOf;
+  NodeOf nodeOf;
 
   template <typename A, typename B>
   float operator()(const A& a, const B& b) const {
-    return -codeOf.codes.quantizer.estimatePair(codeOf(a), codeOf(b));
+    const Codes& codes = nodeOf.codes;
+    return -codes.quantizer.estimatePair(codes.code3Bit(nodeOf(a)), codes.code3Bit(nodeOf(b)));
   }
 };
 
 struct PrefetchCodes {
-  CodeOf codeOf;
+  NodeOf nodeOf;
 
   template <typename Iterator>
   void operator()(Iterator begin, Iterator end) const {
-    const size_t bytes = codeOf.codes.codes4Bit.rowBytes();
-    for (; begin != end; ++begin) prefetch(codeOf(begin), bytes);
+    for (; begin != end; ++begin) nodeOf.codes.prefetch3Bit(nodeOf(begin));
   }
 };
 
@@ -97,10 +97,10 @@ class Graph::Insertion {
   void insert(uint32_t node, unsigned thread) {
     // USearch chooses the slot, and only then compares the node with others.
     const auto noteSlot = [&](const auto& member) { nodeOf_[member.slot] = node; };
-    const CodeOf codeOf{codes_, nodeOf_};
-    auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{codeOf},
+    const NodeOf nodeOf{codes_, nodeOf_};
+    auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{nodeOf},
                              unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread},
-                             noteSlot, PrefetchCodes{codeOf});
+                             noteSlot, PrefetchCodes{nodeOf});
     // An error that nobody takes is thrown by its destructor, which would end the process here.
     if (!result && result.error.release() != nullptr) failed_ = true;
   }

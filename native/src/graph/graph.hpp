@@ -2,7 +2,7 @@
 //
 // A graph is one generation: it is built aside, and from then on nothing changes it, so any number of
 // threads search it without locks. The next generation is a copy with more nodes. Links are chosen by
-// 4-bit codes, because 1-bit codes cannot tell near neighbours apart. Searches walk over 1-bit codes,
+// 3-bit codes, because 1-bit codes cannot tell near neighbours apart. Searches walk over 1-bit codes,
 // with a walk of their own (graph/walk.hpp): USearch's search descends to a single entry point, marks
 // visited nodes in a hash table, estimates one neighbour at a time, and cannot adapt its effort to the
 // query.
@@ -14,6 +14,7 @@
 
 #include "codes/rabitq_quantizer.hpp"
 #include "common/limits.hpp"
+#include "common/prefetch.hpp"
 #include "graph/candidate_queue.hpp"
 #include "graph/link_table.hpp"
 #include "storage/column.hpp"
@@ -24,7 +25,14 @@ namespace tessera {
 struct Codes {
   const RabitqQuantizer& quantizer;
   const Column& codes1Bit;
-  const Column& codes4Bit;
+  const Column& refinements;
+
+  Code3Bit code3Bit(uint32_t node) const { return {codes1Bit.row(node), refinements.row(node)}; }
+  /// Reads ahead the 3-bit code of a node.
+  void prefetch3Bit(uint32_t node) const {
+    prefetch(codes1Bit.row(node), codes1Bit.rowBytes());
+    prefetch(refinements.row(node), refinements.rowBytes());
+  }
 };
 
 /// Which nodes a search has met.

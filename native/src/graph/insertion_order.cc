@@ -40,7 +40,7 @@ class Grouping {
       const uint32_t from = next_.fetch_add(BATCH);
       if (from >= last) return;
       for (uint32_t node = from; node < std::min(from + BATCH, last); node++) {
-        codes_.quantizer.encodeCodeAsQuery(codes_.codes4Bit.row(node), query);
+        codes_.quantizer.encodeCodeAsQuery(codes_.code3Bit(node), query);
         codes_.quantizer.estimate1Bit(query, middles_.data(), middles_.size(), estimates.data());
         const auto best = std::max_element(estimates.begin(), estimates.end());
         groupOf_[node - first_] = static_cast<uint32_t>(best - estimates.begin());

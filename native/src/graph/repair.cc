@@ -17,7 +17,7 @@ static constexpr uint64_t FIRST_ESTIMATES = 384;
 static constexpr uint64_t MAX_ESTIMATES = 1 << 15;
 /// Nodes that a missed node is linked with, both ways.
 static constexpr size_t NEW_LINKS = 4;
-/// Candidates of which these are chosen, by 4-bit codes.
+/// Candidates of which these are chosen, by 3-bit codes.
 static constexpr size_t LINK_CANDIDATES = 32;
 /// A link is given up only when at least this many lead to its node.
 static constexpr uint32_t MIN_INCOMING_TO_SPARE = 4;
@@ -58,7 +58,7 @@ void Graph::Repair::searchAll(Searcher& searcher) {
 }
 
 void Graph::Repair::aim(Searcher& searcher, uint32_t node) const {
-  codes_.quantizer.encodeCodeAsQuery(codes_.codes4Bit.row(node), searcher.query);
+  codes_.quantizer.encodeCodeAsQuery(codes_.code3Bit(node), searcher.query);
 }
 
 bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimates) const {
@@ -87,9 +87,9 @@ void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
     found.erase(end, found.end());
   };
   keepBest(LINK_CANDIDATES);
-  const uint8_t* code = codes_.codes4Bit.row(node);
+  const Code3Bit code = codes_.code3Bit(node);
   for (Candidate& candidate : found) {
-    candidate.estimate = codes_.quantizer.estimatePair(code, codes_.codes4Bit.row(candidate.node));
+    candidate.estimate = codes_.quantizer.estimatePair(code, codes_.code3Bit(candidate.node));
   }
   keepBest(NEW_LINKS);
   for (const Candidate& candidate : found) {

@@ -78,9 +78,10 @@ void Calibration::findTruth(Probe& probe) {
 
 void Calibration::rerank(const Probe& probe, size_t limit) {
   scores_.clear();
-  rerankBy4BitCodes(quantized_, probe.query, -2, limit, candidates_);
+  const float margin = RabitqQuantizer::ERROR_MARGIN;
+  rerankBy3BitCodes(quantized_, probe.query, margin, -2, limit, candidates_);
   rerankByVectors(
-      vectors_, quantized_, probe.query, probe.vector.data(), probe.inverseNorm, candidates_,
+      vectors_, quantized_, probe.query, margin, probe.vector.data(), probe.inverseNorm, candidates_,
       [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });
 }
 

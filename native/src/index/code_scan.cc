@@ -10,12 +10,13 @@ static constexpr size_t CROWD_NODES = 10;
 static constexpr float CROWD_ERRORS = 0.35f;
 
 CodeScan::CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
-                   double minScore, std::vector<Candidate>& kept, float window)
+                   double minScore, std::vector<Candidate>& kept, ErrorBounds bounds)
     : quantized_(quantized),
       query_(query),
       limit_(limit),
       error_(RabitqQuantizer::ERROR_1BIT * query.residualLength),
-      window_(window * error_),
+      window_(bounds.window * error_),
+      margin_(bounds.margin * error_),
       minEstimate_(static_cast<float>(minScore)),
       kept_(kept) {
   kept_.clear();
@@ -61,11 +62,10 @@ bool CodeScan::isCrowded() {
 
 void CodeScan::finish() {
   flush();
-  const float margin = RabitqQuantizer::ERROR_MARGIN * error_;
   std::erase_if(kept_, [&](Candidate& entry) {
     const float scale = scaleOf(entry);
     const bool excluded = entry.estimate + window_ * scale < minEstimate_;
-    entry.estimate += margin * scale;
+    entry.estimate += margin_ * scale;
     return excluded;
   });
 }

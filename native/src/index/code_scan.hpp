@@ -7,21 +7,26 @@
 
 namespace tessera {
 
-/// Standard errors below the `limit`-th best estimate within which a node is kept. Of many estimates the
-/// best are those that err upwards, so this is wider than ERROR_MARGIN; reranking narrows it.
-inline constexpr float SCAN_WINDOW = 4.5f;
-/// The window of a crowded scan. The codes of a tight cluster are nearly equal, and so are their errors;
-/// those of two clusters on opposite sides of the centre even have opposite signs.
-inline constexpr float CROWDED_SCAN_WINDOW = 6.5f;
+/// How far estimates may err, in standard errors.
+struct ErrorBounds {
+  /// Below the `limit`-th best estimate, within which a node is kept. Of many estimates the best are those
+  /// that err upwards, so this is wider than the margin; reranking narrows it.
+  float window;
+  /// By which an estimate may be too low.
+  float margin;
+};
+inline constexpr ErrorBounds ORDINARY_ERRORS{4.5f, RabitqQuantizer::ERROR_MARGIN};
+/// The codes of a tight cluster are nearly equal, and so are their errors; those of two clusters on opposite
+/// sides of the centre even have opposite signs.
+inline constexpr ErrorBounds CROWDED_ERRORS{6.5f, 4.5f};
 
 /// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and
 /// not below the minimum score. On spread-out data these are few, on crowded data as many as
 /// needed. The estimates of the kept candidates are upper bounds.
 class CodeScan {
  public:
-  /// `kept` receives the candidates within this window.
   CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,
-           double minScore, std::vector<Candidate>& kept, float window = SCAN_WINDOW);
+           double minScore, std::vector<Candidate>& kept, ErrorBounds bounds = ORDINARY_ERRORS);
 
   void add(uint32_t node) {
     const uint8_t* code = quantized_.codes1Bit.row(node);
@@ -45,7 +50,9 @@ class CodeScan {
   const size_t limit_;
   /// The standard error of an estimate, divided by the scale of its code.
   const float error_;
+  /// The bounds of this query's errors, to be multiplied by the scale of a code.
   const float window_;
+  const float margin_;
   /// A node is kept when its estimate plus its window reaches this.
   float minEstimate_;
   /// The `limit` best estimates: a heap with the lowest on top.

@@ -13,7 +13,7 @@ static constexpr uint32_t CENTRE_SAMPLE = 8192;
 QuantizedIndex::QuantizedIndex(uint32_t dimension)
     : quantizer(dimension),
       codes1Bit(RabitqQuantizer::code1BitBytes(dimension), HOT_SLAB_ROW_BITS),
-      codes4Bit(RabitqQuantizer::code4BitBytes(dimension)) {}
+      refinements(RabitqQuantizer::refinementBytes(dimension)) {}
 
 void QuantizedIndex::computeCentre(const VectorTable& vectors, uint32_t nodes) {
   std::vector<float>& centre = quantizer.centre();
@@ -34,13 +34,12 @@ void QuantizedIndex::computeCentre(const VectorTable& vectors, uint32_t nodes) {
 
 void QuantizedIndex::encode(const VectorTable& vectors, uint32_t nodes) {
   codes1Bit.ensure(nodes);
-  codes4Bit.ensure(nodes);
+  refinements.ensure(nodes);
   std::vector<float> prepared(quantizer.dimension());
   for (uint32_t node = encoded(); node < nodes; node++) {
     RabitqQuantizer::prepare(vectors.vector(node), vectors.inverseNorm(node), vectors.dimension(),
                              prepared.data());
-    quantizer.encode1Bit(prepared.data(), codes1Bit.row(node));
-    quantizer.encode4Bit(prepared.data(), codes4Bit.row(node));
+    quantizer.encode(prepared.data(), codes1Bit.row(node), refinements.row(node));
   }
   encoded_.store(std::max(nodes, encoded()), std::memory_order_release);
 }

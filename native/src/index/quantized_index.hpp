@@ -30,7 +30,7 @@ class QuantizedIndex {
   bool growGraph(uint32_t nodes, unsigned threads, const std::atomic<bool>& cancelled);
   /// The current generation; null before the first.
   std::shared_ptr<const Graph> graph() const { return graph_.load(); }
-  Codes codes() const { return {quantizer, codes1Bit, codes4Bit}; }
+  Codes codes() const { return {quantizer, codes1Bit, refinements}; }
 
   /// Measures the effort if the graph has grown by a quarter since the last time, or if `forced`.
   /// Returns whether it did.
@@ -40,7 +40,7 @@ class QuantizedIndex {
 
   RabitqQuantizer quantizer;
   Column codes1Bit;
-  Column codes4Bit;
+  Column refinements;
   /// Nodes that the centre was computed from.
   uint32_t centreNodes = 0;
 

@@ -67,29 +67,29 @@ void orderRoughly(std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
+size_t rerankBy3BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query, float margin,
                          double minScore, size_t limit, std::vector<Candidate>& candidates) {
   /// Candidates whose codes are on their way from memory.
   static constexpr size_t AHEAD = 16;
-  const Column& codes = quantized.codes4Bit;
+  const Codes codes = quantized.codes();
   Cutoff cutoff(minScore, limit);
   size_t taken = 0, ranked = 0;
   const auto rankNext = [&] {
     Candidate& entry = candidates[ranked++];
-    entry.estimate = quantized.quantizer.estimate4Bit(query, codes.row(entry.node));
-    cutoff.add(entry.estimate - SURE_SHARE * margin4Bit(quantized, query, entry.node));
+    entry.estimate = quantized.quantizer.estimate3Bit(query, codes.code3Bit(entry.node));
+    cutoff.add(entry.estimate - SURE_SHARE * margin * error3Bit(quantized, query, entry.node));
   };
   orderRoughly(candidates);
   for (size_t i = 0; i < candidates.size(); i++) {
     if (candidates[i].estimate < cutoff.minScore()) continue;
     candidates[taken++] = candidates[i];
-    prefetch(codes.row(candidates[taken - 1].node), codes.rowBytes());
+    codes.prefetch3Bit(candidates[taken - 1].node);
     if (taken == ranked + AHEAD) rankNext();
   }
   while (ranked < taken) rankNext();
   candidates.resize(taken);
   std::erase_if(candidates, [&](const Candidate& entry) {
-    return entry.estimate + margin4Bit(quantized, query, entry.node) < cutoff.minScore();
+    return entry.estimate + margin * error3Bit(quantized, query, entry.node) < cutoff.minScore();
   });
   std::sort(candidates.begin(), candidates.end(), isBetter);
   return taken;

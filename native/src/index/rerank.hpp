@@ -1,4 +1,4 @@
-// Reranking candidates: first by their 4-bit codes, then by their full vectors.
+// Reranking candidates: first by their 3-bit codes, then by their full vectors.
 #pragma once
 #include <vector>
 
@@ -9,32 +9,32 @@
 
 namespace tessera {
 
-/// The error margin of a node's estimate from its 4-bit code.
-inline float margin4Bit(const QuantizedIndex& quantized, const QuantizedQuery& query,
-                        uint32_t node) {
+/// The standard error of a node's estimate from its 3-bit code.
+inline float error3Bit(const QuantizedIndex& quantized, const QuantizedQuery& query,
+                       uint32_t node) {
   const float scale = quantized.quantizer.factors1Bit(quantized.codes1Bit.row(node)).scale;
-  return RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_4BIT * scale *
-         query.residualLength;
+  return RabitqQuantizer::ERROR_3BIT * scale * query.residualLength;
 }
 
-/// Replaces the upper bounds of candidates by the estimates of their 4-bit codes, sorts them, best
+/// Replaces the upper bounds of candidates by the estimates of their 3-bit codes, sorts them, best
 /// first, and removes those that, error margin included, reach neither `minScore` nor the `limit`
-/// best. Returns how many 4-bit codes it read: it ends at bounds that are too low.
-size_t rerankBy4BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query,
+/// best. The margin is in standard errors. Returns how many 3-bit codes it read: it ends at bounds that are too
+/// low.
+size_t rerankBy3BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query, float margin,
                          double minScore, size_t limit, std::vector<Candidate>& candidates);
 
 /// Computes the exact cosine of each candidate and passes it to `score(node, cosine)`. Skips those
 /// whose estimate, error margin included, is below `minScore()`, which may rise meanwhile.
-/// `candidates` come from `rerankBy4BitCodes`; `inverseNorm` is one over the length of `vector`.
+/// `candidates` come from `rerankBy3BitCodes` with the same margin; `inverseNorm` is one over the length of `vector`.
 template <typename Score, typename MinScore>
 void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized,
-                     const QuantizedQuery& query, const float* vector, double inverseNorm,
-                     const std::vector<Candidate>& candidates, Score score, MinScore minScore) {
+                     const QuantizedQuery& query, float margin, const float* vector,
+                     double inverseNorm, const std::vector<Candidate>& candidates, Score score, MinScore minScore) {
   const uint32_t dimension = vectors.dimension();
   if (!candidates.empty()) vectors.prefetchVector(candidates[0].node);
   for (size_t i = 0; i < candidates.size(); i++) {
     const uint32_t node = candidates[i].node;
-    if (candidates[i].estimate + margin4Bit(quantized, query, node) < minScore()) continue;
+    if (candidates[i].estimate + margin * error3Bit(quantized, query, node) < minScore()) continue;
     const float* row = vectors.vector(node);
     if (i + 1 < candidates.size()) vectors.prefetchVector(candidates[i + 1].node);
     const double dot = kernels().dot(vector, row, dimension);

@@ -120,7 +120,7 @@ ShardStats Shard::stats() const {
                     vectors_.bookkeepingBytes() + versions_.bytes();
   if (const auto current = quantized()) {
     numbers.codeBytes =
-        uint64_t{nodes()} * (current->codes1Bit.rowBytes() + current->codes4Bit.rowBytes());
+        uint64_t{nodes()} * (current->codes1Bit.rowBytes() + current->refinements.rowBytes());
     numbers.effort = current->effort();
     if (const auto graph = current->graph()) {
       numbers.graphBytes = graph->bytes();

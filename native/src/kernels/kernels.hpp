@@ -8,6 +8,13 @@ namespace tessera {
 /// Bit planes of a query whose elements were rounded to four bits, in two's complement.
 inline constexpr size_t QUERY_PLANES = 4;
 
+/// The levels of a vector's elements, 0 to 7, as bit planes: `signs` has the highest bits, and `rest` the middle
+/// ones and then the lowest ones.
+struct Code3Bit {
+  const uint8_t* signs;
+  const uint8_t* rest;
+};
+
 struct Kernels {
   const char* name;
 
@@ -21,12 +28,12 @@ struct Kernels {
   void (*dot1Bit)(const uint8_t* const* codes, size_t count, const uint64_t* planes,
                       size_t words, int32_t* sums);
 
-  /// Dot product of a 4-bit code (levels 0 to 15, in blocks of 64 elements whose first half is in
-  /// the low nibbles) and a query of signed bytes, none of them -128.
-  int32_t (*dot4Bit)(const uint8_t* code, const int8_t* query, size_t length);
+  /// Dot product of the levels of a code and a query of signed bytes, none of them -128. `length` is a multiple
+  /// of 64.
+  int32_t (*dot3Bit)(Code3Bit code, const int8_t* query, size_t length);
 
-  /// Sum of the products of the levels (0 to 15) of two 4-bit codes. `length` is at most 4096.
-  int32_t (*dotLevels)(const uint8_t* a, const uint8_t* b, size_t length);
+  /// Sum of the products of the levels of two codes. `length` is a multiple of 256 and at most 4096.
+  int32_t (*dotLevels)(Code3Bit a, Code3Bit b, size_t length);
 
   /// Walsh-Hadamard transform in place, unscaled. `length` is a power of two, at least 32.
   void (*hadamard)(float* values, size_t length);

@@ -52,40 +52,54 @@ static inline int32_t totalOf32(__m256i lanes) {
   return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
 }
 
-static int32_t dot4BitAvx2(const uint8_t* code, const int8_t* query, size_t length) {
-  const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1);
+/// `value` in each byte of which one of 32 bits is set.
+static inline __m256i spreadBits(const uint8_t* bits, char value) {
+  int32_t own;
+  __builtin_memcpy(&own, bits, sizeof own);
+  // The byte that has the bit of each element, and its place there.
+  const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
+  const __m256i spread = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(own), byte), bit);
+  return _mm256_and_si256(_mm256_cmpeq_epi8(spread, bit), _mm256_set1_epi8(value));
+}
+
+static int32_t dot3BitAvx2(Code3Bit code, const int8_t* query, size_t length) {
+  const LevelPlanes planes(code, length);
+  const __m256i one = _mm256_set1_epi16(1);
   __m256i sum = _mm256_setzero_si256();
-  for (size_t block = 0; block < length; block += 64) {
-    const __m256i both =
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code + block / 2));
-    const __m256i* at = reinterpret_cast<const __m256i*>(query + block);
-    // The sum of two products is at most 2 * 15 * 127 and does not saturate 16 bits.
-    const __m256i low =
-        _mm256_maddubs_epi16(_mm256_and_si256(both, nibble), _mm256_loadu_si256(at));
-    const __m256i high =
-        _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(both, 4), nibble),
-                             _mm256_loadu_si256(at + 1));
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(low, high), one));
+  for (size_t byte = 0; byte < length / 8; byte += 4) {
+    __m256i levels = spreadBits(planes.plane[0] + byte, 1);
+    levels = _mm256_or_si256(levels, spreadBits(planes.plane[1] + byte, 2));
+    levels = _mm256_or_si256(levels, spreadBits(planes.plane[2] + byte, 4));
+    const __m256i* at = reinterpret_cast<const __m256i*>(query + byte * 8);
+    const __m256i products = _mm256_maddubs_epi16(levels, _mm256_loadu_si256(at));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(products, one));
   }
   return totalOf32(sum);
 }
 
-static int32_t dotLevelsAvx2(const uint8_t* a, const uint8_t* b, size_t length) {
-  const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1);
-  __m256i sum = _mm256_setzero_si256();
-  for (size_t block = 0; block < length; block += 64) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + block / 2));
-    const __m256i y = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + block / 2));
-    const __m256i low =
-        _mm256_maddubs_epi16(_mm256_and_si256(x, nibble), _mm256_and_si256(y, nibble));
-    const __m256i high = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), nibble),
-                                              _mm256_and_si256(_mm256_srli_epi16(y, 4), nibble));
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_add_epi16(low, high), one));
+static int32_t dotLevelsAvx2(Code3Bit a, Code3Bit b, size_t length) {
+  const LevelPlanes planesA(a, length), planesB(b, length);
+  const __m256i zero = _mm256_setzero_si256();
+  __m256i sum = zero;
+  for (size_t byte = 0; byte < length / 8; byte += 32) {
+    for (size_t i = 0; i < LEVEL_PLANES; i++) {
+      const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(planesA.plane[i] + byte));
+      __m256i ones = zero;
+      for (size_t j = LEVEL_PLANES; j-- > 0;) {
+        const __m256i y =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(planesB.plane[j] + byte));
+        // Bytes hold 7 times 8 at most.
+        ones = _mm256_add_epi8(_mm256_add_epi8(ones, ones), onesInBytes(_mm256_and_si256(x, y)));
+      }
+      sum = _mm256_add_epi64(
+          sum, _mm256_slli_epi64(_mm256_sad_epu8(ones, zero), static_cast<int>(i)));
+    }
   }
-  return totalOf32(sum);
+  return total(sum);
 }
 
-const Kernels avx2Kernels{"avx2",        dotCommon,      dot1BitAvx2,      dot4BitAvx2,
+const Kernels avx2Kernels{"avx2",        dotCommon,      dot1BitAvx2,      dot3BitAvx2,
                           dotLevelsAvx2, hadamardCommon, roundToBytesCommon, parseFractionsX86};
 
 }  // namespace tessera

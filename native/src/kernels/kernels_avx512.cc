@@ -90,38 +90,48 @@ static void dot1BitAvx512(const uint8_t* const* codes, size_t count, const uint6
   }
 }
 
-/// The levels of a block of 64: the low nibbles, then the high ones.
-static inline __m512i levelsAt(const uint8_t* code, __m512i nibble) {
-  const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(code));
-  const __m512i spread =
-      _mm512_inserti64x4(_mm512_castsi256_si512(both), _mm256_srli_epi16(both, 4), 1);
-  return _mm512_and_si512(spread, nibble);
-}
-
-static int32_t dot4BitAvx512(const uint8_t* code, const int8_t* query, size_t length) {
-  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
+static int32_t dot3BitAvx512(Code3Bit code, const int8_t* query, size_t length) {
+  const LevelPlanes planes(code, length);
+  const __m512i one = _mm512_set1_epi16(1);
   __m512i sum = _mm512_setzero_si512();
-  for (size_t block = 0; block < length; block += 64) {
-    // The sum of two products is at most 2 * 15 * 127 and does not saturate 16 bits.
-    const __m512i products = _mm512_maddubs_epi16(levelsAt(code + block / 2, nibble),
-                                                  _mm512_loadu_si512(query + block));
+  for (size_t word = 0; word < length / 64; word++) {
+    __m512i levels = _mm512_maskz_set1_epi8(wordAt(planes.plane[0], word), 1);
+    levels = _mm512_mask_add_epi8(levels, wordAt(planes.plane[1], word), levels, _mm512_set1_epi8(2));
+    levels = _mm512_mask_add_epi8(levels, wordAt(planes.plane[2], word), levels, _mm512_set1_epi8(4));
+    const __m512i products = _mm512_maddubs_epi16(levels, _mm512_loadu_si512(query + word * 64));
     sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
   }
   return _mm512_reduce_add_epi32(sum);
 }
 
-static int32_t dotLevelsAvx512(const uint8_t* a, const uint8_t* b, size_t length) {
-  const __m512i nibble = _mm512_set1_epi8(15), one = _mm512_set1_epi16(1);
-  __m512i sum = _mm512_setzero_si512();
-  for (size_t block = 0; block < length / 2; block += 32) {
-    const __m512i products =
-        _mm512_maddubs_epi16(levelsAt(a + block, nibble), levelsAt(b + block, nibble));
-    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
+static int32_t dotLevelsAvx512(Code3Bit a, Code3Bit b, size_t length) {
+  const LevelPlanes planesA(a, length), planesB(b, length);
+  // By the sum of the numbers of their planes.
+  __m512i ones[2 * LEVEL_PLANES - 1];
+  for (__m512i& weight : ones) weight = _mm512_setzero_si512();
+  for (size_t byte = 0; byte < length / 8; byte += 64) {
+    const size_t words = length / 64 - byte / 8;
+    const auto mask = static_cast<__mmask8>(words < 8 ? (1u << words) - 1 : 0xff);
+    __m512i x[LEVEL_PLANES], y[LEVEL_PLANES];
+    for (size_t i = 0; i < LEVEL_PLANES; i++) {
+      x[i] = _mm512_maskz_loadu_epi64(mask, planesA.plane[i] + byte);
+      y[i] = _mm512_maskz_loadu_epi64(mask, planesB.plane[i] + byte);
+    }
+    for (size_t i = 0; i < LEVEL_PLANES; i++) {
+      for (size_t j = 0; j < LEVEL_PLANES; j++) {
+        const __m512i both = _mm512_and_si512(x[i], y[j]);
+        ones[i + j] = _mm512_add_epi64(ones[i + j], _mm512_popcnt_epi64(both));
+      }
+    }
   }
-  return _mm512_reduce_add_epi32(sum);
+  __m512i sum = ones[2 * LEVEL_PLANES - 2];
+  for (size_t weight = 2 * LEVEL_PLANES - 2; weight-- > 0;) {
+    sum = _mm512_add_epi64(_mm512_add_epi64(sum, sum), ones[weight]);
+  }
+  return static_cast<int32_t>(_mm512_reduce_add_epi64(sum));
 }
 
-const Kernels avx512Kernels{"avx512",        dotCommon,      dot1BitAvx512,    dot4BitAvx512,
+const Kernels avx512Kernels{"avx512",        dotCommon,      dot1BitAvx512,    dot3BitAvx512,
                             dotLevelsAvx512, hadamardCommon, roundToBytesCommon, parseFractionsX86};
 
 }  // namespace tessera

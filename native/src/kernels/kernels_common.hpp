@@ -96,23 +96,46 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   return value;
 }
 
-[[maybe_unused]] static int32_t dot4BitCommon(const uint8_t* code, const int8_t* query,
-                                              size_t length) {
+inline constexpr size_t LEVEL_PLANES = 3;
+
+/// The planes of a code, the lowest first.
+struct LevelPlanes {
+  LevelPlanes(Code3Bit code, size_t length)
+      : plane{code.rest + length / 8, code.rest, code.signs} {}
+  const uint8_t* plane[LEVEL_PLANES];
+};
+
+/// Spreads eight bits over the lowest bits of eight bytes.
+static inline uint64_t spreadBits(uint8_t bits) {
+  const uint64_t own = bits * 0x0101010101010101ull & 0x8040201008040201ull;
+  return (own + 0x7f7f7f7f7f7f7f7full) >> 7 & 0x0101010101010101ull;
+}
+
+[[maybe_unused]] static int32_t dot3BitCommon(Code3Bit code, const int8_t* query, size_t length) {
+  const LevelPlanes planes(code, length);
   int32_t sum = 0;
-  for (size_t block = 0; block < length; block += 64, code += 32, query += 64) {
-    int32_t low = 0, high = 0;
-    for (size_t i = 0; i < 32; i++) {
-      low += (code[i] & 15) * query[i];
-      high += (code[i] >> 4) * query[i + 32];
+  for (size_t byte = 0; byte < length / 8; byte++) {
+    uint64_t eight = 0;
+    for (size_t plane = 0; plane < LEVEL_PLANES; plane++) {
+      eight |= spreadBits(planes.plane[plane][byte]) << plane;
     }
-    sum += low + high;
+    uint8_t levels[8];
+    __builtin_memcpy(levels, &eight, sizeof levels);
+    for (size_t i = 0; i < 8; i++) sum += levels[i] * query[byte * 8 + i];
   }
   return sum;
 }
 
-[[maybe_unused]] static int32_t dotLevelsCommon(const uint8_t* a, const uint8_t* b, size_t length) {
+[[maybe_unused]] static int32_t dotLevelsCommon(Code3Bit a, Code3Bit b, size_t length) {
+  const LevelPlanes x(a, length), y(b, length);
   int32_t sum = 0;
-  for (size_t i = 0; i < length / 2; i++) sum += (a[i] & 15) * (b[i] & 15) + (a[i] >> 4) * (b[i] >> 4);
+  for (size_t word = 0; word < length / 64; word++) {
+    for (size_t i = 0; i < LEVEL_PLANES; i++) {
+      for (size_t j = 0; j < LEVEL_PLANES; j++) {
+        sum += __builtin_popcountll(wordAt(x.plane[i], word) & wordAt(y.plane[j], word)) << (i + j);
+      }
+    }
+  }
   return sum;
 }
 

@@ -4,7 +4,7 @@
 namespace tessera {
 
 const Kernels portableKernels{"portable",      dotCommon,       dot1BitCommon,
-                              dot4BitCommon,   dotLevelsCommon, hadamardCommon,
+                              dot3BitCommon,   dotLevelsCommon, hadamardCommon,
                               roundToBytesCommon, parseNoFractions};
 
 }  // namespace tessera

@@ -1,11 +1,15 @@
 #include "search/match_count.hpp"
 
-#include "common/prefetch.hpp"
+#include "index/rerank.hpp"
 
 namespace tessera {
 
 /// Vectors near the threshold that are compared. Reading more would take longer than the search itself.
 static constexpr size_t MAX_COMPARED = 256;
+/// Standard errors by which no estimate is wrong: of normal errors one in 10^15 would be larger.
+static constexpr float SURE_ERRORS = 8;
+/// More than rounding to float32 can change an estimate.
+static constexpr float FLOAT_ERROR = 1e-4f;
 
 namespace {
 
@@ -16,13 +20,11 @@ class MatchCount {
       : part_(part),
         quantized_(quantized),
         quantizedQuery_(quantizedQuery),
-        prepared_(prepared),
-        byteError_(quantized.quantizer.byteError(prepared.rotated.data(), quantizedQuery)) {}
+        prepared_(prepared) {}
 
   void add(uint32_t node) {
     if (near_ > MAX_COMPARED) return;
-    const Column& codes = quantized_.codes4Bit;
-    prefetch(codes.row(node), codes.rowBytes());
+    quantized_.codes().prefetch3Bit(node);
     waitingNodes_[waiting_++] = node;
     if (waiting_ == BATCH) flush();
   }
@@ -52,10 +54,12 @@ class MatchCount {
 
   void settle(uint32_t node) {
     const double threshold = prepared_.query.threshold;
-    const ScoreBounds bounds = quantized_.quantizer.bounds4Bit(quantizedQuery_, byteError_,
-                                                               quantized_.codes4Bit.row(node));
-    if (bounds.highest < threshold) return;
-    if (bounds.lowest >= threshold) {
+    const float estimate =
+        quantized_.quantizer.estimate3Bit(quantizedQuery_, quantized_.codes().code3Bit(node));
+    const float margin =
+        SURE_ERRORS * error3Bit(quantized_, quantizedQuery_, node) + FLOAT_ERROR;
+    if (estimate + margin < threshold) return;
+    if (estimate - margin >= threshold) {
       matches_ += chunksOf(part_, node);
     } else if (near_++ < MAX_COMPARED) {
       nearNodes_[near_ - 1] = node;
@@ -66,7 +70,6 @@ class MatchCount {
   const QuantizedIndex& quantized_;
   const QuantizedQuery& quantizedQuery_;
   const PreparedQuery& prepared_;
-  const float byteError_;
   uint32_t waitingNodes_[BATCH];
   size_t waiting_ = 0;
   uint32_t nearNodes_[MAX_COMPARED];

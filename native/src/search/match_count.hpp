@@ -7,7 +7,7 @@
 namespace tessera {
 
 /// The number of chunks of a scope in one shard whose score, in full precision, is at least the
-/// query's threshold. 4-bit codes settle all but the vectors near the threshold, which are compared.
+/// query's threshold. 3-bit codes settle all but the vectors near the threshold, which are compared.
 /// Nothing if these are too many.
 std::optional<uint64_t> countMatches(const ScopePart& part, const QuantizedIndex& quantized,
                                      const QuantizedQuery& quantizedQuery,

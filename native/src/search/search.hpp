@@ -29,7 +29,7 @@ struct SearchWork {
   /// Estimates from 1-bit codes, of a walk and of a scan.
   uint64_t estimates = 0;
   uint64_t expansions = 0;
-  uint64_t codes4Bit = 0;
+  uint64_t codes3Bit = 0;
   uint64_t vectors = 0;
   /// Chunks that are known to reach the threshold: all there are if `countsAll`, and otherwise at least
   /// those whose score was computed.
@@ -42,7 +42,7 @@ struct SearchWork {
     members += other.members;
     estimates += other.estimates;
     expansions += other.expansions;
-    codes4Bit += other.codes4Bit;
+    codes3Bit += other.codes3Bit;
     vectors += other.vectors;
     matches += other.matches;
     countsAll = countsAll && other.countsAll;

@@ -84,14 +84,16 @@ class ShardSearch {
   /// Fills `kept` with the candidates of a scan of the members from node `first` on.
   void scanFrom(uint32_t first, const QuantizedIndex& quantized, std::vector<Candidate>& kept) {
     const bool isSmall = part_.nodes.count() <= WIDE_SCAN_NODES;
-    for (const float window : {SCAN_WINDOW, CROWDED_SCAN_WINDOW}) {
-      if (isSmall && window < CROWDED_SCAN_WINDOW) continue;
-      CodeScan scan(quantized, scratch_.query, query_.limit, neededEstimate(), kept, window);
+    for (const ErrorBounds& bounds : {ORDINARY_ERRORS, CROWDED_ERRORS}) {
+      const bool isWide = bounds.window == CROWDED_ERRORS.window;
+      if (isSmall && !isWide) continue;
+      CodeScan scan(quantized, scratch_.query, query_.limit, neededEstimate(), kept, bounds);
       part_.nodes.forEach(first, [&](uint32_t node) {
         scan.add(node);
         work_.estimates++;
       });
-      if (window < CROWDED_SCAN_WINDOW && scan.isCrowded()) continue;
+      if (!isWide && scan.isCrowded()) continue;
+      margin_ = std::max(margin_, bounds.margin);
       return scan.finish();
     }
   }
@@ -138,14 +140,14 @@ class ShardSearch {
   void rerank(const QuantizedIndex& quantized) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<Candidate>& candidates = scratch_.candidates;
-    work_.codes4Bit +=
-        rerankBy4BitCodes(quantized, scratch_.query, neededEstimate(), query_.limit, candidates);
+    work_.codes3Bit +=
+        rerankBy3BitCodes(quantized, scratch_.query, margin_, neededEstimate(), query_.limit, candidates);
     // These are read for each candidate, at random.
     for (size_t i = 0; i < std::min<size_t>(query_.limit, candidates.size()); i++) {
       part_.shard->prefetchChunks(candidates[i].node);
     }
     rerankByVectors(
-        vectors_, quantized, scratch_.query, query_.vector, prepared_.inverseNorm, candidates,
+        vectors_, quantized, scratch_.query, margin_, query_.vector, prepared_.inverseNorm, candidates,
         [this](uint32_t node, double score) {
           work_.vectors++;
           best_.offerNode(part_, node, score);
@@ -165,6 +167,8 @@ class ShardSearch {
   BestHits& best_;
   SearchWork& work_;
   Scratch& scratch_ = threadScratch();
+  /// Standard errors by which the estimate of a 3-bit code may be too low.
+  float margin_ = ORDINARY_ERRORS.margin;
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ void SnapshotCodec::putQuantized(SnapshotWriter& out, QuantizedIndex& quantized)
   std::vector<float>& centre = quantized.quantizer.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
   out.putColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
-  out.putColumn(quantized.codes4Bit, nodes, Rows::SEALED_IN_MEMORY);
+  out.putColumn(quantized.refinements, nodes, Rows::SEALED_IN_MEMORY);
   out.manifest.put(static_cast<uint8_t>(graph != nullptr));
   if (graph) out.putGraph(graph);
 }
@@ -55,7 +55,7 @@ void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, 
   in.getBytes(centre.data(), centre.size() * sizeof(float));
   quantized.quantizer.centreChanged();
   in.getColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
-  in.getColumn(quantized.codes4Bit, nodes, Rows::SEALED_IN_MEMORY);
+  in.getColumn(quantized.refinements, nodes, Rows::SEALED_IN_MEMORY);
   quantized.encoded_ = nodes;
   if (in.manifest.get<uint8_t>() != 0) quantized.graph_.store(in.getGraph(nodes));
 }

@@ -96,19 +96,24 @@ struct Run {
     return result;
   }
 
-  Napi::Value dot4Bit() const {
-    require(left.length * 2 == right.length && right.length % 64 == 0);
+  /// A code's signs, and the rest of its levels behind them.
+  static Code3Bit codeIn(Operand& operand, size_t length) {
+    const uint8_t* signs = operand.as<uint8_t>();
+    return {signs, signs + length / 8};
+  }
+
+  Napi::Value dot3Bit() const {
+    const size_t length = right.length;
+    require(length % 64 == 0 && left.length == length / 8 * 3);
     Operand code(left), query(right);
-    return Napi::Number::New(
-        env, set.dot4Bit(code.as<uint8_t>(), query.as<int8_t>(), right.length));
+    return Napi::Number::New(env, set.dot3Bit(codeIn(code, length), query.as<int8_t>(), length));
   }
 
   Napi::Value dotLevels() const {
-    require(left.length == right.length && left.length % 32 == 0 &&
-            left.length <= MAX_DIMENSION / 2);
+    const size_t length = left.length / 3 * 8;
+    require(left.length == right.length && left.length % 96 == 0 && length <= MAX_DIMENSION);
     Operand a(left), b(right);
-    return Napi::Number::New(
-        env, set.dotLevels(a.as<uint8_t>(), b.as<uint8_t>(), left.length * 2));
+    return Napi::Number::New(env, set.dotLevels(codeIn(a, length), codeIn(b, length), length));
   }
 
   Napi::Value dot1Bit() const {
@@ -136,7 +141,7 @@ Napi::Value runKernel(const Napi::CallbackInfo& info) {
   if (operation == "dot") return run.dot();
   if (operation == "hadamard") return run.hadamard();
   if (operation == "roundToBytes") return run.roundToBytes();
-  if (operation == "dot4Bit") return run.dot4Bit();
+  if (operation == "dot3Bit") return run.dot3Bit();
   if (operation == "dotLevels") return run.dotLevels();
   if (operation == "dot1Bit") return run.dot1Bit();
   throw Napi::RangeError::New(info.Env(), "the kernel does not exist");

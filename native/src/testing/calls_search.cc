@@ -46,7 +46,7 @@ static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   };
   count64("estimates", answer.work.estimates);
   count64("expansions", answer.work.expansions);
-  count64("codes4Bit", answer.work.codes4Bit);
+  count64("codes3Bit", answer.work.codes3Bit);
   count64("vectors", answer.work.vectors);
   result.Set("work", work);
   return result;
