@@ -16,6 +16,8 @@ static constexpr size_t EF_CONSTRUCTION = 128;
 /// Candidates this far below the best are not expanded on the levels above level 0, in the unit of a
 /// WalkWindow. What a query in one cluster passes is farther below; what is between two clusters is not.
 static constexpr float DESCENT_WINDOW = 0.4f;
+/// The share of that window within which candidates are near the best: what is in a query's own cluster.
+static constexpr float NEAR_SHARE = 0.5f;
 /// Candidates that are expanded on each of these levels at least.
 static constexpr uint32_t MIN_EXPANSIONS = 4;
 /// Candidates whose neighbours are estimated together, so that memory is read ahead.
@@ -141,6 +143,7 @@ void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratc
   codes.quantizer.estimate1Bit(query, &code, 1, &estimate);
   if (top == 0) {
     scratch.entryPoints.assign(1, Candidate{estimate, entry});
+    scratch.ascents = scratch.entryPoints;
     return;
   }
   const float window = DESCENT_WINDOW * query.residualLength *
@@ -155,7 +158,25 @@ void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratc
       scratch.entryPoints.push_back(scratch.queue[i]);
     }
   }
-  for (Candidate& point : scratch.entryPoints) point.node = links_.nodesOf(1)[point.node];
+  chooseAscents(scratch);
+}
+
+/// An entry point that is near the best and links to a better one would only lead where that leads.
+void Graph::chooseAscents(GraphScratch& scratch) const {
+  const std::span<const uint32_t> nodes = links_.nodesOf(1);
+  const float leastNear = scratch.queue.leastNear();
+  scratch.ascents.clear();
+  scratch.visited.reset(nodes.size());
+  // Best first, so what was visited is better.
+  for (Candidate& point : scratch.entryPoints) {
+    const uint32_t* links = links_.upper(1, point.node);
+    const bool hasBetter = std::any_of(links, links + countLinks(links, M), [&](uint32_t rank) {
+      return scratch.visited.has(rank);
+    });
+    scratch.visited.add(point.node);
+    point.node = nodes[point.node];
+    if (!hasBetter || point.estimate < leastNear) scratch.ascents.push_back(point);
+  }
 }
 
 void Graph::searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level,
@@ -164,7 +185,7 @@ void Graph::searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_
   DescentQueue& queue = scratch.queue;
   VisitedSet& visited = scratch.visited;
   visited.reset(nodes.size());
-  queue.clear();
+  queue.clear(window * NEAR_SHARE);
   for (const Candidate& point : scratch.entryPoints) {
     visited.add(point.node);
     queue.offer(point.estimate, point.node);

@@ -47,20 +47,23 @@ class VisitedSet {
     word |= mark;
     return fresh;
   }
+  bool has(uint32_t node) const { return (words_[node >> 6] >> (node & 63) & 1) != 0; }
 
  private:
   std::vector<uint64_t> words_;
 };
 
 /// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster, and a query
-/// between two clusters needs some of each.
-using DescentQueue = CandidateQueue<32>;
+/// between two clusters needs some of each, although either may have more nodes than the queue has places.
+using DescentQueue = CandidateQueue<32, 16>;
 
 /// Memory that a thread reuses from search to search.
 struct GraphScratch {
   DescentQueue queue;
   VisitedSet visited;
   std::vector<Candidate> entryPoints;
+  /// Those of them that a walk follows uphill if it has ended elsewhere.
+  std::vector<Candidate> ascents;
   /// Of a walk: nodes to expand, a heap with the best estimate on top.
   std::vector<Candidate> frontier;
   /// Of a walk: the best estimates of members, a heap with the lowest on top.
@@ -138,6 +141,8 @@ class Graph {
 
   /// Searches the levels above level 0 and leaves entry points for it in the scratch.
   void descend(const Codes& codes, const QuantizedQuery& query, GraphScratch& scratch) const;
+  /// Chooses the ascents among the entry points, which are ranks of level 1, and makes all of them nodes.
+  void chooseAscents(GraphScratch& scratch) const;
   /// Searches one of these levels from the entry points, as far as `window` below the best estimate, and
   /// leaves what it found in the queue.
   void searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, float window,

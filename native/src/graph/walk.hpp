@@ -29,7 +29,7 @@ class Graph::Walk {
         maxEstimates_(parameters.maxEstimates),
         isMember_(isMember),
         visited_(scratch.visited),
-        entryPoints_(scratch.entryPoints),
+        ascents_(scratch.ascents),
         frontier_(scratch.frontier),
         best_(scratch.best),
         found_(found) {
@@ -47,7 +47,7 @@ class Graph::Walk {
 
   /// Returns false if it gave up.
   bool run() {
-    if (!expandFrontier() || !climbFromEntryPoints()) return false;
+    if (!expandFrontier() || !climbAscents()) return false;
     keepUpperBounds();
     return true;
   }
@@ -77,9 +77,9 @@ class Graph::Walk {
 
   /// The neighbours of a query may be in several places, and what is between them too far below the best
   /// to be walked over. So each entry point that could lead to such a place is followed uphill.
-  bool climbFromEntryPoints() {
+  bool climbAscents() {
     const float width = scaled(CLIMB_WINDOW);
-    for (const Candidate& point : entryPoints_) {
+    for (const Candidate& point : ascents_) {
       const bool isNear = point.estimate + width * scaleOf(code(point.node)) >= minEstimate_;
       if (!isNear || reaches(point)) continue;
       climb(point);
@@ -99,7 +99,7 @@ class Graph::Walk {
   }
 
   /// The window of entry points that are followed uphill. With 0.2 one of twenty queries between two groups
-  /// missed the second one; with 0.5 queries in one cluster follow the entry points of all others, too.
+  /// missed the second one; with 0.5 queries in one cluster follow those in all others, too.
   static constexpr float CLIMB_WINDOW = 0.35f;
   /// Nodes that are expanded together, so that memory is read ahead.
   static constexpr uint32_t EXPANDED_TOGETHER = 2;
@@ -250,7 +250,7 @@ class Graph::Walk {
   const uint64_t maxEstimates_;
   const IsMember isMember_;
   VisitedSet& visited_;
-  const std::vector<Candidate>& entryPoints_;
+  const std::vector<Candidate>& ascents_;
   std::vector<Candidate>& frontier_;
   std::vector<float>& best_;
   std::vector<Candidate>& found_;
