@@ -15,7 +15,7 @@ const OWN = "bench/capacity/README.md, Measured for this";
 const PGVECTOR = "docs/pgvector.md";
 
 export const MEASURED = {
-  hotPerElement: measured(0.625, "bytes", "codes, per element of a vector", SIZING),
+  hotPerElement: measured(0.375, "bytes", "codes, per element of a vector", SIZING),
   hotPerVector: measured(256, "bytes", "links and bookkeeping, per vector", SIZING),
   mappedPerVector: measured(750, "bytes", "chunk in mapped files, beside its vector", SIZING),
   databasePerVector: measured(2_000, "bytes", "chunk in PostgreSQL, beside its vector", SIZING),

@@ -20,8 +20,7 @@ static_assert(GRAPH_MIN_NODES >= MAX_PROBES * PROBE_NODES, "only tests have grap
 static constexpr float MIXTURE_WEIGHTS[] = {0.5f, 1.0f};
 /// Windows that are tried, as factors of the default ones, narrowest first. Narrower ones save few of the
 /// estimates, and queries then find less than probes, whose neighbours were linked around them.
-static constexpr float WINDOW_FACTORS[] = {0.15f, 0.2f, 0.3f, 0.4f, 0.55f, 0.7f,
-                                           0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
+static constexpr float WINDOW_FACTORS[] = {0.2f, 0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
 /// The mean recall of probes that a window must reach, for each of EFFORT_LIMITS. Queries of a few words
 /// need a little more than probes, and the more the longer their list is, so it is above the 0.99 that
 /// they are to have.
