@@ -445,11 +445,11 @@ describe("the simulation of fleets", () => {
     expect(projects.map(({ vectors, rate }) => [vectors, rate])).toEqual(
       Array(2).fill([24_996, 10]),
     );
-    // 736 bytes and a quarter of a document each, 0.062 ms for a request and 0.096 for its walk.
-    expect(projects[0]?.hot).toBeCloseTo(24_996 * (736 + 3_482 / 4), 3);
+    // 544 bytes and a quarter of a document each, 0.062 ms for a request and 0.096 for its walk.
+    expect(projects[0]?.hot).toBeCloseTo(24_996 * (544 + 3_482 / 4), 3);
     expect(cpu).toBeCloseTo(0.000_158, 9);
-    expect(counted).toBeCloseTo(2 * 24_996 * (736 + 3_482 / 4 + 3_822), 3);
-    const disk = 2 * 24_996 * (736 + 3_482 / 4 + 3_822 + 5_072);
+    expect(counted).toBeCloseTo(2 * 24_996 * (544 + 3_482 / 4 + 3_822), 3);
+    const disk = 2 * 24_996 * (544 + 3_482 / 4 + 3_822 + 5_072);
     expect(perHour).toBeCloseTo(gib * (0.004 + 0.03 / 8) + (disk / 1e9) * (0.1 / 730), 9);
     expect(perMillion).toBeCloseTo((perHour / (20 * 3_600)) * 1e6, 6);
   });
