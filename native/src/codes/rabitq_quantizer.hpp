@@ -82,6 +82,10 @@ class RabitqQuantizer {
                     float* estimates) const;
   /// Estimates the cosine similarity of a query and a 3-bit code.
   float estimate3Bit(const QuantizedQuery& query, Code3Bit code) const;
+  /// The standard error of that estimate.
+  float error3Bit(const QuantizedQuery& query, const uint8_t* code1Bit) const {
+    return ERROR_3BIT * factors1Bit(code1Bit).scale * query.residualLength;
+  }
   /// Estimates the cosine similarity of two vectors from their 3-bit codes.
   float estimatePair(Code3Bit a, Code3Bit b) const;
 

@@ -74,10 +74,13 @@ size_t rerankBy3BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
   const Codes codes = quantized.codes();
   Cutoff cutoff(minScore, limit);
   size_t taken = 0, ranked = 0;
+  const auto marginOf = [&](uint32_t node) {
+    return margin * quantized.quantizer.error3Bit(query, quantized.codes1Bit.row(node));
+  };
   const auto rankNext = [&] {
     Candidate& entry = candidates[ranked++];
     entry.estimate = quantized.quantizer.estimate3Bit(query, codes.code3Bit(entry.node));
-    cutoff.add(entry.estimate - SURE_SHARE * margin * error3Bit(quantized, query, entry.node));
+    cutoff.add(entry.estimate - SURE_SHARE * marginOf(entry.node));
   };
   orderRoughly(candidates);
   for (size_t i = 0; i < candidates.size(); i++) {
@@ -89,7 +92,7 @@ size_t rerankBy3BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& 
   while (ranked < taken) rankNext();
   candidates.resize(taken);
   std::erase_if(candidates, [&](const Candidate& entry) {
-    return entry.estimate + margin * error3Bit(quantized, query, entry.node) < cutoff.minScore();
+    return entry.estimate + marginOf(entry.node) < cutoff.minScore();
   });
   std::sort(candidates.begin(), candidates.end(), isBetter);
   return taken;

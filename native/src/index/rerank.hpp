@@ -9,13 +9,6 @@
 
 namespace tessera {
 
-/// The standard error of a node's estimate from its 3-bit code.
-inline float error3Bit(const QuantizedIndex& quantized, const QuantizedQuery& query,
-                       uint32_t node) {
-  const float scale = quantized.quantizer.factors1Bit(quantized.codes1Bit.row(node)).scale;
-  return RabitqQuantizer::ERROR_3BIT * scale * query.residualLength;
-}
-
 /// Replaces the upper bounds of candidates by the estimates of their 3-bit codes, sorts them, best
 /// first, and removes those that, error margin included, reach neither `minScore` nor the `limit`
 /// best. The margin is in standard errors. Returns how many 3-bit codes it read: it ends at bounds that are too
@@ -34,7 +27,8 @@ void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized
   if (!candidates.empty()) vectors.prefetchVector(candidates[0].node);
   for (size_t i = 0; i < candidates.size(); i++) {
     const uint32_t node = candidates[i].node;
-    if (candidates[i].estimate + margin * error3Bit(quantized, query, node) < minScore()) continue;
+    const float error = quantized.quantizer.error3Bit(query, quantized.codes1Bit.row(node));
+    if (candidates[i].estimate + margin * error < minScore()) continue;
     const float* row = vectors.vector(node);
     if (i + 1 < candidates.size()) vectors.prefetchVector(candidates[i + 1].node);
     const double dot = kernels().dot(vector, row, dimension);

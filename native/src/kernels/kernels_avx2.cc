@@ -72,6 +72,7 @@ static int32_t dot3BitAvx2(Code3Bit code, const int8_t* query, size_t length) {
     levels = _mm256_or_si256(levels, spreadBits(planes.plane[1] + byte, 2));
     levels = _mm256_or_si256(levels, spreadBits(planes.plane[2] + byte, 4));
     const __m256i* at = reinterpret_cast<const __m256i*>(query + byte * 8);
+    // The sum of two products is at most 2 * 7 * 127 and does not saturate 16 bits.
     const __m256i products = _mm256_maddubs_epi16(levels, _mm256_loadu_si256(at));
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(products, one));
   }

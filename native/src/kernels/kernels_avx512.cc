@@ -98,6 +98,7 @@ static int32_t dot3BitAvx512(Code3Bit code, const int8_t* query, size_t length) 
     __m512i levels = _mm512_maskz_set1_epi8(wordAt(planes.plane[0], word), 1);
     levels = _mm512_mask_add_epi8(levels, wordAt(planes.plane[1], word), levels, _mm512_set1_epi8(2));
     levels = _mm512_mask_add_epi8(levels, wordAt(planes.plane[2], word), levels, _mm512_set1_epi8(4));
+    // The sum of two products is at most 2 * 7 * 127 and does not saturate 16 bits.
     const __m512i products = _mm512_maddubs_epi16(levels, _mm512_loadu_si512(query + word * 64));
     sum = _mm512_add_epi32(sum, _mm512_madd_epi16(products, one));
   }

@@ -96,6 +96,7 @@ static inline uint64_t wordAt(const uint8_t* bytes, size_t word) {
   return value;
 }
 
+/// Bits of a level.
 inline constexpr size_t LEVEL_PLANES = 3;
 
 /// The planes of a code, the lowest first.

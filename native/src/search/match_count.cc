@@ -1,15 +1,15 @@
 #include "search/match_count.hpp"
 
-#include "index/rerank.hpp"
+#include "common/prefetch.hpp"
 
 namespace tessera {
 
 /// Vectors near the threshold that are compared. Reading more would take longer than the search itself.
 static constexpr size_t MAX_COMPARED = 256;
-/// Standard errors by which no estimate is wrong: of normal errors one in 10^15 would be larger.
+/// Standard errors by which no estimate is wrong by chance: of normal errors one in 10^15 is larger.
 static constexpr float SURE_ERRORS = 8;
-/// More than rounding to float32 can change an estimate.
-static constexpr float FLOAT_ERROR = 1e-4f;
+/// More than rounding to float32 can change a sum over the elements of two vectors.
+static constexpr float FLOAT_ERROR = 1e-3f;
 
 namespace {
 
@@ -54,10 +54,11 @@ class MatchCount {
 
   void settle(uint32_t node) {
     const double threshold = prepared_.query.threshold;
-    const float estimate =
-        quantized_.quantizer.estimate3Bit(quantizedQuery_, quantized_.codes().code3Bit(node));
+    const RabitqQuantizer& quantizer = quantized_.quantizer;
+    const Code3Bit code = quantized_.codes().code3Bit(node);
+    const float estimate = quantizer.estimate3Bit(quantizedQuery_, code);
     const float margin =
-        SURE_ERRORS * error3Bit(quantized_, quantizedQuery_, node) + FLOAT_ERROR;
+        SURE_ERRORS * quantizer.error3Bit(quantizedQuery_, code.signs) + FLOAT_ERROR;
     if (estimate + margin < threshold) return;
     if (estimate - margin >= threshold) {
       matches_ += chunksOf(part_, node);
