@@ -1,25 +1,18 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { filesOf, ROOT, textOf } from "./sources.ts";
+import { currentPage, wantedPage } from "../../scripts/folders.ts";
+import { textOf } from "./sources.ts";
 
-/** Folders that need a row: tests in isolation and fixtures are described as a whole. */
-function isListed(folder: string): boolean {
-  return !/^(test\/(unit|fixtures)|fixtures)\//.test(folder) && folder !== "bench";
-}
+/** As long as a new engineer reads in fifteen minutes, and a user of the README in three. */
+const PAGE_LINES = { "ARCHITECTURE.md": 250, "README.md": 120 } as const;
 
-test("the folder table of ARCHITECTURE.md names every folder that has sources", () => {
-  const files = filesOf(
-    "{src,workers,native,bench,test,support,scripts}/**/*.{ts,tsx,sql,cc,hpp,sh}",
-  );
-  const folders = [...new Set(files.map((file) => dirname(file)))].filter(isListed);
-  const text = textOf("ARCHITECTURE.md");
-  expect(folders.filter((folder) => !text.includes(`\`${folder}/\``))).toEqual([]);
+test("docs/folders.md has every folder that has sources and no other, each with a description", () => {
+  const page = currentPage();
+  expect(page).toBe(wantedPage(page));
+  expect(page.match(/^\| `[^`]+` \| +\|$/gm) ?? []).toEqual([]);
 });
 
-test("the folder table of ARCHITECTURE.md names only folders that exist", () => {
-  const rows = textOf("ARCHITECTURE.md").match(/^\| `[^|]+\|/gm) ?? [];
-  const named = rows.flatMap((row) => [...row.matchAll(/`([\w/-]+)\/`/g)].map(([, name]) => name));
-  expect(named.length).toBeGreaterThan(50);
-  expect(named.filter((name) => !existsSync(join(ROOT, name ?? "")))).toEqual([]);
+test("ARCHITECTURE.md and README.md are short enough to be read", () => {
+  for (const [page, lines] of Object.entries(PAGE_LINES)) {
+    expect(textOf(page).split("\n").length - 1, page).toBeLessThanOrEqual(lines);
+  }
 });

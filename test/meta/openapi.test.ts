@@ -138,8 +138,8 @@ test("every problem in the document has a type that GET /errors/{slug} explains"
   for (const slug of slugs) expect((await api.get(`/errors/${slug}`, caller)).status).toBe(200);
 });
 
-test("the table of operations in README.md has exactly the operations of the document", () => {
-  const rows = textOf("README.md").matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm);
+test("the table of operations in docs/api.md has exactly the operations of the document", () => {
+  const rows = textOf("docs/api.md").matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm);
   const listed = [...rows].map(([, method, path]) => `${method} ${path}`);
   expect(listed.sort()).toEqual(operations.map(({ name }) => name).sort());
 });
