@@ -12,6 +12,7 @@ import { startNginx } from "../../support/processes/nginx.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { exchange } from "../../support/raw-exchange.ts";
 
 setDefaultTimeout(240_000);
 
@@ -152,6 +153,18 @@ describe("two nodes behind nginx", () => {
     }
     await Bun.sleep(1_000);
     expect(await fleet.loaded()).toEqual(before);
+  });
+
+  test("requests that are written together, a line break after a body, and trailers are answered through the balancer", async () => {
+    const head = (method: string, ...headers: string[]) =>
+      [`${method} /projects HTTP/1.1`, "Host: api", ...headers, "", ""].join("\r\n");
+    const list = head("GET");
+    const body = head("POST", "Content-Length: 2");
+    const chunks = head("POST", "Transfer-Encoding: chunked");
+    const bytes = `${list}${list}${body}{}\r\n${chunks}2\r\n{}\r\n0\r\nX-A: 1\r\n\r\n${list}`;
+    const { statuses, closed } = await exchange(fleet.url, [bytes], { answers: 5 });
+    // Without credentials each gets its problem.
+    expect({ statuses, closed }).toEqual({ statuses: Array(5).fill(401), closed: false });
   });
 
   test("a committed change is found through the balancer and on every node", async () => {
