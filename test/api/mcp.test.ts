@@ -39,7 +39,7 @@ await publishTexts(sql, project, environment, {
 
 /** An assistant: the client of the protocol's own library, over HTTP. */
 async function assistant(as: Caller): Promise<Client> {
-  const client = new Client({ name: "test", version: "1.0.0" });
+  const client = new Client({ name: "test", version: "2.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
     requestInit: { headers: as.headers },
   });

@@ -36,12 +36,12 @@ test("the reference has the colours of the reader's scheme, also when that chang
   }
 });
 
-test("the reference begins with retrieval and search, and names the version of the product", async () => {
+test("the reference begins with retrieval and search, and names one version, that of the product", async () => {
   const groups = await page.getByRole("button", { name: / Group - / }).allTextContents();
   expect(groups.slice(0, 2)).toEqual(["Close Group - Search", "Open Group - Knowledge"]);
   const first = page.locator('a[href^="#tag/search/"]').first();
   expect(await first.textContent()).toStartWith("Find the best chunks");
-  expect(await page.locator("#docs").textContent()).toContain(`This is Tessera ${VERSION}`);
+  expect(await page.locator("#docs").textContent()).toContain(`v${VERSION}`);
 });
 
 test("the reference looks as in the documentation", async () => {

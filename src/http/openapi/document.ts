@@ -27,8 +27,6 @@ const HTML_PAGE: MediaType = {
   }),
   example: "<!doctype html>",
 };
-/** The version of the API, which is not that of the product. */
-const API_VERSION = "1.0.0";
 /** An SPDX expression. */
 const LICENSE = "Apache-2.0";
 
@@ -246,10 +244,10 @@ function pathsOf(operations: readonly Operation[]): Json {
 export function openApiDocument(operations: readonly Operation[], baseUrl: string) {
   const info = {
     title: "Tessera",
-    version: API_VERSION,
+    version: VERSION,
     license: { name: LICENSE, identifier: LICENSE },
     description:
-      `This is Tessera ${VERSION}: vector and knowledge search over project files, and the platform around it. ` +
+      "Vector and knowledge search over project files, and the platform around it. " +
       `Errors are \`${PROBLEM_TYPE}\` documents; each type is described at GET /errors/{slug}.`,
   };
   const used = new Set<string>(operations.map((operation) => operation.tag));
