@@ -9,10 +9,13 @@ export const HASHING = "hashing";
 /** It is a part of paths in messages and of fingerprints, whose parts colons separate. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
+/** It names code points, because TypeBox compiles patterns without the flag that classes such as `\p{Cc}` need. */
+const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
+
 const EmbedderSettings = Type.Object(
   {
     url: Type.String({ pattern: "^https?://" }),
-    model: Type.String({ minLength: 1, maxLength: 256, pattern: "^[^\\p{Cc}]+$" }),
+    model: Type.String({ minLength: 1, maxLength: 256, pattern: NO_CONTROL_CHARACTERS }),
     dimension: Type.Union(DIMENSIONS.map((dimension) => Type.Literal(dimension))),
     api_key_env: Type.Optional(Type.String({ minLength: 1 })),
     query_prefix: Type.Optional(Type.String()),

@@ -10,10 +10,10 @@ const endpoint = startEmbeddingEndpoint();
 const env = {
   EMBEDDERS: JSON.stringify({
     model: {
-      ...{ url: endpoint.url, model: "a-model", dimension: 768, api_key_env: "MODEL_KEY" },
+      ...{ url: endpoint.url, model: "nomic-embed-text", dimension: 768, api_key_env: "MODEL_KEY" },
       ...{ query_prefix: "query: ", document_prefix: "passage: " },
     },
-    large: { url: endpoint.url, model: "a-large-model", dimension: 1024 },
+    large: { url: endpoint.url, model: "snowflake-arctic-embed", dimension: 1024 },
   }),
   MODEL_KEY: SECRET,
 };
@@ -85,7 +85,7 @@ describe("the embedder of a project", () => {
     expect(new Set(endpoint.authorizations)).toEqual(new Set([`Bearer ${SECRET}`]));
     const [row] = await api.sql`
       SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
-    expect(row).toEqual({ embedder: "model:a-model:768", dimension: 768 });
+    expect(row).toEqual({ embedder: "model:nomic-embed-text:768", dimension: 768 });
   });
 
   test("embeds a query once, however often a project asks it", async () => {
@@ -120,8 +120,8 @@ describe("the embedder of a project", () => {
     expect((await patch(project, "model")).status).toBe(200);
     const { status, body } = await patch(project, "large");
     expect([status, body.slug]).toEqual([409, "embedder-mismatch"]);
-    expect(body.detail).toContain("model:a-model:768");
-    expect(body.detail).toContain("large:a-large-model:1024");
+    expect(body.detail).toContain("model:nomic-embed-text:768");
+    expect(body.detail).toContain("large:snowflake-arctic-embed:1024");
     expect(body.detail).toContain("tessera embeddings rebuild");
   });
 
@@ -153,12 +153,12 @@ describe("the embedder of a project", () => {
       {
         line: 1,
         message:
-          "embedder: that of the project is model:a-model:768, and the embeddings are by another one, of 1024 dimensions",
+          "embedder: that of the project is model:nomic-embed-text:768, and the embeddings are by another one, of 1024 dimensions",
       },
       {
         line: 2,
         message:
-          "embedder: that of the project is model:a-model:768, and the embeddings are by large:a-large-model:1024",
+          "embedder: that of the project is model:nomic-embed-text:768, and the embeddings are by large:snowflake-arctic-embed:1024",
       },
     ]);
     expect(await waiting(project)).toBe(0);
@@ -255,7 +255,7 @@ describe("an embedder that is slow or away", () => {
     const vector = Buffer.from(Float32Array.from(byWords("alder", 768)).buffer);
     await api.sql.begin(async (tx) => {
       const [chunk] = await tx<{ version: string }[]>`
-        UPDATE chunks SET embedding = ${vector}, dimension = 768, embedder = 'model:a-model:768'
+        UPDATE chunks SET embedding = ${vector}, dimension = 768, embedder = 'model:nomic-embed-text:768'
         WHERE project_id = ${project.id} RETURNING file_version_id AS version`;
       await tx`DELETE FROM embedding_queue WHERE project_id = ${project.id}`;
       await tx`SELECT append_change(${project.id}, 'embedded', ${chunk?.version ?? ""}::uuid)`;

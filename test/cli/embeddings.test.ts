@@ -6,7 +6,9 @@ import { ADA, DOCS, openCli, PRODUCTION, vector } from "./support.ts";
 const cli = await openCli();
 const endpoint = startEmbeddingEndpoint();
 endpoint.dimension = 1024;
-const EMBEDDERS = JSON.stringify({ e5: { url: endpoint.url, model: "e5", dimension: 1024 } });
+const EMBEDDERS = JSON.stringify({
+  e5: { url: endpoint.url, model: "voyage-code-3", dimension: 1024 },
+});
 const rebuild = (...options: string[]) =>
   callCommand(["embeddings", "rebuild", ...options], {
     env: { DATABASE_URL: cli.database.url, EMBEDDERS },
@@ -68,12 +70,12 @@ describe("tessera embeddings rebuild", () => {
     const done = await rebuild("--project", "docs", "--embedder", "e5");
     expect([done.status, done.stdout]).toEqual([
       0,
-      `embedded 101 chunks by e5:e5:1024, ${embedded} of them before\n`,
+      `embedded 101 chunks by e5:voyage-code-3:1024, ${embedded} of them before\n`,
     ]);
     const all = endpoint.served.flatMap(({ input }) => input);
     expect(new Set(all).size).toBe(all.length);
-    expect(await embedders()).toEqual([["e5:e5:1024", 101]]);
-    expect(await embedderOf()).toBe("e5:e5:1024");
+    expect(await embedders()).toEqual([["e5:voyage-code-3:1024", 101]]);
+    expect(await embedderOf()).toBe("e5:voyage-code-3:1024");
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(0);
     const [change] = await cli.sql`SELECT kind FROM change_log ORDER BY seq DESC LIMIT 1`;
     expect(change?.["kind"]).toBe("rebuild");
@@ -90,10 +92,12 @@ describe("tessera embeddings rebuild", () => {
             data: input.map((_, index) => ({ index, embedding: vector(1024, index + 1) })),
           });
     const done = await rebuild("--project", "docs", "--embedder", "e5");
-    expect(done.stdout).toBe("embedded 100 chunks by e5:e5:1024; 1 were refused and wait\n");
+    expect(done.stdout).toBe(
+      "embedded 100 chunks by e5:voyage-code-3:1024; 1 were refused and wait\n",
+    );
     expect(done.stderr).toContain("given.md: the embedder e5 answered 422");
     expect(await embedders()).toEqual([
-      ["e5:e5:1024", 100],
+      ["e5:voyage-code-3:1024", 100],
       [null, 1],
     ]);
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(1);

@@ -199,7 +199,7 @@ describe("importing Markdown", () => {
 
   test("embeds by the project's embedder, which another one cannot replace, and later while it is away", async () => {
     const endpoint = startEmbeddingEndpoint();
-    const settings = { url: endpoint.url, model: "m", dimension: 768 };
+    const settings = { url: endpoint.url, model: "nomic-embed-text", dimension: 768 };
     const env = { DATABASE_URL: cli.database.url, EMBEDDERS: JSON.stringify({ own: settings }) };
     const run = (...options: string[]) =>
       callCommand(["import", "--markdown", folder, "--project", "handbook", ...options], { env });
@@ -208,11 +208,11 @@ describe("importing Markdown", () => {
     write("a.md", "one");
     const created = await run("--embedder", "own");
     expect(created.status, created.stderr).toBe(0);
-    expect(await embedders()).toEqual(["own:m:768"]);
+    expect(await embedders()).toEqual(["own:nomic-embed-text:768"]);
     const other = await run("--embed-dimension", "1024");
     expect([other.status, other.stderr]).toEqual([
       1,
-      "tessera: the embedder of handbook is own:m:768, and not feature-hashing-1:1024\n",
+      "tessera: the embedder of handbook is own:nomic-embed-text:768, and not feature-hashing-1:1024\n",
     ]);
     endpoint.instead = () => new Response("", { status: 503 });
     write("b.md", "two");
@@ -221,7 +221,7 @@ describe("importing Markdown", () => {
       0,
       ["tessera: the embedder own answered 503: the service embeds the files once it can"],
     ]);
-    expect(await embedders()).toEqual(["own:m:768", null]);
+    expect(await embedders()).toEqual(["own:nomic-embed-text:768", null]);
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(1);
     endpoint.instead = undefined;
     const again = await run();

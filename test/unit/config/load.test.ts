@@ -32,6 +32,24 @@ describe("the configuration", () => {
     for (const none of [0, 2 ** 63]) expect(share(none)).toBe(Math.ceil(0.6 * totalmem()));
   });
 
+  test("an embedder may have any name of a model that endpoints know", () => {
+    const configured = (model: string) =>
+      JSON.stringify({ own: { url: "http://127.0.0.1:11434/v1", model, dimension: 768 } });
+    const models = [
+      ...["nomic-embed-text", "snowflake-arctic-embed:335m", "voyage-code-3", "BAAI/bge-m3"],
+      ...["text-embedding-3-large", "Cohere-embed-v4.0", "{deployment}", "my model"],
+    ];
+    for (const model of models) {
+      const { embedders } = loadConfig({ EMBEDDERS: configured(model) });
+      expect(embedders.map((embedder) => embedder.model)).toEqual([model]);
+    }
+    for (const model of ["", "bge\nm3", "bge\u0000m3"]) {
+      expect(faultsOf({ EMBEDDERS: configured(model) })).toEqual([
+        "EMBEDDERS.own.model is missing, unknown or not valid",
+      ]);
+    }
+  });
+
   test("an invalid configuration reports all faults at once, by variable and without values", () => {
     const env = {
       PORT: "99999",
