@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
+import { parseJson } from "../shared/json/parse.ts";
 import {
   DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   DB_PATIENCE_MS,
@@ -26,6 +27,9 @@ export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
 /** Where a query runs: the pool, or one of its transactions. */
 export type Queryable = Sql | Transaction;
+
+/** The types json and jsonb of PostgreSQL, by their ids. Numbers are read as they are written. */
+const JSON_TYPES = { to: 114, from: [114, 3802], serialize: JSON.stringify, parse: parseJson };
 
 /** How patient callers are. */
 const PATIENCE = {
@@ -75,6 +79,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A constant delay, because a growing one would keep the service down after the server is back.
     backoff: () => DB_RECONNECT_MS / 1_000,
+    types: { json: JSON_TYPES },
     onnotice: () => {},
     // During an outage no connection is attempted; afterwards all are, without a delay.
     async socket(address: Parameters<OutageGuard["sockets"]["connect"]>[0]) {
@@ -87,7 +92,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
       idle_in_transaction_session_timeout: DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
       ...options.settings,
     },
-  } as postgres.Options<Record<string, never>>);
+  } as unknown as postgres.Options<Record<string, never>>);
   const { observer } = options;
   const decorate = (pool: Sql) => (observer === undefined ? pool : observePool(pool, observer));
   return guardPool(sql as unknown as Sql, guard, deadlines, decorate);

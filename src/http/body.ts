@@ -1,4 +1,6 @@
+import type { TSchema } from "@sinclair/typebox";
 import { invalid, Problem } from "../problem/problem.ts";
+import { keepOpaqueNumbers } from "../shared/json/opaque.ts";
 import { BODIES_MAX_BYTES, BODY_MIN_BYTES, BODY_READ_TIMEOUT_MS } from "../shared/limits.ts";
 import { TenantShares } from "../shared/tenant-shares.ts";
 import { LargeBodies } from "./large-bodies.ts";
@@ -30,10 +32,16 @@ export function isJsonType(type: string): boolean {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Parses a JSON body; throws `validation-failed` without repeating it unless it is JSON in UTF-8. */
-export function parseJson(bytes: Uint8Array): unknown {
+/**
+ * Parses a JSON body of a schema, in whose opaque members numbers stay as they are written. Throws
+ * `validation-failed` without repeating the body unless it is JSON in UTF-8.
+ */
+export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes));
+    const text = decoder.decode(bytes);
+    const value: unknown = JSON.parse(text);
+    keepOpaqueNumbers(schema, text, value);
+    return value;
   } catch {
     const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
     throw invalid([{ field: "body", message }], `The body ${message}.`);

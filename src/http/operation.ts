@@ -147,7 +147,9 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
 
 // The parameter types matter within one operation only; a list of operations needs none.
 // biome-ignore lint/suspicious/noExplicitAny: existential type
-export type Operation = JsonOperation<any, any, any> | RawOperation<any, any>;
+export type AnyJsonOperation = JsonOperation<any, any, any>;
+// biome-ignore lint/suspicious/noExplicitAny: existential type
+export type Operation = AnyJsonOperation | RawOperation<any, any>;
 
 /** The page of an operation for browsers; undefined for most. */
 export function pageOf(operation: Operation) {

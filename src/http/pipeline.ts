@@ -10,11 +10,11 @@ import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
 import type { Admission } from "./admission.ts";
 import type { BodyIntake } from "./body.ts";
-import { isJsonType, mediaType, parseJson, requirePlainBody } from "./body.ts";
+import { isJsonType, mediaType, parseBody, requirePlainBody } from "./body.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import type { UnsentAnswers } from "./large-answers.ts";
-import { type Operation, pageOf } from "./operation.ts";
+import { type AnyJsonOperation, type Operation, pageOf } from "./operation.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import type { Refusals } from "./refusals.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
@@ -66,9 +66,14 @@ function validatorsOf(operation: Operation): Validators {
   };
 }
 
-function parseBody(request: Request, bytes: Uint8Array, isOptional = false): unknown {
+/** The JSON of a body, with the numbers of its opaque members as they are written. */
+function bodyOf(
+  request: Request,
+  bytes: Uint8Array,
+  { body, bodyOptional }: Pick<AnyJsonOperation, "body" | "bodyOptional">,
+): unknown {
   const type = mediaType(request);
-  if (isOptional && bytes.byteLength === 0) return {};
+  if (bodyOptional && bytes.byteLength === 0) return {};
   // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
     throw new Problem("unsupported-media-type", {
@@ -77,7 +82,7 @@ function parseBody(request: Request, bytes: Uint8Array, isOptional = false): unk
     });
   }
   requirePlainBody(request);
-  return parseJson(bytes);
+  return parseBody(bytes, body);
 }
 
 /** A request to an operation. */
@@ -146,7 +151,7 @@ async function perform(
   if (validators.body === undefined) {
     await admit((principal as Principal).userId);
   } else {
-    body = validators.body(parseBody(request, await readBody(), operation.bodyOptional));
+    body = validators.body(bodyOf(request, await readBody(), operation));
   }
   if (operation.method !== "GET" && !operation.safe) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });

@@ -4,6 +4,8 @@ import type { Operation } from "../../http/operation.ts";
 import { bindOperation, type HttpContext } from "../../http/pipeline.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import { Problem, type ProblemBody, problemBody } from "../../problem/problem.ts";
+import { withRounded } from "../../shared/json/opaque.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 import type { OperationCall, Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
 
@@ -48,7 +50,7 @@ function operationRequest(
 /** The call of an operation that the arguments ask for, or the problem that they name none. */
 function wantedBy({ tool, args }: ToolCall): OperationCall | Problem {
   try {
-    const call = tool.callOf(args);
+    const call = tool.callOf(withRounded(tool.input, args) as typeof args);
     // A URL cannot have half of a surrogate pair, and so a parameter of an operation never has.
     const params = Object.entries(call.params).map(([name, value]) => [name, value.toWellFormed()]);
     return { ...call, params: Object.fromEntries(params) as Record<string, string> };
@@ -73,7 +75,10 @@ function toolError(problem: ProblemBody): CallToolResult {
 
 /** Text and structure are the same JSON: older clients only read the text. */
 function toolResult(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
+  return {
+    content: [{ type: "text", text }],
+    structuredContent: parseJson(text) as Record<string, unknown>,
+  };
 }
 
 /**
@@ -99,6 +104,6 @@ export function toolCaller(operations: readonly Operation[], context: HttpContex
     if (!response.ok) return toolError(JSON.parse(text) as ProblemBody);
     const { excerpt } = call.tool;
     if (excerpt === undefined) return toolResult(text);
-    return toolResult(JSON.stringify(excerpt.of(JSON.parse(text), call.args)));
+    return toolResult(JSON.stringify(excerpt.of(parseJson(text), call.args)));
   };
 }

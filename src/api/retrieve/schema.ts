@@ -55,7 +55,7 @@ const RetrieveOptions = Type.Object({
 /** The body as it is checked first: the vector may be anything. */
 export const RetrieveInput = Type.Object({
   ...RetrieveOptions.properties,
-  vector: Type.Optional(Type.Unknown()),
+  vector: Type.Optional(Type.Unknown({ isTyped: true })),
 });
 export type RetrieveInput = Static<typeof RetrieveInput>;
 

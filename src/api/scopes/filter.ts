@@ -1,7 +1,8 @@
 import { derivedScope, type Scope } from "../../engine/requests/scope.ts";
 import { type FieldError, invalid } from "../../problem/problem.ts";
-import { canonicalJson } from "../../shared/canonical-json.ts";
 import { checkFilter } from "../../shared/filter/check.ts";
+import { canonicalJson } from "../../shared/json/canonical.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 
 /** A checked filter as canonical JSON text; null matches everything. */
 export type FilterText = string | null;
@@ -20,7 +21,7 @@ export function readFilterParameter(text: string | undefined): FilterText | Fiel
   if (text === undefined) return null;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return [{ field: "filter", message: "is not valid JSON" }];
   }

@@ -1,8 +1,10 @@
+import { Type } from "@sinclair/typebox";
 import type { VectorOptions } from "../../engine/requests/request.ts";
 import { ignoredFields } from "../../http/answer-headers.ts";
-import { parseJson } from "../../http/body.ts";
+import { parseBody } from "../../http/body.ts";
 import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
+import { Filter } from "../../shared/filter/schema.ts";
 import {
   DIMENSIONS,
   PROBLEM_MAX_FIELD_ERRORS,
@@ -113,6 +115,8 @@ function checked(
   return { vector, options: { dimension: known.dimension, limit, threshold }, filter, ignored: "" };
 }
 
+/** What of a body is opaque. */
+const WITH_FILTER = Type.Object({ filter: Filter });
 /** What a body may have beside the options. */
 const OTHER_NAMES: ReadonlySet<string> = new Set(["vector", "filter"]);
 const OPTION_NAMES: ReadonlySet<string> = new Set(
@@ -121,7 +125,7 @@ const OPTION_NAMES: ReadonlySet<string> = new Set(
 
 /** Parses and checks a JSON body. Throws a problem that names every invalid field. */
 export function parseSearch(bytes: Uint8Array): CheckedSearch {
-  const value = parseJson(bytes);
+  const value = parseBody(bytes, WITH_FILTER);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid([{ field: "body", message: "must be an object" }]);
   }

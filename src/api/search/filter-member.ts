@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { parseJson } from "../../shared/json/parse.ts";
 import { readFilter } from "../scopes/filter.ts";
 
 /** A filter that was cut out of a body. */
@@ -87,7 +88,7 @@ export function cutFilter(bytes: Uint8Array<ArrayBuffer>): FilterMember | undefi
 function filterIn(text: Buffer): string | undefined {
   if (!isUtf8(text)) return undefined;
   try {
-    const filter = readFilter(JSON.parse(text.toString()));
+    const filter = readFilter(parseJson(text.toString()));
     return typeof filter === "string" ? filter : undefined;
   } catch {
     return undefined;

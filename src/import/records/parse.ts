@@ -1,6 +1,7 @@
 import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
+import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
 import { IMPORT_RECORD_MAX_CHARS, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
@@ -22,8 +23,6 @@ const VALIDATORS = new Map<string, Validator<RecordSchema>>(
 );
 /** Escapes of characters that PostgreSQL may be unable to store: NUL and surrogates. */
 const NUL_OR_SURROGATE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
-/** What a number beyond the range of a double contains: a large exponent, or very many digits. */
-const LARGE_NUMBER = /\d[eE]\+?\d{3}|(?<!\d)\d{309}/;
 
 /** The field that an unknown one resembles. `field` is as reported, such as `file.chunks.colour`. */
 export function knownField(field: string): string | undefined {
@@ -97,24 +96,24 @@ function parseJson(bytes: Uint8Array): unknown {
   if (isDeeper(value, JSON_MAX_DEPTH)) {
     throw new RecordError(`must not be nested deeper than ${JSON_MAX_DEPTH}`);
   }
-  const isSuspect = NUL_OR_SURROGATE_ESCAPE.test(text) || LARGE_NUMBER.test(text);
-  if (isSuspect) requireStorable(value, "");
+  if (NUL_OR_SURROGATE_ESCAPE.test(text)) requireStorable(value, "");
   else if (text.includes("\0")) throw new RecordError("contains a NUL character");
+  keepNumbers(text, value);
   return value;
 }
 
-/**
- * Throws a RecordError if PostgreSQL cannot store a string in the value, or if a number was too
- * large to be parsed: it would be written as null.
- */
+/** Keeps the numbers in the opaque members of a record as they are written. */
+function keepNumbers(text: string, value: unknown): void {
+  const { record } = (value ?? {}) as { record?: unknown };
+  if (typeof record !== "string" || !Object.hasOwn(RECORD_SCHEMAS, record)) return;
+  keepOpaqueNumbers(RECORD_SCHEMAS[record as RecordKind], text, value);
+}
+
+/** Throws a RecordError if PostgreSQL cannot store a string in the value. */
 function requireStorable(value: unknown, field: string): void {
   if (typeof value === "string") {
     if (value.includes("\0")) throw new RecordError(`${field}: contains a NUL character`);
     if (!value.isWellFormed()) throw new RecordError(`${field}: contains an unpaired surrogate`);
-  } else if (typeof value === "number") {
-    if (Number.isFinite(value)) return;
-    const what = field === "" ? "" : `${field}: `;
-    throw new RecordError(`${what}is a number beyond the range of a double`);
   } else if (Array.isArray(value)) {
     value.forEach((item, i) => {
       requireStorable(item, `${field}[${i}]`);

@@ -114,7 +114,7 @@ const Chunk = Type.Object(
     token_count: optional(Integer),
     metadata: optional(Json),
     // Checked by embedding.ts, which names the index of an invalid element.
-    embedding: optional(Type.Unknown()),
+    embedding: optional(Type.Unknown({ isTyped: true })),
   },
   { additionalProperties: false },
 );

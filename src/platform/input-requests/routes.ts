@@ -6,6 +6,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { createFailpoints } from "../../shared/failpoints.ts";
 import { timestamp } from "../../shared/formats.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import type { RequestRow, ResponseRow } from "./queries.ts";
 import {
@@ -29,7 +30,7 @@ function responseBody(row: ResponseRow): InputResponse {
     run_id: row.run_id,
     actor_type: row.actor_type,
     actor_id: row.actor_id,
-    values: JSON.parse(row.values) as InputResponse["values"],
+    values: parseJson(row.values) as InputResponse["values"],
     created_at: timestamp(row.created_at),
   });
 }

@@ -7,8 +7,8 @@ import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/c
 import { settle } from "../../idempotency/settle.ts";
 import { withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
-import { canonicalJson } from "../../shared/canonical-json.ts";
 import type { FailpointTrigger } from "../../shared/failpoints.ts";
+import { canonicalJson } from "../../shared/json/canonical.ts";
 import {
   hasAccess,
   lockRequest,

@@ -1,5 +1,7 @@
 import { type FieldError, invalid } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
+import { compareNumbers, exactNumber } from "../../shared/json/decimal.ts";
+import { isJsonNumber } from "../../shared/json/parse.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -33,8 +35,16 @@ function fieldsOf(descriptions: readonly unknown[]): Map<string, Field> {
   return fields;
 }
 
+/** Numbers are the same if they are equal, however they are written. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (!isJsonNumber(a) || !isJsonNumber(b)) return a === b;
+  return compareNumbers(exactNumber(a), exactNumber(b)) === 0;
+}
+
 function isChoice({ options }: Field, value: unknown): boolean {
-  return options.length === 0 ? typeof value === "string" : options.includes(value);
+  return options.length === 0
+    ? typeof value === "string"
+    : options.some((each) => isSame(each, value));
 }
 
 /** The error of a field's value, or undefined. Fields of unknown types accept every value. */
@@ -43,7 +53,7 @@ function errorOf(field: Field, value: unknown): string | undefined {
     case "text":
       return typeof value === "string" ? undefined : "must be text";
     case "number":
-      return typeof value === "number" && Number.isFinite(value) ? undefined : "must be a number";
+      return isJsonNumber(value) ? undefined : "must be a number";
     case "boolean":
       return typeof value === "boolean" ? undefined : "must be true or false";
     case "select":

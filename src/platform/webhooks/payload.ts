@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isJsonType } from "../../http/body.ts";
 import { invalid } from "../../problem/problem.ts";
-import { canonicalJson } from "../../shared/canonical-json.ts";
+import { canonicalJson } from "../../shared/json/canonical.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
 import { JSON_MAX_DEPTH } from "../../shared/limits.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson } from "../../../src/shared/canonical-json.ts";
+import { canonicalJson } from "../../../../src/shared/json/canonical.ts";
 
 const same = (a: string, b: string) => canonicalJson(a) === canonicalJson(b);
 

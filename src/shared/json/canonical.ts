@@ -1,7 +1,7 @@
-import { EXPONENT_MAX_CHARS } from "./limits.ts";
+import { EXPONENT_MAX_CHARS } from "../limits.ts";
 
 /** The same text for 12.50e1, 125 and 1.25E2: digits without outer zeros, and the exponent. */
-function canonicalNumber(source: string): string {
+export function canonicalNumber(source: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) as RegExpExecArray;
   if (exponent.length > EXPONENT_MAX_CHARS) return source;

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import fc from "fast-check";
+import { compareNumbers, Decimal, exactNumber } from "../../../../src/shared/json/decimal.ts";
+import { keepOpaqueNumbers, withRounded } from "../../../../src/shared/json/opaque.ts";
+import { numberOf, parseJson, roundedJson } from "../../../../src/shared/json/parse.ts";
+import { jsonNumber, jsonText, WRITTEN } from "../../../../support/json.ts";
+
+const Any = Type.Unknown();
+const Record = Type.Object({
+  kept: Type.Record(Type.String(), Any),
+  list: Type.Array(Type.Object({ kept: Any, typed: Type.Unknown({ isTyped: true }) })),
+  maybe: Type.Union([Type.Object({ kept: Any }), Type.Null()]),
+  typed: Type.Number(),
+});
+
+/** What a service makes of a body with this schema. */
+function parsed(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  keepOpaqueNumbers(Record, text, value);
+  return value;
+}
+
+describe("JSON that keeps its numbers", () => {
+  test("every number is written as it was read", () => {
+    for (const text of WRITTEN) expect(JSON.stringify(parseJson(`[${text}]`))).toBe(`[${text}]`);
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        expect(JSON.stringify(parseJson(text))).toBe(text);
+      }),
+    );
+  });
+
+  test("a number is kept in its text exactly when JavaScript would write it differently", () => {
+    fc.assert(
+      fc.property(jsonNumber, (text) => {
+        const isKept = typeof numberOf(text) !== "number";
+        expect(isKept).toBe(JSON.stringify(JSON.parse(text)) !== text);
+        expect(parseJson(text)).toEqual(numberOf(text));
+      }),
+    );
+  });
+
+  test("numbers in opaque members stay as they are written, and all others are JavaScript's", () => {
+    fc.assert(
+      fc.property(fc.array(jsonNumber, { minLength: 6, maxLength: 6 }), jsonText, (n, any) => {
+        const text =
+          ` {"typed" : ${n[0]}, "other": {"kept":${n[1]}},\n"kept":{"a":[${n[2]},"]\\"}\\\\"]},` +
+          `"list":[{"kept":${any},"typed":[${n[3]}]} ,{"k\\u0065pt":${n[4]}}],` +
+          `"maybe":{"kept":{"":${n[5]}}}}`;
+        const rounded = (each: number) => JSON.stringify(JSON.parse(n[each] as string));
+        expect(JSON.stringify(parsed(text))).toBe(
+          `{"typed":${rounded(0)},"other":{"kept":${rounded(1)}},"kept":{"a":[${n[2]},"]\\"}\\\\"]},` +
+            `"list":[{"kept":${any},"typed":[${rounded(3)}]},{"kept":${n[4]}}],` +
+            `"maybe":{"kept":{"":${n[5]}}}}`,
+        );
+        expect(JSON.stringify(withRounded(Record, parseJson(text)))).toBe(
+          JSON.stringify(parsed(text)),
+        );
+      }),
+    );
+  });
+
+  test("of members with the same name the last one counts, whatever its type is", () => {
+    const cases = [
+      ['{"kept":{"a":1.0},"kept":{"a":1}}', '{"kept":{"a":1}}'],
+      ['{"list":[{"kept":1.0},{"kept":2.0}],"list":[{}]}', '{"list":[{}]}'],
+      ['{"list":[{"kept":1}],"list":[{"kept":1.0}]}', '{"list":[{"kept":1.0}]}'],
+      ['{"list":[{"kept":1.0}],"list":[{"kept":1}]}', '{"list":[{"kept":1}]}'],
+      ['{"maybe":{"kept":1.0},"maybe":null}', '{"maybe":null}'],
+      ['{"list":[1.0],"list":"1.0"}', '{"list":"1.0"}'],
+    ] as const;
+    for (const [text, expected] of cases) expect(JSON.stringify(parsed(text))).toBe(expected);
+  });
+
+  test("a value of another type than its schema is left to the validation", () => {
+    for (const text of ["1.0", '"1.0"', "[1.0]", "null", '{"list":{"a":1.0},"maybe":[1.0]}']) {
+      expect(parsed(text)).toEqual(JSON.parse(text));
+    }
+  });
+
+  test("rounded JSON has only numbers that JavaScript writes", () => {
+    expect(roundedJson(parseJson("[1.10,-0,1e400,9007199254740993,{}]"))).toBe(
+      "[1.1,0,null,9007199254740992,{}]",
+    );
+  });
+});
+
+describe("exact numbers", () => {
+  const exact = (text: string) => exactNumber(numberOf(text));
+
+  test("numbers compare as the decimals that they are written as", () => {
+    const sorted = [
+      ...["-1e401", "-1e400", "-9007199254740993", "-9007199254740992", "-1.1", "-1e-400", "0"],
+      ...["1e-401", "1e-400", "0.1", "0.10000000000000000001", "1", "9007199254740992"],
+      ...["9007199254740993", "1234567890123456788", "1234567890123456789", "1e400", "1e401"],
+    ];
+    for (const [i, a] of sorted.entries()) {
+      for (const [j, b] of sorted.entries()) {
+        expect(Math.sign(compareNumbers(exact(a), exact(b))), `${a} and ${b}`).toBe(
+          Math.sign(i - j),
+        );
+      }
+    }
+  });
+
+  test("equal numbers are equal values, however they are written", () => {
+    const same = [
+      ["1", "1.0", "1e0", "10E-1", "0.1e1"],
+      ["0", "-0", "0.000", "-0e5"],
+      ["1.1", "1.10", "11e-1"],
+      ["1234567890123456789", "1234567890123456789.0", "1.234567890123456789e18"],
+      ["1e400", "10e399", "1.0E+400"],
+    ];
+    for (const [first = "", ...others] of same) {
+      const value = exact(first);
+      for (const other of others) {
+        const found = exact(other);
+        const isSame = found instanceof Decimal && value instanceof Decimal;
+        expect(isSame ? found.key : found, other).toBe(isSame ? value.key : value);
+      }
+    }
+  });
+
+  test("whole numbers of any length compare as integers do", () => {
+    fc.assert(
+      fc.property(fc.bigInt(), fc.bigInt(), (a, b) => {
+        const order = compareNumbers(exact(String(a)), exact(String(b)));
+        expect(Math.sign(order)).toBe(a < b ? -1 : a > b ? 1 : 0);
+      }),
+    );
+  });
+});
