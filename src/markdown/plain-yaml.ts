@@ -1,3 +1,4 @@
+import type { WrittenNumber } from "../shared/json/parse.ts";
 import { FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
 
 /** A line `key: value` that means in YAML what it looks like. */
@@ -14,7 +15,14 @@ const LIST = /^\[(?:[A-Za-z][\w/-]*(?: [\w/-]+)*(?:, *[A-Za-z][\w/-]*(?: [\w/-]+
 const NOT_TEXT = /^(?:null|Null|NULL|True|TRUE|False|FALSE)$/;
 
 /** A value of YAML. Null stands for an entry without a value. */
-export type Plain = string | number | boolean | null | Plain[] | { [key: string]: Plain };
+export type Plain =
+  | string
+  | number
+  | WrittenNumber
+  | boolean
+  | null
+  | Plain[]
+  | { [key: string]: Plain };
 
 /** A value as one text: nested ones are compact JSON. */
 export function plainText(value: Plain): string {

@@ -9,6 +9,7 @@ import {
   type Node,
   parseDocument,
 } from "yaml";
+import { numberOf } from "../shared/json/parse.ts";
 import {
   FRONTMATTER_MAX_DEPTH,
   FRONTMATTER_MAX_ENTRIES,
@@ -120,9 +121,21 @@ export function scalarAsWritten(value: unknown, source: string | undefined): Pla
   return source ?? String(value);
 }
 
-/** The value of YAML's core schema, in which `1.10` is the number 1.1. */
+/**
+ * The value of YAML's core schema. A number keeps its digits: as they are written, or, in a notation that JSON
+ * does not have, with the same value.
+ */
 export function typedScalar(value: unknown, source: string | undefined): Plain {
-  return typeof value === "number" && Number.isFinite(value)
-    ? value
-    : scalarAsWritten(value, source);
+  if (typeof value !== "number" || source === undefined) return scalarAsWritten(value, source);
+  if (/^0[xo]/.test(source)) return numberOf(String(BigInt(source)));
+  const [, sign = "", whole = "", fraction = "", exponent = ""] = DECIMAL.exec(source) ?? [];
+  // Infinity and NaN, which JSON does not have.
+  if (whole + fraction === "") return scalarAsWritten(value, source);
+  const digits = whole.replace(/^0+(?=\d)/, "") || "0";
+  return numberOf(
+    `${sign === "-" ? sign : ""}${digits}${fraction === "" ? "" : `.${fraction}`}${exponent}`,
+  );
 }
+
+/** A number of YAML: its sign, its digits, and its exponent. */
+const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/;

@@ -30,7 +30,7 @@ function isOpaque(schema: TSchema): boolean {
 const WITH_OPAQUE = new WeakMap<TSchema, boolean>();
 
 /** True if a schema or one of its members is opaque. */
-export function hasOpaque(schema: TSchema): boolean {
+function hasOpaque(schema: TSchema): boolean {
   let known = WITH_OPAQUE.get(schema);
   if (known === undefined) {
     known = isOpaque(schema) || membersOf(schema).some(hasOpaque);

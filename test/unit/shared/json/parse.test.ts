@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import fc from "fast-check";
-import { compareNumbers, Decimal, exactNumber } from "../../../../src/shared/json/decimal.ts";
+import { compareNumbers, exactNumber } from "../../../../src/shared/json/decimal.ts";
 import { keepOpaqueNumbers, withRounded } from "../../../../src/shared/json/opaque.ts";
-import { numberOf, parseJson, roundedJson } from "../../../../src/shared/json/parse.ts";
+import { numberOf, parseJson } from "../../../../src/shared/json/parse.ts";
 import { jsonNumber, jsonText, WRITTEN } from "../../../../support/json.ts";
 
 const Any = Type.Unknown();
@@ -78,12 +78,6 @@ describe("JSON that keeps its numbers", () => {
       expect(parsed(text)).toEqual(JSON.parse(text));
     }
   });
-
-  test("rounded JSON has only numbers that JavaScript writes", () => {
-    expect(roundedJson(parseJson("[1.10,-0,1e400,9007199254740993,{}]"))).toBe(
-      "[1.1,0,null,9007199254740992,{}]",
-    );
-  });
 });
 
 describe("exact numbers", () => {
@@ -113,12 +107,11 @@ describe("exact numbers", () => {
       ["1e400", "10e399", "1.0E+400"],
     ];
     for (const [first = "", ...others] of same) {
-      const value = exact(first);
-      for (const other of others) {
-        const found = exact(other);
-        const isSame = found instanceof Decimal && value instanceof Decimal;
-        expect(isSame ? found.key : found, other).toBe(isSame ? value.key : value);
-      }
+      const keyOf = (text: string) => {
+        const value = exact(text);
+        return typeof value === "number" ? value : value.key;
+      };
+      for (const other of others) expect(keyOf(other), other).toBe(keyOf(first));
     }
   });
 
