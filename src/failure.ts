@@ -3,10 +3,12 @@ import { EmbeddedDatabaseError } from "./db/embedded.ts";
 import { explainDatabase } from "./db/errors.ts";
 import { NewerSchemaError } from "./db/migrate.ts";
 import { ListenError } from "./http/listen.ts";
+import { ServiceRunsError } from "./shared/service-claim.ts";
 
 /** The message that a terminal shows for a failure: with the remedy where one is known. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof ListenError) return error.message;
+  if (error instanceof ServiceRunsError) return error.message;
   if (error instanceof NewerSchemaError || error instanceof EmbeddedDatabaseError)
     return error.message;
   const database = explainDatabase(error);

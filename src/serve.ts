@@ -38,7 +38,8 @@ import {
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
 } from "./shared/limits.ts";
-import { announceService, answers, findService, localUrl } from "./shared/running-service.ts";
+import { localUrl } from "./shared/running-service.ts";
+import { ServiceClaim, ServiceRunsError } from "./shared/service-claim.ts";
 
 interface RunningServer {
   readonly url: string;
@@ -59,31 +60,50 @@ function baseUrlOf({ baseUrl, host }: Config, port: number): string {
   return baseUrl ?? localUrl(host, port);
 }
 
-/** Leaves the address for commands, and warns about another service that has left its own. */
-async function announce(config: Config, port: number, sql: Sql, log: Log): Promise<() => void> {
-  const { dataDir, redisUrl } = config;
-  const url = localUrl(config.host, port);
-  const earlier = findService(dataDir);
-  // One with the same address cannot be running any more.
-  const other = earlier?.url === url ? undefined : earlier;
-  if (other !== undefined && redisUrl === undefined && (await answers(other))) {
-    log.warn(
-      { url: other.url, pid: other.pid },
-      "another service runs on this data directory, and without REDIS_URL the two share no leases, " +
-        "limits and cursors: stop one of them, or give REDIS_URL to both",
+/**
+ * Takes the data directory, which one service has at a time if its database is in there. Undefined if the
+ * directory cannot be used: the database and the indexes, which need it, say why.
+ */
+async function claimData(config: Config, log: Log): Promise<ServiceClaim | undefined> {
+  const { dataDir, databaseUrl, redisUrl } = config;
+  let claim: ServiceClaim;
+  try {
+    claim = new ServiceClaim(dataDir);
+  } catch (err) {
+    // Only commands need it, and requests can be answered while a disk is full.
+    log.warn({ err }, "commands do not find this service: its data directory cannot be locked");
+    return undefined;
+  }
+  if (claim.isHeld) return claim;
+  const other = await claim.holder();
+  if (databaseUrl === undefined) {
+    throw new ServiceRunsError(
+      `a service runs on the data directory ${dataDir} already: ${other}; stop it first, or give this one another DATA_DIR`,
     );
   }
+  if (redisUrl === undefined) {
+    log.warn(
+      `another service (${other}) runs on this data directory, and without REDIS_URL the two share no ` +
+        "leases, limits and cursors: stop one of them, or give REDIS_URL to both",
+    );
+  }
+  return claim;
+}
+
+/** Leaves the address for commands. */
+async function announce(
+  { config, claim, log }: { config: Config; claim: ServiceClaim | undefined; log: Log },
+  port: number,
+  sql: Sql,
+): Promise<void> {
   const service = {
-    ...{ url, baseUrl: baseUrlOf(config, port), pid: process.pid },
+    ...{ url: localUrl(config.host, port), baseUrl: baseUrlOf(config, port), pid: process.pid },
     ...{ database: databaseName(config), databaseId: await databaseId(sql) },
   };
-  try {
-    return announceService(dataDir, service);
-  } catch (err) {
+  claim?.announce(service, (err) => {
     // Only commands read it, and requests can be answered while a disk is full.
     log.warn({ err }, "commands do not find this service: its address could not be written");
-    return () => {};
-  }
+  });
 }
 
 function openRateLimits(
@@ -186,6 +206,18 @@ function stopper(listener: Listener, resources: Resources, log: Log): () => Prom
   };
 }
 
+function listenAs(config: Config, claim: ServiceClaim | undefined): Listener {
+  const { host, port, corsOrigins } = config;
+  try {
+    const listener = listen(host, port, (bound) => baseUrlOf(config, bound), corsOrigins);
+    claim?.name(localUrl(host, listener.port));
+    return listener;
+  } catch (error) {
+    claim?.release();
+    throw error;
+  }
+}
+
 const NEVER = new AbortController().signal;
 
 /**
@@ -196,13 +228,10 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   assertRelations();
   const log = createLog(config.logLevel);
   for (const warning of configWarnings(config)) log.warn(warning);
-  const listener = listen(
-    config.host,
-    config.port,
-    (port) => baseUrlOf(config, port),
-    config.corsOrigins,
-  );
+  const claim = await claimData(config, log);
+  const listener = listenAs(config, claim);
   const resources = new Resources();
+  resources.push("data directory", () => claim?.release());
   const stop = stopper(listener, resources, log);
   try {
     resources.push("tracing", await openTracing(config.tracing));
@@ -210,7 +239,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const address = { baseUrl, listener };
     const { services, demo } = await openServices(config, address, log, { resources, signal });
     const app = buildApp(services);
-    resources.push("address", await announce(config, listener.port, services.sql, log));
+    await announce({ config, claim, log }, listener.port, services.sql);
     listener.use(
       withCors(
         config.corsOrigins,

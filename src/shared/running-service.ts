@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SERVICE_ANSWER_MS } from "./limits.ts";
 
 /** What a running service writes into its data directory, for commands on the same machine. */
-interface RunningService {
+export interface RunningService {
   /** Where it answers on this machine, without a trailing slash. */
   readonly url: string;
   /** {base_url}, where clients reach it. */
@@ -17,7 +17,7 @@ interface RunningService {
 
 const FILE = "service.json";
 
-/** The service that was last started on this data directory, and not stopped since. */
+/** The service of this data directory; it may have been killed. */
 export function findService(dataDir: string): RunningService | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, FILE), "utf8"));
@@ -26,11 +26,10 @@ export function findService(dataDir: string): RunningService | undefined {
   }
 }
 
-/** Writes what is known about a service; throws if the disk is full. Returns a function that removes it again. */
-export function announceService(dataDir: string, service: RunningService): () => void {
+/** Writes what is known about a service; throws if the disk is full. Only the owner of the directory may. */
+export function announceService(dataDir: string, service: RunningService): void {
   const file = join(dataDir, FILE);
   const partial = `${file}.${service.pid}`;
-  mkdirSync(dataDir, { recursive: true });
   try {
     // Readers find a whole file or none.
     writeFileSync(partial, `${JSON.stringify(service)}\n`);
@@ -39,9 +38,11 @@ export function announceService(dataDir: string, service: RunningService): () =>
     rmSync(partial, { force: true });
     throw error;
   }
-  return () => {
-    if (findService(dataDir)?.pid === service.pid) rmSync(file, { force: true });
-  };
+}
+
+/** Removes what a service has written. Only the owner of the directory may. */
+export function forgetService(dataDir: string): void {
+  rmSync(join(dataDir, FILE), { force: true });
 }
 
 /** False for a service that was killed and has left its address. */

@@ -44,10 +44,6 @@ describe("commands and the service of the same data directory", () => {
     });
     expect(byOption.status, byOption.stderr).toBe(0);
 
-    const second = await startServer({ env });
-    expect(second.logs()).toContain("another service runs on this data directory");
-    second.kill("SIGTERM");
-    expect(await second.exited).toBe(0);
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
     expect(existsSync(join(server.dataDir, "service.json"))).toBe(false);
@@ -61,7 +57,6 @@ describe("commands and the service of the same data directory", () => {
     const left = await callCommand(["doctor", "--json"], { env });
     expect(left.stdout).toContain(`${first.url} does not answer`);
     const again = await startServer({ env });
-    expect(again.logs()).not.toContain("another service");
     const { stdout } = await callCommand(["doctor", "--json"], { env });
     expect(stdout).toContain(`answers at ${again.url}`);
     expect(stdout).toContain("there are no projects");
