@@ -1,4 +1,4 @@
-import type { Queryable } from "../db/client.ts";
+import type { Queryable, Transaction } from "../db/client.ts";
 import { Problem } from "../problem/problem.ts";
 import { isStorable, isUuid } from "../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
@@ -24,24 +24,41 @@ export interface Membership {
  * The project with this id or slug, if the caller is a member and the credential gives
  * access to it. Throws `project-not-found` otherwise, for any reason. An id takes precedence over a
  * slug that looks like one.
+ *
+ * @param holds true to keep the project from being deleted until the transaction ends
  */
 async function findMembership(
   sql: Queryable,
   principal: Principal,
   reference: string,
+  holds = false,
 ): Promise<Membership> {
   if (reference.length > REFERENCE_MAX_CHARS || !isStorable(reference))
     throw new Problem("project-not-found");
   const id = referenceId(reference);
-  const [row] = await sql<Membership[]>`
-    SELECT p.id, p.slug, m.role,
+  const [row] = await sql<(Membership & { held: boolean })[]>`
+    SELECT p.id, p.slug, m.role, ${holds ? sql`hold_project(p.id)` : sql`true`} AS held,
       num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0 AS limited FROM projects p
     JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
     WHERE (p.id = ${id} OR p.slug = ${reference})
       AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})
     ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
-  if (row === undefined) throw new Problem("project-not-found");
+  if (row === undefined || !row.held) throw new Problem("project-not-found");
   return row;
+}
+
+function requireWriter(membership: Membership): Membership {
+  if (mayWrite(membership.role)) return membership;
+  throw new Problem("permission-denied", {
+    detail: "This needs the role owner or editor in the project.",
+  });
+}
+
+function requireOwner(membership: Membership): Membership {
+  if (membership.role === OWNER) return membership;
+  throw new Problem("permission-denied", {
+    detail: "This needs the role owner in the project.",
+  });
 }
 
 /** The project, if the caller's role allows to change its contents, else `permission-denied`. */
@@ -50,11 +67,7 @@ export async function findWritableProject(
   principal: Principal,
   reference: string,
 ): Promise<Membership> {
-  const membership = await findMembership(sql, principal, reference);
-  if (mayWrite(membership.role)) return membership;
-  throw new Problem("permission-denied", {
-    detail: "This needs the role owner or editor in the project.",
-  });
+  return requireWriter(await findMembership(sql, principal, reference));
 }
 
 /** The project, if the caller owns it, else `permission-denied`. */
@@ -63,11 +76,37 @@ export async function findOwnedProject(
   principal: Principal,
   reference: string,
 ): Promise<Membership> {
-  const membership = await findMembership(sql, principal, reference);
-  if (membership.role === OWNER) return membership;
-  throw new Problem("permission-denied", {
-    detail: "This needs the role owner in the project.",
-  });
+  return requireOwner(await findMembership(sql, principal, reference));
+}
+
+/**
+ * A project that the caller is a member of, for a transaction that writes to it: the project is not deleted
+ * before the transaction ends. Throws `project-not-found`, also while it is being deleted.
+ */
+export async function holdJoinedProject(
+  tx: Transaction,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  return await findMembership(tx, principal, reference, true);
+}
+
+/** As `findWritableProject`, for a transaction that writes to the project, which is not deleted before its end. */
+export async function holdWritableProject(
+  tx: Transaction,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  return requireWriter(await holdJoinedProject(tx, principal, reference));
+}
+
+/** As `findOwnedProject`, for a transaction that writes to the project, which is not deleted before its end. */
+export async function holdOwnedProject(
+  tx: Transaction,
+  principal: Principal,
+  reference: string,
+): Promise<Membership> {
+  return requireOwner(await holdJoinedProject(tx, principal, reference));
 }
 
 /** The id of the project that `findMembership` finds. */

@@ -4,6 +4,7 @@ import { type Member, readMembers } from "../api/members/queries.ts";
 import { OPERATOR, transactionAs } from "../audit/actor.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
 import { findOrCreateUser } from "../auth/users.ts";
+import { holdProject } from "../db/project-lock.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
@@ -73,9 +74,10 @@ Examples:
           const user = create
             ? await findOrCreateUser(sql, address)
             : await requireUser(sql, address);
-          const outcome = await transactionAs(sql, OPERATOR, (tx) =>
-            putMember(tx, project.id, user.id, role),
-          );
+          const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
+            await holdProject(tx, project.id);
+            return await putMember(tx, project.id, user.id, role);
+          });
           if (outcome === "last-owner") throw lastOwner(address, project.slug);
           const state = outcome === "unchanged" ? "is already" : "is now";
           notice(io, `${address} ${state} ${role} of ${project.slug}`);
@@ -104,9 +106,10 @@ Examples:
           const project = await findProject(sql, slug);
           const user = await requireUser(sql, address);
           await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
-          const outcome = await transactionAs(sql, OPERATOR, (tx) =>
-            removeMember(tx, project.id, user.id),
-          );
+          const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
+            await holdProject(tx, project.id);
+            return await removeMember(tx, project.id, user.id);
+          });
           if (outcome === "none") {
             throw new CommandError(`${user.email} is no member of ${project.slug}`);
           }

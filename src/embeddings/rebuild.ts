@@ -2,6 +2,7 @@ import pRetry from "p-retry";
 import { OPERATOR, transactionAs } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
 import type { Sql } from "../db/client.ts";
+import { holdProject } from "../db/project-lock.ts";
 import { transaction } from "../db/transaction.ts";
 import {
   EmbedderAway,
@@ -75,6 +76,7 @@ async function cutAll(sql: Sql, project: string): Promise<void> {
     if (rows.length === 0) return;
     const versions = rows.map(({ id }) => id);
     await transaction(sql, async (tx) => {
+      await holdProject(tx, project);
       await cutVersions(tx, versions);
       await tx`
         INSERT INTO embedding_queue (file_version_id, project_id)
@@ -117,12 +119,15 @@ async function stage(
     else for (const place of places) await stage(sql, project, embedder, [place], listener);
     return;
   }
-  await sql`
-    INSERT INTO embedding_rebuilds (chunk_id, project_id, embedder, embedding)
-    SELECT c.id, ${project}, ${embedder.fingerprint}, decode(u.embedding, 'base64')
-    FROM unnest(${places.map(({ id }) => id)}::uuid[], ${vectors.map(base64Of)}::text[])
-      AS u (id, embedding)
-    JOIN chunks c ON c.id = u.id ON CONFLICT DO NOTHING`;
+  await transaction(sql, async (tx) => {
+    await holdProject(tx, project);
+    await tx`
+      INSERT INTO embedding_rebuilds (chunk_id, project_id, embedder, embedding)
+      SELECT c.id, ${project}, ${embedder.fingerprint}, decode(u.embedding, 'base64')
+      FROM unnest(${places.map(({ id }) => id)}::uuid[], ${vectors.map(base64Of)}::text[])
+        AS u (id, embedding)
+      JOIN chunks c ON c.id = u.id ON CONFLICT DO NOTHING`;
+  });
 }
 
 async function embedPatiently(
@@ -147,6 +152,7 @@ async function embedPatiently(
 /** Replaces all embeddings. Chunks that were stored meanwhile wait to be embedded. */
 async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
+    await holdProject(tx, project);
     await tx`SELECT 1 FROM projects WHERE id = ${project} FOR UPDATE`;
     // The trigger that guards the embedder of a project lets this transaction pass.
     await tx`SELECT set_config('tessera.rebuilds_embeddings', ${project}, true)`;

@@ -2,6 +2,7 @@ import { type Actor, actAs } from "../audit/actor.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
+import { HeldProjects } from "./held-projects.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
@@ -61,10 +62,12 @@ export interface ImportSummary {
 
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
+
+const NOTHING_IMPORTED = { imported: new Map(), changed: 0, changedRecords: 0 } as const;
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
-/** Writes batches of records in order. Throws an ImportError. */
+/** Writes batches of records in order. Throws an ImportError, and TargetGone. */
 export async function importRecords(
   pool: Sql,
   batches: AsyncIterable<InputRecord[]>,
@@ -105,8 +108,7 @@ async function importAtOnce(
     return summary;
   } catch (error) {
     if (!(error instanceof StrictRollback)) throw error;
-    const { rejected, records } = run;
-    return { imported: new Map(), rejected, changed: 0, records, changedRecords: 0 };
+    return { ...NOTHING_IMPORTED, rejected: run.rejected, records: run.records };
   }
 }
 
@@ -116,10 +118,8 @@ interface WrittenBatch extends PlannedBatch {
   readonly changedRecords: ReadonlySet<number>;
 }
 
-interface PendingActivation extends ActiveRelease {
-  /** True if the record is counted as changed already. */
-  readonly counted: boolean;
-}
+/** `counted` is true if the record is counted as changed already. */
+type PendingActivation = ActiveRelease & { readonly counted: boolean };
 
 class Import {
   rejected = 0;
@@ -131,6 +131,7 @@ class Import {
   readonly #lookups: ReturnType<typeof createLookups>;
   /** Ids or slugs of the projects whose files are imported. */
   readonly #projects = new Set<string>();
+  readonly #held: HeldProjects;
   readonly #releases = new Set<string>();
   readonly #activeReleases: PendingActivation[] = [];
   readonly #backpressure: Backpressure;
@@ -141,6 +142,7 @@ class Import {
     private readonly options: ImportOptions,
   ) {
     this.#lookups = createLookups(options.target);
+    this.#held = new HeldProjects(session, options.target);
     this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
   }
 
@@ -179,8 +181,7 @@ class Import {
       }
     }
     // Nothing of an import in one transaction is indexed while it runs.
-    const { strict, atOnce } = this.options;
-    if (strict || atOnce || this.#projects.size === 0) return;
+    if (this.options.strict || this.options.atOnce || this.#projects.size === 0) return;
     await this.#backpressure.pause(this.#projects);
   }
 
@@ -216,6 +217,7 @@ class Import {
     const { target, embedders } = this.options;
     const context = { lookups: this.#lookups, target, embedders, firstRecord };
     const { plan, rejected } = await planBatch(sql, context, batch);
+    await this.#held.hold(plan.projects);
     const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);
     for (const step of plan.afterRows) {
       await step(sql);
@@ -259,13 +261,12 @@ class Import {
 
   /** Applies what is staged, one transaction per scope. */
   async #finish(): Promise<void> {
-    const { session } = this;
-    const { sql } = session;
+    const { sql } = this.session;
     const step = async (work: () => Promise<number>) => {
       await this.#keepPace();
-      this.#changed += await session.transaction(work);
+      this.#changed += await this.#held.lastStep(work);
     };
-    await session.commitDurably();
+    await this.session.commitDurably();
     for (const ids of await groupReleases(sql, this.#releases)) {
       await step(() => applyReleases(sql, ids).catch(explainFrozen));
     }
@@ -282,8 +283,7 @@ class Import {
   }
 
   async #activate({ counted, ...active }: PendingActivation): Promise<void> {
-    const { session } = this;
-    const changed = await session.transaction(() => applyActiveRelease(session.sql, active));
+    const changed = await this.#held.lastStep(() => applyActiveRelease(this.session.sql, active));
     if (changed === undefined) {
       const reason = "active_release: the project has no release with this name after the import";
       this.#reject(active.where, reason);

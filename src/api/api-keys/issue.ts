@@ -3,6 +3,7 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { findOrCreateUser } from "../../auth/users.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { holdProject } from "../../db/project-lock.ts";
 import { insertApiKey } from "./queries.ts";
 
 interface KeyRequest {
@@ -32,6 +33,7 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
   const key = generateKey();
   const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
   return await transactionAs(sql, OPERATOR, async (tx) => {
+    if (projectId !== null) await holdProject(tx, projectId);
     const user = await findOrCreateUser(tx, email);
     const id = randomUUID();
     await insertApiKey(tx, {

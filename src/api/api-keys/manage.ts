@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { Problem } from "../../problem/problem.ts";
 
 /** An API key as operators see it. */
 export interface ListedKey {
@@ -65,16 +66,20 @@ export async function revokeKey(sql: Sql, id: string): Promise<void> {
 
 /**
  * Creates a key with the rights of another one, which works for `graceSeconds` more. Returns the new
- * key.
+ * key. Throws `api-key-not-found`, also while the project of the key is being deleted.
  */
 export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Promise<string> {
   const key = generateKey();
   const { keyPrefix, hash } = parseKey(key) as ParsedKey;
   await transactionAs(sql, OPERATOR, async (tx) => {
-    await tx`
+    const { count } = await tx`
       INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
       SELECT ${randomUUID()}, user_id, project_id, name, ${keyPrefix}, ${hash}, scopes, expires_at
-      FROM api_keys WHERE id = ${id}`;
+      FROM api_keys WHERE id = ${id} AND (project_id IS NULL OR hold_project(project_id))`;
+    if (count === 0) {
+      const detail = "The key or its project does not exist any more.";
+      throw new Problem("api-key-not-found", { detail });
+    }
     if (graceSeconds === 0) {
       await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now() WHERE id = ${id}`;
     } else {

@@ -90,7 +90,7 @@ export async function lockKeyInUse(sql: Queryable, id: string) {
 /**
  * Revokes an API key of the caller, or one that is bound to a project of which the caller is an owner.
  * A key bound to a project revokes only keys of that project. A revoked key stays as it is. False when
- * there is no such key.
+ * there is no such key, or its project is being deleted.
  */
 export async function revokeApiKey(
   sql: Queryable,
@@ -104,6 +104,7 @@ export async function revokeApiKey(
         AND (k.user_id = ${userId} OR EXISTS (
           SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
             AND m.role = ${OWNER}))
+        AND (k.project_id IS NULL OR hold_project(k.project_id))
     ), revoked AS (
       UPDATE api_keys k SET revoked_at = now(), updated_at = now()
       FROM found WHERE k.id = found.id AND k.revoked_at IS NULL

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { actAs, actorOf, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { holds, type Principal } from "../../auth/principal.ts";
-import { findProject } from "../../auth/project-access.ts";
+import { holdJoinedProject } from "../../auth/project-access.ts";
 import { ensureUser } from "../../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
@@ -41,7 +41,7 @@ async function projectOf(
 ): Promise<string | null> {
   const id = requested?.toLowerCase() ?? principal.projectId;
   if (id === null) return null;
-  const found = await findProject(tx, principal, id);
+  const { id: found } = await holdJoinedProject(tx, principal, id);
   // A reference can also match a slug. The project found by it is not the requested one.
   if (found !== id) throw new Problem("project-not-found");
   return id;
@@ -84,8 +84,9 @@ export async function createApiKey(
   const key = generateKey();
   const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
   const row = await transaction(sql, async (tx) => {
-    const expiresAt = await expiryOf(tx, principal, input.expires_at);
+    // Deleting a project locks the keys that are bound to it, so the project is held first.
     const projectId = await projectOf(tx, principal, input.project_id);
+    const expiresAt = await expiryOf(tx, principal, input.expires_at);
     if (principal.keyId === null) await ensureUser(tx, principal);
     await actAs(tx, actorOf(principal, requestId));
     const { userId } = principal;

@@ -1,6 +1,6 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findWritableProject, type Membership } from "../../auth/project-access.ts";
+import { holdWritableProject, type Membership } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
 import { mediaType, requirePlainBody } from "../../http/body.ts";
@@ -88,8 +88,8 @@ interface Change {
 
 /**
  * Runs a change of one file in a transaction, which holds the file. It begins again when another client has
- * stored the same file for the first time, or has deleted the project. Throws what a caller without the right
- * gets, and that of a missing environment.
+ * stored the same file for the first time. Throws what a caller without the right gets, and that of a missing
+ * environment.
  */
 async function changing<T>(
   sql: Sql,
@@ -100,7 +100,7 @@ async function changing<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       return await transactionAs(sql, actor, async (tx) => {
-        const project = await findWritableProject(tx, principal, params.project_reference);
+        const project = await holdWritableProject(tx, principal, params.project_reference);
         const set = await findWorkingSet(tx, project.id, query.environment);
         const current = await lockFile(tx, set, params.file_reference);
         return await work({ tx, project, set, current });

@@ -1,6 +1,6 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findOwnedProject, findProject } from "../../auth/project-access.ts";
+import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
 import { findUserId } from "../../auth/users.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
@@ -51,7 +51,7 @@ async function changing<T>(
   work: (tx: Transaction, projectId: string, userId: string) => Promise<T>,
 ): Promise<T> {
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const id = await findProject(tx, principal, params.project_reference);
+    const { id } = await holdJoinedProject(tx, principal, params.project_reference);
     // The caller may have been removed by a change that came first.
     await lockMembers(tx, id);
     await findOwnedProject(tx, principal, id);

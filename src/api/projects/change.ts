@@ -1,7 +1,7 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findOwnedProject } from "../../auth/project-access.ts";
+import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -29,7 +29,7 @@ export async function updateProject(
     change;
   const embedder = fingerprintOf(embedders, change.embedder);
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id } = await findOwnedProject(tx, principal, reference);
+    const { id } = await holdOwnedProject(tx, principal, reference);
     // Files that are stored at the same time see this change, or it sees their chunks.
     if (embedder !== null) await tx`SELECT 1 FROM projects WHERE id = ${id} FOR UPDATE`;
     const { count } = await tx`

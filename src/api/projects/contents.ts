@@ -1,6 +1,7 @@
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { holdProject } from "../../db/project-lock.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 
 export interface ListedRelease {
@@ -133,6 +134,7 @@ export async function removeFiles(
   paths: readonly string[],
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
+    await holdProject(tx, projectId);
     const result = await tx`
     DELETE FROM environment_files w USING files f, environments e
     WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
@@ -155,6 +157,7 @@ export async function purgeFiles(
   paths: readonly string[],
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
+    await holdProject(tx, projectId);
     // All versions at once, because each statement that deletes some reads the contents of all releases.
     await tx`DELETE FROM file_versions v USING files f WHERE f.project_id = ${projectId}
       AND f.path = ANY (${[...paths]}) AND v.file_id = f.id`;

@@ -1,5 +1,6 @@
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { beginDeletion } from "../../db/project-lock.ts";
 
 /** A project as operators see it. */
 export interface ListedProject {
@@ -51,8 +52,9 @@ export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> 
     FROM projects p ORDER BY p.slug COLLATE "C"`;
 }
 
-/** Deletes a project with everything in it. */
+/** Deletes a project with everything in it. Throws `project-not-found` when another transaction does. */
 export async function removeProject(sql: Queryable, id: string): Promise<void> {
+  await beginDeletion(sql, id);
   await sql`DELETE FROM projects WHERE id = ${id}`;
 }
 

@@ -148,6 +148,10 @@ export async function readProjects(
     ) summed WHERE before < ${LISTED_MAX_BYTES} ORDER BY ${order}`;
 }
 
+/**
+ * Throws `project-slug-taken`, at once while the project that has the slug is being deleted: the constraint
+ * would wait for the end of that.
+ */
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
   const { id, slug, name, description, templateId, embedder } = values;
   const [row] = await sql<ProjectRow[]>`
@@ -156,9 +160,11 @@ export async function insertProject(sql: Queryable, values: ProjectValues): Prom
     SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
       coalesce(t.config, '{}'), t.provider, t.layout, coalesce(${embedder}, t.embedder)
     FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
+    WHERE NOT EXISTS (SELECT FROM projects WHERE slug = ${slug})
     RETURNING id, slug, name, description, is_claimed, features, config, provider, layout, embedder,
       prompt_count, published_at, created_at, updated_at`;
-  return row as ProjectRow;
+  if (row === undefined) throw new Problem("project-slug-taken");
+  return row;
 }
 
 /** Throws `embedder-mismatch` if chunks of a copied project were embedded by another embedder. */

@@ -1,6 +1,7 @@
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { holdProject } from "../../db/project-lock.ts";
 
 /** What a quota can limit. */
 export const QUOTAS = ["files", "bytes", "chunks"] as const;
@@ -30,6 +31,7 @@ export async function setQuotas(
   limits: Readonly<Partial<Record<Quota, number | null>>>,
 ): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
+    await holdProject(tx, projectId);
     for (const quota of QUOTAS) {
       const limit = limits[quota];
       if (limit === undefined) continue;

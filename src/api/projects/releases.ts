@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findWritableProject } from "../../auth/project-access.ts";
+import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
 import { type Operation, operation } from "../../http/operation.ts";
@@ -51,7 +51,7 @@ async function changing<T>(
   work: (tx: Transaction, projectId: string) => Promise<T>,
 ): Promise<T> {
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id } = await findWritableProject(tx, principal, reference);
+    const { id } = await holdWritableProject(tx, principal, reference);
     return await work(tx, id);
   });
 }

@@ -29,7 +29,7 @@ export async function isWaiting(sql: Queryable): Promise<boolean> {
   return row !== undefined;
 }
 
-/** The projects of an embedder with files that nobody is at work on. */
+/** The projects of an embedder with files that nobody is at work on, but those that are being deleted. */
 export async function waitingProjects(
   sql: Queryable,
   fingerprint: string,
@@ -46,7 +46,8 @@ export async function waitingProjects(
       ORDER BY m.role <> 'owner', m.created_at, m.user_id LIMIT 1), p.id) AS tenant
     FROM waiting w JOIN projects p ON p.id = w.project_id
     WHERE p.embedder = ${fingerprint} AND EXISTS (
-      SELECT FROM embedding_queue q WHERE q.project_id = p.id AND q.due <= now())`;
+      SELECT FROM embedding_queue q WHERE q.project_id = p.id AND q.due <= now())
+      AND hold_project(p.id)`;
 }
 
 /** Claims files of a project, oldest first, cuts those that are not cut, and returns their versions. */
@@ -55,7 +56,7 @@ export async function claim(sql: Sql, projectId: string): Promise<string[]> {
     const rows = await tx<{ id: string }[]>`
       WITH next AS (
         SELECT file_version_id, id FROM embedding_queue
-        WHERE project_id = ${projectId} AND due <= now()
+        WHERE project_id = ${projectId} AND due <= now() AND (SELECT hold_project(${projectId}))
         ORDER BY id LIMIT ${CLAIM_FILES} FOR UPDATE SKIP LOCKED)
       UPDATE embedding_queue q SET due = now() + make_interval(secs => ${CLAIM_SECONDS})
       FROM next WHERE q.file_version_id = next.file_version_id
@@ -98,7 +99,7 @@ async function finish(
 
 /**
  * Stores embeddings of chunks of claimed files, and notes the files that have all of theirs. Has no effect
- * if the project has got another embedder meanwhile.
+ * if the project has got another embedder meanwhile, or is being deleted.
  */
 export async function store(
   sql: Sql,
@@ -108,7 +109,7 @@ export async function store(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const [project] = await tx<{ embedder: string | null }[]>`
-      SELECT embedder FROM projects WHERE id = ${id} FOR KEY SHARE`;
+      SELECT embedder FROM projects WHERE id = ${id} AND (SELECT hold_project(${id})) FOR KEY SHARE`;
     if (project?.embedder !== fingerprint) return;
     await tx`
       UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),

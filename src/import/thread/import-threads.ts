@@ -28,6 +28,8 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
       });
     case "lost":
       return new Problem("validation-failed", { detail: "The body could not be read." });
+    case "gone":
+      return new Problem("project-not-found", { headers: { connection: "close" } });
     case "refused":
       return new Problem("validation-failed", {
         detail: failure.message,

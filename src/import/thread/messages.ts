@@ -56,6 +56,8 @@ export type ImportFailure =
   /** The input is larger than allowed, or expands too much. */
   | { readonly kind: "too-large" }
   | { readonly kind: "lost" }
+  /** The project has been deleted, or is being deleted. */
+  | { readonly kind: "gone" }
   /** The message is meant for the caller, whose input is at fault. */
   | { readonly kind: "refused"; readonly message: string }
   /** The message is meant for the caller, who can repeat the import. */

@@ -2,7 +2,7 @@ import { openDatabase } from "../../db/client.ts";
 import { postEvent, runThread, threadOptions } from "../../engine/threads/run-thread.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
-import { ImportError } from "../records/errors.ts";
+import { ImportError, TargetGone } from "../records/errors.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
@@ -23,6 +23,7 @@ function failureOf(error: unknown): ImportFailure {
   if (error instanceof InputTooLarge) return { kind: "too-large" };
   if (error instanceof InputRefused) return { kind: "refused", message: error.message };
   if (error instanceof InputLost) return { kind: "lost" };
+  if (error instanceof TargetGone) return { kind: "gone" };
   if (error instanceof ImportError) return { kind: "import", message: error.message };
   const { message, stack, code, severity } = error as Error & { code?: string; severity?: string };
   return { kind: "error", message: message ?? String(error), stack, code, severity };

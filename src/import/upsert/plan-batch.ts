@@ -90,6 +90,7 @@ function planOnce(
     target,
     embedders,
     rows: new RowBuffer(firstRecord),
+    projects: new Set(),
     releases: new Set(),
     activeReleases: [],
     newVersions: [],

@@ -19,13 +19,14 @@ export function userId({ lookups }: BatchPlan, reference: string, field: string)
 }
 
 /** The id of a project that is referred to by id or slug. */
-export function projectId({ lookups }: BatchPlan, reference: string, field = "project"): string {
-  const { projects } = lookups;
+export function projectId(plan: BatchPlan, reference: string, field = "project"): string {
+  const { projects } = plan.lookups;
   const byId = isUuid(reference) ? projects.byId(reference.toLowerCase()) : undefined;
   const project = byId ?? projects.byKey("", reference);
   if (project === undefined) {
     throw new RecordError(`${field}: there is no project "${abbreviate(reference)}"`);
   }
+  if (!project.isNew) plan.projects.add(project.id);
   return project.id;
 }
 
@@ -94,6 +95,7 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
     parent: "",
     key: record.slug,
   });
+  if (!project.isNew) plan.projects.add(project.id);
   const embedder = fingerprintOf(plan, record.embedder);
   if (project.isNew && embedder !== undefined)
     lookups.projects.plan({ ...project, extra: embedder });

@@ -30,6 +30,8 @@ export interface BatchPlan {
   /** The fingerprints of the configured embedders by name. */
   readonly embedders: Fingerprints;
   readonly rows: RowBuffer;
+  /** Ids of the stored projects that the records belong to. */
+  readonly projects: Set<string>;
   /** Ids of the releases to freeze when the import ends. */
   readonly releases: Set<string>;
   readonly activeReleases: ActiveRelease[];
@@ -101,12 +103,19 @@ export function resolveById(
   throw new RecordError(`id: belongs to another ${kind}`);
 }
 
-/** The stored or planned row with this id, unless it belongs to another project than the target. */
+/**
+ * The stored or planned row with this id, unless it belongs to another project than the target.
+ *
+ * @param lookup of rows whose parents are projects
+ */
 export function rowInTarget(
-  { target }: BatchPlan,
+  { target, projects }: BatchPlan,
   lookup: RowLookup,
   id: string,
 ): KnownRow | undefined {
   const row = lookup.byId(id.toLowerCase());
-  return target === undefined || row?.parent === target.id ? row : undefined;
+  if (target !== undefined && row?.parent !== target.id) return undefined;
+  // A conversation may have no project.
+  if (row !== undefined && row.parent !== "" && !row.isNew) projects.add(row.parent);
+  return row;
 }

@@ -64,7 +64,10 @@ export async function readRequest(
   return row;
 }
 
-/** As `readRequest`; the row stays locked until the transaction ends. */
+/**
+ * As `readRequest`; the row stays locked until the transaction ends. Undefined also while the project of the
+ * conversation is being deleted.
+ */
 export async function lockRequest(
   tx: Transaction,
   conversationId: string,
@@ -73,7 +76,10 @@ export async function lockRequest(
   // Sent together, both statements take one round trip.
   const [, [row]] = await Promise.all([
     tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
-    tx<RequestRow[]>`${selectRequest(tx, conversationId, id)} FOR UPDATE`,
+    // The condition is decided before any row is locked, and does not depend on rows.
+    tx<RequestRow[]>`${selectRequest(tx, conversationId, id)} AND coalesce((
+      SELECT hold_project(project_id) FROM conversations
+      WHERE id = ${conversationId} AND project_id IS NOT NULL), true) FOR UPDATE`,
   ]);
   return row;
 }

@@ -1,0 +1,32 @@
+import { Problem } from "../problem/problem.ts";
+import type { Queryable } from "./client.ts";
+
+/**
+ * Keeps a project from being deleted until this transaction ends. Every transaction that writes to a project
+ * begins with it. Throws `project-not-found`, also while the project is being deleted.
+ */
+export async function holdProject(tx: Queryable, id: string): Promise<void> {
+  const [row] = await tx<{ held: boolean }[]>`SELECT hold_project(${id}) AS held`;
+  if (row?.held !== true) throw gone();
+}
+
+function gone(): Problem {
+  const detail = "The project does not exist, or is being deleted.";
+  return new Problem("project-not-found", { detail });
+}
+
+/** Holds several projects as `holdProject` does. False if one of them is gone. */
+export async function holdProjects(tx: Queryable, ids: readonly string[]): Promise<boolean> {
+  const rows = await tx<{ held: boolean }[]>`
+    SELECT hold_project(id) AS held FROM unnest(${[...ids]}::uuid[]) AS id`;
+  return rows.every(({ held }) => held);
+}
+
+/**
+ * Waits until no other transaction writes to a project, and refuses those that begin before this one ends.
+ * Throws `project-not-found`, also when another transaction is deleting the project.
+ */
+export async function beginDeletion(tx: Queryable, id: string): Promise<void> {
+  const [row] = await tx<{ begun: boolean }[]>`SELECT begin_project_deletion(${id}) AS begun`;
+  if (row?.begun !== true) throw gone();
+}
