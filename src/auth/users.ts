@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
-import { isUuid } from "../shared/formats.ts";
+import { isStorable, isUuid } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
@@ -9,19 +9,19 @@ const USER_EMAIL_MAX_CHARS = 320;
 /** An unknown address that differs from a known one by at most this many letters is a typo. */
 const EMAIL_TYPO_DISTANCE = 2;
 
-function storable(claim: string | null): string | null {
-  return claim?.replaceAll("\0", "") ?? null;
-}
+/** True for an address in a token's claims that can be stored. */
+const isAddress = (claim: string): boolean =>
+  claim.length <= USER_EMAIL_MAX_CHARS && isStorable(claim);
 
 /**
  * Inserts the caller's row unless it exists. Users with tokens get one with their first write, from
- * the token's claims. An email address that is too long or belongs to another user is left out.
+ * the token's claims, which their issuer has written. A name is stored without what cannot be stored. An email
+ * address that is too long, cannot be stored or belongs to another user is left out.
  */
 export async function ensureUser(sql: Queryable, principal: Principal): Promise<void> {
   const { userId } = principal;
-  const claimed = storable(principal.email);
-  const email = claimed !== null && claimed.length <= USER_EMAIL_MAX_CHARS ? claimed : null;
-  const name = storable(principal.name) ?? "";
+  const email = principal.email !== null && isAddress(principal.email) ? principal.email : null;
+  const name = (principal.name ?? "").replaceAll("\0", "").toWellFormed();
   const inserted = await sql`
     INSERT INTO users (id, email, name) VALUES (${userId}, ${email}, ${name})
     ON CONFLICT DO NOTHING`;

@@ -1,7 +1,14 @@
+import { isUtf8 } from "node:buffer";
 import type { TSchema } from "@sinclair/typebox";
-import { invalid, Problem } from "../problem/problem.ts";
+import { type FieldError, invalid, Problem } from "../problem/problem.ts";
+import { faultyFields } from "../problem/unstorable.ts";
 import { keepOpaqueNumbers } from "../shared/json/opaque.ts";
-import { BODIES_MAX_BYTES, BODY_MIN_BYTES, BODY_READ_TIMEOUT_MS } from "../shared/limits.ts";
+import {
+  BODIES_MAX_BYTES,
+  BODY_MIN_BYTES,
+  BODY_READ_TIMEOUT_MS,
+  PROBLEM_MAX_FIELD_ERRORS,
+} from "../shared/limits.ts";
 import { TenantShares } from "../shared/tenant-shares.ts";
 import { LargeBodies } from "./large-bodies.ts";
 
@@ -32,13 +39,39 @@ export function isJsonType(type: string): boolean {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** The text of a JSON body. Throws `validation-failed`, which names the fields that are not UTF-8. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
+  }
+}
+
+/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is no JSON either. */
+function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
+  // One character a byte. Escapes are no such bytes, so they become any other character.
+  const text = Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/\\u[0-9a-f]{4}/gi, "??????");
+  const message = "is not valid UTF-8";
+  try {
+    const fields = faultyFields(JSON.parse(text), (part) =>
+      isUtf8(Buffer.from(part, "latin1")) ? undefined : message,
+    );
+    return fields.slice(0, PROBLEM_MAX_FIELD_ERRORS);
+  } catch {
+    return [{ field: "body", message }];
+  }
+}
+
 /**
  * Parses a JSON body of a schema, in whose opaque members numbers stay as they are written. Throws
  * `validation-failed` without repeating the body unless it is JSON in UTF-8.
  */
 export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
+  const text = textOf(bytes);
   try {
-    const text = decoder.decode(bytes);
     const value: unknown = JSON.parse(text);
     keepOpaqueNumbers(schema, text, value);
     return value;

@@ -57,12 +57,16 @@ interface Validators {
   readonly body: Validator<never> | undefined;
 }
 
+/** True if the operation changes nothing. */
+const isSafe = (operation: Operation): boolean =>
+  operation.method === "GET" || (operation.kind === "json" && operation.safe === true);
+
 function validatorsOf(operation: Operation): Validators {
   const body = operation.kind === "json" ? operation.body : undefined;
   return {
     params: operation.params && (validator(operation.params) as Validator<never>),
     query: operation.query && (validator(operation.query) as Validator<never>),
-    body: body && (validator(body) as Validator<never>),
+    body: body && (validator(body, { stored: !isSafe(operation) }) as Validator<never>),
   };
 }
 
@@ -153,7 +157,7 @@ async function perform(
   } else {
     body = validators.body(bodyOf(request, await readBody(), operation));
   }
-  if (operation.method !== "GET" && !operation.safe) await requireClient(request);
+  if (!isSafe(operation)) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (operation.changesAccess) context.forgetAccess();
   if (result instanceof Response) return result;

@@ -133,13 +133,17 @@ function headingAt(
  * its own match, so hostile lines take linear time too.
  */
 function plainText(raw: string): string {
-  return withoutClosingHashes(raw.trim())
-    .replace(/\{#[^{}]*\}$/, "")
-    .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
-    .replace(/[*`~]+/g, "")
-    .replace(/<[^<>]*>/g, "")
-    .trim()
-    .slice(0, HEADING_MAX_CHARS);
+  return (
+    withoutClosingHashes(raw.trim())
+      .replace(/\{#[^{}]*\}$/, "")
+      .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
+      .replace(/[*`~]+/g, "")
+      .replace(/<[^<>]*>/g, "")
+      .trim()
+      .slice(0, HEADING_MAX_CHARS)
+      // The cut may have left half of a surrogate pair, which cannot be stored.
+      .toWellFormed()
+  );
 }
 
 function withoutClosingHashes(text: string): string {

@@ -39,9 +39,10 @@ function titleOf(
   headings: readonly Heading[],
 ): string {
   const named = entries.find((entry) => entry.key.toLowerCase() === "title")?.value.trim();
-  if (named) return named.slice(0, TITLE_MAX_CHARS);
   const first = headings.find((heading) => heading.level === 1 && heading.text !== "");
-  return (first?.text ?? fileName(path)).slice(0, TITLE_MAX_CHARS);
+  const title = named || (first?.text ?? fileName(path));
+  // Escapes of YAML stand for any character, and the cut may have left half of a surrogate pair.
+  return title.slice(0, TITLE_MAX_CHARS).toWellFormed().replaceAll("\0", "\ufffd");
 }
 
 function fileName(path: string): string {

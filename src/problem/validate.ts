@@ -5,6 +5,7 @@ import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { hasAtMost, isDateTime, isUri, isUuid } from "../shared/formats.ts";
 import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
 import { type FieldError, invalid } from "./problem.ts";
+import { unstorableFields } from "./unstorable.ts";
 
 FormatRegistry.Set("uuid", isUuid);
 FormatRegistry.Set("date-time", isDateTime);
@@ -63,19 +64,13 @@ function shortened(schema: TSchema, value: unknown): unknown {
   return copy;
 }
 
-function fieldErrors(
-  schema: TSchema,
-  check: TypeCheck<TSchema>,
-  given: unknown,
-  prefix: string,
-): FieldError[] {
+function fieldErrors(schema: TSchema, check: TypeCheck<TSchema>, given: unknown): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   const value = shortened(schema, given);
   for (const error of check.Errors(value)) {
     if (isShortEnough(error)) continue;
-    const path = dotted(error.path);
-    const field = prefix + path;
+    const field = dotted(error.path);
     // The first message per field suffices; the others repeat it in other words.
     if (seen.has(field)) continue;
     seen.add(field);
@@ -114,21 +109,29 @@ function dropNulls(names: readonly string[], value: unknown): unknown {
 
 export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
 
+interface ValidatorOptions {
+  /** The value is stored, so that text which cannot be stored is invalid. */
+  readonly stored?: boolean;
+}
+
 /**
  * A function that returns the valid value or throws a `validation-failed` problem that names every
  * invalid field. Make it once, at registration. Its first call compiles the schema, so that a start
  * does not compile those of all operations.
  */
-export function validator<S extends TSchema>(schema: S, prefix = ""): Validator<S> {
+export function validator<S extends TSchema>(
+  schema: S,
+  { stored = false }: ValidatorOptions = {},
+): Validator<S> {
   let compiled: TypeCheck<TSchema> | undefined;
   const optional = absentIfNull(schema);
   return (input) => {
     compiled ??= TypeCompiler.Compile(schema as TSchema);
     const check = compiled;
     const value = dropNulls(optional, input);
-    if (check.Check(value)) return value as Static<S>;
-    const errors = fieldErrors(schema, check, value, prefix);
+    const errors = check.Check(value) ? [] : fieldErrors(schema, check, value);
+    if (errors.length === 0 && stored) errors.push(...unstorableFields(schema, value));
     if (errors.length === 0) return value as Static<S>;
-    throw invalid(errors);
+    throw invalid(errors.slice(0, PROBLEM_MAX_FIELD_ERRORS));
   };
 }

@@ -7,9 +7,18 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** True for text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+/**
+ * Why a text cannot be stored, in words that follow the name of its field; undefined if it can. PostgreSQL stores
+ * every text but NUL characters, and UTF-8 has no half of a surrogate pair.
+ */
+export function textFault(text: string): string | undefined {
+  if (text.includes("\0")) return "contains a NUL character";
+  return text.isWellFormed() ? undefined : "contains an unpaired surrogate";
+}
+
+/** True for text that can be stored. */
 export function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
+  return textFault(text) === undefined;
 }
 
 /** True for an RFC 3339 date-time that exists in the calendar, within the years 1 to 9999 in UTC. */

@@ -92,6 +92,19 @@ describe("POST /projects", () => {
     expect(body.users).toEqual([{ id: odd.userId, name: "", role: "owner", avatar_src: "" }]);
   });
 
+  test("what a token claims and cannot be stored is left out", async () => {
+    const caller = await api.token(randomUUID(), {
+      name: "A\0da \ud83d",
+      email: "a\ud83d@b.example",
+    });
+    const { status, body } = await api.post("/projects", { name: "N", slug: newSlug() }, caller);
+    expect([status, body.users[0].name, body.users[0].email]).toEqual([
+      201,
+      "Ada \ufffd",
+      undefined,
+    ]);
+  });
+
   test("a taken slug returns 409 and creates nothing", async () => {
     const slug = newSlug();
     await api.post("/projects", { name: "n", slug }, user);

@@ -188,6 +188,18 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     expect((await api.get(pathOf("bad.md"), editor)).status).toBe(404);
   });
 
+  test("content is stored whatever its escapes stand for, and wherever its title and headings are cut", async () => {
+    for (const content of [
+      '---\ntitle: "a\\0b"\ntags: ["\\uD83D"]\n---\ntext',
+      `# a${"🚀".repeat(300)}\n\ntext`,
+    ]) {
+      const path = `${crypto.randomUUID()}.md`;
+      const answer = await put(path, content);
+      expect([answer.status, answer.body.title.isWellFormed()], answer.text).toEqual([201, true]);
+      expect((await api.get(pathOf(path), editor)).body.content).toBe(content);
+    }
+  });
+
   test("a path that cannot be stored is refused by name", async () => {
     for (const path of ["a\0b", "ä".repeat(513)]) {
       const answer = await put(path, "a");

@@ -5,7 +5,7 @@ import {
   API_KEY_SCOPES_MAX,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, storable } from "../../shared/schemas.ts";
+import { nullable } from "../../shared/schemas.ts";
 
 const Uuid = Type.String({ format: "uuid" });
 const DateTime = Type.String({ format: "date-time" });
@@ -30,7 +30,6 @@ export const NewApiKey = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: API_KEY_NAME_MAX_CHARS,
-      pattern: storable.pattern,
       description: NAME,
     }),
     project_id: Type.Optional(

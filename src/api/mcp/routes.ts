@@ -68,6 +68,7 @@ export function mcpOperation(
     extension: true,
     permission: null,
     sheds: true,
+    safe: true,
     headers: McpHeaders,
     body: McpMessage,
     bodyExample: EXAMPLE_MESSAGE,

@@ -7,7 +7,7 @@ import {
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { storable, uuid } from "../../shared/schemas.ts";
+import { uuid } from "../../shared/schemas.ts";
 
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });
@@ -26,24 +26,17 @@ const EmbedderName = Type.String({
 
 export const NewProject = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      pattern: storable.pattern,
-      description: "The display name.",
-    }),
+    name: Type.String({ minLength: 1, description: "The display name." }),
     slug: Type.String({
       minLength: 1,
       maxLength: PROJECT_SLUG_MAX_CHARS,
       pattern: "^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
       description: "The name in URLs, unique within the service.",
     }),
-    description: Type.Optional(
-      Type.String({ ...storable, description: "A description of the project." }),
-    ),
+    description: Type.Optional(Type.String({ description: "A description of the project." })),
     embedder: Type.Optional(EmbedderName),
     templateSlug: Type.Optional(
       Type.String({
-        ...storable,
         description: "The slug of a project to copy config, features and environments from.",
       }),
     ),
@@ -57,12 +50,8 @@ export type NewProject = Static<typeof NewProject>;
 
 export const ProjectChange = Type.Object(
   {
-    name: Type.Optional(
-      Type.String({ minLength: 1, pattern: storable.pattern, description: "The display name." }),
-    ),
-    description: Type.Optional(
-      Type.String({ ...storable, description: "A description of the project." }),
-    ),
+    name: Type.Optional(Type.String({ minLength: 1, description: "The display name." })),
+    description: Type.Optional(Type.String({ description: "A description of the project." })),
     embedder: Type.Optional(EmbedderName),
   },
   { title: "ProjectChange", description: "What is to be changed; absent fields stay." },
@@ -78,10 +67,9 @@ export const DeletionQuery = Type.Object({
 
 const scopeName = (description: string) =>
   Type.String({
-    ...storable,
     minLength: 1,
     maxLength: IMPORT_NAME_MAX_CHARS,
-    errorMessage: `must be text of 1 to ${IMPORT_NAME_MAX_CHARS} characters without NUL`,
+    errorMessage: `must be text of 1 to ${IMPORT_NAME_MAX_CHARS} characters`,
     description,
   });
 

@@ -3,9 +3,10 @@ import type { TSchema } from "@sinclair/typebox";
 /** Any object of an OpenAPI document. */
 export type Json = Record<string, unknown>;
 
-/** Leaves out the keyword that only our own validation uses. */
+/** Leaves out the keywords that only our own validation uses. */
 function withoutOwnKeywords(name: string, value: unknown): unknown {
-  return name === "errorMessage" && typeof value === "string" ? undefined : value;
+  const isOwn = name === "errorMessage" ? typeof value === "string" : name === "keptAsSent";
+  return isOwn ? undefined : value;
 }
 
 const plain = new WeakMap<TSchema, Json>();

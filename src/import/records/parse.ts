@@ -19,10 +19,11 @@ type RecordSchema = (typeof RECORD_SCHEMAS)[RecordKind];
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const VALIDATORS = new Map<string, Validator<RecordSchema>>(
-  Object.entries(RECORD_SCHEMAS).map(([kind, schema]) => [kind, validator(schema)]),
+  Object.entries(RECORD_SCHEMAS).map(([kind, schema]) => [
+    kind,
+    validator(schema, { stored: true }),
+  ]),
 );
-/** Escapes of characters that PostgreSQL may be unable to store: NUL and surrogates. */
-const NUL_OR_SURROGATE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /** The field that an unknown one resembles. `field` is as reported, such as `file.chunks.colour`. */
 export function knownField(field: string): string | undefined {
@@ -96,8 +97,6 @@ function parseJson(bytes: Uint8Array): unknown {
   if (isDeeper(value, JSON_MAX_DEPTH)) {
     throw new RecordError(`must not be nested deeper than ${JSON_MAX_DEPTH}`);
   }
-  if (NUL_OR_SURROGATE_ESCAPE.test(text)) requireStorable(value, "");
-  else if (text.includes("\0")) throw new RecordError("contains a NUL character");
   keepNumbers(text, value);
   return value;
 }
@@ -107,23 +106,6 @@ function keepNumbers(text: string, value: unknown): void {
   const { record } = (value ?? {}) as { record?: unknown };
   if (typeof record !== "string" || !Object.hasOwn(RECORD_SCHEMAS, record)) return;
   keepOpaqueNumbers(RECORD_SCHEMAS[record as RecordKind], text, value);
-}
-
-/** Throws a RecordError if PostgreSQL cannot store a string in the value. */
-function requireStorable(value: unknown, field: string): void {
-  if (typeof value === "string") {
-    if (value.includes("\0")) throw new RecordError(`${field}: contains a NUL character`);
-    if (!value.isWellFormed()) throw new RecordError(`${field}: contains an unpaired surrogate`);
-  } else if (Array.isArray(value)) {
-    value.forEach((item, i) => {
-      requireStorable(item, `${field}[${i}]`);
-    });
-  } else if (typeof value === "object" && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      requireStorable(key, field === "" ? "a field name" : `a field name in ${field}`);
-      requireStorable(item, field === "" ? key : `${field}.${key}`);
-    }
-  }
 }
 
 function validated(validate: Validator<RecordSchema>, value: unknown): unknown {

@@ -37,6 +37,8 @@ const Text = Type.String();
 const ShortText = Type.String({ maxLength: IMPORT_TEXT_MAX_CHARS });
 const Integer = Type.Integer({ minimum: 0, maximum: IMPORT_INTEGER_MAX });
 const Json = Type.Record(Type.String(), Type.Unknown());
+/** JSON that a caller has sent, which is stored as the text that it was. */
+const KeptAsSent = Type.Record(Type.String(), Type.Unknown(), { keptAsSent: true });
 const optional = Type.Optional;
 const KEY_PREFIX = `^${API_KEY_TAG}_[0-9A-Za-z]{${API_KEY_PREFIX_MIN_CHARS},${API_KEY_PREFIX_MAX_CHARS}}$`;
 const Sha256 = Type.String({
@@ -191,7 +193,7 @@ const MessageRecord = record("message", {
   conversation_id: Id,
   seq: Integer,
   role: Name,
-  parts: optional(Type.Array(Json)),
+  parts: optional(Type.Array(KeptAsSent)),
   status: optional(Name),
   created_at: optional(Moment),
   parent_id: optional(Id),
@@ -214,7 +216,7 @@ const InputResponse = Type.Object(
     run_id: optional(ShortText),
     actor_type: optional(Name),
     actor_id: ShortText,
-    values: Json,
+    values: KeptAsSent,
     created_at: optional(Moment),
   },
   { additionalProperties: false },

@@ -16,6 +16,7 @@ export const AnswerBody = Type.Object(
   {
     values: Type.Record(Type.String(), Type.Unknown(), {
       description: "The values by field name. Null counts as absent.",
+      keptAsSent: true,
     }),
   },
   { title: "NewInputResponse" },

@@ -31,6 +31,23 @@ describe("frontmatter", () => {
     ]);
   });
 
+  test("titles and headings are text that can be stored, whatever escapes stand for and wherever they are cut", () => {
+    const texts = [
+      page('title: "a\\0b"'),
+      page('title: "a\\uD83D"'),
+      ...["", "a"].map((start) => `# ${start}${"🚀".repeat(2_000)}\n\ntext`),
+      ...["", "a"].map((start) => page(`title: "${start}${"🚀".repeat(400)}"`)),
+    ];
+    for (const text of texts) {
+      const { title, headings } = parseMarkdown("a.md", text);
+      const chunks = chunkMarkdown(text).flatMap(({ content, metadata }) => [content, metadata]);
+      expect([title, headings, chunks].map((part) => JSON.stringify(part))).toSatisfy((parts) =>
+        parts.every((part: string) => !/\\u(?:0000|d[89a-f])/.test(part)),
+      );
+    }
+    expect(parseMarkdown("a.md", texts[0] as string).title).toBe("a\ufffdb");
+  });
+
   test("frontmatter is found after a byte order mark and with Windows line endings", () => {
     const parsed = parseMarkdown("a.md", "\ufeff---\r\ntitle: Hello\r\n---\r\n# One\r\ntext\r\n");
     expect([parsed.title, parsed.headings, parsed.warning]).toEqual(["Hello", ["One"], null]);

@@ -15,7 +15,10 @@ const Body = Type.Object({
 });
 const validate = validator(Body);
 
-function errorsOf(value: unknown): Record<string, string> {
+function errorsOf(
+  value: unknown,
+  validate: (value: unknown) => unknown = validator(Body),
+): Record<string, string> {
   try {
     validate(value);
     return {};
@@ -26,6 +29,32 @@ function errorsOf(value: unknown): Record<string, string> {
 }
 
 describe("validation", () => {
+  test("of what is stored names every text that cannot be stored, but not in fields that are ignored", () => {
+    const Stored = Type.Object({
+      name: Type.String(),
+      note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      scopes: Type.Optional(Type.Array(Type.String())),
+      config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      sent: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { keptAsSent: true })),
+    });
+    const value = {
+      ...{ name: "a\0", note: "\udc00b", scopes: ["a", "b\ud83d"], ignored: "\0" },
+      config: { ok: 1, list: [{ deep: "\0" }], "bad\0": 1, inner: { "\ud83d": { a: 1 } } },
+      sent: { "\0": "\ud83d" },
+    };
+    expect(errorsOf(value, validator(Stored, { stored: true }))).toEqual({
+      name: "contains a NUL character",
+      note: "contains an unpaired surrogate",
+      "scopes[1]": "contains an unpaired surrogate",
+      "config.list[0].deep": "contains a NUL character",
+      config: "has a name that contains a NUL character",
+      "config.inner": "has a name that contains an unpaired surrogate",
+    });
+    expect(errorsOf({ ...value, scopes: undefined }, validator(Stored))).toEqual({});
+    const good = { name: "🚀", note: null, scopes: ["a"], config: { ü: ["🚀"] } };
+    expect(errorsOf(good, validator(Stored, { stored: true }))).toEqual({});
+  });
+
   test("validation names every invalid field once, in dotted and indexed form", () => {
     const errors = errorsOf({
       name: "",
