@@ -65,7 +65,7 @@ export async function dump(
   for (const { name } of tables) {
     if (SKIPPED_TABLES.includes(name) || options.without?.includes(name)) continue;
     const rows = await sql.unsafe<{ row: string }[]>(
-      `SELECT to_jsonb(t)::text AS row FROM ${name} t ORDER BY 1`,
+      `SELECT row_to_json(t)::text AS row FROM ${name} t ORDER BY 1`,
     );
     state[name] = rows.map(({ row }) => row);
   }

@@ -47,6 +47,11 @@ function insertInto(table: Table): string {
     SELECT ${values.join(", ")} FROM ${unnestParameters(table)}`;
 }
 
+/** The text of JSON without the space between its tokens, which deliveries of webhooks have. */
+function withoutSpace(json: string): string {
+  return String.raw`regexp_replace(${json}::text, '("(?:[^"\\]|\\.)*")|\s+', '\1', 'g')`;
+}
+
 /** Updates the fields that the records give, in rows where they differ. */
 export function updateStatement(table: Table): string {
   const rest = table.columns.slice(table.keyColumns);
@@ -59,9 +64,11 @@ export function updateStatement(table: Table): string {
   if (table.onChange !== undefined) assignments.push(table.onChange);
   const key = table.columns[0] as Column;
   const differs = rest.map(({ name, type }, i) => {
+    const stored = `t."${name}"`;
+    const given = `(${values[i]})`;
     // The type json has no equality operator. It preserves its text, so that can be compared.
-    const as = type === "json" ? "::text" : "";
-    return `(t."${name}")${as} IS DISTINCT FROM (${values[i]})${as}`;
+    if (type !== "json") return `${stored} IS DISTINCT FROM ${given}`;
+    return `${withoutSpace(stored)} IS DISTINCT FROM ${withoutSpace(given)}`;
   });
   return `UPDATE ${table.name} t SET ${assignments.join(", ")} FROM ${unnestParameters(table)}
     WHERE t."${key.name}" = ${readColumn(key)} AND ${table.updateWhen ?? "true"}
