@@ -25,6 +25,11 @@ export async function testFiles(patterns: readonly string[]): Promise<string[]> 
   return files.filter((file) => matches(file) && !isOther(file)).sort();
 }
 
+/** The number of tests in the text of a file; one that is repeated for a table counts once. */
+export function declaredTests(text: string): number {
+  return text.match(/^ *test(\.\w+\(.*?\))?\(/gm)?.length ?? 0;
+}
+
 /**
  * Groups of files for one process each, from one folder, so that its slow start happens few times. What
  * takes longest comes first, so that all processes end at about the same time.

@@ -1,11 +1,10 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { onCleanup } from "../cleanup.ts";
+import { programPath } from "../programs.ts";
 import { writeFontSettings } from "./fonts.ts";
 
 /** Patience with a busy machine. Tests end by their own timeout. */
 const PATIENCE_MS = 110_000;
-
-const PROGRAM = Bun.which("chromium") ?? Bun.which("google-chrome") ?? "chromium";
 
 /** Where the reader is: numbers and times look alike wherever the tests run. */
 const PLACE = { locale: "en-GB", timezoneId: "UTC" };
@@ -32,7 +31,7 @@ const ARGUMENTS = [
 /** Starts a browser without a window. It ends after the last test. */
 export async function startBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: PROGRAM,
+    executablePath: programPath("chromium"),
     args: ARGUMENTS,
     env: { ...process.env, FONTCONFIG_FILE: await writeFontSettings() },
   });

@@ -2,12 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
 import { temporaryFolder } from "../folders.ts";
+import { programPath } from "../programs.ts";
 import { freePort } from "./ports.ts";
 import { PROJECT_ROOT } from "./process.ts";
 
 const START_TIMEOUT_MS = 20_000;
-/** Debian keeps it off the PATH of users. */
-const PROGRAM = Bun.which("nginx") ?? "/usr/sbin/nginx";
 
 /**
  * Starts nginx with the configuration of `deploy/balancer`, in front of nodes at these URLs. Only addresses
@@ -33,11 +32,14 @@ export async function startNginx(nodes: readonly string[], table: string): Promi
     configuration.replace("access_log off;", `access_log off; ${temporary}`),
   );
   const options = `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log;`;
-  const program = Bun.spawn([PROGRAM, "-p", folder, "-c", "nginx.conf", "-g", options], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const program = Bun.spawn(
+    [programPath("nginx"), "-p", folder, "-c", "nginx.conf", "-g", options],
+    {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
   onCleanup(async () => {
     program.kill("SIGTERM");
     await program.exited;

@@ -1,6 +1,7 @@
 import type { Subprocess } from "bun";
 import { onCleanup } from "../cleanup.ts";
 import { temporaryFolder } from "../folders.ts";
+import { programPath } from "../programs.ts";
 import { freePort } from "./ports.ts";
 
 const START_TIMEOUT_MS = 20_000;
@@ -21,7 +22,6 @@ export type TestRedis = {
 
 /** Starts a real redis-server without persistence. */
 export async function startRedis(): Promise<TestRedis> {
-  requireRedis();
   const folder = temporaryFolder("redis");
   let port = await freePort();
   let server = await launchOnFreePort();
@@ -59,15 +59,10 @@ export async function startRedis(): Promise<TestRedis> {
   };
 }
 
-function requireRedis(): void {
-  if (Bun.which("redis-server")) return;
-  throw new Error("redis-server is missing: install it (Debian: apt-get install redis-server)");
-}
-
 async function launch(port: number, folder: string): Promise<Subprocess> {
   const server = Bun.spawn(
     [
-      "redis-server",
+      programPath("redis-server"),
       ...["--port", String(port)],
       ...["--bind", "127.0.0.1"],
       ...["--save", ""],

@@ -1,11 +1,9 @@
-import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
 import { memoryFolder } from "../folders.ts";
+import { programPath } from "../programs.ts";
 import { freePort } from "./ports.ts";
-
-const DEBIAN = "/usr/lib/postgresql";
-const PROGRAMS = ["initdb", "pg_ctl", "pg_dump", "pg_restore", "createdb"];
 
 export type SystemPostgres = {
   /** The folder of pg_dump, pg_restore and the other tools of the same version. */
@@ -13,24 +11,6 @@ export type SystemPostgres = {
   /** Creates a database and returns its URL. */
   createDatabase(name: string): Promise<string>;
 };
-
-/**
- * Where an installed PostgreSQL has its server and its tools: Debian's newest, or those on the PATH. The
- * embedded one comes without pg_dump, and the tools of an older version refuse a newer server.
- */
-function installedPostgres(): string {
-  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map(Number).filter(Boolean) : [];
-  const onPath = Bun.which("initdb");
-  const folders = [
-    ...versions.sort((a, b) => b - a).map((version) => join(DEBIAN, String(version), "bin")),
-    ...(onPath === null ? [] : [dirname(onPath)]),
-  ];
-  const found = folders.find((folder) => PROGRAMS.every((name) => existsSync(join(folder, name))));
-  if (found !== undefined) return found;
-  throw new Error(
-    "a PostgreSQL with pg_dump is missing and the tests of backups need one: install it (Debian: apt-get install postgresql, macOS: brew install postgresql)",
-  );
-}
 
 /** PostgreSQL refuses to run as root. Debian's package has an account for it. */
 const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
@@ -44,7 +24,7 @@ async function run(command: readonly string[]): Promise<void> {
 
 /** Starts the PostgreSQL that is installed on this machine in a temporary folder. */
 export async function startSystemPostgres(): Promise<SystemPostgres> {
-  const bin = installedPostgres();
+  const bin = dirname(programPath("pg_dump"));
   const folder = memoryFolder("system-postgres");
   chmodSync(folder, 0o777);
   const cluster = join(folder, "cluster");

@@ -2,8 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { RATE_LIMIT_SYNC_MS } from "../../src/shared/limits.ts";
 import { type Caller, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
 import { scrape } from "../../support/prometheus.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+
+needs("redis-server");
 
 const LIMIT = 5;
 /** A whole day, so that no window ends during a test but at midnight. */

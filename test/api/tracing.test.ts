@@ -17,7 +17,10 @@ import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/v
 import { onCleanup } from "../../support/cleanup.ts";
 import { attributesOf, Collector, type OtlpSpan } from "../../support/processes/otlp.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+
+needs("redis-server");
 
 const DIMENSION = 768;
 const SERVER = 2;

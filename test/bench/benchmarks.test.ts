@@ -32,6 +32,7 @@ import type { BenchContext } from "../../support/bench/context.ts";
 import { helpText, parseOptions, type Values } from "../../support/bench/options.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { runCommand } from "../../support/processes/process.ts";
+import { lacks } from "../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 
 setDefaultTimeout(120_000);
@@ -355,34 +356,40 @@ describe("vector search", () => {
     }
   });
 
-  test("nodes behind a balancer share projects and searches without a remainder", async () => {
-    const options = { projects: 3, chunks: 40, searches: 24, nodes: 2 };
-    const { fleets } = await measure(nodes, options);
-    const [one, two] = fleets;
-    expect(one?.nodes.map(({ projects, searches }) => [projects, searches])).toEqual([[3, 24]]);
-    expect(two?.nodes).toHaveLength(2);
-    expect(sum(two?.nodes.map(({ projects }) => projects) ?? [])).toBe(3);
-    expect(sum(two?.nodes.map(({ searches }) => searches) ?? [])).toBe(24);
-    expect(two?.times).toHaveLength(24);
-  });
+  test.skipIf(lacks("nginx"))(
+    "nodes behind a balancer share projects and searches without a remainder",
+    async () => {
+      const options = { projects: 3, chunks: 40, searches: 24, nodes: 2 };
+      const { fleets } = await measure(nodes, options);
+      const [one, two] = fleets;
+      expect(one?.nodes.map(({ projects, searches }) => [projects, searches])).toEqual([[3, 24]]);
+      expect(two?.nodes).toHaveLength(2);
+      expect(sum(two?.nodes.map(({ projects }) => projects) ?? [])).toBe(3);
+      expect(sum(two?.nodes.map(({ searches }) => searches) ?? [])).toBe(24);
+      expect(two?.times).toHaveLength(24);
+    },
+  );
 
-  test("the death and the replacement of nodes fail no search of projects by Zipf's law", async () => {
-    const options = { projects: 3, chunks: 20, nodes: 2, rate: 20, seconds: 1, part: 1 };
-    const { loads, death, upgrade } = await measure(failures, options);
-    expect(loads.map(({ place }) => place)).toEqual([
-      "PostgreSQL",
-      "own snapshot",
-      "shared snapshot",
-    ]);
-    for (const { times } of loads) expect(times).toHaveLength(3);
-    // Only a node without any snapshot reads the chunks.
-    expect(loads.map(({ chunks }) => chunks > 0)).toEqual([true, false, false]);
-    expect(death).toHaveLength(3);
-    for (const { searches, refused, failed } of [...death, upgrade]) {
-      expect(searches).toBeGreaterThan(0);
-      expect([refused, failed]).toEqual([0, 0]);
-    }
-  });
+  test.skipIf(lacks("nginx"))(
+    "the death and the replacement of nodes fail no search of projects by Zipf's law",
+    async () => {
+      const options = { projects: 3, chunks: 20, nodes: 2, rate: 20, seconds: 1, part: 1 };
+      const { loads, death, upgrade } = await measure(failures, options);
+      expect(loads.map(({ place }) => place)).toEqual([
+        "PostgreSQL",
+        "own snapshot",
+        "shared snapshot",
+      ]);
+      for (const { times } of loads) expect(times).toHaveLength(3);
+      // Only a node without any snapshot reads the chunks.
+      expect(loads.map(({ chunks }) => chunks > 0)).toEqual([true, false, false]);
+      expect(death).toHaveLength(3);
+      for (const { searches, refused, failed } of [...death, upgrade]) {
+        expect(searches).toBeGreaterThan(0);
+        expect([refused, failed]).toEqual([0, 0]);
+      }
+    },
+  );
 
   test("a mix of all requests is answered without a failure, and sampled meanwhile", async () => {
     const options = { minutes: 0.015, sample: 0.1, projects: 2, files: 10 };
@@ -415,22 +422,28 @@ describe("the other operations", () => {
     }
   });
 
-  test("deliveries are stored by every server that is compared, with a message and a run each", async () => {
-    const { servers, stored } = await measure(throughput, { seconds: 0.05, rounds: 1 });
-    expect(servers).toHaveLength(4);
-    for (const { runs } of servers) expect(runs[0]?.requestsPerSecond).toBeGreaterThan(0);
-    expect(stored.events).toBeGreaterThan(0);
-    expect(new Set(Object.values(stored)).size).toBe(1);
-  });
+  test.skipIf(lacks("redis-server"))(
+    "deliveries are stored by every server that is compared, with a message and a run each",
+    async () => {
+      const { servers, stored } = await measure(throughput, { seconds: 0.05, rounds: 1 });
+      expect(servers).toHaveLength(4);
+      for (const { runs } of servers) expect(runs[0]?.requestsPerSecond).toBeGreaterThan(0);
+      expect(stored.events).toBeGreaterThan(0);
+      expect(new Set(Object.values(stored)).size).toBe(1);
+    },
+  );
 
-  test("deliveries through two servers are stored exactly once while servers fail", async () => {
-    const figures = await measure(exactlyOnce, { deliveries: 200 });
-    expect(figures).toMatchObject({ deliveries: 200, keys: 161, causedFaults: 4 });
-    expect(figures.stored).toEqual({ events: 161, messages: 161, runs: 161, keys: 161 });
-    expect(Object.values(figures.faults)).toEqual([0, 0, 0, 0]);
-    expect(sum(Object.values(figures.answers))).toBe(figures.requests);
-    expect(figures.requests).toBeGreaterThanOrEqual(200);
-  });
+  test.skipIf(lacks("redis-server"))(
+    "deliveries through two servers are stored exactly once while servers fail",
+    async () => {
+      const figures = await measure(exactlyOnce, { deliveries: 200 });
+      expect(figures).toMatchObject({ deliveries: 200, keys: 161, causedFaults: 4 });
+      expect(figures.stored).toEqual({ events: 161, messages: 161, runs: 161, keys: 161 });
+      expect(Object.values(figures.faults)).toEqual([0, 0, 0, 0]);
+      expect(sum(Object.values(figures.answers))).toBe(figures.requests);
+      expect(figures.requests).toBeGreaterThanOrEqual(200);
+    },
+  );
 });
 
 describe("the simulation of fleets", () => {

@@ -5,6 +5,9 @@ import { startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { needs, programPath } from "../../support/programs.ts";
+
+needs("python3");
 
 setDefaultTimeout(240_000);
 
@@ -26,7 +29,7 @@ async function drive(
     cpSync(join(PROJECT_ROOT, from), join(folder, to), { recursive: true, dereference: true });
   copy(`test/bench/${harness}`, ".");
   copy(`bench/${harness}/tessera`, client);
-  const child = Bun.spawn(["python3", "drive.py", ...args], {
+  const child = Bun.spawn([programPath("python3"), "drive.py", ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", PYTHONDONTWRITEBYTECODE: "1", ...env },
     stdout: "pipe",

@@ -8,6 +8,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { openPage, startBrowser } from "../../support/processes/browser.ts";
 import { runCommand } from "../../support/processes/process.ts";
+import { lacks } from "../../support/programs.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { inProcess } from "./in-process.ts";
 import { found, startStub } from "./load-stub.ts";
@@ -188,58 +189,61 @@ describe("bench load and the real service", async () => {
     expect(recall[0].recall).toBeGreaterThanOrEqual(0.94);
   });
 
-  test("writes a report that is one file, and that a browser shows without loading anything", async () => {
-    const path = join(folder, "report.html");
-    const { recall, runs } = await loadJson(
-      [
-        ...target,
-        ...["--project", "generated", "--generate", "clusters", "--vectors", "300"],
-        ...["--query-count", "20", "--sweep", "20,40", "--limits", "1,10,100", "--report", path],
-      ],
-      0.1,
-    );
-    expect(recall.map(({ limit }: Json) => limit)).toEqual([10, 1, 100]);
-    for (const each of recall) {
-      expect(each.queries).toBe(20);
-      expect(each.recall).toBeGreaterThanOrEqual(0.98);
-    }
-    expect(runs.map(({ arrival, limit }: Json) => [arrival.rate ?? "closed", limit])).toEqual([
-      ...[
-        ["closed", 10],
-        [20, 10],
-        [40, 10],
-        ["closed", 1],
-        ["closed", 100],
-      ],
-    ]);
-    expect(runs.map(({ answered, arrival }: Json) => arrival.rate && answered)).toEqual([
-      ...[undefined, 2, 4, undefined, undefined],
-    ]);
-    const html = await Bun.file(path).text();
-    expect(html).not.toContain(key);
-    expect(html).not.toMatch(/<(script|link|img|iframe|object)\b|\b(src|href)=|url\(|@import/);
-    const browser = await startBrowser();
-    for (const colorScheme of ["light", "dark"] as const) {
-      const { page, faults } = await openPage(browser, "null", {
-        width: 390,
-        height: 844,
-        colorScheme,
-      });
-      await page.goto(`file://${path}`);
-      const titles = await page.locator("h2").allTextContents();
-      expect(titles).toContain("Latency over load");
-      expect(titles).toContain("Recall against throughput");
-      expect(titles.filter((title) => title.startsWith("Latency over time"))).toHaveLength(5);
-      const widths: number[] = await page.evaluate(
-        "Array.from(document.querySelectorAll('svg'), (svg) => svg.getBoundingClientRect().width)",
+  test.skipIf(lacks("chromium"))(
+    "writes a report that is one file, and that a browser shows without loading anything",
+    async () => {
+      const path = join(folder, "report.html");
+      const { recall, runs } = await loadJson(
+        [
+          ...target,
+          ...["--project", "generated", "--generate", "clusters", "--vectors", "300"],
+          ...["--query-count", "20", "--sweep", "20,40", "--limits", "1,10,100", "--report", path],
+        ],
+        0.1,
       );
-      expect(widths).toHaveLength(8);
-      for (const width of widths) expect(width).toBeGreaterThan(200);
-      const fits = await page.evaluate("document.body.scrollWidth <= window.innerWidth");
-      expect(fits).toBe(true);
-      expect(faults).toEqual([]);
-    }
-  });
+      expect(recall.map(({ limit }: Json) => limit)).toEqual([10, 1, 100]);
+      for (const each of recall) {
+        expect(each.queries).toBe(20);
+        expect(each.recall).toBeGreaterThanOrEqual(0.98);
+      }
+      expect(runs.map(({ arrival, limit }: Json) => [arrival.rate ?? "closed", limit])).toEqual([
+        ...[
+          ["closed", 10],
+          [20, 10],
+          [40, 10],
+          ["closed", 1],
+          ["closed", 100],
+        ],
+      ]);
+      expect(runs.map(({ answered, arrival }: Json) => arrival.rate && answered)).toEqual([
+        ...[undefined, 2, 4, undefined, undefined],
+      ]);
+      const html = await Bun.file(path).text();
+      expect(html).not.toContain(key);
+      expect(html).not.toMatch(/<(script|link|img|iframe|object)\b|\b(src|href)=|url\(|@import/);
+      const browser = await startBrowser();
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { page, faults } = await openPage(browser, "null", {
+          width: 390,
+          height: 844,
+          colorScheme,
+        });
+        await page.goto(`file://${path}`);
+        const titles = await page.locator("h2").allTextContents();
+        expect(titles).toContain("Latency over load");
+        expect(titles).toContain("Recall against throughput");
+        expect(titles.filter((title) => title.startsWith("Latency over time"))).toHaveLength(5);
+        const widths: number[] = await page.evaluate(
+          "Array.from(document.querySelectorAll('svg'), (svg) => svg.getBoundingClientRect().width)",
+        );
+        expect(widths).toHaveLength(8);
+        for (const width of widths) expect(width).toBeGreaterThan(200);
+        const fits = await page.evaluate("document.body.scrollWidth <= window.innerWidth");
+        expect(fits).toBe(true);
+        expect(faults).toEqual([]);
+      }
+    },
+  );
 
   test("a project that the key does not see names the remedy", async () => {
     const stranger = await api.key(await api.user());

@@ -1,9 +1,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { VERSION } from "../../src/shared/version.ts";
 import { openPage } from "../../support/processes/browser.ts";
+import { needs } from "../../support/programs.ts";
 import { contrastFaults } from "./contrast.ts";
 import { changedPictures } from "./pictures.ts";
 import { api, browser, DESKTOP, key } from "./world.ts";
+
+needs("chromium");
 
 setDefaultTimeout(120_000);
 

@@ -2,8 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Project } from "../../support/accounts.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { needs } from "../../support/programs.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { api, owner, signedIn, stranger, visit } from "./world.ts";
+
+needs("chromium");
 
 setDefaultTimeout(60_000);
 

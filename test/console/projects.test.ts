@@ -2,7 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
+import { needs } from "../../support/programs.ts";
 import { api, owner, signedIn, visit } from "./world.ts";
+
+needs("chromium");
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
+import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { api, key, MARKUP, owner, PHONE, signedIn, visit } from "./world.ts";
+
+needs("chromium");
 
 setDefaultTimeout(60_000);
 

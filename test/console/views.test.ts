@@ -7,11 +7,14 @@ import { createLog } from "../../src/observability/log.ts";
 import type { Project } from "../../support/accounts.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { openPage } from "../../support/processes/browser.ts";
+import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { measuredUntil } from "./measured.ts";
 import { changedPictures, strayPictures } from "./pictures.ts";
 import { api, browser, DESKTOP } from "./world.ts";
+
+needs("chromium");
 
 setDefaultTimeout(120_000);
 

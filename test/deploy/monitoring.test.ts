@@ -6,7 +6,10 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
 import { scrape } from "../../support/prometheus.ts";
+
+needs("redis-server");
 
 const DIMENSION = 768;
 /** Metrics that Prometheus makes itself. */

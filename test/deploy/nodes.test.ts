@@ -12,6 +12,7 @@ import { startNginx } from "../../support/processes/nginx.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { lacks, programPath } from "../../support/programs.ts";
 import { exchange } from "../../support/raw-exchange.ts";
 
 setDefaultTimeout(240_000);
@@ -125,7 +126,7 @@ class Fleet {
 
 const ALL_FOUND = Array(PROJECTS).fill(200);
 
-describe("two nodes behind nginx", () => {
+describe.skipIf(lacks("nginx", "redis-server"))("two nodes behind nginx", () => {
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await Fleet.start();
@@ -253,13 +254,14 @@ describe("the other configurations", () => {
   const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, "deploy", path), "utf8");
   const LOCAL = "127.0.0.1:3000";
 
-  test("HAProxy accepts its configuration", async () => {
+  test.skipIf(lacks("haproxy"))("HAProxy accepts its configuration", async () => {
     const folder = temporaryFolder("haproxy");
     const text = textOf("balancer/haproxy.cfg").replaceAll(/node\d:3000/g, LOCAL);
     await Bun.write(join(folder, "haproxy.cfg"), text);
     await Bun.write(join(folder, "tessera-projects.map"), "handbook 0\n");
-    const program = Bun.which("haproxy") ?? "/usr/sbin/haproxy";
-    const checked = Bun.spawnSync([program, "-c", "-f", "haproxy.cfg"], { cwd: folder });
+    const checked = Bun.spawnSync([programPath("haproxy"), "-c", "-f", "haproxy.cfg"], {
+      cwd: folder,
+    });
     expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, expect.any(String)]);
   });
 

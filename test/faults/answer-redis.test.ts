@@ -7,6 +7,9 @@ import {
 } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
+
+needs("redis-server");
 
 setDefaultTimeout(120_000);
 

@@ -8,6 +8,7 @@ import { dataFolder } from "../../support/processes/embedded.ts";
 import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "../../support/processes/process.ts";
 import { startSystemPostgres } from "../../support/processes/system-postgres.ts";
+import { lacks } from "../../support/programs.ts";
 
 const PATIENCE_MS = 60_000;
 
@@ -120,36 +121,39 @@ function documentedCommands(): [dump: string, restore: string] {
   return [lines[0] as string, lines[1] as string];
 }
 
-test("the documented dump brings back the database and its indexes, in place and on a new machine", async () => {
-  const postgres = await startSystemPostgres();
-  const folder = temporaryFolder("dump");
-  const sh = async (command: string, url: string) => {
-    const env = { PATH: `${postgres.bin}:/usr/bin:/bin`, DATABASE_URL: url };
-    const shell = Bun.spawn(["sh", "-ec", command], { cwd: folder, env, stderr: "pipe" });
-    expect(await shell.exited, await shell.stderr.text()).toBe(0);
-  };
-  const [dump, restore] = documentedCommands();
-  const env = { DATABASE_URL: await postgres.createDatabase("first"), DATA_DIR: dataFolder() };
-  const first = await startServer({ env });
-  const key = await importHandbook(env);
-  const paths = await imported(first, key);
-  const hits = await search(first, key, env);
-  // A dump needs no stop.
-  await sh(dump, env.DATABASE_URL);
-  await changeHandbook(first, key, env);
-  await stop(first);
+test.skipIf(lacks("pg_dump"))(
+  "the documented dump brings back the database and its indexes, in place and on a new machine",
+  async () => {
+    const postgres = await startSystemPostgres();
+    const folder = temporaryFolder("dump");
+    const sh = async (command: string, url: string) => {
+      const env = { PATH: `${postgres.bin}:/usr/bin:/bin`, DATABASE_URL: url };
+      const shell = Bun.spawn(["sh", "-ec", command], { cwd: folder, env, stderr: "pipe" });
+      expect(await shell.exited, await shell.stderr.text()).toBe(0);
+    };
+    const [dump, restore] = documentedCommands();
+    const env = { DATABASE_URL: await postgres.createDatabase("first"), DATA_DIR: dataFolder() };
+    const first = await startServer({ env });
+    const key = await importHandbook(env);
+    const paths = await imported(first, key);
+    const hits = await search(first, key, env);
+    // A dump needs no stop.
+    await sh(dump, env.DATABASE_URL);
+    await changeHandbook(first, key, env);
+    await stop(first);
 
-  await sh(restore, env.DATABASE_URL);
-  const elsewhere = {
-    DATABASE_URL: await postgres.createDatabase("other"),
-    DATA_DIR: dataFolder(),
-  };
-  await sh(restore, elsewhere.DATABASE_URL);
-  for (const place of [env, elsewhere]) {
-    const restored = await startServer({ env: place });
-    expect(await listed(restored, key)).toEqual(paths);
-    expect(await search(restored, key, place)).toEqual(hits);
-    await changeHandbook(restored, key, place);
-    await stop(restored);
-  }
-});
+    await sh(restore, env.DATABASE_URL);
+    const elsewhere = {
+      DATABASE_URL: await postgres.createDatabase("other"),
+      DATA_DIR: dataFolder(),
+    };
+    await sh(restore, elsewhere.DATABASE_URL);
+    for (const place of [env, elsewhere]) {
+      const restored = await startServer({ env: place });
+      expect(await listed(restored, key)).toEqual(paths);
+      expect(await search(restored, key, place)).toEqual(hits);
+      await changeHandbook(restored, key, place);
+      await stop(restored);
+    }
+  },
+);

@@ -5,7 +5,10 @@ import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts
 import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
+
+needs("redis-server");
 
 setDefaultTimeout(120_000);
 

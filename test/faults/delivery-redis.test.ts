@@ -3,7 +3,10 @@ import { randomUUID } from "node:crypto";
 import { startApi } from "../../support/api/api.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
+
+needs("redis-server");
 
 setDefaultTimeout(120_000);
 

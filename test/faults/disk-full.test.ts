@@ -28,7 +28,8 @@ const TABLES = [
 const DISK_MB = 24;
 
 // Mounted before PostgreSQL starts, so that it is there until PostgreSQL has ended.
-const disk = lacksSmallDisks() ? undefined : await mountSmallDisk(DISK_MB);
+const withoutDisk = lacksSmallDisks();
+const disk = withoutDisk ? undefined : await mountSmallDisk(DISK_MB);
 const postgres = await startOwnPostgres();
 const { sql, url } = postgres;
 if (disk !== undefined) {
@@ -70,7 +71,7 @@ async function attempts(): Promise<number> {
   return row.count;
 }
 
-test.skipIf(disk === undefined)(
+test.skipIf(withoutDisk)(
   "on a full disk a delivery is refused at its first attempt and definitely, reads go on, and space ends it",
   async () => {
     disk?.fill();
@@ -96,7 +97,7 @@ test.skipIf(disk === undefined)(
   },
 );
 
-test.skipIf(disk === undefined)(
+test.skipIf(withoutDisk)(
   "an import on a full disk says so with the remedy, keeps its earlier batches, and can be repeated",
   async () => {
     const { slug } = world.project;
@@ -122,7 +123,7 @@ test.skipIf(disk === undefined)(
   },
 );
 
-test.skipIf(disk === undefined)(
+test.skipIf(withoutDisk)(
   "a service whose data directory is full starts and searches, and says that commands do not find it",
   async () => {
     disk?.fill();

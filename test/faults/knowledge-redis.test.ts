@@ -2,6 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { startApi, startApiProcess } from "../../support/api/api.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
+
+needs("redis-server");
 
 const ITEMS = 30;
 

@@ -3,6 +3,9 @@ import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
+
+needs("redis-server");
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { lacksSmallDisks } from "../../support/processes/small-disk.ts";
+import { lacks } from "../../support/programs.ts";
 import { SEED } from "../../support/seed.ts";
 import { runModel } from "./run.ts";
 import type { FaultName } from "./world/faults.ts";
@@ -8,7 +9,7 @@ import { World } from "./world/world.ts";
 
 const SHRINK_MS = 60_000;
 
-test.skipIf(lacksSmallDisks())(
+test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
   "clients of two processes get the answers of a simple model, whatever is killed, stalled or full",
   async () => {
     const world = await World.start();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { createEmptyDatabase, createTestDatabase } from "../../../support/processes/postgres.ts";
 import { startRedis } from "../../../support/processes/redis.ts";
+import { lacks } from "../../../support/programs.ts";
 
 describe("the servers that tests run against", () => {
   test("two test databases have the schema and separate contents", async () => {
@@ -19,14 +20,17 @@ describe("the servers that tests run against", () => {
     expect(row?.name).toBeNull();
   });
 
-  test("a killed and restarted Redis is empty and has the same address", async () => {
-    const server = await startRedis();
-    const client = new Redis(server.url, { lazyConnect: true });
-    client.on("error", () => {});
-    await client.set("key", "value");
-    await server.restart();
-    expect(await client.get("key")).toBeNull();
-    client.disconnect();
-    await server.stop();
-  });
+  test.skipIf(lacks("redis-server"))(
+    "a killed and restarted Redis is empty and has the same address",
+    async () => {
+      const server = await startRedis();
+      const client = new Redis(server.url, { lazyConnect: true });
+      client.on("error", () => {});
+      await client.set("key", "value");
+      await server.restart();
+      expect(await client.get("key")).toBeNull();
+      client.disconnect();
+      await server.stop();
+    },
+  );
 });
