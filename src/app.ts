@@ -133,16 +133,14 @@ function mountProbes(
 ): Elysia {
   const { readiness, metrics } = services;
   const { registry } = metrics;
-  const checks = new SharedWork(() => readiness.reasons());
+  const checks = new SharedWork(() => readiness.state());
   const scrapes = new SharedWork(async () => new TextEncoder().encode(await registry.metrics()));
   return app
     .get("/livez", () => Response.json({ status: "ok" }))
     .get("/readyz", async () => {
       await start();
-      const reasons = await checks.run();
-      const ready = Object.keys(reasons).length === 0;
-      const body = { status: ready ? "ready" : "not_ready", reasons };
-      return Response.json(body, { status: ready ? 200 : 503 });
+      const state = await checks.run();
+      return Response.json(state, { status: state.status === "not_ready" ? 503 : 200 });
     })
     .get("/metrics", async () => {
       const text = await scrapes.run();

@@ -174,7 +174,8 @@ async function openServices(
   const readiness = new Readiness();
   readiness.add("database", () => database.check());
   readiness.add("index", async () => engine.state().behind);
-  // Deliveries and searches continue without coordination, so it does not affect readiness.
+  // Without coordination requests continue, so traffic is still welcome.
+  readiness.addUseful("redis", () => coordinator.check());
   metrics.observeCoordination(() => coordinator.check());
 
   const admission = new Admission(scheduler);

@@ -1,4 +1,10 @@
-import { type CallOptions, type Query, type TesseraOptions, Transport } from "./transport.ts";
+import {
+  type Call,
+  type CallOptions,
+  type Query,
+  type TesseraOptions,
+  Transport,
+} from "./transport.ts";
 import type { components } from "./types.ts";
 import { encodeVector } from "./vector.ts";
 
@@ -114,19 +120,16 @@ export class Tessera {
     return this.#transport.send({ method: "POST", path, json, repeatable: true, ...options });
   }
 
-  /** All hits of a retrieval, page by page as they are needed. */
+  /**
+   * All hits of a retrieval, page by page as they are needed. Throws NextPageUnavailable after those that the
+   * service could give.
+   */
   async *allRetrieved(
     project: string,
     question: Retrieval,
     options: CallOptions = {},
   ): AsyncGenerator<Schemas["RetrieveHit"], void, undefined> {
-    let page = await this.retrieve(project, question, options);
-    for (;;) {
-      yield* page.data;
-      const cursor = page.page_info.next;
-      if (cursor === null) return;
-      page = await this.retrieve(project, { cursor }, options);
-    }
+    yield* keptPages((asked, call) => this.retrieve(project, asked, call), question, options);
   }
 
   /** What filters can compare in an environment or a release. */
@@ -146,19 +149,20 @@ export class Tessera {
     return this.#transport.send({ method: "POST", path, json, repeatable: true, ...options });
   }
 
-  /** All items of a lookup, page by page as they are needed. */
+  /**
+   * All items of a lookup, page by page as they are needed. Throws NextPageUnavailable after those that the
+   * service could give.
+   */
   async *allKnowledge(
     project: string,
     question: Schemas["LookupRequest"] = {},
     options: CallOptions = {},
   ): AsyncGenerator<Schemas["LookupItem"], void, undefined> {
-    let page = await this.lookUpKnowledge(project, question, options);
-    for (;;) {
-      yield* page.data;
-      const cursor = page.page_info.next;
-      if (cursor === null) return;
-      page = await this.lookUpKnowledge(project, { cursor }, options);
-    }
+    yield* keptPages(
+      (asked, call) => this.lookUpKnowledge(project, asked, call),
+      question,
+      options,
+    );
   }
 
   listProjects(options: PageOptions = {}): Promise<Schemas["ProjectPage"]> {
@@ -558,6 +562,31 @@ function ifMatchOf(versionId: string | undefined): Record<string, string> {
 interface Page<T> {
   readonly data: readonly T[];
   readonly page_info: { readonly next: string | null };
+}
+
+/** More was found than was listed, but the service has no cursor for it at present. Ask again later. */
+export class NextPageUnavailable extends Error {
+  override name = "NextPageUnavailable";
+}
+
+/** The items of all pages of an answer whose cursors the service keeps for a while. */
+async function* keptPages<T, Question extends object>(
+  read: (asked: Question | { cursor: string }, options: CallOptions) => Promise<Page<T>>,
+  question: Question,
+  options: CallOptions,
+): AsyncGenerator<T, void, undefined> {
+  let lacksCursor = false;
+  const seen = (headers: Headers) => {
+    lacksCursor = headers.has("x-next-page");
+  };
+  const listening: CallOptions & Pick<Call, "seen"> = { ...options, seen };
+  for (let asked: Question | { cursor: string } = question; ; ) {
+    const page = await read(asked, listening);
+    yield* page.data;
+    if (lacksCursor) throw new NextPageUnavailable("the next page is unavailable at present");
+    if (page.page_info.next === null) return;
+    asked = { cursor: page.page_info.next };
+  }
 }
 
 /** The items of all pages of a list. */

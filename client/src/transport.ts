@@ -26,6 +26,8 @@ export interface Call extends CallOptions {
   readonly json?: unknown;
   readonly body?: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Called with the headers of the answer. */
+  readonly seen?: (headers: Headers) => void;
   /** True when a repetition changes nothing, so that a lost answer can be asked for again. */
   readonly repeatable: boolean;
 }
@@ -90,7 +92,8 @@ export class Transport {
     }
   }
 
-  async #sendOnce<T>({ method, path, query, json, body, headers, signal }: Call): Promise<T> {
+  async #sendOnce<T>(call: Call): Promise<T> {
+    const { method, path, query, json, body, headers, signal } = call;
     const { baseUrl, credential, fetch = globalThis.fetch } = this.options;
     const token = typeof credential === "string" ? credential : await credential();
     const content = json === undefined ? body : JSON.stringify(json);
@@ -111,6 +114,7 @@ export class Transport {
     };
     const response = await fetch(addressOf(baseUrl, path, query), init as RequestInit);
     if (!response.ok) throw await errorOf(response);
+    call.seen?.(response.headers);
     const key = response.headers.get(ROUTING_KEY);
     if (project !== undefined && key !== null) this.#routingKeys.set(project, key);
     const text = await response.text();

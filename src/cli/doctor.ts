@@ -230,6 +230,9 @@ function checkServer(server: string, reports: readonly Report[]): Finding {
   return ok(check, found);
 }
 
+const REDIS_REMEDY =
+  "check that Redis runs with memory to spare, and that REDIS_URL names its primary and may write";
+
 async function checkRedis(config: Config): Promise<Finding> {
   if (config.redisUrl === undefined) {
     return ok("redis", "none: correct for a single process");
@@ -239,11 +242,11 @@ async function checkRedis(config: Config): Promise<Finding> {
     try {
       const fault = await coordinator.check();
       if (fault === null) return ok("redis", "answers");
-      return failed("redis", fault, "check that Redis runs and that REDIS_URL names it");
+      return failed("redis", fault, REDIS_REMEDY);
     } finally {
       await coordinator.close();
     }
   } catch (error) {
-    return failed("redis", explain(error), "check that Redis runs and that REDIS_URL names it");
+    return failed("redis", explain(error), REDIS_REMEDY);
   }
 }

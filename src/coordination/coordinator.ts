@@ -18,8 +18,8 @@ interface Lifetime {
 
 /**
  * Leases and short-lived values that requests and processes share. Correctness does not depend on
- * it: everything in it may vanish at any time, and PostgreSQL decides. While the server is
- * unavailable, `acquire`, `put`, `get` and `add` throw `dependency-unavailable`.
+ * it: everything in it may vanish at any time, and PostgreSQL decides. While the server does not
+ * answer or refuses them, `acquire`, `put`, `get` and `add` throw `dependency-unavailable`, soon.
  */
 export interface Coordinator {
   /** Takes the named lease for `ttlMs` unless it is held. */
@@ -33,7 +33,7 @@ export interface Coordinator {
    * the order of the map.
    */
   add(amounts: ReadonlyMap<string, number>, ttlSeconds: number): Promise<number[]>;
-  /** A sentence about what is wrong, or null when the coordinator answers. */
+  /** A sentence about what is wrong, or null when the coordinator answers and stores. */
   check(): Promise<string | null>;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
-import { Redis } from "ioredis";
+import { Redis, ReplyError } from "ioredis";
 import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
+import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
 import {
   REDIS_COMMAND_TIMEOUT_MS,
@@ -10,8 +11,8 @@ import {
 } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
 
-/** After a failure no command is sent for this long, so that a frozen server delays no request. */
-const REDIS_PAUSE_MS = 1_000;
+/** The value that a check writes lasts this long. */
+const CHECK_TTL_MS = 1_000;
 
 /** Takes the lease and returns nothing, or returns the milliseconds for which it is still held. */
 const ACQUIRE = `
@@ -61,45 +62,84 @@ function connect(url: string): Redis {
   return new Redis({ ...options, path: new URL(url).pathname });
 }
 
-/** Tracks whether the server answers, and fails fast while it does not. */
-class Availability {
-  #pausedUntil = 0;
-  #isDown = false;
+/** The reason of a server that has answered a command with an error, such as `OOM` or `READONLY`. */
+function refusalOf(error: unknown): string | undefined {
+  if (!(error instanceof ReplyError)) return undefined;
+  return /^\S*/.exec((error as Error).message)?.[0];
+}
+
+/**
+ * Breaks the circuit while the server does not answer: commands fail without being sent, until a probe is
+ * answered. A command that the server refuses fails alone, because it has not kept its caller waiting.
+ */
+class Circuit {
+  #isOpen = false;
+  #probe: ReturnType<typeof setTimeout> | undefined;
+  readonly #refusals = new LogLimiter();
 
   constructor(
+    private readonly redis: Redis,
     private readonly log: Log,
     private readonly observer: CallObserver | undefined,
-  ) {}
+  ) {
+    redis.on("ready", () => this.#close());
+  }
 
-  /** Sends a command. Throws `dependency-unavailable` when it fails or one failed a moment ago. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Sends a command. Throws `dependency-unavailable` when it fails, and at once while the circuit is open. */
   async send<T>(name: string, command: () => Promise<T>): Promise<T> {
-    if (performance.now() < this.#pausedUntil) throw unavailable();
+    if (this.#isOpen) throw unavailable();
     try {
-      const answer = await (this.observer?.around(name, command) ?? command());
-      this.#answered();
-      return answer;
+      return await (this.observer?.around(name, command) ?? command());
     } catch (cause) {
       this.#failed(cause);
       throw unavailable(cause);
     }
   }
 
-  /** After a reconnect, commands are sent again at once. */
-  reconnected(): void {
-    this.#pausedUntil = 0;
-  }
-
-  #answered(): void {
-    if (!this.#isDown) return;
-    this.#isDown = false;
-    this.log.info("Redis answers again");
+  end(): void {
+    clearTimeout(this.#probe);
+    this.#isOpen = true;
   }
 
   #failed(err: unknown): void {
-    this.#pausedUntil = performance.now() + REDIS_PAUSE_MS;
-    if (this.#isDown) return;
-    this.#isDown = true;
-    this.log.warn({ err }, "Redis does not answer; deliveries and answers continue without it");
+    const reason = refusalOf(err);
+    if (reason !== undefined) {
+      this.#refusals.limited(reason, (suppressed) => {
+        this.log.warn({ err, suppressed }, "Redis refuses commands; requests continue without it");
+      });
+    } else if (!this.#isOpen) {
+      this.#isOpen = true;
+      this.log.warn({ err }, "Redis does not answer; requests continue without it");
+      this.#probeLater();
+    }
+  }
+
+  #close(): void {
+    clearTimeout(this.#probe);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.log.info("Redis answers again");
+  }
+
+  #probeLater(): void {
+    this.#probe = setTimeout(() => void this.#ask(), REDIS_RECONNECT_MS);
+    this.#probe.unref();
+  }
+
+  async #ask(): Promise<void> {
+    const answers = await this.redis.ping().then(
+      () => true,
+      (error) => refusalOf(error) !== undefined,
+    );
+    if (!this.#isOpen) return;
+    if (answers) return this.#close();
+    // The server may have gone without closing the connection, which then never answers again.
+    if (this.redis.status === "ready") this.redis.disconnect(true);
+    this.#probeLater();
   }
 }
 
@@ -118,22 +158,21 @@ export async function openRedisCoordinator(
   observer?: CallObserver,
 ): Promise<Coordinator> {
   const redis = connect(url);
-  const availability = new Availability(log, observer);
+  const circuit = new Circuit(redis, log, observer);
   // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});
-  redis.on("ready", () => availability.reconnected());
-  await availability.send("CONNECT", () => redis.connect()).catch(() => {});
+  await circuit.send("CONNECT", () => redis.connect()).catch(() => {});
 
   function lease(name: string, token: string): Lease {
     const key = leaseKey(name);
     return {
       name,
       async renew(ttlMs) {
-        const renewed = availability.send("EVAL", () => redis.eval(RENEW, 1, key, token, ttlMs));
+        const renewed = circuit.send("EVAL", () => redis.eval(RENEW, 1, key, token, ttlMs));
         return (await renewed.catch(() => 0)) === 1;
       },
       async release() {
-        await availability.send("EVAL", () => redis.eval(RELEASE, 1, key, token)).catch(() => {});
+        await circuit.send("EVAL", () => redis.eval(RELEASE, 1, key, token)).catch(() => {});
       },
     };
   }
@@ -149,7 +188,7 @@ export async function openRedisCoordinator(
     async acquire(name, ttlMs) {
       const token = crypto.randomUUID();
       const acquire = () => redis.eval(ACQUIRE, 1, leaseKey(name), token, ttlMs);
-      const heldForMs = (await availability.send("EVAL", acquire)) as number | null;
+      const heldForMs = (await circuit.send("EVAL", acquire)) as number | null;
       if (heldForMs === null) return { lease: lease(name, token) };
       return { heldForMs: Math.max(0, heldForMs) };
     },
@@ -157,7 +196,7 @@ export async function openRedisCoordinator(
       const name = valueKey(key);
       const [space, bytes] = [spaceKey(owner), Buffer.byteLength(name) + Buffer.byteLength(value)];
       const max = REDIS_OWNER_VALUES_MAX_BYTES;
-      const [, over] = await availability.send("SET", () =>
+      const [, over] = await circuit.send("SET", () =>
         Promise.all([
           redis.set(name, value, "EX", ttlSeconds),
           redis.eval(TAKE_SPACE, 1, space, name, bytes, ttlSeconds, max) as Promise<string[]>,
@@ -166,16 +205,24 @@ export async function openRedisCoordinator(
       // One command per key, because the keys may be on different nodes of a cluster.
       for (const dropped of over) redis.unlink(dropped).catch(() => {});
     },
-    get: (key) => availability.send("GET", () => redis.get(valueKey(key))),
+    get: (key) => circuit.send("GET", () => redis.get(valueKey(key))),
     async add(amounts, ttlSeconds) {
       const send = () => Promise.all([...amounts].map(([key, by]) => count(key, by, ttlSeconds)));
-      return await availability.send("INCRBY", send);
+      return await circuit.send("INCRBY", send);
     },
     async check() {
-      const answer = await redis.ping().catch(() => null);
-      return answer === "PONG" ? null : "Redis does not answer";
+      if (circuit.isOpen) return "Redis does not answer";
+      try {
+        // A server without memory and a replica answer, but write nothing.
+        await redis.set(valueKey("check"), "", "PX", CHECK_TTL_MS);
+        return null;
+      } catch (error) {
+        const reason = refusalOf(error);
+        return reason === undefined ? "Redis does not answer" : `Redis refuses commands: ${reason}`;
+      }
     },
     async close() {
+      circuit.end();
       redis.disconnect();
     },
   };

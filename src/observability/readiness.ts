@@ -1,24 +1,36 @@
 /** Returns what is missing, in one sentence, or null. */
 type ReadinessCheck = () => Promise<string | null>;
 
+interface State {
+  /** `degraded` if the service should receive traffic, but does not do all that it can. */
+  readonly status: "ready" | "degraded" | "not_ready";
+  /** What is missing, by the name of the check. */
+  readonly reasons: Readonly<Record<string, string>>;
+}
+
 /** The checks that decide whether the service should receive traffic. */
 export class Readiness {
-  readonly #checks = new Map<string, ReadinessCheck>();
+  readonly #checks = new Map<string, { check: ReadinessCheck; isNeeded: boolean }>();
 
   add(name: string, check: ReadinessCheck): void {
-    this.#checks.set(name, check);
+    this.#checks.set(name, { check, isNeeded: true });
   }
 
-  /** Reasons why the service is not ready, by the name of the check; empty when it is ready. */
-  async reasons(): Promise<Record<string, string>> {
+  /** Adds the check of something that the service answers without, though not everything. */
+  addUseful(name: string, check: ReadinessCheck): void {
+    this.#checks.set(name, { check, isNeeded: false });
+  }
+
+  async state(): Promise<State> {
     const found = await Promise.all(
-      [...this.#checks].map(async ([name, check]) => {
+      [...this.#checks].map(async ([name, { check, isNeeded }]) => {
         const reason = await check().catch(() => "the check failed");
-        return [name, reason] as const;
+        return { name, reason, isNeeded };
       }),
     );
-    return Object.fromEntries(
-      found.filter((entry): entry is [string, string] => entry[1] !== null),
-    );
+    const missing = found.filter(({ reason }) => reason !== null);
+    const reasons = Object.fromEntries(missing.map(({ name, reason }) => [name, reason as string]));
+    if (missing.some(({ isNeeded }) => isNeeded)) return { status: "not_ready", reasons };
+    return { status: missing.length > 0 ? "degraded" : "ready", reasons };
   }
 }

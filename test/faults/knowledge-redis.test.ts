@@ -41,12 +41,10 @@ describe("lookup cursors in Redis", () => {
     expect((await world.ask(service.url, { cursor })).status).toBe(200);
 
     await redis.kill();
-    for (const body of [{ cursor }, { limit: 5 }, { query: "common words", limit: 5 }]) {
-      const away = await world.ask(service.url, body);
-      expect(away.status).toBe(503);
-      expect(away.body.slug).toBe("dependency-unavailable");
-      expect(Number(away.headers.get("retry-after"))).toBeGreaterThan(0);
-    }
+    const away = await world.ask(service.url, { cursor });
+    expect(away.status).toBe(503);
+    expect(away.body.slug).toBe("dependency-unavailable");
+    expect(Number(away.headers.get("retry-after"))).toBeGreaterThan(0);
 
     await redis.restart();
     const deadline = Date.now() + 20_000;

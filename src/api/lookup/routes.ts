@@ -11,6 +11,7 @@ import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
+import { nextPageHeader, nextPageOf } from "../scopes/next-page.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
 import { StoredCursors } from "../scopes/stored-cursors.ts";
 import { LookupState } from "./question.ts";
@@ -72,7 +73,7 @@ export function knowledgeOperations(services: {
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,
-      responseHeaders: { ...routingKeyHeader, ...ignoredFieldsHeader },
+      responseHeaders: { ...routingKeyHeader, ...nextPageHeader, ...ignoredFieldsHeader },
       problems: [
         "project-not-found",
         "environment-not-found",
@@ -83,9 +84,10 @@ export function knowledgeOperations(services: {
         const projectRef = params.project_reference;
         const selfPath = basePath + targetOf(request.url).path;
         const call = { principal, projectRef, body, selfPath, note };
-        const { projectId, json } = await lookUp({ ...services, cursors }, call);
+        const page = await lookUp({ ...services, cursors }, call);
         const ignored = ignoredFieldsOf(body, LookupBody.properties);
-        return jsonText(json, { [ROUTING_KEY]: projectId, ...ignored });
+        const headers = { [ROUTING_KEY]: page.projectId, ...nextPageOf(page), ...ignored };
+        return jsonText(page.json, headers);
       },
     }),
   ];

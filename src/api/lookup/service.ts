@@ -7,6 +7,7 @@ import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
 import { type FilterText, narrowed, readFilter, validFilter } from "../scopes/filter.ts";
+import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { otherQuestion, requireSameTarget, scopeRefOf } from "../scopes/target.ts";
@@ -85,10 +86,8 @@ function continued(state: LookupState | null, projectId: string, body: LookupBod
   return state;
 }
 
-interface FoundPage {
+interface FoundPage extends AnsweredPage {
   readonly projectId: string;
-  /** A `LookupPage` in JSON. */
-  readonly json: Uint8Array<ArrayBuffer>;
 }
 
 /** The state that the request asks to continue from, and its scope. */
@@ -139,6 +138,8 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
   call.note(() => describe(work), scope);
   const { userId } = call.principal;
-  if (work.more) await cursors.save(next, { question, progress: work.progress }, userId);
-  return { projectId: scope.projectId, json };
+  const hasAllCursors =
+    !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));
+  const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
+  return { projectId: scope.projectId, ...page };
 }

@@ -6,6 +6,7 @@ import { JSON_TYPE } from "../../http/respond.ts";
 import { Problem, type ProblemBody, problemBody } from "../../problem/problem.ts";
 import { withRounded } from "../../shared/json/opaque.ts";
 import { parseJson } from "../../shared/json/parse.ts";
+import { lacksNextPage } from "../scopes/next-page.ts";
 import type { OperationCall, Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
 
@@ -74,11 +75,17 @@ function toolError(problem: ProblemBody): CallToolResult {
 }
 
 /** Text and structure are the same JSON: older clients only read the text. */
-function toolResult(text: string): CallToolResult {
+function toolResult(text: string, notes: readonly string[] = []): CallToolResult {
   return {
-    content: [{ type: "text", text }],
+    content: [text, ...notes].map((each) => ({ type: "text", text: each })),
     structuredContent: parseJson(text) as Record<string, unknown>,
   };
+}
+
+/** What the headers of an answer say that its body does not. */
+function notesOf({ headers }: Response): string[] {
+  if (!lacksNextPage(headers)) return [];
+  return ["There are more results, but no cursor for them at present. Call the tool again later."];
 }
 
 /**
@@ -103,7 +110,7 @@ export function toolCaller(operations: readonly Operation[], context: HttpContex
     const text = await textOf(response);
     if (!response.ok) return toolError(JSON.parse(text) as ProblemBody);
     const { excerpt } = call.tool;
-    if (excerpt === undefined) return toolResult(text);
+    if (excerpt === undefined) return toolResult(text, notesOf(response));
     return toolResult(JSON.stringify(excerpt.of(parseJson(text), call.args)));
   };
 }

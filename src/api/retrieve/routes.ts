@@ -9,6 +9,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
+import { nextPageHeader, nextPageOf } from "../scopes/next-page.ts";
 import { StoredCursors } from "../scopes/stored-cursors.ts";
 import { RetrieveState } from "./question.ts";
 import { RetrieveBody, RetrieveInput, RetrievePage } from "./schema.ts";
@@ -87,6 +88,7 @@ export function retrieveOperation(
         extension: true,
       },
       ...routingKeyHeader,
+      ...nextPageHeader,
       ...ignoredFieldsHeader,
     },
     problems: [
@@ -100,9 +102,10 @@ export function retrieveOperation(
       const projectRef = params.project_reference;
       const selfPath = basePath + targetOf(request.url).path;
       const call = { principal, projectRef, body, selfPath, note };
-      const { projectId, mode, json } = await retrieve({ ...services, cursors }, call);
+      const page = await retrieve({ ...services, cursors }, call);
       const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
-      return jsonText(json, { [ROUTING_KEY]: projectId, [RETRIEVAL]: mode, ...ignored });
+      const answered = { [ROUTING_KEY]: page.projectId, [RETRIEVAL]: page.mode };
+      return jsonText(page.json, { ...answered, ...nextPageOf(page), ...ignored });
     },
   });
 }

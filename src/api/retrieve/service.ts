@@ -10,6 +10,7 @@ import { invalid, Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS } from "../../shared/limits.ts";
 import { base64Of, floatsOf } from "../../shared/vector.ts";
 import { narrowed } from "../scopes/filter.ts";
+import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
@@ -34,12 +35,10 @@ interface RetrieveCall {
   readonly note: Note;
 }
 
-interface Retrieved {
+interface Retrieved extends AnsweredPage {
   readonly projectId: string;
   /** How it was answered, which differs from what was asked while the embedder is away. */
   readonly mode: RetrieveRequest["mode"];
-  /** A `RetrievePage` in JSON. */
-  readonly json: Uint8Array<ArrayBuffer>;
 }
 
 /** What the log of slow requests and a span say about a retrieval. */
@@ -154,6 +153,8 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const { json, work } = await traced("retrieve", run, (found) => describe(found.work));
   call.note(() => describe(work), scope);
   const { userId } = call.principal;
-  if (work.more) await cursors.save(next, { ...state, progress: work.progress }, userId);
-  return { projectId: scope.projectId, mode: state.answered, json };
+  const hasAllCursors =
+    !work.more || (await cursors.save(next, { ...state, progress: work.progress }, userId));
+  const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
+  return { projectId: scope.projectId, mode: state.answered, ...page };
 }

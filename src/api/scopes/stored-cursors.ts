@@ -31,15 +31,19 @@ export class StoredCursors<State extends TSchema> {
   }
 
   /**
-   * Saves the state of a cursor. Throws `dependency-unavailable`.
+   * Saves the state of a cursor. False if that is impossible at present, so that there is no next page.
    *
    * @param owner the user whose space for cursors it takes
    */
-  async save(cursor: string, state: Static<State>, owner: string): Promise<void> {
+  async save(cursor: string, state: Static<State>, owner: string): Promise<boolean> {
     const lifetime = { owner, ttlSeconds: LOOKUP_CURSOR_TTL_SECONDS };
-    await this.#orUnavailable(
-      this.coordinator.put(this.#keyOf(cursor), JSON.stringify(state), lifetime),
-    );
+    try {
+      await this.coordinator.put(this.#keyOf(cursor), JSON.stringify(state), lifetime);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && error.slug === "dependency-unavailable") return false;
+      throw error;
+    }
   }
 
   /**
@@ -48,7 +52,7 @@ export class StoredCursors<State extends TSchema> {
    */
   async load(cursor: string): Promise<Static<State> | null> {
     if (!CURSOR_FORMAT.test(cursor)) return null;
-    const text = await this.#orUnavailable(this.coordinator.get(this.#keyOf(cursor)));
+    const text = await this.#read(cursor);
     if (text === null) return null;
     try {
       return this.#validState(JSON.parse(text));
@@ -62,9 +66,9 @@ export class StoredCursors<State extends TSchema> {
     return `${this.kind}:${cursor}`;
   }
 
-  async #orUnavailable<T>(answer: Promise<T>): Promise<T> {
+  async #read(cursor: string): Promise<string | null> {
     try {
-      return await answer;
+      return await this.coordinator.get(this.#keyOf(cursor));
     } catch (cause) {
       const detail = "The server that stores cursors does not answer.";
       throw new Problem("dependency-unavailable", { detail, cause });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Socket } from "bun";
 import fc from "fast-check";
 import type { Acquired, Coordinator, Lease } from "../../../src/coordination/coordinator.ts";
 import { createMemoryCoordinator } from "../../../src/coordination/memory.ts";
@@ -298,6 +299,44 @@ describe("an unavailable Redis", () => {
       },
     );
   }
+
+  test.skipIf(withoutRedis)(
+    "a connection that is dead and was not closed is replaced",
+    async () => {
+      const server = await startRedis();
+      let deadConnections = 0;
+      const relay = Bun.listen<{ to?: Socket; isDead: () => boolean }>({
+        ...{ hostname: "127.0.0.1", port: 0 },
+        socket: {
+          async open(from) {
+            const generation = deadConnections;
+            const isDead = () => generation < deadConnections;
+            from.data = { isDead };
+            const { hostname, port } = new URL(server.url);
+            const to = await Bun.connect({
+              ...{ hostname, port: Number(port) },
+              socket: { data: (_, bytes) => void (isDead() || from.write(bytes)) },
+            });
+            from.data.to = to;
+          },
+          data: async (from, bytes) => {
+            while (from.data.to === undefined) await Bun.sleep(1);
+            if (!from.data.isDead()) from.data.to.write(bytes);
+          },
+        },
+      });
+      onCleanup(async () => relay.stop(true));
+      const url = `redis://127.0.0.1:${relay.port}`;
+      const coordinator = await openRedisCoordinator(url, log);
+      onCleanup(() => coordinator.close());
+      await coordinator.put("key", "value", lifetime(60));
+      deadConnections++;
+      await isUnavailable(coordinator.get("key"));
+      await answersAgain(coordinator);
+      expect(await coordinator.get("key")).toBe("value");
+      await server.stop();
+    },
+  );
 
   test.skipIf(withoutRedis)("the service starts while Redis is unavailable", async () => {
     const server = await startRedis();

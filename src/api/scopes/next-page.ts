@@ -1,0 +1,43 @@
+import type { ResponseHeader } from "../../http/operation.ts";
+
+const NEXT_PAGE = "X-Next-Page";
+
+/** The header of `nextPageOf`, for the documentation. */
+export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
+  [NEXT_PAGE]: {
+    description:
+      "`unavailable` if there is a next page, but its cursor cannot be kept at present: `page_info.next` is " +
+      "null then, and the same request sent again later has it. Absent otherwise.",
+    extension: true,
+  },
+};
+
+/** A page as it is answered. */
+export interface AnsweredPage {
+  readonly json: Uint8Array<ArrayBuffer>;
+  /** False if there is a next page whose cursor could not be kept. */
+  readonly hasAllCursors: boolean;
+}
+
+/** The page without the cursor of the next one, which is nowhere else in it, because it was drawn for it. */
+export function withoutNext(
+  json: Uint8Array<ArrayBuffer>,
+  cursor: string,
+): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const quoted = JSON.stringify(cursor);
+  const at = bytes.indexOf(quoted);
+  if (at < 0) throw new Error("the page does not have the cursor of the next one");
+  const parts = [bytes.subarray(0, at), "null", bytes.subarray(at + quoted.length)];
+  return new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part))));
+}
+
+/** The header that says whether a page lacks the cursor of the next one. */
+export function nextPageOf({ hasAllCursors }: AnsweredPage): Record<string, string> {
+  return hasAllCursors ? {} : { [NEXT_PAGE]: "unavailable" };
+}
+
+/** True if an answer lacks the cursor of the next page. */
+export function lacksNextPage(headers: Headers): boolean {
+  return headers.has(NEXT_PAGE);
+}

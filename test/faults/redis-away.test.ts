@@ -1,0 +1,185 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Redis } from "ioredis";
+import { NextPageUnavailable, Tessera } from "../../client/src/index.ts";
+import { REDIS_COMMAND_TIMEOUT_MS } from "../../src/shared/limits.ts";
+import { startApi } from "../../support/api/api.ts";
+import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { callCommand } from "../../support/processes/command.ts";
+import { startRedis } from "../../support/processes/redis.ts";
+import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+import { codeOf, filesOf } from "../meta/sources.ts";
+
+needs("redis-server");
+setDefaultTimeout(120_000);
+
+const ITEMS = 30;
+const LIMIT = 7;
+/** Requests while Redis does not answer. Only those that find that out may wait for a command. */
+const REQUESTS = 20;
+
+const redis = await startRedis();
+const env = { REDIS_URL: redis.url };
+const api = await startApi({ env });
+const world = await KnowledgeWorld.create(api);
+await world.write(ITEMS);
+await world.agrees(api.url);
+const { member, project } = world;
+const admin = new Redis(redis.url, { retryStrategy: () => 50 });
+admin.on("error", () => {});
+onCleanup(async () => admin.disconnect());
+
+/** What may be wrong with Redis, and how it is mended. */
+interface Fault {
+  readonly begin: () => unknown;
+  readonly end: () => unknown;
+  /** What `/readyz` and `doctor` say. */
+  readonly reason: string;
+  /** True if Redis still reads, so that known cursors work. */
+  readonly reads: boolean;
+}
+
+const AWAY = { reason: "Redis does not answer", reads: false };
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "is frozen": { begin: () => redis.pause(), end: () => redis.resume(), ...AWAY },
+  "has no memory left": {
+    begin: () => admin.config("SET", "maxmemory", "1"),
+    end: () => admin.config("SET", "maxmemory", "0"),
+    ...{ reason: "Redis refuses commands: OOM", reads: true },
+  },
+  "is a replica": {
+    begin: () => admin.replicaof("127.0.0.1", 1),
+    end: () => admin.replicaof("NO", "ONE"),
+    ...{ reason: "Redis refuses commands: READONLY", reads: true },
+  },
+  "is a replica that has lost its primary": {
+    async begin() {
+      await admin.config("SET", "replica-serve-stale-data", "no");
+      await admin.replicaof("127.0.0.1", 1);
+    },
+    end: () => admin.replicaof("NO", "ONE"),
+    ...{ reason: "Redis refuses commands: READONLY", reads: false },
+  },
+  "permits nothing": {
+    begin: () => admin.call("ACL", "SETUSER", "default", "-set", "-get", "-eval"),
+    end: () => admin.call("ACL", "SETUSER", "default", "+set", "+get", "+eval"),
+    ...{ reason: "Redis refuses commands: NOPERM", reads: false },
+  },
+  "was killed": { begin: () => redis.kill(), end: () => redis.restart(), ...AWAY },
+};
+
+const lookUp = (body: object) => world.ask(api.url, body);
+const retrieve = (json: object) => api.post(`/projects/${project.slug}/retrieve`, json, member);
+const readiness = async () => {
+  const response = await fetch(`${api.url}/readyz`);
+  return { httpStatus: response.status, body: (await response.json()) as object };
+};
+const isMended = async () => (await lookUp({ limit: LIMIT })).headers.get("x-next-page") === null;
+
+for (const [what, fault] of Object.entries(FAULTS)) {
+  test(`while Redis ${what}, first pages are answered without the next, and readiness names it`, async () => {
+    const cursor: string = (await lookUp({ limit: LIMIT })).body.page_info.next;
+    await fault.begin();
+    try {
+      const began = performance.now();
+      for (let i = 0; i < REQUESTS; i++) {
+        const [found, hits] = await Promise.all([
+          lookUp({ limit: LIMIT }),
+          retrieve({ query: "common words", limit: LIMIT }),
+        ]);
+        for (const { status, headers, body } of [found, hits]) {
+          expect([status, headers.get("x-next-page")]).toEqual([200, "unavailable"]);
+          expect(body.data).toHaveLength(LIMIT);
+          expect(body.page_info.next).toBeNull();
+        }
+      }
+      // If each request had waited for the timeout of a command, they would have taken this long.
+      expect(performance.now() - began).toBeLessThan(REQUESTS * REDIS_COMMAND_TIMEOUT_MS);
+      const next = await lookUp({ cursor });
+      if (fault.reads) expect([next.status, next.body.page_info.next]).toEqual([200, null]);
+      else expect([next.status, next.body.slug]).toEqual([503, "dependency-unavailable"]);
+      const { reason } = fault;
+      expect(await readiness()).toEqual({
+        httpStatus: 200,
+        body: { status: "degraded", reasons: { redis: reason } },
+      });
+      expect(await (await fetch(`${api.url}/metrics`)).text()).toContain(
+        "tessera_coordination_up 0",
+      );
+    } finally {
+      await fault.end();
+    }
+    await until(isMended);
+    expect(await readiness()).toEqual({ httpStatus: 200, body: { status: "ready", reasons: {} } });
+    expect(await world.paths(api.url, { limit: LIMIT })).toHaveLength(ITEMS);
+  });
+}
+
+describe("while Redis refuses writes", () => {
+  const refusing = async <T>(work: () => Promise<T>): Promise<T> => {
+    await admin.config("SET", "maxmemory", "1");
+    try {
+      return await work();
+    } finally {
+      await admin.config("SET", "maxmemory", "0");
+    }
+  };
+
+  test("the client lists what there is and then says that it is not all", async () => {
+    const [header = ""] = [member.headers["authorization"]];
+    const client = new Tessera({ baseUrl: api.url, credential: header.replace("Bearer ", "") });
+    await refusing(async () => {
+      for (const all of [
+        client.allKnowledge(project.slug, { limit: LIMIT }),
+        client.allRetrieved(project.slug, { query: "common words", limit: LIMIT }),
+      ]) {
+        const listed: unknown[] = [];
+        const listing = (async () => {
+          for await (const item of all) listed.push(item);
+        })();
+        await expect(listing).rejects.toBeInstanceOf(NextPageUnavailable);
+        expect(listed).toHaveLength(LIMIT);
+      }
+    });
+  });
+
+  test("an assistant is told that there is more", async () => {
+    const call = {
+      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      params: {
+        name: "lookup",
+        arguments: { project_reference: project.slug, query: "common", limit: 2 },
+      },
+    };
+    const headers = { accept: "application/json, text/event-stream" };
+    const ask = () => api.send("POST", "/mcp", { as: member, json: call, headers });
+    const { body } = await refusing(ask);
+    expect(body.result.structuredContent.page_info.next).toBeNull();
+    expect(body.result.content.at(-1).text).toContain("more results");
+    expect((await ask()).body.result.content).toHaveLength(1);
+  });
+
+  test("`doctor` says what Redis answers and what to do", async () => {
+    const { stdout, stderr } = await refusing(() =>
+      callCommand(["doctor"], { env: { ...env, DATABASE_URL: api.databaseUrl } }),
+    );
+    expect(stdout + stderr).toContain("Redis refuses commands: OOM");
+  });
+});
+
+test("every user of the coordinator has a behaviour without it that is tested", () => {
+  const users = filesOf("src/**/*.ts").filter(
+    (file) =>
+      !file.startsWith("src/coordination/") &&
+      /oordinator\.(?:acquire|put|get|add)\(/.test(codeOf(file)),
+  );
+  expect(users).toEqual([
+    // Cursors of lookups and retrievals: this file.
+    "src/api/scopes/stored-cursors.ts",
+    // Each process counts on its own: test/api/rate-limits.test.ts.
+    "src/http/rate-limit.ts",
+    // Deliveries and answers run without a lease: test/faults/delivery-redis.test.ts and answer-redis.test.ts.
+    "src/idempotency/with-lease.ts",
+  ]);
+});
