@@ -263,6 +263,8 @@ export async function serveUntilSignal(config: Config): Promise<number> {
   // A terminal signals the whole process group, and npm repeats the signal to its child. The second
   // one must not end the process during its drain, which has a deadline.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.abort());
+  // The service goes on when nobody reads any more what it prints.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let server: RunningServer;
   try {
     server = await serve(config, ending.signal);

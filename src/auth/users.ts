@@ -4,6 +4,9 @@ import { isStorable, isUuid } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
+/** The address of the user who owns the first projects: the demo, and what is imported without an owner. */
+export const FIRST_OWNER = "owner@localhost";
+
 /** The longest valid address: longer ones in a token are ignored. */
 const USER_EMAIL_MAX_CHARS = 320;
 /** An unknown address that differs from a known one by at most this many letters is a typo. */

@@ -6,6 +6,7 @@ import { migrate } from "../db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "../db/open.ts";
 import { answers, findService } from "../shared/running-service.ts";
 import { CommandError } from "./command-error.ts";
+import { onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice } from "./output.ts";
 
@@ -41,7 +42,7 @@ export async function withDatabase<T>(
     applicationName: "tessera-cli",
     statementTimeoutMs: NO_TIMEOUT,
   });
-  const removeHandlers = closeOnSignals(io, async () => (await opening).close());
+  const removeHandlers = onInterruption(io, async () => (await opening).close());
   const database = await opening;
   try {
     const applied = await migrate(database.sql);
@@ -75,28 +76,4 @@ async function compareWithService(io: Io, config: Config, sql: Sql): Promise<voi
   const uses = `the service at ${service.url} uses ${service.database}`;
   if (config.databaseUrl !== undefined) notice(io, uses);
   else throw new CommandError(`${uses}: give this command the same DATABASE_URL`);
-}
-
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-/** Shows the cursor and enables line wrapping, which a progress bar may have disabled. */
-const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\n";
-
-/**
- * Closes the database before an interrupted command exits. An embedded PostgreSQL that it started
- * would keep running otherwise. Open transactions are rolled back. Returns a function that removes
- * the signal handlers.
- */
-function closeOnSignals(io: Io, close: () => Promise<void>): () => void {
-  const removers = Object.entries(SIGNALS).map(([signal, status]) => {
-    const exit = async () => {
-      if (io.stderr.isTTY) io.stderr.write(RESTORE_TERMINAL);
-      await close().catch(() => {});
-      process.exit(status);
-    };
-    process.once(signal, exit);
-    return () => process.removeListener(signal, exit);
-  });
-  return () => {
-    for (const remove of removers) remove();
-  };
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
-import type { EmbeddingError, EmbeddingSetting } from "../import/embedders/embedding-error.ts";
+import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-error.ts";
 import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
 import { DIMENSIONS } from "../shared/limits.ts";
 import { isDimension } from "../shared/vector.ts";
@@ -58,6 +58,28 @@ export function requireValidEmbedder(command: Command, options: EmbedderOptions)
 /** True if the options select feature hashing, whose scores are lower than a model's. */
 export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
   return embed === undefined && embedUrl === undefined;
+}
+
+/** Text that is embedded to learn whether an embedder works. */
+const PROBE = "Does this work?";
+
+/**
+ * The embedder that the options select for an import. An endpoint has to embed a text first, because an import
+ * without it would leave a project without files. Throws an EmbeddingError.
+ */
+export async function createWorkingEmbedder(io: Io, options: EmbedderOptions): Promise<Embedder> {
+  const embedder = createEmbedder(io, options);
+  if (usesHashing(options)) return embedder;
+  try {
+    await embedder.embedQuery(PROBE);
+  } catch (error) {
+    if (!(error instanceof EmbeddingError && options.embed === "ollama")) throw error;
+    const { embedModel = PRESETS.ollama.embedModel } = options;
+    throw new EmbeddingError(
+      `${error.message}: start Ollama with \`ollama serve\`, and fetch the model with \`ollama pull ${embedModel}\``,
+    );
+  }
+  return embedder;
 }
 
 /** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */

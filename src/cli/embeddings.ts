@@ -12,6 +12,7 @@ import { CommandError } from "./command-error.ts";
 import { configuredEmbedder } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
+import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, print, withoutControls } from "./output.ts";
 
@@ -68,18 +69,21 @@ async function run(io: Io, sql: Sql, { project: reference, embedder: given }: Op
     : undefined;
   let [total, kept, refused] = [0, 0, 0];
   try {
-    await rebuildEmbeddings(sql, project.id, embedder, {
-      onStart(all, done) {
-        [total, kept] = [all, done];
-        bar?.start(all, done);
-      },
-      onEmbedded: (chunks) => bar?.increment(chunks),
-      onRefused(path, reason) {
-        refused++;
-        notice(io, `${withoutControls(path)}: ${reason}`);
-      },
-      onAway: (message) => notice(io, `${message}; trying again`),
-    });
+    const keeps = () => "the same command goes on where it was";
+    await interruptible(keeps, () =>
+      rebuildEmbeddings(sql, project.id, embedder, {
+        onStart(all, done) {
+          [total, kept] = [all, done];
+          bar?.start(all, done);
+        },
+        onEmbedded: (chunks) => bar?.increment(chunks),
+        onRefused(path, reason) {
+          refused++;
+          notice(io, `${withoutControls(path)}: ${reason}`);
+        },
+        onAway: (message) => notice(io, `${message}; trying again`),
+      }),
+    );
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     throw new CommandError(`${error.message}: run the command again, which goes on where it was`);

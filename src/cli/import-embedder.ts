@@ -9,7 +9,12 @@ import {
 } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder } from "./configured-embedder.ts";
-import { createEmbedder, type EmbedderOptions, usesHashing } from "./embedder-options.ts";
+import {
+  createEmbedder,
+  createWorkingEmbedder,
+  type EmbedderOptions,
+  usesHashing,
+} from "./embedder-options.ts";
 import type { Project } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice } from "./output.ts";
@@ -39,7 +44,7 @@ export async function chooseEmbedder(
   if (project === undefined) {
     // Rows may come with embeddings of any embedder.
     const name = given ?? (markdown === undefined || isOther ? undefined : HASHING);
-    if (name === undefined) return { embedder: createEmbedder(io, options) };
+    if (name === undefined) return { embedder: await createWorkingEmbedder(io, options) };
     const embedder = configuredEmbedder(io, name);
     const { fingerprint } = embedder;
     return { embedder: importEmbedder(fingerprint, embedder, later), newEmbedder: fingerprint };
@@ -49,7 +54,7 @@ export async function chooseEmbedder(
     if (given !== undefined) {
       throw new CommandError(`${project.slug} has no embedder: see \`embeddings rebuild --help\``);
     }
-    return { embedder: createEmbedder(io, options) };
+    return { embedder: await createWorkingEmbedder(io, options) };
   }
   const other = isOther ? createEmbedder(io, options).name : given;
   if (other !== undefined && other !== embedderName(own)) {

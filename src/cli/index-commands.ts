@@ -8,6 +8,7 @@ import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { waitUntilComplete } from "./index-wait.ts";
+import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { duration } from "./options.ts";
 import { formatTable } from "./table.ts";
@@ -50,7 +51,12 @@ Examples:
       requireProject(options);
       const text = await withDatabase(io, async (sql) => {
         const { project, wait, timeout } = options;
-        if (wait === true) await waitUntilComplete(io, sql, project as string, timeout);
+        if (wait === true) {
+          await interruptible(
+            () => "the service goes on",
+            () => waitUntilComplete(io, sql, project as string, timeout),
+          );
+        }
         const found = project === undefined ? undefined : await findProject(sql, project);
         return await statusText(sql, found?.id);
       });
@@ -70,7 +76,12 @@ Examples:
   ./tessera index rebuild --project handbook`,
     )
     .action(async ({ project }: { project?: string }) => {
-      await withDatabase(io, (sql) => rebuildIndexes(io, sql, project));
+      await withDatabase(io, (sql) =>
+        interruptible(
+          () => "the servers go on with what was asked of them",
+          () => rebuildIndexes(io, sql, project),
+        ),
+      );
     });
   return new Command("index")
     .description("Manage the search indexes.")

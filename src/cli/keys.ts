@@ -12,7 +12,9 @@ import type { Io } from "./io.ts";
 import { keysListCommand, keysRevokeCommand, keysRotateCommand } from "./keys-manage.ts";
 import { collect, email, futureTime, keyName } from "./options.ts";
 import { notice, print } from "./output.ts";
-import { refuseTypo } from "./users.ts";
+import { refuseTypo, requireRole } from "./users.ts";
+
+const USUAL_ROLE: Role = "member";
 
 interface CreateOptions {
   readonly user: string;
@@ -21,7 +23,7 @@ interface CreateOptions {
   readonly scope?: readonly string[];
   readonly expiresAt?: Date;
   readonly create?: boolean;
-  readonly role: Role;
+  readonly role?: Role;
 }
 
 export function keysCommand(io: Io): Command {
@@ -32,9 +34,10 @@ export function keysCommand(io: Io): Command {
     .option("--project <slug>", "restrict the key to this project")
     .option("--scope <permission>", "grant this permission; may be repeated", collect)
     .addOption(
-      new Option("--role <role>", "role in the project of a user who is no member of it")
-        .choices(ROLES)
-        .default("member" satisfies Role),
+      new Option(
+        "--role <role>",
+        `role in the project of a user who is no member of it (default: "${USUAL_ROLE}")`,
+      ).choices(ROLES),
     )
     .option("--create", "create the user even if the address resembles that of another")
     .option("--expires-at <time>", "expiry, for example 2030-01-31T12:00:00Z", futureTime)
@@ -53,7 +56,13 @@ Examples:
   ./tessera keys create --user ci@example.com --name ci --project docs --scope search.query
   KEY=$(./tessera keys create --user ada@example.com --name script | tail -n 1)`,
     )
-    .action((options: CreateOptions) => createKey(io, options));
+    .action((options: CreateOptions, command: Command) => {
+      const { role, project } = options;
+      if (role !== undefined && project === undefined) {
+        command.error("error: --role requires --project");
+      }
+      return createKey(io, options);
+    });
   return new Command("keys")
     .description("Manage API keys.")
     .addCommand(create)
@@ -72,14 +81,17 @@ async function createKey(io: Io, options: CreateOptions): Promise<void> {
     io,
     async (sql) => {
       if (options.create !== true) await refuseTypo(sql, user);
-      const projectId = project === undefined ? undefined : (await findProject(sql, project)).id;
-      const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role };
+      const found = project === undefined ? undefined : await findProject(sql, project);
+      if (found !== undefined && role !== undefined) await requireRole(sql, found, user, role);
+      const projectId = found?.id;
+      const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role ?? USUAL_ROLE };
       return await issueApiKey(sql, { email: user, name, ...restrictions });
     },
     { writes: true },
   );
   if (userCreated) notice(io, `created the user ${user}`);
-  if (joined) notice(io, `${user} is now a member of ${project} with the role ${role}`);
+  if (joined)
+    notice(io, `${user} is now a member of ${project} with the role ${role ?? USUAL_ROLE}`);
   print(io, key);
 }
 

@@ -1,6 +1,10 @@
 import { callerDirectory, ENVIRONMENT } from "../config/caller.ts";
+import { READER_GONE_STATUS } from "./interruption.ts";
 import { run } from "./run.ts";
 
 process.chdir(callerDirectory());
 const { stdin, stdout, stderr } = process;
-process.exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env: ENVIRONMENT });
+const status = await run(process.argv.slice(2), { stdin, stdout, stderr, env: ENVIRONMENT });
+// Without a reader nothing is left to do, and what the command has begun must not go on.
+if (status === READER_GONE_STATUS) process.exit(status);
+process.exitCode = status;

@@ -1,16 +1,14 @@
 import { issueApiKey } from "../api/api-keys/issue.ts";
 import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
+import { FIRST_OWNER } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { publicAddress } from "./service-address.ts";
 
-/** Owns the first project of a database without users. */
-const DEFAULT_OWNER = "owner@localhost";
-
 /** The address of the user of the first API key, or else one for a new user. */
 export async function defaultOwner(sql: Sql): Promise<string> {
-  return (await ownerOfFirstKey(sql)) ?? DEFAULT_OWNER;
+  return (await ownerOfFirstKey(sql)) ?? FIRST_OWNER;
 }
 
 /** The command that creates a new project's first key, and requests that work with it. */
@@ -26,7 +24,8 @@ export async function nextSteps(
     projectId: project.id,
   });
   return `
-The project ${slug} was created and belongs to ${owner}. Its API key, shown only once: ${key}
+The project ${slug} was created and belongs to ${owner}, whose keys reach it.
+An API key for this project only, without an end, shown only once: ${key}
 
 While the service runs:
 

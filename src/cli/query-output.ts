@@ -1,5 +1,5 @@
 import { SNIPPET_MAX_CHARS } from "../shared/limits.ts";
-import type { Io } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 import { type Column, print, printList, withoutControls } from "./output.ts";
 
 /** A result of a query, as a person reads it. */
@@ -14,6 +14,8 @@ export interface Found {
 }
 
 const COLUMNS_DEFAULT = 80;
+/** A terminal that claims to be narrower has not told its width: pseudo-terminals start with 0 columns. */
+const COLUMNS_MIN = 21;
 const INDENT = "   ";
 const BOLD = ["\x1b[1m", "\x1b[22m"] as const;
 const YELLOW = ["\x1b[33m", "\x1b[39m"] as const;
@@ -53,6 +55,10 @@ function stacked(found: Found, width: number): string {
   return [`${found.score}  ${place}${title}`, ...lines].join("\n");
 }
 
+function widthOf({ columns = COLUMNS_DEFAULT }: Output): number {
+  return columns < COLUMNS_MIN ? COLUMNS_DEFAULT : columns;
+}
+
 /** Prints results one below the other on a terminal, as a table elsewhere, or as JSON lines. */
 export function printFound<Result extends object>(
   io: Io,
@@ -64,6 +70,6 @@ export function printFound<Result extends object>(
     printList(io, results, columns, { json, empty: "nothing found" });
     return;
   }
-  const width = io.stdout.columns ?? COLUMNS_DEFAULT;
+  const width = widthOf(io.stdout);
   print(io, results.map((result) => stacked(read(result), width)).join("\n\n"));
 }

@@ -1,13 +1,8 @@
 import { Command, Option } from "commander";
-import { issueApiKey } from "../api/api-keys/issue.ts";
-import { deleteKey } from "../api/api-keys/manage.ts";
-import { readMembers } from "../api/members/queries.ts";
-import type { Sql } from "../db/client.ts";
 import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
 import { encodeEmbedding } from "../import/records/embedding.ts";
 import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
-import { withDatabase } from "./database.ts";
 import {
   createEmbedder,
   type EmbedderOptions,
@@ -15,15 +10,12 @@ import {
   requireValidEmbedder,
   usesHashing,
 } from "./embedder-options.ts";
-import { findProject } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
 import { count, filter, url } from "./options.ts";
 import { type Column, jsonOption, notice } from "./output.ts";
+import { keptKey, makeKey } from "./query-key.ts";
 import { excerpt, type Found, printFound } from "./query-output.ts";
 import { serviceAddress } from "./service-address.ts";
-
-/** A command that queries the service without a key makes one that is valid for this long. */
-const QUERY_KEY_SECONDS = 60;
 
 interface QueryOptions {
   readonly project: string;
@@ -92,8 +84,8 @@ const readHit = (hit: Hit): Found => ({
 
 const SHARED_HELP = `
 The service must be running. Its address is --url, else TESSERA_URL, else that of the service that uses
-the same DATA_DIR, else BASE_URL, else HOST and PORT. Without --key and TESSERA_API_KEY, a key for this
-one request is created in the database and deleted again.
+the same DATA_DIR, else BASE_URL, else HOST and PORT. Without --key and TESSERA_API_KEY, a key
+that only searches the project is made in the database and kept in DATA_DIR for 30 days.
 `;
 
 /** Adds the options of every query. */
@@ -204,8 +196,8 @@ function requireLimit(command: Command, { limit }: QueryOptions, max: number): v
 type Ask = <T>(path: string, body: object) => Promise<T[]>;
 
 /**
- * Lets `work` query the running service. Without a key of one's own it gets one, and the database that
- * holds it.
+ * Lets `work` query the running service: with the caller's key, or else with one that commands keep, which
+ * is made when there is none that the service accepts.
  */
 async function withService<T>(
   io: Io,
@@ -213,14 +205,42 @@ async function withService<T>(
   work: (ask: Ask) => Promise<T>,
 ): Promise<T> {
   const config = configOf(io);
-  const base = given?.replace(/\/+$/, "") ?? serviceAddress(config);
+  const address = given?.replace(/\/+$/, "") ?? serviceAddress(config);
   const askWith =
     (credential: string): Ask =>
     (path, body) =>
-      send(`${base}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
+      send(`${address}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
   const ownKey = key ?? config.apiKey;
   if (ownKey !== undefined) return await work(askWith(ownKey));
-  return await withDatabase(io, (sql) => withKey(sql, project, (made) => work(askWith(made))));
+  const place = { address, project };
+  const kept = keptKey(io, place);
+  if (kept !== undefined) {
+    try {
+      return await work(askWith(kept));
+    } catch (error) {
+      if (!(error instanceof Refusal && KEY_REFUSED.has(error.slug))) throw error;
+    }
+  }
+  return await work(askWith(await makeKey(io, place, kept)));
+}
+
+/** Answers to a key that was revoked, or belongs to an earlier project or a former member. */
+const KEY_REFUSED: ReadonlySet<string> = new Set(["unauthorized", "project-not-found"]);
+
+/** What a service answers instead of results. */
+class Refusal extends CommandError {
+  constructor(
+    message: string,
+    readonly slug: string,
+  ) {
+    super(message);
+  }
+}
+
+interface Answer<T> {
+  readonly data: T[];
+  readonly detail?: string;
+  readonly slug?: string;
 }
 
 async function send<T>(address: string, body: object, key: string): Promise<T[]> {
@@ -233,31 +253,8 @@ async function send<T>(address: string, body: object, key: string): Promise<T[]>
       `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url or TESSERA_URL`,
     );
   });
-  const answer = (await response.json().catch(() => ({}))) as { data: T[]; detail?: string };
+  const answer = (await response.json().catch(() => ({}))) as Answer<T>;
   if (response.ok) return answer.data;
-  throw new CommandError(answer.detail ?? `the service answered ${response.status}`);
-}
-
-/** Creates a key of an owner of the project for as long as the work takes. */
-async function withKey<T>(
-  sql: Sql,
-  reference: string,
-  work: (key: string) => Promise<T>,
-): Promise<T> {
-  const project = await findProject(sql, reference);
-  const members = await readMembers(sql, project.id);
-  const email = members.find((member) => member.email !== null)?.email;
-  if (!email) throw new CommandError(`${project.slug} has no member with an address: use --key`);
-  const { key, id } = await issueApiKey(sql, {
-    email,
-    name: "tessera search",
-    projectId: project.id,
-    scopes: ["search.query", "knowledge.lookup"],
-    expiresAt: new Date(Date.now() + QUERY_KEY_SECONDS * 1_000),
-  });
-  try {
-    return await work(key);
-  } finally {
-    await deleteKey(sql, id);
-  }
+  const { detail = `the service answered ${response.status}`, slug = "" } = answer;
+  throw new Refusal(detail, slug);
 }

@@ -7,6 +7,7 @@ import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
 import { plural, withoutControls } from "./output.ts";
 
+const BYTES_PER_MB = 1_000_000;
 const CLEAR_LINE = "\r\x1b[K";
 
 /** Reports rejected records on standard error, with a progress bar if that is a terminal. */
@@ -15,6 +16,7 @@ export class Reporter {
   readonly #bar: SingleBar | undefined;
   readonly #stderr: Output;
   readonly #total: number | null;
+  readonly #unit: "bytes" | "files";
   readonly #unknownFields = new Set<string>();
   #done = 0;
   #records = 0;
@@ -25,12 +27,13 @@ export class Reporter {
   constructor(stderr: Output, total: number | null, unit: "bytes" | "files") {
     this.#stderr = stderr;
     this.#total = total;
+    this.#unit = unit;
     if (!stderr.isTTY) return;
-    const amount = unit === "bytes" ? "" : " | {value} of {total} files";
-    const format =
-      total === null
-        ? "importing | {records} records | {rate} records/s"
-        : `importing {bar} {percentage}%${amount} | {records} records | {rate} records/s | {eta_formatted} left`;
+    // The rate is that of the bar. Records are counted when they are stored, many at once.
+    const amount = unit === "bytes" ? "{records} records" : "{value} of {total} files";
+    const bar = total === null ? "|" : "{bar} {percentage}% |";
+    const left = total === null ? "" : " | {eta_formatted} left";
+    const format = `importing ${bar} ${amount} | {rate}/s${left}`;
     this.#bar = new SingleBar({
       format,
       stream: stderr,
@@ -40,7 +43,7 @@ export class Reporter {
       gracefulExit: false,
       etaBuffer: 50,
     });
-    this.#bar.start(total ?? 1, 0, { records: 0, rate: 0 });
+    this.#bar.start(total ?? 1, 0, { records: 0, rate: this.#rate() });
   }
 
   /** Moves the progress bar by this many bytes or files. */
@@ -85,6 +88,15 @@ export class Reporter {
     this.report("tessera", `${unscopedFiles(this.#unscoped)}; first at ${first}`);
   }
 
+  /** Says to who interrupts an import what is kept of it. */
+  kept(strict: boolean): string {
+    if (strict || this.#records === 0) return "nothing was imported";
+    return (
+      `${plural(this.#records, "record")} imported, which stay: run the same command again to go on, ` +
+      "it changes nothing that is imported already"
+    );
+  }
+
   stop(): void {
     this.#bar?.stop();
   }
@@ -113,9 +125,15 @@ export class Reporter {
   }
 
   #draw(): void {
-    const rate = Math.round(this.#records / this.#seconds());
     const value = this.#total === null ? 0 : Math.min(this.#done, this.#total);
-    this.#bar?.update(value, { records: this.#records, rate });
+    this.#bar?.update(value, { records: this.#records, rate: this.#rate() });
+  }
+
+  #rate(): string {
+    const rate = this.#done / this.#seconds();
+    return this.#unit === "files"
+      ? `${Math.round(rate)} files`
+      : `${(rate / BYTES_PER_MB).toFixed(1)} MB`;
   }
 
   #seconds(): number {

@@ -19,6 +19,7 @@ import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import type { EmbedderOptions } from "./embedder-options.ts";
 import { chooseEmbedder } from "./import-embedder.ts";
+import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
@@ -26,7 +27,7 @@ import { notice } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
 import { untilEmbedded } from "./until-embedded.ts";
-import { refuseTypo } from "./users.ts";
+import { refuseTypo, requireOwner } from "./users.ts";
 
 export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly strict?: boolean;
@@ -186,7 +187,10 @@ async function intoProject(
   const all = async (sql: Sql) => {
     const known = await projectBySlug(sql, project);
     const isNew = known === undefined;
-    if (options.owner !== undefined && isNew) await refuseTypo(sql, options.owner);
+    if (options.owner !== undefined) {
+      if (isNew) await refuseTypo(sql, options.owner);
+      else await requireOwner(sql, known, options.owner);
+    }
     const owner = options.owner ?? (await defaultOwner(sql));
     const { embedder, newEmbedder } = await chooseEmbedder(io, sql, known, options);
     const destination = { project, owner, environments: [environment], newEmbedder };
@@ -209,7 +213,8 @@ async function reported(
   work: (reporter: Reporter) => Promise<ImportSummary>,
 ): Promise<ImportSummary> {
   try {
-    const summary = await work(reporter);
+    const keeps = () => reporter.kept(strict === true);
+    const summary = await interruptible(keeps, () => work(reporter));
     reporter.stop();
     if (summary.rejected === 0 || !strict) reporter.warn();
     const database = databaseName(configOf(io));

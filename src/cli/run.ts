@@ -5,6 +5,7 @@ import { ImportError } from "../import/records/errors.ts";
 import { VERSION } from "../shared/version.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { explainEmbeddingError } from "./embedder-options.ts";
+import { closeAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
@@ -71,8 +72,25 @@ function withDescendants(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...withDescendants(child)]);
 }
 
-/** Runs one command and returns the exit status: 0, 1 for a failure, 2 for a usage error. */
+/**
+ * Runs one command and returns the exit status: 0, 1 for a failure, 2 for a usage error, and that of SIGPIPE
+ * if the reader of its output has gone.
+ */
 export async function run(args: readonly string[], io: Io): Promise<number> {
+  const output = new OutputWatch(io);
+  const ended = runToEnd(args, io, output);
+  // A service goes on without anybody who reads what it prints.
+  const status = await (args[0] === "serve" ? ended : Promise.race([ended, output.failed]));
+  await output.settle();
+  const { failure } = output;
+  if (failure === undefined) return status as number;
+  await closeAll();
+  if (failure.code === "EPIPE") return READER_GONE_STATUS;
+  notice(io, `the output cannot be written: ${failure.message}`);
+  return 1;
+}
+
+async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): Promise<number> {
   try {
     const program = await createProgram(args, io);
     await program.parseAsync(args, { from: "user" });
@@ -82,7 +100,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       // Commander has printed the help or the error.
       return SUCCESSES.has(error.code) ? 0 : USAGE_STATUS;
     }
-    if (!(error instanceof ReportedError)) notice(io, messageOf(error));
+    await output.settle();
+    const isReported = error instanceof ReportedError || output.failure !== undefined;
+    if (!isReported) notice(io, messageOf(error));
     return 1;
   }
 }

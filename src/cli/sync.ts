@@ -7,6 +7,7 @@ import { REMOVALS_SHOWN_MAX, WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../
 import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
+import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
@@ -52,15 +53,26 @@ Examples:
     )
     .action(async (folder: string, options: SyncOptions) => {
       const sync = openSync(io, folder, options);
-      // Before the first run, so that no change is missed.
-      const changes = options.watch ? await watchFolder(folder) : undefined;
-      const failed = await explained(() => syncOnce(io, sync, options));
-      if (changes !== undefined) {
-        notice(io, `watching ${folder}; interrupt to end`);
-        for await (const _ of changes) await untilSynced(io, () => syncOnce(io, sync, options));
-      }
-      if (failed > 0) throw new ReportedError();
+      const noMore = onInterruption(io, async () => {});
+      const keeps = () => "what was written stays written, and the same command does the rest";
+      await interruptible(keeps, () => syncFolder(io, sync, folder, options)).finally(noMore);
     });
+}
+
+async function syncFolder(
+  io: Io,
+  sync: FolderSync,
+  folder: string,
+  options: SyncOptions,
+): Promise<void> {
+  // Before the first run, so that no change is missed.
+  const changes = options.watch ? await watchFolder(folder) : undefined;
+  const failed = await explained(() => syncOnce(io, sync, options));
+  if (changes !== undefined) {
+    notice(io, `watching ${folder}; interrupt to end`);
+    for await (const _ of changes) await untilSynced(io, () => syncOnce(io, sync, options));
+  }
+  if (failed > 0) throw new ReportedError();
 }
 
 function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {

@@ -1,6 +1,10 @@
+import { readMembers } from "../api/members/queries.ts";
+import { OWNER, type Role } from "../auth/roles.ts";
 import { findUser, similarAddress } from "../auth/users.ts";
-import type { Queryable } from "../db/client.ts";
+import { commandName } from "../config/caller.ts";
+import type { Queryable, Sql } from "../db/client.ts";
 import { CommandError } from "./command-error.ts";
+import type { Project } from "./find-project.ts";
 
 /** The user with this email address, in any case. Throws a CommandError if there is none. */
 export async function requireUser(
@@ -18,6 +22,37 @@ export async function refuseTypo(sql: Queryable, email: string): Promise<void> {
   const similar = await similarAddress(sql, email);
   if (similar === undefined) return;
   throw new CommandError(`there is no user ${email}${hint(similar)} --create makes a new user`);
+}
+
+/** The role that a user has in a project; undefined for none. */
+async function roleIn(sql: Sql, project: Project, email: string): Promise<string | undefined> {
+  const members = await readMembers(sql, project.id);
+  return members.find((each) => each.email?.toLowerCase() === email.toLowerCase())?.role;
+}
+
+const remedy = (email: string, project: Project, role: Role) =>
+  `${commandName()} members add ${email} --project ${project.slug} --role ${role}`;
+
+/** Throws a CommandError if the user does not own the project, which exists: an import changes no members. */
+export async function requireOwner(sql: Sql, project: Project, email: string): Promise<void> {
+  if ((await roleIn(sql, project, email)) === OWNER) return;
+  throw new CommandError(
+    `${project.slug} exists and ${email} is no owner of it, which --owner does not change: ${remedy(email, project, OWNER)}`,
+  );
+}
+
+/** Throws a CommandError if the user is a member with another role: only a new member gets the named one. */
+export async function requireRole(
+  sql: Sql,
+  project: Project,
+  email: string,
+  role: Role,
+): Promise<void> {
+  const present = await roleIn(sql, project, email);
+  if (present === undefined || present === role) return;
+  throw new CommandError(
+    `${email} is ${present} of ${project.slug} already, which --role does not change: ${remedy(email, project, role)}`,
+  );
 }
 
 function hint(similar: string | undefined): string {

@@ -8,6 +8,7 @@ import {
 } from "../engine/pgvector/operator/growth.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./find-project.ts";
+import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { plural, print } from "./output.ts";
 
@@ -53,7 +54,10 @@ export async function growProject(
   }
   const bar = openBar(io);
   try {
-    await untilGrown(vectors, { id, slug }, count, (growth) => draw(bar, growth));
+    const keeps = () => "the nodes go on by themselves, and the same command shows their progress";
+    await interruptible(keeps, () =>
+      untilGrown(vectors, { id, slug }, count, (growth) => draw(bar, growth)),
+    );
   } finally {
     bar?.stop();
   }

@@ -9,6 +9,7 @@ import { VECTOR_PLACEMENTS_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice, plural, print } from "./output.ts";
 import { formatTable } from "./table.ts";
@@ -136,7 +137,8 @@ Examples:
     .action(({ dryRun }: { dryRun?: boolean }) =>
       withVectors(io, async (vectors) => {
         await requireCitus(vectors);
-        await rebalance(io, vectors, dryRun === true);
+        const keeps = () => "what was moved stays moved, and the same command moves the rest";
+        await interruptible(keeps, () => rebalance(io, vectors, dryRun === true));
       }),
     );
 }

@@ -8,7 +8,7 @@ const NOBODY = 65_534;
 /** What a user has after a clone and the first command. */
 const CONTENTS = [
   ...["LICENSE", "README.md", "bun.lock", "bunfig.toml", "package.json", "tessera"],
-  ...["docs", "fixtures", "native", "patches", "scripts", "src", "workers"],
+  ...["client", "docs", "fixtures", "native", "patches", "scripts", "src", "workers"],
 ];
 
 const isRoot = process.getuid?.() === 0;

@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { parseKey } from "../../src/auth/key-format.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase } from "../../support/processes/postgres.ts";
-import { type CommandResult, runCommand } from "../../support/processes/process.ts";
+import { type CommandResult, PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
 import { dump, FRAME, openCli, type TestCli } from "./support.ts";
 
 /** Runs commands that do not depend on each other side by side, but not all at once. */
@@ -68,6 +68,48 @@ describe("the command line", () => {
       const group = GROUPS.includes(command.join(" "));
       if (!group) expect(result.stdout, command.join(" ")).toMatch(/Examples?:\n {2}\S/);
     }
+  });
+
+  const PRINTING = [
+    ["keys", "create", "--user", "ada@example.com", "--name", "x"],
+    ...[["projects", "list"], ["projects", "map"], ["keys", "list"], ["audit"], ["export"]],
+    ...[
+      ["members", "list", "--project", "docs"],
+      ["releases", "list", "--project", "docs"],
+    ],
+    ...[
+      ["environments", "list", "--project", "docs"],
+      ["files", "list", "--project", "docs"],
+    ],
+    ...[["index", "status"], ["embed", "words"], ["bench"], ["migrate"], ["doctor"]],
+    ["import", "-"],
+  ];
+
+  test("every command ends quietly with the status of SIGPIPE when its reader has gone, and says so when a disk is full", async () => {
+    const content = { project: "docs", environments: ["production"], path: "a.md", content: "A" };
+    const release = { record: "release", project: "docs", name: "v1", environment: "production" };
+    expect((await cli.import([...FRAME, { record: "file", ...content }, release])).status).toBe(0);
+    const env = { DATABASE_URL: cli.database.url };
+    const helps = COMMANDS.map((command) => [...command, "--help"]);
+    for (const command of [...helps, ...PRINTING]) {
+      const gone = await callCommand(command, { env, brokenBy: "EPIPE" });
+      expect(gone, command.join(" ")).toMatchObject({ status: 141 });
+      expect(gone.stderr, command.join(" ")).not.toMatch(/EPIPE|Error|does not answer|written/);
+    }
+    const full = await callCommand(["projects", "list"], { env, brokenBy: "ENOSPC" });
+    expect(full).toMatchObject({
+      status: 1,
+      stderr: "tessera: the output cannot be written: no\n",
+    });
+  });
+
+  test("ends quietly behind a pipe whose reader has gone", async () => {
+    const script = `(sleep 0.2; exec ./tessera --help) | true; echo "\${PIPESTATUS[0]}"`;
+    const shell = Bun.spawn(["bash", "-c", script], {
+      ...{ cwd: PROJECT_ROOT, stdout: "pipe", stderr: "pipe" },
+    });
+    expect(await shell.stdout.text()).toBe("141\n");
+    expect(await shell.stderr.text()).toBe("");
   });
 
   test("runs every command as a process of its own", async () => {
@@ -225,8 +267,12 @@ describe("keys create", () => {
       async () => cli.sql`SELECT m.role FROM memberships m JOIN users u ON u.id = user_id
       WHERE email = 'new@example.com'`;
     expect(await roles()).toMatchObject([{ role: "member" }]);
-    // An existing role stays.
-    expect((await create("--project", "docs", "--role", "owner")).stderr).not.toContain("member");
+    // An existing role stays, and no key is made as if it did not.
+    const other = await create("--project", "docs", "--role", "owner");
+    expect(other).toMatchObject({ status: 1, stdout: "" });
+    expect(other.stderr).toContain("members add new@example.com --project docs --role owner");
+    expect((await create("--project", "docs", "--role", "member")).status).toBe(0);
+    expect((await create("--role", "member")).status).toBe(2);
     expect(await roles()).toMatchObject([{ role: "member" }]);
     expect((await create("--project", "docs", "--role", "onwer")).status).toBe(2);
   });

@@ -100,12 +100,17 @@ describe("importing Markdown", () => {
     expect((await importFolder("--asciidoc")).stdout).toContain("nothing changed");
   });
 
-  test("changes nothing when repeated", async () => {
+  test("changes nothing when repeated, and refuses another owner with the command that adds one", async () => {
     write("guide.md", GUIDE);
     await importFolder("--owner", "ada@example.com");
     const first = await dump(cli.sql);
-    const second = await importFolder("--owner", "somebody@example.com");
+    const second = await importFolder("--owner", "ADA@example.com");
     expect(second.stdout).toContain("nothing changed");
+    const other = await importFolder("--owner", "somebody@example.com");
+    expect(other).toMatchObject({ status: 1, stdout: "" });
+    expect(other.stderr).toContain(
+      "members add somebody@example.com --project handbook --role owner",
+    );
     expect(await dump(cli.sql)).toEqual(first);
   });
 
@@ -275,11 +280,12 @@ describe("importing Markdown with an embedding endpoint", () => {
     const result = await importWithModel();
     expect(result.status).toBe(0);
     expect(reportsOf(result)).toEqual([]);
-    expect(endpoint.served.map(({ input }) => input.length)).toEqual([64, 64, 12]);
+    expect(endpoint.served.map(({ input }) => input.length)).toEqual([1, 64, 64, 12]);
     expect(endpoint.served.every((request) => request.encoding_format === "base64")).toBe(true);
     expect(endpoint.served.every((request) => request.model === "test-model")).toBe(true);
     expect(new Set(endpoint.authorizations)).toEqual(new Set(["Bearer secret-token"]));
-    const inputs = endpoint.served.flatMap(({ input }) => input);
+    // The first request tells whether the endpoint works.
+    const inputs = endpoint.served.slice(1).flatMap(({ input }) => input);
     const chunks = await stored();
     expect(chunks).toHaveLength(140);
     chunks.forEach((chunk, i) => {
@@ -293,7 +299,7 @@ describe("importing Markdown with an embedding endpoint", () => {
     endpoint.base64 = false;
     write("a.md", sections(3));
     expect((await importWithModel()).status).toBe(0);
-    expect(endpoint.served.map((request) => request.encoding_format)).toEqual(["float"]);
+    expect(endpoint.served.map((request) => request.encoding_format)).toEqual(["float", "float"]);
     expect(await stored()).toHaveLength(3);
   });
 
@@ -322,7 +328,10 @@ describe("importing Markdown with an embedding endpoint", () => {
     write("b.md", sections(1));
     const result = await importWithModel();
     expect(result.status).toBe(0);
-    expect(endpoint.served.map(({ input }) => input.length)).toEqual([1]);
+    expect(endpoint.served.map(({ input }) => input)).toEqual([
+      ["Does this work?"],
+      [expect.stringContaining("Text 0.")],
+    ]);
   });
 
   test("requests the dimension given by --embed-dimension", async () => {
@@ -350,6 +359,21 @@ describe("importing Markdown with an embedding endpoint", () => {
     const vectors = (embedding: unknown) => Response.json({ data: [{ index: 0, embedding }] });
     await failing(vectors([1, 2, 3]), "3 dimensions, but only 768, 1024, 1536, 3072, 4096");
     await failing(vectors(Array(768).fill(0)), "zeros");
-    expect(await paths()).toEqual([]);
+    await failing(new Response("no", { status: 404 }), "check --embed-url");
+    expect(await cli.sql`SELECT FROM projects`).toHaveLength(0);
+  });
+
+  test("fails at once when nothing listens at the endpoint, and creates no project", async () => {
+    write("a.md", sections(1));
+    const model = ["--embed-url", "http://127.0.0.1:9", "--embed-model", "m"];
+    const result = await cli.run([
+      ...["import", "--markdown", folder, "--project", "handbook", ...model],
+    ]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain("the embedding endpoint does not respond (");
+    expect(result.stderr).toContain("check --embed-url");
+    expect(result.stderr).not.toContain("attempts");
+    expect(await cli.sql`SELECT FROM projects`).toHaveLength(0);
+    expect(await cli.sql`SELECT FROM users`).toHaveLength(0);
   });
 });

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { startApi } from "../../support/api/api.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 
 const api = await startApi();
-const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url };
+const dataDir = temporaryFolder("query");
+const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url, DATA_DIR: dataDir };
+const caller = (key: string) => ({ userId: "", headers: { "x-api-key": key } });
 const run = (...args: string[]) => callCommand(args, { env });
 await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
 // What an import has committed is visible within a second.
@@ -27,9 +32,6 @@ describe("search and lookup from the terminal", () => {
     expect(looked.status, looked.stderr).toBe(0);
     expect(looked.stdout.trim().split("\n")).toHaveLength(3);
     expect(looked.stdout).toContain("concepts/releases.md");
-    const [left] = await api.sql`SELECT count(*)::integer AS count FROM api_keys
-      WHERE name = 'tessera search'`;
-    expect(left?.["count"]).toBe(0);
   });
 
   test("print JSON lines, in an environment or a release", async () => {
@@ -89,6 +91,12 @@ describe("search and lookup from the terminal", () => {
       const colourless = await run("lookup", "frozen releases", "--project", "handbook");
       expect(colourless.stdout).not.toContain("\x1b");
     }
+    // A pseudo-terminal that was not told its width has 0 columns.
+    const lookup = ["lookup", "frozen releases", "--project", "handbook"];
+    const { stdout } = await callCommand(lookup, { env, columns: 80 });
+    for (const columns of [0, 1, 20]) {
+      expect((await callCommand(lookup, { env, columns })).stdout).toBe(stdout);
+    }
     const searched = await callCommand(["search", "index snapshots", "--project", "handbook"], {
       ...{ env, columns: 80 },
     });
@@ -122,15 +130,51 @@ describe("search and lookup from the terminal", () => {
     }
   });
 
-  test("name the limit, and leave one entry in the audit log", async () => {
+  test("name the limit, and leave one entry in the audit log for all searches of a month, and one for each revoked key", async () => {
     const tooMany = await run("lookup", "x", "--project", "handbook", "--limit", "13");
     expect(tooMany).toMatchObject({ status: 2, stdout: "" });
     expect(tooMany.stderr).toContain("--limit must be between 1 and 12");
     const entries = async () =>
-      (await api.sql`SELECT action FROM audit_log`).map((row) => row["action"]);
+      (await api.sql`SELECT action FROM audit_log WHERE action LIKE 'key.%' ORDER BY id`).map(
+        (row) => row["action"],
+      );
+    const kept = join(dataDir, "command-keys.json");
+    rmSync(kept, { force: true });
     const before = await entries();
     await run("lookup", "x", "--project", "handbook");
+    await run("search", "x", "--project", "handbook");
+    const unknown = await run("lookup", "x", "--project", "handbook", "--release", "none");
+    expect(unknown.status).toBe(1);
     expect((await entries()).slice(before.length)).toEqual(["key.created"]);
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    const [entry] = Object.values(JSON.parse(readFileSync(kept, "utf8"))) as [{ key: string }];
+    const { stdout } = await run("keys", "list", "--project", "handbook", "--json");
+    const made = stdout.split("\n").find((line) => line.includes(entry.key.slice(0, 16))) as string;
+    expect(JSON.parse(made).scopes).toEqual(["search.query", "knowledge.lookup"]);
+
+    await run("keys", "revoke", entry.key, "--yes");
+    while ((await api.get("/projects/handbook", caller(entry.key))).status !== 401) {
+      await Bun.sleep(50);
+    }
+    expect((await run("lookup", "import", "--project", "handbook")).status).toBe(0);
+    expect((await entries()).slice(before.length)).toEqual([
+      ...["key.created", "key.revoked", "key.created"],
+    ]);
+  });
+
+  test("say so when the service does not know the keys of this database, and make no further ones", async () => {
+    using stranger = Bun.serve({
+      port: 0,
+      fetch: () => Response.json({ slug: "unauthorized", detail: "no" }, { status: 401 }),
+    });
+    const url = `http://127.0.0.1:${stranger.port}`;
+    const ask = () => run("lookup", "x", "--project", "handbook", "--url", url);
+    expect((await ask()).status).toBe(1);
+    const keys = async () => (await api.sql`SELECT FROM api_keys`).length;
+    const before = await keys();
+    const again = await ask();
+    expect(again.stderr).toContain("refuses a key of this database");
+    expect(await keys()).toBe(before);
   });
 
   test("say what the best score is when nothing reaches the threshold, and refuse another embedder", async () => {
@@ -160,16 +204,15 @@ describe("an import of Markdown", () => {
   test("ends with a key and requests that work as they are printed", async () => {
     const result = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
     expect(result.status, result.stderr).toBe(0);
-    const key = /Its API key, shown only once: (\S+)/.exec(result.stderr)?.[1] as string;
+    const key = /shown only once: (\S+)/.exec(result.stderr)?.[1] as string;
     const curl = /^ {2}(curl .*)$/m.exec(result.stderr)?.[1]?.replace("your words", "releases");
     const ask = async () =>
       JSON.parse(await Bun.spawn(["sh", "-c", curl as string]).stdout.text()).data;
     while ((await ask()).length === 0) await Bun.sleep(20);
     const command = /^ {2}\.\/tessera (.*)$/m.exec(result.stderr)?.[1] as string;
     expect(command).toBe('lookup "your words" --project own');
-    const caller = { userId: "", headers: { "x-api-key": key } };
-    expect((await api.get("/projects/own", caller)).status).toBe(200);
-    expect((await api.get("/projects/handbook", caller)).status).toBe(404);
+    expect((await api.get("/projects/own", caller(key))).status).toBe(200);
+    expect((await api.get("/projects/handbook", caller(key))).status).toBe(404);
     const again = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
     expect(again.stderr).toBe("");
   });
@@ -192,7 +235,7 @@ describe("an import of Markdown", () => {
       ...["keys", "create", "--user", "someone@example.com", "--name", "laptop"],
       ...["--project", "handbook"],
     );
-    const caller = { userId: "", headers: { "x-api-key": created.stdout.trim() } };
-    expect((await api.get("/projects/handbook", caller)).status).toBe(200);
+    const key = created.stdout.trim();
+    expect((await api.get("/projects/handbook", caller(key))).status).toBe(200);
   });
 });

@@ -51,11 +51,6 @@ export async function ownerOfFirstKey(sql: Queryable): Promise<string | undefine
   return first?.email;
 }
 
-/** Deletes a key that was made for a moment. */
-export async function deleteKey(sql: Queryable, id: string): Promise<void> {
-  await sql`DELETE FROM api_keys WHERE id = ${id}`;
-}
-
 /** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
 export async function revokeKey(sql: Sql, id: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {

@@ -51,6 +51,7 @@ export class RequestFailure extends Error {
 /** An OpenAI-compatible endpoint. */
 export class Endpoint {
   readonly #url: string;
+  #hasAnswered = false;
   /** Base64 is about a quarter of the size of numbers as text. Some endpoints do not support it. */
   #encoding: "base64" | "float" = "base64";
   #asksForDimension: boolean;
@@ -61,6 +62,11 @@ export class Endpoint {
     this.#dimension = options.dimension;
     this.#asksForDimension = options.asksForDimension && options.dimension !== undefined;
     this.#url = embeddingsUrl(options.url);
+  }
+
+  /** True once a request got any answer. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   /** Embeds texts with one request. Throws a RequestFailure or an EmbeddingError. */
@@ -124,6 +130,7 @@ export class Endpoint {
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
+      this.#hasAnswered = true;
       text = await boundedText(response, inputs.length * EMBED_RESPONSE_INPUT_BYTES);
     } catch (error) {
       throw new RequestFailure((error as Error).message, null);

@@ -22,21 +22,25 @@ interface RemoteOptions {
   readonly timeoutMs?: number;
 }
 
-/** An embedder that uses an OpenAI-compatible endpoint. Its methods throw an EmbeddingError. */
+/**
+ * An embedder that uses an OpenAI-compatible endpoint. Its methods throw an EmbeddingError. An endpoint that
+ * has never answered is most likely not there, so it is not asked again.
+ */
 export function remoteEmbedder(options: RemoteOptions): Embedder {
   const { retryBaseMs = EMBED_RETRY_BASE_MS } = options;
   const endpoint = new Endpoint({ ...options, asksForDimension: true });
+  const embed = (inputs: readonly string[]) => embedWithRetries(endpoint, inputs, retryBaseMs);
   return {
     name: `${options.model}:${options.dimension ?? "all"}`,
     async embedPassages(passages) {
       const vectors: Float32Array[] = [];
       for (const inputs of batches(passages.map(textOf))) {
-        vectors.push(...(await embedWithRetries(endpoint, inputs, retryBaseMs)));
+        vectors.push(...(await embed(inputs)));
       }
       return vectors;
     },
     async embedQuery(text) {
-      return (await embedWithRetries(endpoint, [text], retryBaseMs))[0] as Float32Array;
+      return (await embed([text]))[0] as Float32Array;
     },
   };
 }
@@ -80,6 +84,7 @@ async function embedWithRetries(
         minTimeout: 0,
         async shouldRetry({ error }) {
           if (!(error instanceof RequestFailure && error.isRetryable)) return false;
+          if (!endpoint.hasAnswered) return false;
           const backoff = retryBaseMs * 2 ** (attempts - 1) * (1 + Math.random());
           await Bun.sleep(Math.min(error.retryAfterMs ?? backoff, EMBED_RETRY_MAX_MS));
           return true;

@@ -1,0 +1,81 @@
+import type { Io } from "./io.ts";
+import { notice } from "./output.ts";
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+/** The status of a program that SIGPIPE ends. */
+export const READER_GONE_STATUS = 141;
+/** Shows the cursor and enables line wrapping, which a progress bar may have disabled. */
+const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\r\x1b[K";
+
+/** What a command holds open. */
+const closers = new Set<() => Promise<void>>();
+
+/** Closes what the command holds open, because it is going to end early. */
+export async function closeAll(): Promise<void> {
+  for (const close of closers) await close().catch(() => {});
+}
+
+/** What the command says about its work when it is interrupted now. */
+let kept: (() => string) | undefined;
+
+/** Runs work that may take long. Who interrupts it is told what is kept of it, and how to go on. */
+export async function interruptible<T>(keeps: () => string, work: () => Promise<T>): Promise<T> {
+  kept = keeps;
+  try {
+    return await work();
+  } finally {
+    kept = undefined;
+  }
+}
+
+/**
+ * Closes something before an interrupted command exits. Returns a function that removes the signal
+ * handlers again.
+ */
+export function onInterruption(io: Io, close: () => Promise<void>): () => void {
+  closers.add(close);
+  const removers = Object.entries(SIGNALS).map(([signal, status]) => {
+    const exit = async () => {
+      if (io.stderr.isTTY) io.stderr.write(RESTORE_TERMINAL);
+      notice(io, kept === undefined ? "interrupted" : `interrupted: ${kept()}`);
+      await closeAll();
+      process.exit(status);
+    };
+    process.once(signal, exit);
+    return () => process.removeListener(signal, exit);
+  });
+  return () => {
+    closers.delete(close);
+    for (const remove of removers) remove();
+  };
+}
+
+/** Knows whether what a command writes still reaches somebody. */
+export class OutputWatch {
+  /** Why the output can no longer be written; its code is `EPIPE` if the reader has gone. */
+  failure: NodeJS.ErrnoException | undefined;
+  /** Resolves when it can no longer be written. */
+  readonly failed: Promise<void>;
+
+  constructor(private readonly io: Io) {
+    this.failed = new Promise((resolve) => {
+      // The listeners stay, because a stream without one throws its errors.
+      for (const stream of [io.stdout, io.stderr]) {
+        stream.on("error", (error) => {
+          this.failure ??= error;
+          resolve();
+        });
+      }
+    });
+  }
+
+  /** Waits until everything is written, or cannot be. */
+  async settle(): Promise<void> {
+    for (const stream of [this.io.stdout, this.io.stderr]) {
+      if (stream.writableEnded || stream.destroyed) continue;
+      await new Promise((resolve) => stream.write("", resolve));
+    }
+    // A stream tells its listeners of an error after the one who has written.
+    await Bun.sleep(0);
+  }
+}

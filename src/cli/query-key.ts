@@ -1,0 +1,100 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { issueApiKey } from "../api/api-keys/issue.ts";
+import { listKeys } from "../api/api-keys/manage.ts";
+import { readMembers } from "../api/members/queries.ts";
+import { parseKey } from "../auth/key-format.ts";
+import type { Permission } from "../auth/principal.ts";
+import type { Sql } from "../db/client.ts";
+import { CommandError } from "./command-error.ts";
+import { withDatabase } from "./database.ts";
+import { findProject } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
+
+/** Keys that commands have made for themselves, in the data directory. */
+const FILE = "command-keys.json";
+/** Only the owner of the data directory reads it, who can read the database in it as well. */
+const FILE_MODE = 0o600;
+const KEY_DAYS = 30;
+const MS_PER_DAY = 86_400_000;
+const SCOPES: readonly Permission[] = ["search.query", "knowledge.lookup"];
+
+interface KeptKey {
+  readonly key: string;
+  readonly expiresAt: string;
+}
+
+/** A project at the address of a service: a key that was sent to one address is not sent to another. */
+interface Place {
+  readonly address: string;
+  /** A slug or an id. */
+  readonly project: string;
+}
+
+const nameOf = ({ address, project }: Place) => `${address}/projects/${project}`;
+
+function readKeys(file: string): Record<string, KeptKey> {
+  try {
+    const kept = Object.entries(JSON.parse(readFileSync(file, "utf8")) as Record<string, KeptKey>);
+    const now = new Date().toISOString();
+    return Object.fromEntries(kept.filter(([, { expiresAt }]) => expiresAt > now));
+  } catch {
+    return {};
+  }
+}
+
+/** A key that an earlier command has kept, unless it is over. */
+export function keptKey(io: Io, place: Place): string | undefined {
+  return readKeys(join(configOf(io).dataDir, FILE))[nameOf(place)]?.key;
+}
+
+/**
+ * Makes a key that searches the project, and nothing else, as one of its members. It is kept for further
+ * commands, so that a search leaves no trace in the audit log but the first of a month. Throws a CommandError.
+ *
+ * @param refused the kept key, if the service has refused it
+ */
+export async function makeKey(io: Io, place: Place, refused?: string): Promise<string> {
+  const expiresAt = new Date(Date.now() + KEY_DAYS * MS_PER_DAY);
+  const key = await withDatabase(io, async (sql) => {
+    if (refused !== undefined) await requireRefusal(sql, place, refused);
+    return await issueFor(sql, place.project, expiresAt);
+  });
+  const { dataDir } = configOf(io);
+  const file = join(dataDir, FILE);
+  const keys = { ...readKeys(file), [nameOf(place)]: { key, expiresAt: expiresAt.toISOString() } };
+  // Two commands may write at once; readers find a whole file.
+  const partial = `${file}.${process.pid}`;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(partial, `${JSON.stringify(keys)}\n`, { mode: FILE_MODE });
+    renameSync(partial, file);
+  } catch (error) {
+    throw new CommandError(
+      `the key of this command cannot be kept in ${dataDir} (${(error as Error).message}): use --key or TESSERA_API_KEY`,
+    );
+  }
+  return key;
+}
+
+/** Throws a CommandError if the key is valid here: the service must have another database, which no key helps. */
+async function requireRefusal(sql: Sql, { address, project }: Place, key: string): Promise<void> {
+  const { id } = await findProject(sql, project);
+  const reference = parseKey(key)?.keyPrefix;
+  const [valid] = await listKeys(sql, { reference, projectId: id });
+  if (valid === undefined) return;
+  const members = await readMembers(sql, id);
+  if (!members.some((member) => (member.email ?? member.id) === valid.user)) return;
+  throw new CommandError(
+    `the service at ${address} refuses a key of this database: give this command the same DATABASE_URL, or use --key`,
+  );
+}
+
+async function issueFor(sql: Sql, reference: string, expiresAt: Date): Promise<string> {
+  const { id: projectId, slug } = await findProject(sql, reference);
+  const members = await readMembers(sql, projectId);
+  const email = members.find((member) => member.email !== null)?.email;
+  if (!email) throw new CommandError(`${slug} has no member with an address: use --key`);
+  const name = "tessera search";
+  return (await issueApiKey(sql, { email, name, projectId, scopes: SCOPES, expiresAt })).key;
+}
