@@ -1,6 +1,6 @@
 /** What a new user needs for a first request to the demo project. */
 export interface Demo {
-  /** An API key for the demo project alone. */
+  /** An API key of the owner of the demo project. */
   readonly key: string;
   readonly expiresAt: Date;
   /** Path of a file with the body of a search. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { issueApiKey } from "../api/api-keys/issue.ts";
+import { FIRST_OWNER } from "../auth/users.ts";
 import { HASHING } from "../config/embedders.ts";
 import type { Sql } from "../db/client.ts";
 import { hashingEmbedder } from "../import/embedders/embedder.ts";
@@ -16,18 +17,17 @@ import type { Log } from "../observability/log.ts";
 import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
-/** The API key of the demo project expires after this time. */
-const DEMO_KEY_DAYS = 30;
+/** The first key expires after this time. */
+const FIRST_KEY_DAYS = 30;
 
 const MS_PER_DAY = 86_400_000;
-const USER = "demo@localhost";
 const QUERY_LIMIT = 3;
 const QUERY_FILE = "demo-query.json";
 const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
 
 /**
- * Creates the demo project in one transaction: a user, a project with two environments and a release, and
- * an API key. Returns undefined if the project cannot be created.
+ * Creates the demo project in one transaction: a user, a project with two environments and a release. Then
+ * the user gets an API key. Returns undefined if the project cannot be created.
  */
 export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<Demo | undefined> {
   const hashing = projectEmbedders([]).get(HASHING) as ProjectEmbedder;
@@ -41,7 +41,7 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
       newEmbedder: HASHING,
       project: PROJECT,
       environments: ["production", "staging"],
-      owner: USER,
+      owner: FIRST_OWNER,
       strict: true,
       furtherRecords: [
         {
@@ -68,12 +68,13 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
   return { ...(await issueKey(sql)), queryFile: await writeQuery(dataDir) };
 }
 
-/** The key is printed and stays in logs, so it reaches the demo project only, and not for long. */
+/**
+ * The key of the owner, who also owns what the command line imports: it reaches these projects and creates
+ * others. It is printed and stays in logs, so it ends soon.
+ */
 async function issueKey(sql: Sql): Promise<Pick<Demo, "key" | "expiresAt">> {
-  const [project] = await sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = ${PROJECT}`;
-  if (project === undefined) throw new Error("the demo project was not stored");
-  const expiresAt = new Date(Date.now() + DEMO_KEY_DAYS * MS_PER_DAY);
-  const request = { email: USER, name: "demo", projectId: project.id, expiresAt };
+  const expiresAt = new Date(Date.now() + FIRST_KEY_DAYS * MS_PER_DAY);
+  const request = { email: FIRST_OWNER, name: "first key", expiresAt };
   return { key: (await issueApiKey(sql, request)).key, expiresAt };
 }
 

@@ -32,7 +32,7 @@ A demo project was created, with the environments production and staging and the
   API:            ${baseUrl}
   documentation:  ${baseUrl}/docs
   API key:        ${key}   (shown only once)
-                  for this project only, valid until ${expiresAt.toISOString().slice(0, 10)}
+                  for your projects: it searches, changes and creates them, until ${expiresAt.toISOString().slice(0, 10)}
 
 Search it for "${QUERY}":
 

@@ -19,7 +19,7 @@ async function hitsOf(line: string): Promise<{ score: number }[]> {
 }
 
 describe("the first start with an empty embedded database", () => {
-  test("prints once a key and a curl command that finds something; commands work while it runs", async () => {
+  test("prints once a key of the owner, who creates projects and sees those that are imported, and a curl command that finds something", async () => {
     // A shell would split this name if it were not quoted.
     const env = { DEMO: "auto", DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
     const server = await startServer({ env });
@@ -34,14 +34,19 @@ describe("the first start with an empty embedded database", () => {
     const authorized = { headers: { "x-api-key": key } };
     const release = await fetch(`${server.url}/projects/demo/chunks?limit=1`, authorized);
     expect(release.status).toBe(200);
-    expect(server.logs()).toMatch(/for this project only, valid until \d{4}-\d\d-\d\d/);
-    const other = { record: "project", slug: "other", name: "Other", owner: "demo@localhost" };
-    const added = await runCommand(["import", "-"], { env, stdin: JSON.stringify(other) });
-    expect(added.status).toBe(0);
-    const elsewhere = await fetch(`${server.url}/projects/other/chunks?limit=1`, authorized);
-    expect(elsewhere.status).toBe(404);
-    const command = await runCommand(["index", "status"], { env });
-    expect(command.status).toBe(0);
+    expect(server.logs()).toMatch(/for your projects: .*, until \d{4}-\d\d-\d\d/);
+    const folder = ["--markdown", "fixtures/docs/concepts", "--project", "imported"];
+    const added = await runCommand(["import", ...folder], { env });
+    expect(added.status, added.stderr).toBe(0);
+    const created = await fetch(`${server.url}/projects`, {
+      method: "POST",
+      headers: { ...authorized.headers, "content-type": "application/json" },
+      body: JSON.stringify({ name: "Created", slug: "created" }),
+    });
+    expect(created.status).toBe(201);
+    const projects = await fetch(`${server.url}/projects`, authorized);
+    const { data } = (await projects.json()) as { data: { slug: string }[] };
+    expect(data.map(({ slug }) => slug)).toEqual(["created", "demo", "imported"]);
     server.kill("SIGTERM");
     expect(await server.exited).toBe(0);
 
@@ -52,9 +57,8 @@ describe("the first start with an empty embedded database", () => {
     again.kill("SIGTERM");
     expect(await again.exited).toBe(0);
 
-    const alone = await runCommand(["keys", "create", "--user", "demo@localhost", "--name", "x"], {
-      env,
-    });
+    const create = ["keys", "create", "--user", "owner@localhost", "--name", "x"];
+    const alone = await runCommand(create, { env });
     expect(alone.status).toBe(0);
     expect(alone.stdout).toMatch(KEY);
   });

@@ -6,7 +6,7 @@ import { api, browser, DESKTOP, key, owner, PHONE, signedIn, visit } from "./wor
 
 needs("chromium");
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const watched = await openPage(browser, api.url, DESKTOP);
 const { page, faults } = watched;
@@ -65,6 +65,52 @@ describe("projects and keys in the console", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await revoke.waitFor({ state: "detached" });
     expect(await statusOf()).toBe(401);
+  });
+});
+
+describe("a credential with fewer rights in the console", () => {
+  test("sees why it cannot do something instead of the action, before it tries", async () => {
+    const project = (await api.get("/projects/shipyard", owner)).body;
+    const bound = await api.key(owner, { project });
+    const reading = await api.key(owner, {
+      scopes: ["projects.read", "files.read", "api_keys.read"],
+    });
+    const guest = await api.user();
+    await api.send("PUT", `/projects/shipyard/members/${guest.userId}`, {
+      as: owner,
+      body: JSON.stringify({ role: "member" }),
+      headers: { "content-type": "application/json" },
+    });
+    const guests = await api.key(guest);
+    const lacks = (permission: string) => `This key lacks the permission ${permission}.`;
+    const roleOf = (needed: string) => `You are member of this project, and this needs ${needed}.`;
+    const refusals = [
+      [bound.key, "#/projects", "New project", "This key reaches one project only."],
+      [reading.key, "#/projects", "New project", lacks("projects.create")],
+      [reading.key, "#/keys", "Create key", lacks("api_keys.create")],
+      [reading.key, "#/projects/shipyard/files", "Upload files", lacks("files.write")],
+      [guests.key, "#/projects/shipyard/files", "Upload files", roleOf("editor")],
+      [guests.key, "#/projects/shipyard/releases", "Create release", roleOf("editor")],
+      [guests.key, "#/projects/shipyard/releases", "Add environment", roleOf("editor")],
+      [guests.key, "#/projects/shipyard/members", "Add member", roleOf("owner")],
+      [guests.key, "#/projects/shipyard/settings", "Save", roleOf("owner")],
+      [guests.key, "#/projects/shipyard/settings", "Delete project", roleOf("owner")],
+    ] as const;
+    for (const credential of new Set(refusals.map(([credential]) => credential))) {
+      const tab = await signedIn("#/none", DESKTOP, credential);
+      for (const [, address, action, reason] of refusals.filter(([own]) => own === credential)) {
+        await visit(tab, address);
+        await tab.page.getByText(reason).first().waitFor();
+        const button = tab.page.getByRole("button", { name: action, exact: true });
+        expect(await button.count(), `${address} ${action}`).toBe(0);
+      }
+      await tab.page.close();
+    }
+    // The same actions are there for the owner.
+    for (const [, address, action] of refusals) {
+      await visit(watched, address);
+      await page.getByRole("button", { name: action, exact: true }).waitFor();
+    }
   });
 });
 

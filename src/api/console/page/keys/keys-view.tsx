@@ -3,6 +3,7 @@ import { call, listAll, type Schemas } from "../base/api.ts";
 import { ago, dateTime } from "../base/format.ts";
 import { type Project, useProjects } from "../base/projects.ts";
 import { useResource } from "../base/resource.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Button, CopyButton } from "../parts/button.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Page, Panel } from "../parts/page.tsx";
@@ -37,7 +38,9 @@ export function KeysView() {
   return (
     <Page title="API keys" lead="Keys act for you, with all of your permissions or with some.">
       <Panel title="Create a key">
-        <CreateKey projects={projects.value ?? []} onCreated={onCreated} />
+        <Allowed permission="api_keys.create">
+          <CreateKey projects={projects.value ?? []} onCreated={onCreated} />
+        </Allowed>
         {created !== undefined && <Secret text={created} />}
       </Panel>
       <Panel title="Keys">

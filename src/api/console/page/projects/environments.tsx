@@ -2,6 +2,8 @@ import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
 import { call, projectPath, type Schemas } from "../base/api.ts";
 import { number } from "../base/format.ts";
+import { useRefusal } from "../base/rights.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
 import { Failure } from "../parts/states.tsx";
@@ -27,6 +29,8 @@ export function Environments(props: EnvironmentsProps) {
     await call(path, { method: "PATCH", json });
     onChanged();
   });
+  const need = { permission: "releases.write", project, atLeast: "editor" } as const;
+  const mayActivate = useRefusal(need) === null;
   const options = [
     { value: "", label: WORKING_SET },
     ...releases.map(({ name }) => ({ value: name, label: name, group: "Releases" })),
@@ -55,7 +59,7 @@ export function Environments(props: EnvironmentsProps) {
                 labelHidden
                 value={active ?? ""}
                 options={options}
-                disabled={activate.running}
+                disabled={activate.running || !mayActivate}
                 onChange={(release) => activate.run(name, release)}
               />
             ),
@@ -63,7 +67,9 @@ export function Environments(props: EnvironmentsProps) {
         ]}
       />
       {activate.error !== undefined && <Failure error={activate.error} />}
-      <AddEnvironment project={project} onAdded={onChanged} />
+      <Allowed permission="projects.import" project={project} atLeast="editor">
+        <AddEnvironment project={project} onAdded={onChanged} />
+      </Allowed>
     </Panel>
   );
 }

@@ -3,6 +3,7 @@ import { call, projectPath } from "../base/api.ts";
 import { counted } from "../base/format.ts";
 import { defaultPlace, parsePlace, placeOptions } from "../base/places.ts";
 import { useResource } from "../base/resource.ts";
+import { useRefusal } from "../base/rights.ts";
 import { changeParams } from "../base/router.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Select, TextField } from "../parts/form.tsx";
@@ -35,7 +36,8 @@ export function FilesView({ project, params }: ProjectProps) {
     await call(projectPath(slug, "files", path), { method: "DELETE", query });
     files.reload();
   };
-  const isWritable = kind === "environment";
+  const refusal = useRefusal({ permission: "files.write", project: slug, atLeast: "editor" });
+  const isWritable = kind === "environment" && refusal === null;
   const tree = (
     <Loaded of={files}>
       {({ found, all }) => (
@@ -70,6 +72,7 @@ export function FilesView({ project, params }: ProjectProps) {
         />
         <PathSearch words={words} />
       </div>
+      {kind === "environment" && refusal && <p class="muted small">{refusal}</p>}
       {isWritable ? (
         <UploadZone
           environment={name}

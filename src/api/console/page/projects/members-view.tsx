@@ -3,6 +3,8 @@ import { useAction } from "../base/action.ts";
 import { call, listAll, projectPath, type Schemas } from "../base/api.ts";
 import { dateTime } from "../base/format.ts";
 import { useResource } from "../base/resource.ts";
+import { useRefusal } from "../base/rights.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
@@ -29,6 +31,8 @@ export function MembersView({ project: { slug } }: ProjectProps) {
     const query = { limit: 100 };
     return listAll<Member>(projectPath(slug, "members"), { query, signal, most: MEMBERS_MAX });
   });
+  const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;
+  const mayChange = useRefusal(need) === null;
   const [removed, setRemoved] = useState<Member | undefined>(undefined);
   const change = useAction(async (user: string, role: string) => {
     await call(projectPath(slug, "members", user), { method: "PUT", json: { role } });
@@ -55,29 +59,32 @@ export function MembersView({ project: { slug } }: ProjectProps) {
                 value: (member) => (
                   <RoleSelect
                     member={member}
-                    disabled={change.running}
+                    disabled={change.running || !mayChange}
                     onChange={(role) => change.run(member.id, role)}
                   />
                 ),
               },
               {
                 name: "",
-                value: (member) => (
-                  <Button
-                    kind="quiet"
-                    label={`Remove ${called(member)}`}
-                    onClick={() => setRemoved(member)}
-                  >
-                    Remove
-                  </Button>
-                ),
+                value: (member) =>
+                  mayChange && (
+                    <Button
+                      kind="quiet"
+                      label={`Remove ${called(member)}`}
+                      onClick={() => setRemoved(member)}
+                    >
+                      Remove
+                    </Button>
+                  ),
               },
             ]}
           />
         )}
       </Loaded>
       {change.error !== undefined && <Failure error={change.error} />}
-      <AddMember slug={slug} onAdded={members.reload} />
+      <Allowed {...need}>
+        <AddMember slug={slug} onAdded={members.reload} />
+      </Allowed>
       {removed !== undefined && (
         <Confirm
           title={`Remove ${called(removed)}`}

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { counted } from "../base/format.ts";
 import { type Project, useProjects } from "../base/projects.ts";
 import { hrefOf, type Route } from "../base/router.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -25,9 +26,11 @@ function ProjectList() {
     <Page
       title="Projects"
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-          New project
-        </Button>
+        <Allowed permission="projects.create" beyond>
+          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+            New project
+          </Button>
+        </Allowed>
       }
     >
       {creating && <CreateProject onClose={() => setCreating(false)} />}

@@ -5,6 +5,7 @@ import { dateTime, number } from "../base/format.ts";
 import { defaultEnvironment } from "../base/places.ts";
 import { useResource } from "../base/resource.ts";
 import { changeParams } from "../base/router.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
@@ -102,7 +103,9 @@ function Releases({ project, releases, onChanged }: ReleasesProps) {
           },
         ]}
       />
-      <CreateRelease project={project} onCreated={onChanged} />
+      <Allowed permission="releases.write" project={project.slug} atLeast="editor">
+        <CreateRelease project={project} onCreated={onChanged} />
+      </Allowed>
     </Panel>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
 import { call, projectPath } from "../base/api.ts";
 import { hrefOf, navigate } from "../base/router.ts";
+import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Form, TextField } from "../parts/form.tsx";
@@ -11,6 +12,7 @@ import type { ProjectProps } from "./project-props.ts";
 /** What a project is called, what embeds it, and its end. */
 export function SettingsView({ project, reload }: ProjectProps) {
   const { slug } = project;
+  const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;
   const [name, setName] = useState(project.name);
   const [description, setDescription] = useState(project.description ?? "");
   const [embedder, setEmbedder] = useState(project.embedder ?? "");
@@ -31,26 +33,30 @@ export function SettingsView({ project, reload }: ProjectProps) {
   return (
     <>
       <Panel title="Settings">
-        <Form action={save} submit="Save">
-          <TextField label="Name" required value={name} onInput={setName} />
-          <TextField label="Description" value={description} onInput={setDescription} />
-          <TextField
-            label="Embedder"
-            hint="Can be changed while the project has no chunks."
-            value={embedder}
-            onInput={setEmbedder}
-          />
-        </Form>
+        <Allowed {...need}>
+          <Form action={save} submit="Save">
+            <TextField label="Name" required value={name} onInput={setName} />
+            <TextField label="Description" value={description} onInput={setDescription} />
+            <TextField
+              label="Embedder"
+              hint="Can be changed while the project has no chunks."
+              value={embedder}
+              onInput={setEmbedder}
+            />
+          </Form>
+        </Allowed>
       </Panel>
       <Panel
         title="Delete the project"
         lead="Its files, releases, keys and members' access are gone for good."
       >
-        <div class="actions">
-          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
-            Delete project
-          </Button>
-        </div>
+        <Allowed {...need}>
+          <div class="actions">
+            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+              Delete project
+            </Button>
+          </div>
+        </Allowed>
         {deleting && (
           <Confirm
             title={`Delete ${project.name}`}

@@ -1,0 +1,88 @@
+import { listAll, ProblemError, projectPath, type Schemas } from "./api.ts";
+import { useResource } from "./resource.ts";
+import { session } from "./session.ts";
+
+type Role = "owner" | "editor";
+
+/** What an action needs of the credential. */
+export interface Need {
+  readonly permission: string;
+  /** True for what reaches beyond a project, which a key of one project cannot do. */
+  readonly beyond?: boolean;
+  /** The slug of the project that it changes, and the least role in it. */
+  readonly project?: string;
+  readonly atLeast?: Role;
+}
+
+/** What the credential of the tab is known to be. */
+interface Rights {
+  readonly userId: string | undefined;
+  /** True if it reaches one project only. */
+  readonly isBound: boolean;
+  /** Undefined for all permissions. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+const LISTED_MAX = 1_000;
+const PAGE_LIMIT = 100;
+const FORBIDDEN = 403;
+
+/** The list, or nothing of it if the credential may not read it: the service still refuses what it must. */
+async function listIfAllowed<T>(path: string): Promise<readonly T[]> {
+  try {
+    return await listAll<T>(path, { query: { limit: PAGE_LIMIT }, most: LISTED_MAX });
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === FORBIDDEN) return [];
+    throw error;
+  }
+}
+
+/** The user whom a JWT names. */
+function subjectOf(token: string): string | undefined {
+  try {
+    const payload = (token.split(".")[1] ?? "").replace(/-/g, "+").replace(/_/g, "/");
+    return JSON.parse(atob(payload)).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An API key is found among those of its user; a JWT holds all permissions. */
+async function readRights(credential: string): Promise<Rights> {
+  const everything = { userId: undefined, isBound: false, scopes: undefined };
+  const prefix = /^tsr_[^_]+/.exec(credential)?.[0];
+  if (prefix === undefined) return { ...everything, userId: subjectOf(credential) };
+  const keys = await listIfAllowed<Schemas["ApiKey"]>("api-keys");
+  const own = keys.find((key) => key.key_prefix === prefix);
+  if (own === undefined) return everything;
+  const { user_id: userId, project_id: project, scopes } = own;
+  return { userId, isBound: project !== null, scopes: scopes.length > 0 ? scopes : undefined };
+}
+
+let known: { readonly credential: string; readonly rights: Promise<Rights> } | undefined;
+
+function rightsOf(credential: string): Promise<Rights> {
+  if (known?.credential !== credential) known = { credential, rights: readRights(credential) };
+  return known.rights;
+}
+
+/** Why the credential cannot do this; null if it can, or if that is not known. */
+async function refusalOf({ permission, beyond, project, atLeast }: Need): Promise<string | null> {
+  const { userId, isBound, scopes } = await rightsOf(session.credential ?? "");
+  if (scopes !== undefined && !scopes.includes(permission)) {
+    return `This key lacks the permission ${permission}.`;
+  }
+  if (beyond === true && isBound) return "This key reaches one project only.";
+  if (project === undefined || userId === undefined) return null;
+  const members = await listIfAllowed<Schemas["ProjectMember"]>(projectPath(project, "members"));
+  const own = members.find(({ id }) => id === userId)?.role;
+  const suffices = own === undefined || own === "owner" || own === atLeast;
+  return suffices ? null : `You are ${own} of this project, and this needs ${atLeast}.`;
+}
+
+/** Why the credential cannot do this; null if it can; undefined while that is being found out. */
+export function useRefusal(need: Need): string | null | undefined {
+  const key = `refusal:${JSON.stringify(need)}`;
+  // A failure to find out is no refusal: the service answers for itself.
+  return useResource(key, () => refusalOf(need).catch(() => null)).value;
+}
