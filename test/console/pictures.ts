@@ -37,7 +37,8 @@ function nameOf(view: string, { scheme, screen }: Variant): string {
 /** The pictures that are kept but belong to none of the views, and those of the views that are missing. */
 export function strayPictures(views: readonly string[]): string[] {
   const wanted = new Set(views.flatMap((view) => VARIANTS.map((of) => nameOf(view, of))));
-  return [...wanted.symmetricDifference(new Set(readdirSync(FOLDER)))].sort();
+  const kept = readdirSync(FOLDER).filter((name) => name.endsWith(".png"));
+  return [...wanted.symmetricDifference(new Set(kept))].sort();
 }
 
 function pixelsOf(picture: string | Uint8Array) {
