@@ -107,10 +107,12 @@ describe("a credential with fewer rights in the console", () => {
       await tab.page.close();
     }
     // The same actions are there for the owner.
+    const tab = await signedIn("#/none");
     for (const [, address, action] of refusals) {
-      await visit(watched, address);
-      await page.getByRole("button", { name: action, exact: true }).waitFor();
+      await visit(tab, address);
+      await tab.page.getByRole("button", { name: action, exact: true }).first().waitFor();
     }
+    await tab.page.close();
   });
 });
 
