@@ -82,13 +82,13 @@ describe("a credential with fewer rights in the console", () => {
       headers: { "content-type": "application/json" },
     });
     const guests = await api.key(guest);
-    const lacks = (permission: string) => `This key lacks the permission ${permission}.`;
+    const without = (permission: string) => `This key lacks the permission ${permission}.`;
     const roleOf = (needed: string) => `You are member of this project, and this needs ${needed}.`;
     const refusals = [
       [bound.key, "#/projects", "New project", "This key reaches one project only."],
-      [reading.key, "#/projects", "New project", lacks("projects.create")],
-      [reading.key, "#/keys", "Create key", lacks("api_keys.create")],
-      [reading.key, "#/projects/shipyard/files", "Upload files", lacks("files.write")],
+      [reading.key, "#/projects", "New project", without("projects.create")],
+      [reading.key, "#/keys", "Create key", without("api_keys.create")],
+      [reading.key, "#/projects/shipyard/files", "Upload files", without("files.write")],
       [guests.key, "#/projects/shipyard/files", "Upload files", roleOf("editor")],
       [guests.key, "#/projects/shipyard/releases", "Create release", roleOf("editor")],
       [guests.key, "#/projects/shipyard/releases", "Add environment", roleOf("editor")],
