@@ -19,7 +19,7 @@ export const DISK_FORMATS = {
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 2,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
-  versionFields: 2,
+  versionFields: 3,
   /** The manifest of a snapshot's copy in a shared folder or bucket (src/engine/indexing/copies). */
   snapshotCopy: 1,
 } as const;

@@ -5,6 +5,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
+import { writtenColumn } from "../../db/written-json.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -117,7 +118,8 @@ async function activate(
       await noteChange(tx, "environment.activated", projectId, { environment, release });
     }
     const [row] = await tx<EnvironmentSummary[]>`
-      SELECT id, name, protected, domains, environment_variables, active_release_id, server_hostname
+      SELECT id, name, protected, domains, ${tx.unsafe(writtenColumn("environment_variables"))},
+        active_release_id, server_hostname
       FROM environments WHERE id = ${id}`;
     return omitNulls(row as EnvironmentSummary);
   });

@@ -1,5 +1,6 @@
 import type { Log } from "../../observability/log.ts";
 import { Problem } from "../../problem/problem.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 import {
   INDEX_REPORT_INTERVAL_MS,
   INDEX_RESTART_DELAY_MS,
@@ -147,7 +148,7 @@ export class Indexer {
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
       const fields = await this.#thread.run({ type: "fields", projectId, scopeId });
-      return Array.isArray(fields) ? (fields as FieldSummary[]) : undefined;
+      return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
     });
   }
 

@@ -1,10 +1,12 @@
 import pLimit from "p-limit";
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
+import { writtenJson } from "../../db/written-json.ts";
 import { readFrontmatterValues } from "../../markdown/index.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { evaluateInTurns } from "../../shared/filter/turns.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
 import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../indexing/versions/version-index.ts";
@@ -34,7 +36,7 @@ async function chunksIn(
   rows: StoredChunk[],
 ): Promise<StoredChunk[]> {
   if (filter === undefined) return rows;
-  const { matches } = compileFilter(JSON.parse(filter.json) as Record<string, unknown>);
+  const { matches } = compileFilter(parseJson(filter.json) as Record<string, unknown>);
   const frontmatters = new Map<string, Readonly<Record<string, unknown>>>();
   const matching: StoredChunk[] = [];
   function* evaluation(): Steps<void> {
@@ -42,7 +44,7 @@ async function chunksIn(
       const { file_version_id: id, file_path: path } = row;
       const frontmatter = frontmatters.get(id) ?? readFrontmatterValues(heads.get(id) ?? "");
       frontmatters.set(id, frontmatter);
-      const metadata = JSON.parse(row.metadata) as Record<string, unknown>;
+      const metadata = parseJson(row.metadata) as Record<string, unknown>;
       if (yield* matches({ path, frontmatter, metadata })) matching.push(row);
     }
   }
@@ -68,7 +70,7 @@ export async function readGivenVersions(
     WHERE v.id = ANY(${ids}::uuid[]) AND v.project_id = ${scope.projectId}`;
   const rows = await sql<StoredChunk[]>`
     SELECT id, file_version_id, file_id, file_path, index, content, start_offset, end_offset,
-      token_count, metadata::text AS metadata, dimension, embedding
+      token_count, ${sql.unsafe(writtenJson("metadata"))}::text AS metadata, dimension, embedding
     FROM chunks WHERE file_version_id = ANY(${ids}::uuid[]) AND project_id = ${scope.projectId}
     ORDER BY file_version_id, index`;
   const heads = new Map(versions.map((row) => [row.version_id, row.head]));

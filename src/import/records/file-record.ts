@@ -16,8 +16,10 @@ export interface FileChunk {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly tokenCount: number;
-  /** JSON with sorted keys. */
+  /** JSON with sorted keys, on which the fingerprint depends. */
   readonly metadata: string;
+  /** JSON with the keys as they are written; absent where they are sorted. */
+  readonly writtenMetadata?: string;
   readonly dimension: number | null;
   /** Base64 of little-endian float32. */
   readonly embedding: string | null;
@@ -115,6 +117,7 @@ function fileChunks(records: readonly ChunkRecord[], content: string | null): Fi
       endOffset,
       tokenCount: record.token_count ?? Math.ceil(record.content.length / IMPORT_CHARS_PER_TOKEN),
       metadata: sortedJson(record.metadata ?? {}),
+      writtenMetadata: JSON.stringify(record.metadata ?? {}),
       dimension: vector?.dimension ?? null,
       embedding: vector?.base64 ?? null,
     };

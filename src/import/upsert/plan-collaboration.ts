@@ -6,8 +6,7 @@ import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveById, resolveByKey, rowInTarget } from "./plan.ts";
 import { projectId, userId } from "./plan-identity.ts";
-
-const json = (value: unknown) => (value === undefined ? undefined : sortedJson(value));
+import { documentColumns } from "./statements.ts";
 
 export function planBranch(record: RecordOf<"branch">, plan: BatchPlan): void {
   const project = projectId(plan, record.project);
@@ -71,7 +70,7 @@ export function planConversation(record: RecordOf<"conversation">, plan: BatchPl
     project_id: project === "" ? undefined : project,
     created_by: isUuid(createdBy) ? createdBy.toLowerCase() : createdBy,
     message_count: record.message_count?.toString(),
-    metadata: json(record.metadata),
+    ...documentColumns({ metadata: record.metadata }),
   });
 }
 
@@ -97,8 +96,7 @@ export function planMessage(record: RecordOf<"message">, plan: BatchPlan): void 
     parent_id: parentId,
     seq: String(record.seq),
     parts: record.parts && JSON.stringify(record.parts),
-    token_usage: json(record.token_usage),
-    metadata: json(record.metadata),
+    ...documentColumns({ token_usage: record.token_usage, metadata: record.metadata }),
   });
   rows.put("import_conversations", conversation.id, true, { id: conversation.id });
 }
@@ -120,9 +118,11 @@ export function planInputRequest(record: RecordOf<"input_request">, plan: BatchP
     ...rest,
     id: request.id,
     conversation_id: conversation.id,
-    fields: json(rest.fields),
-    recommendations: json(rest.recommendations),
-    metadata: json(rest.metadata),
+    ...documentColumns({
+      fields: rest.fields,
+      recommendations: rest.recommendations,
+      metadata: rest.metadata,
+    }),
   });
   if (response === undefined) return;
   rows.put("input_responses", request.id, true, {

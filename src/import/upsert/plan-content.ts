@@ -5,13 +5,12 @@ import { derivedId, type IdOrigin, isIdAside } from "../../shared/uuid.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
-import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
 import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
-import { arrayLiteral } from "./statements.ts";
+import { arrayLiteral, documentColumns, documentTexts } from "./statements.ts";
 
 export function planEnvironment(
   record: RecordOf<"environment">,
@@ -31,7 +30,7 @@ export function planEnvironment(
     name: record.name,
     protected: record.protected?.toString(),
     domains: record.domains && arrayLiteral(record.domains),
-    environment_variables: record.environment_variables && sortedJson(record.environment_variables),
+    ...documentColumns({ environment_variables: record.environment_variables }),
     server_hostname: record.server_hostname,
   });
   if (record.active_release !== undefined) {
@@ -265,7 +264,7 @@ function addVersion(
       start_offset: String(chunk.startOffset),
       end_offset: String(chunk.endOffset),
       token_count: String(chunk.tokenCount),
-      metadata: chunk.metadata,
+      ...documentTexts("metadata", chunk.writtenMetadata ?? chunk.metadata),
       dimension: chunk.dimension === null ? null : String(chunk.dimension),
       embedder: chunk.embedding === null ? null : embedder,
       embedding: chunk.embedding,

@@ -3,10 +3,9 @@ import { abbreviate } from "../../shared/abbreviate.ts";
 import { isUuid } from "../../shared/formats.ts";
 import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
-import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
-import { arrayLiteral } from "./statements.ts";
+import { arrayLiteral, documentColumns } from "./statements.ts";
 
 /** The id of a user who is referred to by id or email. */
 export function userId({ lookups }: BatchPlan, reference: string, field: string): string {
@@ -106,7 +105,7 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
     name: record.name,
     description: record.description,
     features: record.features && arrayLiteral(record.features),
-    config: record.config && sortedJson(record.config),
+    ...documentColumns({ config: record.config }),
     is_claimed: record.is_claimed?.toString(),
     prompt_count: record.prompt_count?.toString(),
     provider: record.provider,

@@ -4,6 +4,8 @@ export interface Column {
   readonly type: string;
   /** SQL of the default for a new row whose record does not give the field; NULL if absent. */
   readonly fallback?: string;
+  /** The column with the same document as jsonb, of a column that has its text. */
+  readonly writes?: string;
   /** SQL that converts the text `u.<name>` to the column's type, if a cast is not enough. */
   readonly read?: string;
   /** True for counters and timestamps that never decrease: an update keeps the larger value. */
@@ -29,13 +31,20 @@ export interface Table {
   readonly onChange?: string;
 }
 
+/** The names of columns with the texts of documents end so. */
+const WRITTEN = "_written";
+
 function columns(definition: string): Column[] {
   return definition
     .trim()
     .split("\n")
     .map((line) => {
       const [name = "", type = "", ...fallback] = line.trim().split(/\s+/);
-      return { name, type, ...(fallback.length > 0 ? { fallback: fallback.join(" ") } : {}) };
+      return {
+        ...{ name, type },
+        ...(fallback.length > 0 ? { fallback: fallback.join(" ") } : {}),
+        ...(name.endsWith(WRITTEN) ? { writes: name.slice(0, -WRITTEN.length) } : {}),
+      };
     });
 }
 
@@ -65,6 +74,7 @@ export const TABLES: readonly Table[] = [
      description text
      features text[] '{}'
      config jsonb '{}'
+     config_written json
      is_claimed boolean true
      prompt_count integer 0
      provider text
@@ -109,6 +119,7 @@ export const TABLES: readonly Table[] = [
      protected boolean false
      domains text[] '{}'
      environment_variables jsonb '[]'
+     environment_variables_written json
      server_hostname text`,
   ),
   table(
@@ -142,6 +153,7 @@ export const TABLES: readonly Table[] = [
          end_offset integer
          token_count integer
          metadata jsonb
+         metadata_written json
          dimension integer
          embedder text`,
       ),
@@ -205,6 +217,7 @@ export const TABLES: readonly Table[] = [
          summary text
          current_node text
          metadata jsonb
+         metadata_written json
          agent_id text
          runtime_target_kind text
          runtime_target_environment_id text
@@ -230,10 +243,12 @@ export const TABLES: readonly Table[] = [
      created_by text
      model text
      token_usage jsonb
+     token_usage_written json
      finish_reason text
      cost_credits text
      idempotency_key text
      metadata jsonb
+     metadata_written json
      created_at timestamptz now()
      updated_at timestamptz
      edited_at timestamptz`,
@@ -251,8 +266,11 @@ export const TABLES: readonly Table[] = [
      title text
      description text
      fields jsonb '[]'
+     fields_written json
      recommendations jsonb
+     recommendations_written json
      metadata jsonb
+     metadata_written json
      created_at timestamptz now()
      expires_at timestamptz
      submitted_at timestamptz

@@ -1,5 +1,6 @@
 import { abbreviate } from "../abbreviate.ts";
 import { hasAtMost } from "../formats.ts";
+import { isWrittenNumber } from "../json/parse.ts";
 import {
   FILTER_CONDITIONS_MAX,
   FILTER_DEPTH_MAX,
@@ -21,7 +22,8 @@ const TEXT_OPERATORS: ReadonlySet<string> = new Set(["$prefix", "$glob"]);
 const FIELD = /^(?:path|(?:frontmatter|metadata)(?:\.[^.]+)+)$/s;
 
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (typeof value !== "object" || value === null || isWrittenNumber(value)) return false;
+  return !Array.isArray(value);
 }
 
 function isTooLong(text: string): boolean {
@@ -105,6 +107,10 @@ class Checker {
     if (typeof value === "boolean") return;
     if (typeof value === "number") {
       if (!Number.isFinite(value)) this.#fault(place, "must be a finite number");
+    } else if (isWrittenNumber(value)) {
+      if (isTooLong(value.rawJSON)) {
+        this.#fault(place, `must have at most ${FILTER_STRING_MAX_CHARS} characters`);
+      }
     } else if (typeof value !== "string") {
       this.#fault(place, "must be a string, a number or a boolean");
     } else if (isTooLong(value)) {

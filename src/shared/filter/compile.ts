@@ -1,3 +1,5 @@
+import { compareNumbers, Decimal, type ExactNumber, exactNumber } from "../json/decimal.ts";
+import { isJsonNumber } from "../json/parse.ts";
 import { isObject } from "./check.ts";
 import { compileGlob } from "./glob.ts";
 import type { Steps } from "./steps.ts";
@@ -9,8 +11,8 @@ interface Fields {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A value that can be compared. */
-export type Scalar = string | number | boolean;
+/** A value that can be compared. Equal numbers are equal values, or Decimals with the same key. */
+export type Scalar = string | ExactNumber | boolean;
 /** Tests one value; of an array each element. A long text may take several steps. */
 type Passes = (value: Scalar) => boolean | Steps<boolean>;
 
@@ -24,7 +26,7 @@ export interface Comparison {
   /** True for a value that is enough. Undefined where it is enough that the field exists. */
   readonly passes?: Passes;
   /** The only values that pass, if they are known. */
-  readonly equals?: ReadonlySet<unknown>;
+  readonly equals?: readonly Scalar[];
   /** How much longer `passes` takes than a simple comparison. */
   readonly cost: number;
 }
@@ -42,9 +44,26 @@ export interface CompiledFilter {
   matches(fields: Fields): Steps<boolean>;
 }
 
-export function isScalar(value: unknown): value is Scalar {
-  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+/** The value as it is compared; undefined for what is no string, number or boolean. */
+export function scalarOf(value: unknown): Scalar | undefined {
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  return isJsonNumber(value) ? exactNumber(value) : undefined;
 }
+
+/** True for the same string, the same boolean, or equal numbers. */
+export function isSameScalar(a: Scalar | undefined, b: Scalar | undefined): boolean {
+  return a === b || (a instanceof Decimal && b instanceof Decimal && a.key === b.key);
+}
+
+/** Negative if the first value is smaller, 0 for equal ones; undefined for values of different types. */
+export function compareScalars(a: Scalar, b: Scalar): number | undefined {
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
+  if (typeof a !== typeof b) return undefined;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+const isNumber = (value: Scalar): value is ExactNumber =>
+  typeof value === "number" || value instanceof Decimal;
 
 /** The value of a field; undefined if it is missing. A null counts as missing. */
 function fieldValue({ root, path }: Comparison, fields: Fields): unknown {
@@ -64,8 +83,8 @@ const STEP_VALUES = 16;
 export function* somePasses(passes: Passes, values: readonly unknown[]): Steps<boolean> {
   for (let i = 0; i < values.length; i++) {
     if (i % STEP_VALUES === STEP_VALUES - 1) yield;
-    const value = values[i];
-    if (!isScalar(value)) continue;
+    const value = scalarOf(values[i]);
+    if (value === undefined) continue;
     const outcome = passes(value);
     if (typeof outcome === "boolean" ? outcome : yield* outcome) return true;
   }
@@ -133,9 +152,22 @@ const some = (field: Field, passes: Passes, more: Partial<Comparison> = {}): Com
 });
 
 const isIn = (field: Field, values: readonly unknown[]): Comparison => {
-  const equals: ReadonlySet<unknown> = new Set(values);
-  return some(field, (value) => equals.has(value), { equals });
+  const equals = values.flatMap((value) => scalarOf(value) ?? []);
+  const simple = new Set(equals.filter((value) => !(value instanceof Decimal)));
+  const decimals = new Set(equals.flatMap((value) => (value instanceof Decimal ? value.key : [])));
+  const passes = (value: Scalar) =>
+    value instanceof Decimal ? decimals.has(value.key) : simple.has(value);
+  return some(field, passes, { equals });
 };
+
+/** Compares values of the type of the operand. */
+function ordered(field: Field, operand: unknown, passes: (order: number) => boolean): Comparison {
+  const other = scalarOf(operand) as Scalar;
+  return some(field, (value) => {
+    const order = compareScalars(value, other);
+    return order !== undefined && passes(order);
+  });
+}
 
 type TextPasses = (text: string) => ReturnType<Passes>;
 
@@ -144,18 +176,14 @@ const onText = (field: Field, passes: TextPasses, cost = 1): Comparison =>
 
 /* The operators of order compare values of one type only. */
 const OPERATORS: Readonly<Record<string, (field: Field, operand: never) => Condition>> = {
-  $eq: (field, operand: Scalar) => isIn(field, [operand]),
-  $ne: (field, operand: Scalar) => not(isIn(field, [operand])),
+  $eq: (field, operand: unknown) => isIn(field, [operand]),
+  $ne: (field, operand: unknown) => not(isIn(field, [operand])),
   $in: isIn,
   $nin: (field, operand: readonly unknown[]) => not(isIn(field, operand)),
-  $gt: (field, operand: Scalar) =>
-    some(field, (value) => typeof value === typeof operand && value > operand),
-  $gte: (field, operand: Scalar) =>
-    some(field, (value) => typeof value === typeof operand && value >= operand),
-  $lt: (field, operand: Scalar) =>
-    some(field, (value) => typeof value === typeof operand && value < operand),
-  $lte: (field, operand: Scalar) =>
-    some(field, (value) => typeof value === typeof operand && value <= operand),
+  $gt: (field, operand: unknown) => ordered(field, operand, (order) => order > 0),
+  $gte: (field, operand: unknown) => ordered(field, operand, (order) => order >= 0),
+  $lt: (field, operand: unknown) => ordered(field, operand, (order) => order < 0),
+  $lte: (field, operand: unknown) => ordered(field, operand, (order) => order <= 0),
   $exists: (field, operand: boolean) => {
     const exists: Comparison = { kind: "some", ...field, cost: 1 };
     return operand ? exists : not(exists);

@@ -2,7 +2,7 @@ import { canonicalNumber } from "./canonical.ts";
 import { isWrittenNumber, type WrittenNumber } from "./parse.ts";
 
 /** A number that no JavaScript number is equal to, such as 9007199254740993 or 1e400. */
-class Decimal {
+export class Decimal {
   readonly #isNegative: boolean;
   /** Without zeros at the ends. */
   readonly #digits: string;
@@ -36,7 +36,7 @@ class Decimal {
 }
 
 /** A number for comparisons: exactly the one that is written. */
-type ExactNumber = number | Decimal;
+export type ExactNumber = number | Decimal;
 
 /** The number of a JSON token. Equal numbers are equal values, or Decimals with the same key. */
 export function exactNumber(value: number | WrittenNumber): ExactNumber {

@@ -1,10 +1,12 @@
-import type { Scalar } from "../../../shared/filter/compile.ts";
+import { isSameScalar, type Scalar } from "../../../shared/filter/compile.ts";
+import { Decimal } from "../../../shared/json/decimal.ts";
 
 const FIRST_SLOTS = 16;
 /** Makes it impossible to choose values that collide. */
 const SEED = crypto.getRandomValues(new Uint32Array(1))[0] as number;
 
-const hashOf = (value: Scalar | undefined): number => Bun.hash.xxHash32(String(value), SEED);
+const hashOf = (value: Scalar | undefined): number =>
+  Bun.hash.xxHash32(String(value instanceof Decimal ? value.key : value), SEED);
 
 /**
  * Finds the codes of values: a hash table of codes, with linear probing. It takes 8 bytes per value, a fifth
@@ -26,7 +28,7 @@ export class CodeTable {
     for (let at = hashOf(value); ; at++) {
       const code = this.#slots[at & (this.#slots.length - 1)] as number;
       if (code === 0) return undefined;
-      if (this.values[code] === value) return code;
+      if (isSameScalar(this.values[code], value)) return code;
     }
   }
 

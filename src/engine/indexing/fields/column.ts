@@ -1,4 +1,5 @@
-import type { Scalar } from "../../../shared/filter/compile.ts";
+import { type Scalar, scalarOf } from "../../../shared/filter/compile.ts";
+import { isWrittenNumber, type WrittenNumber } from "../../../shared/json/parse.ts";
 import { Numbers } from "../../../shared/numbers.ts";
 import { CodeTable } from "./code-table.ts";
 
@@ -9,6 +10,9 @@ const EXISTS = 0;
 const VALUE_BYTES = 56;
 /** The objects of a column. */
 const COLUMN_BYTES = 512;
+
+/** A value in the form in which it is written. */
+export type WrittenScalar = string | number | WrittenNumber | boolean;
 
 /** Copies a text: a substring would keep the long text it was cut from in memory. */
 const copied = (value: Scalar): Scalar =>
@@ -23,6 +27,8 @@ export class Column {
   readonly codes = new Numbers();
   /** The value of each code. */
   readonly values: (Scalar | undefined)[] = [undefined];
+  /** The numbers that JavaScript would write differently, by code: as they were written first. */
+  readonly #written = new Map<number, WrittenNumber>();
   readonly #codes = new CodeTable(this.values);
   #valueBytes = 0;
 
@@ -33,9 +39,16 @@ export class Column {
   }
 
   /** Adds an entry. No row may be below that of the last entry. Without a value the field merely exists. */
-  add(row: number, value?: Scalar): void {
+  add(row: number, value?: WrittenScalar): void {
     this.rows.push(row);
-    this.codes.push(value === undefined ? EXISTS : (this.codeOf(value) ?? this.#addValue(value)));
+    const scalar = scalarOf(value);
+    const code = scalar === undefined ? EXISTS : this.codeOf(scalar);
+    this.codes.push(code ?? this.#addValue(value as WrittenScalar));
+  }
+
+  /** The value of a code as it was written; undefined for that of no value. */
+  written(code: number): WrittenScalar | undefined {
+    return this.#written.get(code) ?? (this.values[code] as WrittenScalar | undefined);
   }
 
   /** The code of a value; undefined if no entry has it. */
@@ -44,17 +57,21 @@ export class Column {
   }
 
   /** Gives the next code to a value that has none. */
-  #addValue(value: Scalar): number {
+  #addValue(value: WrittenScalar): number {
     const code = this.values.length;
-    const own = copied(value);
+    const own = copied(scalarOf(value) as Scalar);
     this.values.push(own);
     this.#codes.add(code);
     this.#valueBytes += VALUE_BYTES + (typeof own === "string" ? own.length : 0);
+    if (isWrittenNumber(value)) {
+      this.#written.set(code, value);
+      this.#valueBytes += 2 * (VALUE_BYTES + value.rawJSON.length);
+    }
     return code;
   }
 
   /** Adds the next values, and the entries with their codes. */
-  restore(values: readonly Scalar[], rows: Uint32Array, codes: Uint32Array): void {
+  restore(values: readonly WrittenScalar[], rows: Uint32Array, codes: Uint32Array): void {
     for (const value of values) this.#addValue(value);
     for (const [i, row] of rows.entries()) {
       this.rows.push(row);
@@ -67,7 +84,7 @@ export class Column {
     const column = new Column();
     for (let i = 0; i < this.rows.length; i++) {
       const row = numbers[this.rows.at(i)] as number;
-      if (row >= 0) column.add(row, this.values[this.codes.at(i)]);
+      if (row >= 0) column.add(row, this.written(this.codes.at(i)));
     }
     return column;
   }

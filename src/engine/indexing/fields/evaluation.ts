@@ -1,9 +1,4 @@
-import {
-  type Comparison,
-  type Condition,
-  type Scalar,
-  somePasses,
-} from "../../../shared/filter/compile.ts";
+import { type Comparison, type Condition, somePasses } from "../../../shared/filter/compile.ts";
 import type { Steps } from "../../../shared/filter/steps.ts";
 import { lowerBound } from "../../../shared/numbers.ts";
 import type { Column } from "./column.ts";
@@ -44,7 +39,7 @@ function testOf(comparison: Comparison, column: Column): Test | number | null {
   const { values } = column;
   if (passes === undefined) return () => true;
   if (equals !== undefined) {
-    const codes = [...equals].flatMap((value) => column.codeOf(value as Scalar) ?? []);
+    const codes = equals.flatMap((value) => column.codeOf(value) ?? []);
     if (codes.length < 2) return codes[0] ?? null;
   }
   const test = (code: number) => {

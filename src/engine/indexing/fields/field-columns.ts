@@ -1,7 +1,8 @@
 import { isObject } from "../../../shared/filter/check.ts";
-import { isScalar, type Scalar } from "../../../shared/filter/compile.ts";
+import { type Scalar, scalarOf } from "../../../shared/filter/compile.ts";
+import { parseJson } from "../../../shared/json/parse.ts";
 import { FILTER_STRING_MAX_CHARS } from "../../../shared/limits.ts";
-import { Column } from "./column.ts";
+import { Column, type WrittenScalar } from "./column.ts";
 
 /** Fields with a column of their own. The values of further ones are kept together. */
 const FIELD_COLUMNS_MAX = 1_024;
@@ -11,9 +12,11 @@ const FIELD_ROW_ENTRIES_MAX = 256;
 const FIELD_PATH_MAX_CHARS = 2 * FILTER_STRING_MAX_CHARS;
 
 /** A field with its value, or without one if it merely exists. */
-type Entry = readonly [path: string, value?: Scalar | undefined];
+type Entry = readonly [path: string, value?: WrittenScalar | undefined];
 
-type Visit = (path: string, value?: Scalar) => void;
+type Visit = (path: string, value?: WrittenScalar) => void;
+
+const isScalar = (value: unknown): value is WrittenScalar => scalarOf(value) !== undefined;
 
 /** Visits a field with its value: the fields in an object too, and each element of an array. A null is not visited. */
 function visitField(path: string, value: unknown, visit: Visit): void {
@@ -77,8 +80,8 @@ export class FieldColumns {
   }
 
   /** The values of a field in a text of `rest`. One is undefined if the field exists without it. */
-  static valuesInRest(text: Scalar | undefined, path: string): (Scalar | undefined)[] {
-    const entries = JSON.parse(text as string) as [string, Scalar | null | undefined][];
+  static valuesInRest(text: Scalar | undefined, path: string): unknown[] {
+    const entries = parseJson(text as string) as [string, unknown][];
     return entries.filter(([each]) => each === path).map(([, value]) => value ?? undefined);
   }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DISK_FORMATS } from "../../../shared/disk-formats.ts";
+import { parseJson } from "../../../shared/json/parse.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../../shared/limits.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../snapshots/write-durably.ts";
 import type { Column } from "./column.ts";
@@ -81,7 +82,7 @@ function* columnLines({ root, path, column, entries }: SavedColumn): Generator<L
     const codes = column.codes.values.subarray(at, end);
     // Codes are given in the order in which entries need them.
     const last = Math.max(written, 1 + codes.reduce((a, b) => Math.max(a, b)));
-    const values = column.values.slice(written, last);
+    const values = Array.from({ length: last - written }, (_, i) => column.written(written + i));
     written = last;
     const rows = encoded(column.rows.values.subarray(at, end));
     yield { root, ...(path === undefined ? {} : { path }), values, rows, codes: encoded(codes) };
@@ -145,7 +146,7 @@ export async function readFieldSnapshot(directory: string): Promise<FieldProject
   const project = new FieldProject();
   for (let at = start; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
-    read(project, JSON.parse(bytes.toString("utf8", at, end)) as Line);
+    read(project, parseJson(bytes.toString("utf8", at, end)) as Line);
     at = end + 1;
     await Bun.sleep(0);
   }

@@ -1,8 +1,9 @@
-import type { Scalar } from "../../../shared/filter/compile.ts";
+import { compareScalars, type Scalar, scalarOf } from "../../../shared/filter/compile.ts";
 import type { Steps } from "../../../shared/filter/steps.ts";
+import { isWrittenNumber } from "../../../shared/json/parse.ts";
 import { hasDocument } from "../../text/index.ts";
 import type { NumberSet } from "../versions/version-index.ts";
-import type { Column } from "./column.ts";
+import type { Column, WrittenScalar } from "./column.ts";
 import type { FieldProject } from "./field-project.ts";
 
 /** Fields of a summary: those that the most files have. */
@@ -18,7 +19,8 @@ const TYPES = ["string", "number", "boolean"] as const;
 type ValueType = (typeof TYPES)[number];
 
 interface CountedValue {
-  readonly value: Scalar;
+  /** As it was written. */
+  readonly value: WrittenScalar;
   /** Files that have the value. */
   readonly count: number;
 }
@@ -76,11 +78,15 @@ function* countFiles(
   return { files, byCode };
 }
 
+const typeOf = (value: WrittenScalar) =>
+  isWrittenNumber(value) ? "number" : (typeof value as ValueType);
+
 /** The more frequent value is first; equally frequent ones are in order within their type. */
 function isBefore(a: CountedValue, b: CountedValue): boolean {
   if (a.count !== b.count) return a.count > b.count;
-  const [type, other] = [typeof a.value, typeof b.value];
-  return type === other ? a.value < b.value : type < other;
+  const [type, other] = [typeOf(a.value), typeOf(b.value)];
+  if (type !== other) return type < other;
+  return (compareScalars(scalarOf(a.value) as Scalar, scalarOf(b.value) as Scalar) ?? 0) < 0;
 }
 
 /** Inserts a value into the best ones, in order, if it is one of them. */
@@ -95,7 +101,7 @@ function insertValue(best: CountedValue[], value: CountedValue): void {
 
 function* summaryOf(
   name: string,
-  { values }: Column,
+  column: Column,
   { files, byCode }: ColumnCounts,
 ): Steps<FieldSummary> {
   const best: CountedValue[] = [];
@@ -104,10 +110,10 @@ function* summaryOf(
   for (let code = 0; code < byCode.length; code++) {
     if (code % STEP_ENTRIES === 0) yield;
     const count = byCode[code] as number;
-    const value = values[code];
+    const value = column.written(code);
     if (count === 0 || value === undefined) continue;
     distinct++;
-    types.add(typeof value);
+    types.add(typeOf(value));
     const isShort = typeof value !== "string" || value.length <= FIELD_VALUE_LISTED_MAX_CHARS;
     if (isShort) insertValue(best, { value, count });
   }

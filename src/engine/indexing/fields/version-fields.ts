@@ -1,6 +1,7 @@
 import { readFrontmatterValues } from "../../../markdown/index.ts";
 import type { CompiledFilter } from "../../../shared/filter/compile.ts";
 import type { Steps } from "../../../shared/filter/steps.ts";
+import { parseJson } from "../../../shared/json/parse.ts";
 import type { FieldsRow } from "../versions/version-index.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -25,7 +26,7 @@ export function fieldsOf(row: FieldsRow): VersionFields {
     path: row.path,
     frontmatter: row.head === null ? NO_VALUES : readFrontmatterValues(row.head),
     dimensions: row.dimensions,
-    metadata: JSON.parse(row.metadata) as Values[],
+    metadata: parseJson(row.metadata) as Values[],
   };
 }
 

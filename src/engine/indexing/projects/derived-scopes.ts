@@ -1,6 +1,7 @@
 import { timed } from "../../../observability/long-tasks.ts";
 import { compileFilter } from "../../../shared/filter/compile.ts";
 import { evaluateInTurns } from "../../../shared/filter/turns.ts";
+import { parseJson } from "../../../shared/json/parse.ts";
 import { FILTERS_CACHED_MAX } from "../../../shared/limits.ts";
 import type { ScopeRef } from "../../requests/scope.ts";
 import { FilterResults } from "../fields/filter-results.ts";
@@ -95,7 +96,7 @@ export class DerivedScopes {
     const project = this.context.fields.find(this.projectId);
     if (project === undefined) return undefined;
     if (this.#derived.size >= FILTERS_CACHED_MAX) this.#evict();
-    const filter = compileFilter(JSON.parse(scope.filter.json) as Record<string, unknown>);
+    const filter = compileFilter(parseJson(scope.filter.json) as Record<string, unknown>);
     const results = new FilterResults(project, filter);
     const [evaluating, running] = [undefined, new Map<string, Promise<boolean>>()];
     const derived: DerivedScope = { scope, tenant, results, evaluating, running };

@@ -1,6 +1,7 @@
 import { type CompiledFilter, compileFilter } from "../../../shared/filter/compile.ts";
 import type { Steps } from "../../../shared/filter/steps.ts";
 import { evaluateInTurns } from "../../../shared/filter/turns.ts";
+import { parseJson } from "../../../shared/json/parse.ts";
 import { addDocument, emptyDocumentSet } from "../../text/index.ts";
 import type { FieldProject } from "../fields/field-project.ts";
 import { FilterResults } from "../fields/filter-results.ts";
@@ -63,7 +64,7 @@ export async function matchVersions(
   json: string,
   versionIds: readonly string[],
 ): Promise<Uint8Array> {
-  const filter = compileFilter(JSON.parse(json) as Record<string, unknown>);
+  const filter = compileFilter(parseJson(json) as Record<string, unknown>);
   const project = fields.find(projectId);
   const known =
     project === undefined

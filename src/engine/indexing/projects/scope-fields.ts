@@ -1,17 +1,20 @@
 import pLimit from "p-limit";
 import { evaluateInTurns } from "../../../shared/filter/turns.ts";
-import { type FieldSummary, summariseFields } from "../fields/field-summary.ts";
+import { summariseFields } from "../fields/field-summary.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** One summary at a time takes turns with the filters, so that many of them delay no search for long. */
 const summaries = pLimit(1);
 
-/** What the files of a scope have in each field; null if the scope is not in memory. */
+/**
+ * What the files of a scope have in each field, as the JSON of summaries, because no thread can post numbers as
+ * they are written; null if the scope is not in memory.
+ */
 export async function scopeFields(
   { fields, filterTurns }: Pick<IndexingContext, "fields" | "filterTurns">,
   projectId: string,
   scopeId: string,
-): Promise<FieldSummary[] | null> {
+): Promise<string | null> {
   return await summaries(async () => {
     for (;;) {
       const project = fields.find(projectId);
@@ -21,7 +24,7 @@ export async function scopeFields(
       const isNeeded = () => project.numbering === numbering;
       const summary = summariseFields(project, scope);
       const found = await evaluateInTurns(filterTurns, summary, { isNeeded });
-      if (found !== undefined && isNeeded()) return found;
+      if (found !== undefined && isNeeded()) return JSON.stringify(found);
     }
   });
 }

@@ -2,7 +2,6 @@ import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
 import type { SnapshotCopies } from "../../../config/snapshots.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { CopyTotals } from "../copies/copy-totals.ts";
-import type { FieldSummary } from "../fields/field-summary.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { WantedScope } from "../projects/derived-scopes.ts";
 
@@ -114,7 +113,7 @@ export interface IndexerProtocol extends ThreadProtocol {
    * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
    * versions cannot be read. Of members and fields: null when the scope is not in memory any more.
    */
-  readonly result: boolean | Uint8Array | MemberLists | readonly FieldSummary[] | null;
+  readonly result: boolean | Uint8Array | MemberLists | string | null;
   readonly command: IndexerCommand;
   readonly event: IndexerEvent;
 }
