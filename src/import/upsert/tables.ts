@@ -40,11 +40,9 @@ function columns(definition: string): Column[] {
     .split("\n")
     .map((line) => {
       const [name = "", type = "", ...fallback] = line.trim().split(/\s+/);
-      return {
-        ...{ name, type },
-        ...(fallback.length > 0 ? { fallback: fallback.join(" ") } : {}),
-        ...(name.endsWith(WRITTEN) ? { writes: name.slice(0, -WRITTEN.length) } : {}),
-      };
+      const writes = name.endsWith(WRITTEN) ? { writes: name.slice(0, -WRITTEN.length) } : {};
+      const value = fallback.length > 0 ? { fallback: fallback.join(" ") } : {};
+      return { name, type, ...writes, ...value };
     });
 }
 
