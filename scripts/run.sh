@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -187,6 +187,10 @@ test:recall)
   setup
   exec "$bun" test --timeout=600000 ./test/recall "$@"
   ;;
+test:upgrade)
+  setup
+  exec "$bun" test ./test/upgrade "$@"
+  ;;
 test:model)
   setup
   exec "$bun" scripts/model.ts "$@"
@@ -220,7 +224,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|fuzz:native|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -12,6 +12,7 @@ const GROUP_SECONDS = 25;
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
   "test/engine/": "npm run test:engine",
   "test/recall/": "npm run test:recall",
+  "test/upgrade/": "npm run test:upgrade",
 };
 
 /** The test files whose path contains one of the patterns, or all of them. */

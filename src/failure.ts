@@ -1,20 +1,25 @@
 import { ConfigError } from "./config/load.ts";
 import { EmbeddedDatabaseError } from "./db/embedded.ts";
 import { explainDatabase } from "./db/errors.ts";
-import { NewerSchemaError } from "./db/migrate.ts";
+import { DatabaseRefusal } from "./db/refusal.ts";
 import { ListenError } from "./http/listen.ts";
 import { Problem } from "./problem/problem.ts";
 import { ServiceRunsError } from "./shared/service-claim.ts";
 
-/** The message that a terminal shows for a failure: with the remedy where one is known. */
+const EXPLAINED = [ConfigError, ListenError, ServiceRunsError, DatabaseRefusal, EmbeddedDatabaseError];
+
+/** The message that a terminal shows for a failure: one line, with the remedy where one is known. */
 export function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof ListenError) return error.message;
-  if (error instanceof ServiceRunsError) return error.message;
-  if (error instanceof NewerSchemaError || error instanceof EmbeddedDatabaseError)
-    return error.message;
-  if (error instanceof Problem) return error.message;
+  if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const database = explainDatabase(error);
   if (database !== undefined) return database;
-  if (error instanceof Error) return error.stack ?? error.message;
-  return String(error);
+  if (error instanceof Problem) return error.message;
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return `unexpected failure, ${message.trim().replace(/\s*\n\s*/g, " ")}`;
+}
+
+/** Where a failure came from, which is of use only to those who look for its cause in the code. */
+export function traceOf(error: unknown, logLevel: string | undefined): string {
+  const wanted = logLevel === "debug" || logLevel === "trace";
+  return wanted && error instanceof Error && error.stack !== undefined ? `${error.stack}\n` : "";
 }

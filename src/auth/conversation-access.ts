@@ -9,7 +9,7 @@ import type { Principal } from "./principal.ts";
 export function reachesConversation(sql: Queryable, { userId, projectId }: Principal) {
   return sql`
     CASE WHEN c.project_id IS NULL
-      THEN lower(c.created_by) = ${userId} AND ${projectId}::uuid IS NULL
+      THEN lower(c.created_by COLLATE "C") = ${userId} AND ${projectId}::uuid IS NULL
       ELSE (${projectId}::uuid IS NULL OR c.project_id = ${projectId}::uuid) AND EXISTS (
         SELECT 1 FROM memberships m WHERE m.user_id = ${userId}::uuid AND m.project_id = c.project_id)
     END`;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
 import { isStorable, isUuid } from "../shared/formats.ts";
@@ -15,6 +16,14 @@ const EMAIL_TYPO_DISTANCE = 2;
 /** True for an address in a token's claims that can be stored. */
 const isAddress = (claim: string): boolean =>
   claim.length <= USER_EMAIL_MAX_CHARS && isStorable(claim);
+
+/**
+ * The form in which addresses are compared. In them, and only in them, the letters A to Z count as a to z. The
+ * database has its own idea of lower case, which depends on its locale, so SQL says `lower(email COLLATE "C")`.
+ */
+export function addressKey(email: string): string {
+  return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
 
 /**
  * Inserts the caller's row unless it exists. Users with tokens get one with their first write, from
@@ -37,18 +46,16 @@ export async function findOrCreateUser(
   sql: Queryable,
   email: string,
 ): Promise<{ id: string; created: boolean }> {
-  // An import of this user derives the same id.
-  const id = derivedId("user", "", email.toLowerCase());
   const name = email.slice(0, email.indexOf("@"));
-  const [created] = await sql<{ id: string }[]>`
-    INSERT INTO users (id, email, name) VALUES (${id}, ${email}, ${name})
-    ON CONFLICT DO NOTHING RETURNING id`;
-  if (created !== undefined) return { id, created: true };
-  const user = await findUser(sql, email);
-  if (user === undefined) {
-    throw new Error(`the id derived from ${email} belongs to another user`);
+  // An import of this user derives the same id. It may be that of a user who has another address now.
+  for (const id of [derivedId("user", "", addressKey(email)), randomUUID()]) {
+    const inserted = await sql`
+      INSERT INTO users (id, email, name) VALUES (${id}, ${email}, ${name}) ON CONFLICT DO NOTHING`;
+    if (inserted.count > 0) return { id, created: true };
+    const user = await findUser(sql, email);
+    if (user !== undefined) return { id: user.id, created: false };
   }
-  return { id: user.id, created: false };
+  throw new Error(`no user can be created for ${email}`);
 }
 
 /** The user with this email address, in any case. */
@@ -57,7 +64,7 @@ export async function findUser(
   email: string,
 ): Promise<{ id: string; email: string } | undefined> {
   const [user] = await sql<{ id: string; email: string }[]>`
-    SELECT id, email FROM users WHERE lower(email) = lower(${email})`;
+    SELECT id, email FROM users WHERE lower(email COLLATE "C") = ${addressKey(email)}`;
   return user;
 }
 
@@ -74,7 +81,6 @@ export async function similarAddress(sql: Queryable, email: string): Promise<str
     SELECT email FROM users
     WHERE length(email) BETWEEN ${email.length - EMAIL_TYPO_DISTANCE}
       AND ${email.length + EMAIL_TYPO_DISTANCE}`;
-  const wanted = email.toLowerCase();
-  return rows.find((row) => distance(row.email.toLowerCase(), wanted) <= EMAIL_TYPO_DISTANCE)
-    ?.email;
+  const wanted = addressKey(email);
+  return rows.find((row) => distance(addressKey(row.email), wanted) <= EMAIL_TYPO_DISTANCE)?.email;
 }

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
-import { migrate } from "../db/migrate.ts";
+import { migrate, requireSchema, schemaState } from "../db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "../db/open.ts";
 import { answers, findService } from "../shared/running-service.ts";
 import { CommandError } from "./command-error.ts";
@@ -19,6 +19,11 @@ interface DatabaseOptions {
   readonly create?: boolean | undefined;
   /** The command changes the database, and says which one that was. */
   readonly writes?: boolean;
+  /**
+   * What happens to the schema. Most commands need that of this version, and change nothing of another. What
+   * may be the first command on a machine also fills an empty database. `any` is left as it is.
+   */
+  readonly schema?: "current" | "first" | "migrate" | "any";
 }
 
 /** `--create`, for commands that may be the first ones on a machine. */
@@ -27,13 +32,13 @@ export function createOption(): Option {
 }
 
 /**
- * Opens the configured database, migrates it, runs `work` and closes it. A server may be running on
+ * Opens the configured database, checks its schema, runs `work` and closes it. A server may be running on
  * the same database. `applied` lists the migrations that were applied.
  */
 export async function withDatabase<T>(
   io: Io,
   work: (sql: Sql, applied: readonly string[]) => Promise<T>,
-  { create, writes }: DatabaseOptions = {},
+  { create, writes, schema = "current" }: DatabaseOptions = {},
 ): Promise<T> {
   const config = configOf(io);
   if (create !== true) requireDatabase(config);
@@ -45,8 +50,8 @@ export async function withDatabase<T>(
   const removeHandlers = onInterruption(io, async () => (await opening).close());
   const database = await opening;
   try {
-    const applied = await migrate(database.sql);
-    await compareWithService(io, config, database.sql);
+    const applied = await prepareSchema(io, database.sql, schema);
+    if (schema !== "any") await compareWithService(io, config, database.sql);
     const result = await work(database.sql, applied);
     if (writes) notice(io, `wrote to ${databaseName(config)}`);
     return result;
@@ -54,6 +59,19 @@ export async function withDatabase<T>(
     removeHandlers();
     await database.close();
   }
+}
+
+/** Returns the names of the migrations that were applied. Throws a DatabaseRefusal for another schema. */
+async function prepareSchema(
+  io: Io,
+  sql: Sql,
+  wanted: NonNullable<DatabaseOptions["schema"]>,
+): Promise<readonly string[]> {
+  if (wanted === "any") return [];
+  const isEmpty = wanted === "first" && (await schemaState(sql)).version === null;
+  if (wanted === "migrate" || isEmpty) return await migrate(sql, (said) => notice(io, said));
+  await requireSchema(sql);
+  return [];
 }
 
 /** A new database would be a second one next to that of the service. */

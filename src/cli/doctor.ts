@@ -5,11 +5,14 @@ import { listAllProjects } from "../api/projects/manage.ts";
 import { ConfigError, configWarnings } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { openCoordinator } from "../coordination/open.ts";
-import type { Sql } from "../db/client.ts";
+import { openDatabase, type Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
-import { schemaVersion, shippedMigrations } from "../db/migrate.ts";
-import { openConfiguredDatabase, serverVersion } from "../db/open.ts";
+import { schemaState } from "../db/migrate.ts";
+import { openConfiguredDatabase, serverOf } from "../db/open.ts";
+import { DatabaseRefusal } from "../db/refusal.ts";
+import { requireSession } from "../db/session.ts";
 import { readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
+import { extensionVersion } from "../engine/pgvector/open-schema.ts";
 import { explain } from "../failure.ts";
 import { createLog } from "../observability/log.ts";
 import {
@@ -88,6 +91,7 @@ async function examine(io: Io): Promise<Finding[]> {
     checkDisk(config),
     await checkService(config),
     ...(await checkDatabase(config)),
+    ...(await checkVectorDatabase(config)),
     await checkRedis(config),
   ];
 }
@@ -147,46 +151,78 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       warning("database", `none in ${config.dataDir}`, "start the service, which creates it"),
     ];
   }
-  let database: Awaited<ReturnType<typeof openConfiguredDatabase>> | undefined;
+  let database: Awaited<ReturnType<typeof openConfiguredDatabase>>;
   try {
     database = await openConfiguredDatabase(config, () => {}, { connections: 1 });
-    return await examineDatabase(database.sql, await isRunning(config));
   } catch (error) {
-    return [failed("database", explain(error), "see docs/troubleshooting.md")];
+    return [refused("database", error)];
+  }
+  const findings: Finding[] = [];
+  try {
+    for await (const finding of examineDatabase(database.sql, config)) findings.push(finding);
+  } catch (error) {
+    findings.push(refused("database", error));
+  }
+  // Servers that end while nobody asks them anything are not worth a trace either.
+  await database.close().catch(() => {});
+  return findings;
+}
+
+/** What a database, or what is between, refuses. */
+function refused(check: string, error: unknown): Finding {
+  if (error instanceof DatabaseRefusal) return failed(check, error.found, error.remedy);
+  return failed(check, explain(error), "see docs/troubleshooting.md");
+}
+
+async function checkServer(sql: Sql): Promise<Finding> {
+  const { major, name, isStandby } = await serverOf(sql);
+  const found = `PostgreSQL ${name}${isStandby ? ", a standby, which accepts no changes" : ""}`;
+  if (isStandby) return failed("database", found, "let DATABASE_URL name the primary server");
+  if (major >= POSTGRES_VERSION_MIN) return ok("database", found);
+  return failed("database", found, `use PostgreSQL ${POSTGRES_VERSION_MIN} or later`);
+}
+
+async function* examineDatabase(sql: Sql, config: Config): AsyncGenerator<Finding> {
+  yield await checkServer(sql);
+  await requireSession(sql);
+  yield ok("database sessions", "UTF8, with the settings that the service asks for");
+  const [schema, pending] = await checkSchema(sql);
+  yield schema;
+  // Other schemas have other tables.
+  if (!pending) yield* await checkIndexes(sql, await isRunning(config));
+}
+
+/** What is to be said of the schema, and whether it is another than that of this version. */
+async function checkSchema(sql: Sql): Promise<[Finding, boolean]> {
+  try {
+    const { version, pending } = await schemaState(sql);
+    const newest = pending.at(-1)?.version;
+    if (newest === undefined) return [ok("schema", `version ${version}`), false];
+    const remedy = "start the service, or run: ./tessera migrate";
+    if (version === null) return [warning("schema", "none", remedy), true];
+    const found = `version ${version}, this version needs ${newest}`;
+    return [warning("schema", found, `back up, then ${remedy}`), true];
+  } catch (error) {
+    return [refused("schema", error), true];
+  }
+}
+
+/** The database of the engine pgvector. */
+async function checkVectorDatabase(config: Config): Promise<Finding[]> {
+  const url = config.vectorDatabaseUrl ?? config.databaseUrl;
+  if (config.searchEngine !== "pgvector" || url === undefined) return [];
+  const check = "vector database";
+  const sql = openDatabase(url, { connections: 1 });
+  try {
+    await requireSession(sql);
+    const version = await extensionVersion(sql);
+    if (version !== undefined) return [ok(check, `pgvector ${version}`)];
+    return [warning(check, "has no extension vector yet", "start the service, which creates it")];
+  } catch (error) {
+    return [refused(check, error)];
   } finally {
-    await database?.close();
+    await sql.end({ timeout: 1 }).catch(() => {});
   }
-}
-
-async function examineDatabase(sql: Sql, running: boolean): Promise<Finding[]> {
-  const { major, name } = await serverVersion(sql);
-  const findings =
-    major >= POSTGRES_VERSION_MIN
-      ? [ok("database", `PostgreSQL ${name}`)]
-      : [
-          failed(
-            "database",
-            `PostgreSQL ${name}`,
-            `use PostgreSQL ${POSTGRES_VERSION_MIN} or later`,
-          ),
-        ];
-  const applied = await schemaVersion(sql);
-  if (applied === null) {
-    return [...findings, warning("schema", "none", "start the service, or run: ./tessera migrate")];
-  }
-  return [...findings, checkSchema(applied), ...(await checkIndexes(sql, running))];
-}
-
-function checkSchema(applied: number): Finding {
-  const shipped = shippedMigrations().at(-1)?.version ?? 0;
-  const found = `version ${applied}`;
-  if (applied === shipped) return ok("schema", found);
-  if (applied < shipped) {
-    const remedy = "start the service of this version, or run: ./tessera migrate";
-    return warning("schema", `${found}, this version has ${shipped}`, remedy);
-  }
-  const remedy = "run the newer version of Tessera that migrated this database";
-  return failed("schema", `${found}, this version supports only ${shipped}`, remedy);
 }
 
 async function checkIndexes(sql: Sql, running: boolean): Promise<Finding[]> {
@@ -198,7 +234,7 @@ async function checkIndexes(sql: Sql, running: boolean): Promise<Finding[]> {
     return [warning("indexes", "no running service reports any", "start the service")];
   }
   const servers = Map.groupBy(reports, ({ server }) => server);
-  return [...servers].map(([server, own]) => checkServer(shortId(server), own));
+  return [...servers].map(([server, own]) => checkNode(shortId(server), own));
 }
 
 type Report = Awaited<ReturnType<typeof readIndexReports>>[number];
@@ -209,7 +245,7 @@ function least(numbers: ReadonlyArray<number | null>): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function checkServer(server: string, reports: readonly Report[]): Finding {
+function checkNode(server: string, reports: readonly Report[]): Finding {
   const check = `indexes of ${server}`;
   const age = Math.max(...reports.map(({ ageSeconds }) => ageSeconds));
   if (age > INDEX_STATE_FRESH_SECONDS) {

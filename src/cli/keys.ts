@@ -87,7 +87,7 @@ async function createKey(io: Io, options: CreateOptions): Promise<void> {
       const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role ?? USUAL_ROLE };
       return await issueApiKey(sql, { email: user, name, ...restrictions });
     },
-    { writes: true },
+    { writes: true, schema: "first" },
   );
   if (userCreated) notice(io, `created the user ${user}`);
   if (joined)

@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { schemaState } from "../db/migrate.ts";
+import { ReportedError } from "./command-error.ts";
 import { createOption, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 
@@ -6,21 +8,43 @@ export function migrateCommand(io: Io): Command {
   return new Command("migrate")
     .description("Migrate the database to the schema of this version.")
     .addOption(createOption())
+    .option(
+      "--check",
+      "only print the migrations that are pending; the exit status is 1 if there are any",
+    )
     .addHelpText(
       "after",
       `
-The server also does this when it starts. A database of a newer version is not changed.
+The server also does this when it starts; no other command does. A database of a newer version is not changed.
+Back up first: earlier versions do not start on a migrated database.
 
 Examples:
   ./tessera migrate
+  ./tessera migrate --check
   DATABASE_URL=postgres://user:password@db/tessera ./tessera migrate`,
     )
-    .action(async ({ create }: { create?: boolean }) => {
-      const applied = await withDatabase(io, async (_sql, names) => names, { create });
-      const text =
-        applied.length === 0
-          ? "the database is up to date"
-          : applied.map((name) => `applied ${name}`).join("\n");
-      io.stdout.write(`${text}\n`);
+    .action(async ({ create, check }: { create?: boolean; check?: boolean }) => {
+      if (check === true) return await printPending(io);
+      const applied = await withDatabase(io, async (_sql, names) => names, {
+        ...{ create, schema: "migrate" },
+      });
+      io.stdout.write(linesOf("applied", applied));
     });
+}
+
+/** Changes nothing. Throws a ReportedError if the database lacks migrations. */
+async function printPending(io: Io): Promise<void> {
+  const { pending } = await withDatabase(io, schemaState, { schema: "any" });
+  io.stdout.write(
+    linesOf(
+      "pending",
+      pending.map(({ name }) => name),
+    ),
+  );
+  if (pending.length > 0) throw new ReportedError();
+}
+
+function linesOf(state: string, names: readonly string[]): string {
+  if (names.length === 0) return "the database is up to date\n";
+  return names.map((name) => `${state} ${name}\n`).join("");
 }

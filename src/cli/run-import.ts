@@ -88,7 +88,7 @@ async function importFiles(
         onBatch: (imported) => reporter.addRecords(imported),
       });
     });
-  return await withDatabase(io, work, options);
+  return await withDatabase(io, work, { create: options.create, schema: "first" });
 }
 
 async function sourceOf(io: Io, file: string): Promise<Source> {
@@ -202,7 +202,7 @@ async function intoProject(
     await andThen(sql, destination);
     return summary;
   };
-  return await withDatabase(io, all, options);
+  return await withDatabase(io, all, { create: options.create, schema: "first" });
 }
 
 /** Runs an import and prints its summary. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { explain } from "../failure.ts";
+import { explain, traceOf } from "../failure.ts";
 import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { ImportError } from "../import/records/errors.ts";
 import { VERSION } from "../shared/version.ts";
@@ -101,8 +101,9 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
       return SUCCESSES.has(error.code) ? 0 : USAGE_STATUS;
     }
     await output.settle();
-    const isReported = error instanceof ReportedError || output.failure !== undefined;
-    if (!isReported) notice(io, messageOf(error));
+    if (error instanceof ReportedError || output.failure !== undefined) return 1;
+    notice(io, messageOf(error));
+    io.stderr.write(traceOf(error, io.env["LOG_LEVEL"]));
     return 1;
   }
 }

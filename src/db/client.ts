@@ -18,6 +18,7 @@ import {
   REQUEST_DEADLINES,
 } from "./outage/guarded-sql.ts";
 import { OutageGuard } from "./outage/outage-guard.ts";
+import { sessionOf } from "./session.ts";
 
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
 
@@ -74,7 +75,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
     PATIENCE[options.patience ?? (options.statementTimeoutMs === 0 ? "command" : "request")];
   const onChange = options.onOutage ?? (() => {});
   const guard = new OutageGuard({ url, suspectMs, patienceMs, onChange });
-  const sql = postgres(url, {
+  const session = sessionOf(url);
+  const sql = postgres(session.url, {
     max: options.connections ?? DB_POOL_CONNECTIONS,
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A constant delay, because a growing one would keep the service down after the server is back.
@@ -87,8 +89,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
       return guard.sockets.connect(address);
     },
     connection: {
+      ...session.parameters,
       application_name: options.applicationName ?? "tessera",
-      statement_timeout: options.statementTimeoutMs ?? DB_STATEMENT_TIMEOUT_MS,
+      // Text, because the driver leaves out a zero, and a database may have a limit of its own.
+      statement_timeout: String(options.statementTimeoutMs ?? DB_STATEMENT_TIMEOUT_MS),
       idle_in_transaction_session_timeout: DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
       ...options.settings,
     },

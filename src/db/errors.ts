@@ -54,6 +54,11 @@ const EMBEDDER_MISMATCH = "TE001";
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
 
+/** What a database says that is damaged, or that something else has changed: an unknown table, column or function. */
+const OTHER_SCHEMA_STATES = new Set(["42P01", "42703", "42883", "42704", "3F000", "42P10"]);
+/** What a pooler says that knows no parameter of sessions but some of its own. */
+const PARAMETER_REFUSED = /startup parameter/i;
+
 function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : undefined;
@@ -75,6 +80,11 @@ function isOutOfResources(error: unknown): boolean {
   return resourceShortage(error) !== undefined && !isPanic(error);
 }
 
+/** True when a pooler does not let a session start, which waiting does not mend. */
+function isParameterRefused(error: unknown): boolean {
+  return sqlState(error) === "08P01" && PARAMETER_REFUSED.test((error as Error).message);
+}
+
 /** A server that panics ends all connections. Whether a commit took effect is unknown then. */
 function isPanic(error: unknown): boolean {
   return (error as { severity?: unknown } | null)?.severity === "PANIC";
@@ -87,7 +97,20 @@ export function isOutage(error: unknown): boolean {
 
 /** The message for a person about a database that does not work; undefined for other errors. */
 export function explainDatabase(error: unknown): string | undefined {
-  if (sqlState(error) === QUOTA_EXCEEDED) return (error as Error).message;
+  const state = sqlState(error);
+  if (state === QUOTA_EXCEEDED) return (error as Error).message;
+  if (isParameterRefused(error)) {
+    return (
+      `a pooler before the database refuses what sessions ask for (${(error as Error).message}): connect to ` +
+      "PostgreSQL itself, or let the pooler ignore these parameters (docs/operations.md#connections)"
+    );
+  }
+  if (state !== undefined && OTHER_SCHEMA_STATES.has(state)) {
+    return (
+      `the database lacks something that its schema has (${(error as Error).message}): restore a backup, or ` +
+      "let DATABASE_URL name another database"
+    );
+  }
   return (
     resourceShortage(error)?.remedy ?? (isUnavailable(error) ? UNAVAILABLE_MESSAGE : undefined)
   );
@@ -98,6 +121,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = sqlState(error);
   if (code === undefined) return false;
   if (isPanic(error)) return true;
+  if (isParameterRefused(error)) return false;
   return UNAVAILABLE_CODES.has(code) || (code.length === 5 && UNAVAILABLE_STATES.test(code));
 }
 

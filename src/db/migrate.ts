@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import pRetry from "p-retry";
 import type { Log } from "../observability/log.ts";
 import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
-import { type Sql, withoutDeadlines } from "./client.ts";
+import { type Queryable, type Sql, withoutDeadlines } from "./client.ts";
 import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
+import { DatabaseRefusal } from "./refusal.ts";
+import { requireOnPath, requireSession } from "./session.ts";
 
 /** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
@@ -20,8 +22,15 @@ interface Migration {
   readonly text: string;
 }
 
-/** The database belongs to a newer version of the service. The message names the remedy. */
-export class NewerSchemaError extends Error {}
+/** Where operators read how to back up. */
+const BACKUP_GUIDE = "docs/operations.md#back-up-and-restore";
+
+/** The schema of the database, and what this version would change in it. */
+interface SchemaState {
+  /** The newest migration that was applied; null without a schema. */
+  readonly version: number | null;
+  readonly pending: readonly Migration[];
+}
 
 /** The migrations of this version of the service, in order. */
 export function shippedMigrations(): Migration[] {
@@ -35,23 +44,63 @@ export function shippedMigrations(): Migration[] {
     }));
 }
 
-/** The schema of the database; null if it has none. */
-export async function schemaVersion(sql: Sql): Promise<number | null> {
+const newestShipped = (): number => shippedMigrations().at(-1)?.version ?? 0;
+
+async function readState(sql: Queryable): Promise<SchemaState> {
+  const shipped = shippedMigrations();
   const [table] = await sql<{ exists: boolean }[]>`
     SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
-  if (table?.exists !== true) return null;
-  const [row] = await sql<{ version: number }[]>`
-    SELECT coalesce(max(version), 0)::integer AS version FROM schema_migrations`;
-  return row?.version ?? 0;
+  if (table?.exists !== true) return { version: null, pending: shipped };
+  const rows = await sql<{ version: number }[]>`SELECT version FROM schema_migrations`;
+  const applied = new Set(rows.map((row) => row.version));
+  const pending = shipped.filter((migration) => !applied.has(migration.version));
+  return { version: applied.size === 0 ? null : Math.max(...applied), pending };
 }
+
+/** The schema of the database. Throws a DatabaseRefusal if this version cannot use it. */
+export async function schemaState(sql: Queryable): Promise<SchemaState> {
+  await requireSession(sql);
+  const state = await readState(sql);
+  if (state.version === null) await requireOnPath(sql);
+  const newest = newestShipped();
+  if (state.version === null || state.version <= newest) return state;
+  throw new DatabaseRefusal(
+    `the database has schema ${state.version}, but this version supports only ${newest}`,
+    "run a newer version of Tessera",
+  );
+}
+
+/** Throws a DatabaseRefusal unless the database has exactly the schema of this version. */
+export async function requireSchema(sql: Queryable): Promise<void> {
+  const { version, pending } = await schemaState(sql);
+  if (pending.length === 0) return;
+  if (version === null) {
+    throw new DatabaseRefusal(
+      "the database has no tables yet",
+      "start the service, or run: ./tessera migrate",
+    );
+  }
+  throw new DatabaseRefusal(
+    `the database has schema ${version}, and this version needs ${newestShipped()}`,
+    `back up (${BACKUP_GUIDE}), then start the service of this version or run: ./tessera migrate`,
+  );
+}
+
+/** Told before a database that has a schema is changed. */
+type OnMigration = (announcement: string) => void;
 
 /**
  * Migrates the database to the schema of this version, in one transaction, and returns the names of
  * the applied migrations. A table that others are writing to is asked for again and again, because everybody
- * else waits behind a lock that is waited for. Throws when the database has a newer schema.
+ * else waits behind a lock that is waited for. Throws a DatabaseRefusal if this version cannot use the database.
  */
-export async function migrate(sql: Sql): Promise<string[]> {
-  return await pRetry(() => migrateOnce(sql), {
+export async function migrate(sql: Sql, announce: OnMigration = () => {}): Promise<string[]> {
+  const said = new Set<string>();
+  const once = (announcement: string) => {
+    if (!said.has(announcement)) announce(announcement);
+    said.add(announcement);
+  };
+  return await pRetry(() => migrateOnce(sql, once), {
     retries: Number.POSITIVE_INFINITY,
     factor: 1,
     minTimeout: MIGRATION_RETRY_MS,
@@ -59,24 +108,21 @@ export async function migrate(sql: Sql): Promise<string[]> {
   });
 }
 
-async function migrateOnce(sql: Sql): Promise<string[]> {
-  const shipped = shippedMigrations();
+async function migrateOnce(sql: Sql, announce: OnMigration): Promise<string[]> {
   return await withoutDeadlines(sql).begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`;
     await tx.unsafe(`SET LOCAL lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`);
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
+    // Another process may have migrated it meanwhile.
+    const { version, pending } = await schemaState(tx);
     await tx`CREATE TABLE IF NOT EXISTS schema_migrations (
       version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
-    const rows = await tx<{ version: number }[]>`SELECT version FROM schema_migrations`;
-    const applied = new Set(rows.map((row) => row.version));
-    const newest = Math.max(0, ...applied);
-    const last = shipped.at(-1)?.version ?? 0;
-    if (newest > last) {
-      throw new NewerSchemaError(
-        `the database has schema ${newest}, but this version supports only ${last}: run a newer version of Tessera`,
+    if (version !== null && pending.length > 0) {
+      announce(
+        `migrating the database from schema ${version} to ${newestShipped()}, after which earlier versions do ` +
+          `not start: a backup from before is worth having (${BACKUP_GUIDE})`,
       );
     }
-    const pending = shipped.filter((migration) => !applied.has(migration.version));
     for (const migration of pending) {
       await tx.unsafe(migration.text);
       await tx`INSERT INTO schema_migrations (version, name) VALUES (${migration.version}, ${migration.name})`;
@@ -90,7 +136,7 @@ async function migrateOnce(sql: Sql): Promise<string[]> {
  * abort of `signal` ends the wait with the last error. Every other error is thrown at once.
  */
 export async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSignal): Promise<void> {
-  const applied = await pRetry(() => migrate(sql), {
+  const applied = await pRetry(() => migrate(sql, (announcement) => log.warn(announcement)), {
     retries: Number.POSITIVE_INFINITY,
     factor: 1,
     minTimeout: DB_WAIT_RETRY_MS,

@@ -31,12 +31,22 @@ export async function databaseId(sql: Queryable): Promise<string> {
   return row.id;
 }
 
-/** The version of the server: its major number, and its name. */
-export async function serverVersion(sql: Queryable): Promise<{ major: number; name: string }> {
-  const [row] = await sql<{ number: number; name: string }[]>`
+interface Server {
+  /** The major number of its version. */
+  readonly major: number;
+  /** Its version as it names it. */
+  readonly name: string;
+  /** It copies another server, and accepts no changes. */
+  readonly isStandby: boolean;
+}
+
+/** The server that answers. */
+export async function serverOf(sql: Queryable): Promise<Server> {
+  const [row] = await sql<{ number: number; name: string; isStandby: boolean }[]>`
     SELECT current_setting('server_version_num')::integer AS number,
-      current_setting('server_version') AS name`;
-  return { major: Math.floor((row?.number ?? 0) / 10_000), name: row?.name ?? "" };
+      current_setting('server_version') AS name, pg_is_in_recovery() AS "isStandby"`;
+  const { number = 0, name = "", isStandby = false } = row ?? {};
+  return { major: Math.floor(number / 10_000), name, isStandby };
 }
 
 /** Opens the database in DATABASE_URL, or else the embedded one, which it starts or joins. */

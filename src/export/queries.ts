@@ -107,7 +107,8 @@ export async function readChunks(sql: Queryable, versions: readonly string[]): P
 
 export async function readBranches(sql: Queryable, project: string): Promise<Row[]> {
   return await sql<Row[]>`
-    SELECT id, project_id AS project, name FROM branches WHERE project_id = ${project} ORDER BY name`;
+    SELECT id, project_id AS project, name FROM branches
+    WHERE project_id = ${project} ORDER BY name COLLATE "C"`;
 }
 
 export async function readApprovals(sql: Queryable, project: string): Promise<Row[]> {

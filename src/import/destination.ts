@@ -1,3 +1,4 @@
+import { findUser } from "../auth/users.ts";
 import type { Sql } from "../db/client.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
@@ -25,7 +26,7 @@ export async function missingRecords(
     FROM projects p WHERE p.slug = ${project}`;
   const records: object[] = [];
   if (found === undefined) {
-    const [user] = await sql`SELECT 1 FROM users WHERE lower(email) = lower(${owner})`;
+    const user = await findUser(sql, owner);
     const name = owner.slice(0, owner.indexOf("@"));
     if (user === undefined) records.push({ record: "user", email: owner, name });
     records.push({ record: "project", slug: project, name: project, owner, embedder });

@@ -49,7 +49,7 @@ export interface ApiOptions {
   /** Configuration variables that override the defaults; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Another service whose database this one shares, instead of a new database. */
-  readonly beside?: TestApi;
+  readonly beside?: Pick<TestApi, "sql" | "databaseUrl">;
 }
 
 /**

@@ -22,6 +22,30 @@ const SETTINGS = {
   autovacuum: "off",
 } as const;
 
+/**
+ * What statements mean by default is what the service does not expect, so that each test also shows that its
+ * sessions ask for what they rely on.
+ */
+export const UNEXPECTED_SETTINGS = {
+  bytea_output: "escape",
+  datestyle: "German, DMY",
+  intervalstyle: "sql_standard",
+  timezone: "Asia/Kathmandu",
+  array_nulls: "off",
+  extra_float_digits: "-15",
+  standard_conforming_strings: "off",
+  escape_string_warning: "off",
+  search_path: "pg_catalog",
+  default_transaction_isolation: "serializable",
+  default_transaction_read_only: "on",
+  row_security: "off",
+  transform_null_equals: "on",
+  lock_timeout: "1",
+  idle_session_timeout: "1000",
+} as const;
+/** The language with the most unusual letters: the lower case of I is no i. */
+const LOCALE = "LOCALE_PROVIDER icu ICU_LOCALE 'tr'";
+
 /** Advisory lock under which one test process at a time creates the template. */
 const TEMPLATE_LOCK = 7305_0001;
 
@@ -37,7 +61,11 @@ export type TestDatabase = {
 export async function startPostgres(): Promise<string> {
   await removeAbandonedFolders();
   const folder = memoryFolder("postgres");
-  const server = await openEmbeddedDatabase({ dataDir: folder, log: () => {}, settings: SETTINGS });
+  const server = await openEmbeddedDatabase({
+    dataDir: folder,
+    log: () => {},
+    settings: { ...SETTINGS, ...UNEXPECTED_SETTINGS },
+  });
   onCleanup(() => server.close());
   return server.url;
 }
@@ -47,9 +75,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(await template());
 }
 
-/** A new database without a schema, for the tests of migrations. */
-export function createEmptyDatabase(): Promise<TestDatabase> {
-  return createDatabase("template0");
+/** A new database without a schema. `clauses` say how it stores and sorts text. */
+export function createEmptyDatabase(clauses = LOCALE): Promise<TestDatabase> {
+  return createDatabase(`template0 ${clauses}`);
 }
 
 let serverUrl: Promise<string> | undefined;
@@ -113,7 +141,7 @@ export function inServerFolder<T>(work: (folder: string) => Promise<T>): Promise
 /** The last step marks it as a template, so an interrupted one is created again. */
 async function fillTemplate(connection: Sql, name: string): Promise<void> {
   await connection.unsafe(`DROP DATABASE IF EXISTS ${name}`);
-  await connection.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);
+  await connection.unsafe(`CREATE DATABASE ${name} TEMPLATE template0 ${LOCALE}`);
   const sql = openDatabase(databaseUrl(await server(), name), {
     connections: 1,
     patience: "command",

@@ -72,7 +72,7 @@ export async function runCommand(
   options: ServerOptions & { readonly stdin?: string | Uint8Array } = {},
 ): Promise<CommandResult> {
   const program = Bun.spawn([process.execPath, "src/cli/main.ts", ...args], {
-    cwd: PROJECT_ROOT,
+    cwd: options.root ?? PROJECT_ROOT,
     env: environment(options.env),
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
     stdout: "pipe",

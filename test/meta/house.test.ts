@@ -67,14 +67,14 @@ describe("the state of the repository", () => {
     expect(filesOf("src/cli/**/*.ts").filter((file) => statements.test(codeOf(file)))).toEqual([]);
   });
 
-  test("no test is skipped, postponed or run alone, unless a program or a small disk is missing", () => {
+  test("no test is skipped, postponed or run alone, unless a program, a small disk or the history of the clone is missing", () => {
     const tests = filesOf("test/**/*.test.ts").filter(
       (file) => file !== "test/meta/programs.test.ts",
     );
     const marked = (file: string) =>
       /\b(test|it|describe)\.(only|skip|todo|todoIf|if)\(/.test(codeOf(file));
     expect(tests.filter(marked)).toEqual([]);
-    const call = "lacks(?:SmallDisks)?\\([^()]*\\)";
+    const call = "lacks(?:SmallDisks|LastRelease)?\\([^()]*\\)";
     const excuse = new RegExp(`^(?:${call}(?: \\|\\| ${call})*|withoutRedis|withoutDisk)$`);
     const unexcused = tests.flatMap((file) => {
       const conditions = [...codeOf(file).matchAll(/\.skipIf\(((?:[^()]|\([^()]*\))*)\)/g)];

@@ -17,6 +17,7 @@ import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
 import { ensureUser } from "../../src/auth/users.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
+import { sessionOf } from "../../src/db/session.ts";
 import type { Scope } from "../../src/engine/requests/scope.ts";
 import { createLog } from "../../src/observability/log.ts";
 import * as branches from "../../src/platform/branches/queries.ts";
@@ -38,6 +39,7 @@ const database = await createTestDatabase();
 const statements: Array<{ text: string; parameters: unknown[] }> = [];
 const recording = postgres(database.url, {
   max: 1,
+  connection: sessionOf(database.url).parameters,
   debug: (_connection, text, parameters) => void statements.push({ text, parameters }),
 }) as Sql;
 const ids: Record<string, string> = {};

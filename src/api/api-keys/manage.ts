@@ -38,7 +38,7 @@ export async function listKeys(sql: Queryable, selection: KeySelection): Promise
     WHERE (${userId}::uuid IS NULL OR k.user_id = ${userId})
       AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
       AND (${reference}::text IS NULL OR k.key_prefix = ${reference}
-        OR k.id::text = lower(${reference}))
+        OR k.id::text = ${reference?.toLowerCase() ?? null})
       AND (${all} OR (k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())))
     ORDER BY k.created_at, k.id`;
 }

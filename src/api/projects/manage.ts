@@ -35,7 +35,7 @@ export async function projectByReference(
   reference: string,
 ): Promise<FoundProject | undefined> {
   const [project] = await sql<FoundProject[]>`
-    SELECT id, slug FROM projects WHERE slug = ${reference} OR id::text = lower(${reference})`;
+    SELECT id, slug FROM projects WHERE slug = ${reference} OR id::text = ${reference.toLowerCase()}`;
   return project;
 }
 
@@ -43,7 +43,7 @@ export async function projectByReference(
 export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> {
   return await sql<ListedProject[]>`
     SELECT p.slug, p.id, p.name, p.created_at,
-      ARRAY (SELECT coalesce(u.email, u.id::text) FROM memberships m JOIN users u ON u.id = m.user_id
+      ARRAY (SELECT coalesce(u.email, u.id::text) COLLATE "C" FROM memberships m JOIN users u ON u.id = m.user_id
         WHERE m.project_id = p.id AND m.role = 'owner' ORDER BY 1) AS owners,
       (SELECT count(*) FROM memberships m WHERE m.project_id = p.id)::integer AS members,
       (SELECT count(*) FROM files f WHERE f.project_id = p.id)::integer AS files,

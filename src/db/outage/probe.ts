@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { sessionOf } from "../session.ts";
 import { PoolSockets } from "./pool-sockets.ts";
 
 /** States in which a server answers but is starting or shutting down. */
@@ -14,12 +15,13 @@ export interface Probe {
 /** Asks the server for a sign of life, over a connection of its own. */
 export function startProbe(url: string): Probe {
   const sockets = new PoolSockets();
-  const sql = postgres(url, {
+  const session = sessionOf(url);
+  const sql = postgres(session.url, {
     max: 1,
     fetch_types: false,
     prepare: false,
     onnotice: () => {},
-    connection: { application_name: "tessera-probe" },
+    connection: { ...session.parameters, application_name: "tessera-probe" },
     socket: (address: Parameters<PoolSockets["connect"]>[0]) => sockets.connect(address),
   } as postgres.Options<Record<string, never>>);
   const answer = sql`SELECT 1`.then(

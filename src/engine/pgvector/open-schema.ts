@@ -1,6 +1,8 @@
 import pRetry from "p-retry";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { isOutage } from "../../db/errors.ts";
+import { DatabaseRefusal } from "../../db/refusal.ts";
+import { requireSession } from "../../db/session.ts";
 import type { Log } from "../../observability/log.ts";
 import {
   DB_WAIT_REPORT_ATTEMPTS,
@@ -19,9 +21,6 @@ const LAYOUT = 4;
 const LOCK_KEY = [7305, 2] as const;
 /** The first version that continues a scan of the graph until enough rows pass the filter. */
 const PGVECTOR_MIN = [0, 8] as const;
-
-/** The database cannot be used for vectors. The message names the remedy. */
-class VectorDatabaseError extends Error {}
 
 /**
  * How sessions search graphs: by continuing until enough chunks of the scope are found. Compiling a
@@ -107,13 +106,15 @@ const NOT_PERMITTED = "42501";
 function explain(error: unknown): Error {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== undefined && MISSING_EXTENSION.has(code)) {
-    return new VectorDatabaseError(
-      "SEARCH_ENGINE=pgvector needs the extension vector on the server of VECTOR_DATABASE_URL: install pgvector 0.8 or later (Debian: apt-get install postgresql-15-pgvector), or use SEARCH_ENGINE=embedded",
+    return new DatabaseRefusal(
+      "SEARCH_ENGINE=pgvector needs the extension vector on the server of VECTOR_DATABASE_URL",
+      "install pgvector 0.8 or later (Debian: apt-get install postgresql-15-pgvector), or use SEARCH_ENGINE=embedded",
     );
   }
   if (code === NOT_PERMITTED) {
-    return new VectorDatabaseError(
-      `the role of VECTOR_DATABASE_URL lacks a right (${message}): as a superuser run CREATE EXTENSION vector in that database, and grant the role CREATE on it`,
+    return new DatabaseRefusal(
+      `the role of VECTOR_DATABASE_URL lacks a right (${message})`,
+      `as a superuser run CREATE EXTENSION vector in that database, and grant the role CREATE on it`,
     );
   }
   return error as Error;
@@ -122,9 +123,17 @@ function explain(error: unknown): Error {
 function requireVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > PGVECTOR_MIN[0] || (major === PGVECTOR_MIN[0] && minor >= PGVECTOR_MIN[1])) return;
-  throw new VectorDatabaseError(
-    `SEARCH_ENGINE=pgvector needs pgvector ${PGVECTOR_MIN.join(".")} or later, and the database has ${version}: upgrade it and run ALTER EXTENSION vector UPDATE`,
+  throw new DatabaseRefusal(
+    `SEARCH_ENGINE=pgvector needs pgvector ${PGVECTOR_MIN.join(".")} or later, and the database has ${version}`,
+    "upgrade it and run ALTER EXTENSION vector UPDATE",
   );
+}
+
+/** The version of the extension vector; undefined if the database does not have it. */
+export async function extensionVersion(sql: Queryable): Promise<string | undefined> {
+  const [found] = await sql<{ version: string }[]>`
+    SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'`;
+  return found?.version;
 }
 
 /** True when the database distributes tables. */
@@ -145,8 +154,9 @@ async function claim(sql: Sql, origin: string): Promise<void> {
   await sql`UPDATE ${sql(SCHEMA)}.state SET origin = ${origin} WHERE origin IS NULL`;
   const [state] = await sql<{ origin: string }[]>`SELECT origin FROM ${sql(SCHEMA)}.state`;
   if (state?.origin === origin) return;
-  throw new VectorDatabaseError(
-    `the schema ${SCHEMA} belongs to another Tessera database: name another database in VECTOR_DATABASE_URL, or drop the schema to fill it again`,
+  throw new DatabaseRefusal(
+    `the schema ${SCHEMA} belongs to another Tessera database`,
+    "name another database in VECTOR_DATABASE_URL, or drop the schema to fill it again",
   );
 }
 
@@ -160,22 +170,21 @@ async function layoutOf(sql: Queryable): Promise<number> {
 }
 
 async function create(sql: Sql, origin: string): Promise<void> {
+  await requireSession(sql);
   await sql.begin(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
-    const [found] = await tx`SELECT 1 FROM pg_extension WHERE extname = 'vector'`;
     // A role without the right to create extensions can use one that is there.
-    if (found === undefined) await tx`CREATE EXTENSION vector`;
+    if ((await extensionVersion(tx)) === undefined) await tx`CREATE EXTENSION vector`;
     if ((await layoutOf(tx)) < LAYOUT) await tx.unsafe(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
     await tx.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
     await tx.unsafe(STATEMENTS);
   });
-  const [version] = await sql<{ extversion: string }[]>`
-    SELECT extversion FROM pg_extension WHERE extname = 'vector'`;
-  requireVersion(version?.extversion ?? "");
+  requireVersion((await extensionVersion(sql)) ?? "");
   const layout = await layoutOf(sql);
   if (layout > LAYOUT) {
-    throw new VectorDatabaseError(
-      `the vector database has layout ${layout}, but this version supports only ${LAYOUT}: run a newer version of Tessera`,
+    throw new DatabaseRefusal(
+      `the vector database has layout ${layout}, but this version supports only ${LAYOUT}`,
+      "run a newer version of Tessera",
     );
   }
   await claim(sql, origin);
@@ -184,7 +193,7 @@ async function create(sql: Sql, origin: string): Promise<void> {
 
 /**
  * Creates the engine's schema unless it is there, and waits while the database does not answer. Throws
- * VectorDatabaseError with the remedy. An abort of `signal` ends the wait.
+ * DatabaseRefusal. An abort of `signal` ends the wait.
  * @param origin the id of the platform's database
  */
 export async function openSchemaWhenReachable(

@@ -33,7 +33,7 @@ export async function countOtherEmbedders(
       JOIN ${sql(`${kind}s`)} e ON e.project_id = p.id AND e.name = ${release ?? environment}
       JOIN ${sql(`${kind}_files`)} m ON m.${sql(`${kind}_id`)} = e.id
       JOIN file_versions v ON v.id = m.file_version_id JOIN files f ON f.id = v.file_id
-      WHERE (p.slug = ${project} OR p.id::text = lower(${project}))
+      WHERE (p.slug = ${project} OR p.id::text = ${project.toLowerCase()})
         AND v.version_key LIKE 'markdown:%' AND v.content IS NOT NULL
         AND f.path <> ALL (${[...except]}::text[])
       LIMIT ${EMBEDDER_SAMPLE_FILES}

@@ -15,7 +15,7 @@ export function createLookups(target?: ImportTarget) {
       // An import into one project can neither find nor name users of others.
       table: target === undefined ? "users" : membersOf(target.id),
       key: "t.email",
-      match: "lower(t.email) = lower(u.key)",
+      match: 'lower(t.email COLLATE "C") = u.key',
     }),
     projects: new RowLookup({ table: "projects", key: "t.slug", extra: "t.embedder" }),
     apiKeys: new RowLookup({

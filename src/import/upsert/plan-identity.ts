@@ -1,4 +1,5 @@
 import { parseKey } from "../../auth/key-format.ts";
+import { addressKey } from "../../auth/users.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isUuid } from "../../shared/formats.ts";
 import { RecordError } from "../records/errors.ts";
@@ -11,7 +12,7 @@ import { arrayLiteral, documentColumns } from "./statements.ts";
 export function userId({ lookups }: BatchPlan, reference: string, field: string): string {
   const user = isUuid(reference)
     ? lookups.users.byId(reference.toLowerCase())
-    : lookups.users.byKey("", reference.toLowerCase());
+    : lookups.users.byKey("", addressKey(reference));
   if (user === undefined)
     throw new RecordError(`${field}: there is no user "${abbreviate(reference)}"`);
   return user.id;
@@ -31,7 +32,7 @@ export function projectId(plan: BatchPlan, reference: string, field = "project")
 
 export function planUser(record: RecordOf<"user">, plan: BatchPlan): void {
   const { id, email } = record;
-  const key = email?.toLowerCase();
+  const key = email === undefined ? undefined : addressKey(email);
   if (key === undefined && id === undefined) throw new RecordError("email: is required without id");
   const user =
     key === undefined
@@ -82,7 +83,7 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
   const members = [...(record.members ?? []), { user: record.owner, role: "owner" }];
   lookups.users.require(
     ...members.map(({ user }) =>
-      isUuid(user) ? { id: user.toLowerCase() } : { parent: "", key: user.toLowerCase() },
+      isUuid(user) ? { id: user.toLowerCase() } : { parent: "", key: addressKey(user) },
     ),
   );
   const roles = members.map(({ user, role }, i) => {

@@ -1,0 +1,97 @@
+import type postgres from "postgres";
+import { DatabaseRefusal } from "./refusal.ts";
+
+/**
+ * What statements and their results mean. A server, a database or a role may have other defaults, so every
+ * session asks for these when it starts.
+ */
+const MEANING = {
+  client_encoding: "UTF8",
+  bytea_output: "hex",
+  DateStyle: "ISO, YMD",
+  IntervalStyle: "postgres",
+  TimeZone: "UTC",
+  array_nulls: "on",
+  extra_float_digits: "1",
+  standard_conforming_strings: "on",
+  transform_null_equals: "off",
+  default_transaction_isolation: "read committed",
+  default_transaction_read_only: "off",
+  // A policy that hides rows is an error then, instead of rows that are missing in silence.
+  row_security: "off",
+} as const;
+
+/** How long sessions and locks may last. Statements have bounds of their own (client.ts). */
+const PATIENCE = { lock_timeout: "0", idle_session_timeout: "0" } as const;
+
+/** Where tables are, unless DATABASE_URL says so. It is the default of PostgreSQL. */
+const SEARCH_PATH = '"$user", public';
+
+/** What no session can ask for, and the service relies on. */
+const UNSETTABLE = { server_encoding: "UTF8", session_replication_role: "origin" } as const;
+
+const RELIED = new Set(Object.keys({ ...MEANING, ...PATIENCE }).map((name) => name.toLowerCase()));
+
+interface Session {
+  /** The address without parameters that the session sets itself. */
+  readonly url: string;
+  /** The parameters with which the session starts. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * How a session with the database at this address starts. The address may name a `search_path`, itself or in
+ * `options`; it cannot change what statements mean.
+ */
+export function sessionOf(url: string): Session {
+  const [address = "", ...rest] = url.split("?");
+  const query = new URLSearchParams(rest.join("?"));
+  const own = [...query.keys()].filter((name) => RELIED.has(name.toLowerCase()));
+  for (const name of own) query.delete(name);
+  const hasPath = [...query].some(([name, value]) => /search_path/i.test(`${name} ${value}`));
+  return {
+    url: own.length === 0 ? url : `${address}?${query}`,
+    parameters: { ...MEANING, ...PATIENCE, ...(hasPath ? {} : { search_path: SEARCH_PATH }) },
+  };
+}
+
+type Queryable = postgres.ISql<Record<string, never>>;
+
+/** Throws a DatabaseRefusal unless statements mean in this session what the service relies on. */
+export async function requireSession(sql: Queryable): Promise<void> {
+  const expected: Readonly<Record<string, string>> = { ...UNSETTABLE, ...MEANING };
+  const rows = await sql<{ name: string; value: string }[]>`
+    SELECT name, current_setting(name) AS value FROM unnest(${Object.keys(expected)}::text[]) AS name`;
+  const actual = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  const encoding = actual["server_encoding"];
+  if (encoding !== UNSETTABLE.server_encoding) {
+    throw new DatabaseRefusal(
+      `the database stores text as ${encoding}, and Tessera needs UTF8`,
+      "create a database with `createdb --template=template0 --encoding=UTF8`, let the URL name it, and move " +
+        "what is in this one with pg_dump and pg_restore",
+    );
+  }
+  const wrong = Object.keys(expected).filter((name) => actual[name] !== expected[name]);
+  if (wrong.length === 0) return;
+  const found = wrong.map((name) => `${name} = ${actual[name]} instead of ${expected[name]}`);
+  throw new DatabaseRefusal(
+    `sessions of the database have ${found.join(", ")}`,
+    "something between Tessera and PostgreSQL, such as a pooler, drops what sessions ask for: connect to " +
+      "PostgreSQL itself, or ALTER ROLE ... SET these (docs/operations.md#connections)",
+  );
+}
+
+/** Throws a DatabaseRefusal if the tables are there, but where sessions do not look for them. */
+export async function requireOnPath(sql: Queryable): Promise<void> {
+  const [row] = await sql<{ path: string; schema: string | null }[]>`
+    SELECT current_setting('search_path') AS path, (
+      SELECT min(relnamespace::regnamespace::text) FROM pg_class
+      WHERE relname IN ('schema_migrations', 'change_log') AND relkind = 'r'
+      GROUP BY relnamespace HAVING count(*) = 2 LIMIT 1) AS schema`;
+  // An address that names a path means another place.
+  if (row?.schema == null || row.path !== SEARCH_PATH) return;
+  throw new DatabaseRefusal(
+    `the tables of Tessera are in the schema ${row.schema}, where sessions do not look`,
+    `add search_path=${encodeURIComponent(row.schema)} to DATABASE_URL, as in postgres://host/database?search_path=...`,
+  );
+}

@@ -1,0 +1,186 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { shippedMigrations } from "../../src/db/migrate.ts";
+import { sessionOf } from "../../src/db/session.ts";
+import { startApi } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { deliveriesThrough, keyed } from "../../support/api/webhook-deliveries.ts";
+import { callCommand } from "../../support/processes/command.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
+import { addWebhook } from "../../support/webhooks.ts";
+
+setDefaultTimeout(120_000);
+
+/** What an administrator may have set for a database, each at its worst. */
+const SETTINGS = {
+  bytea_output: "'escape'",
+  datestyle: "'German, DMY'",
+  intervalstyle: "'sql_standard'",
+  timezone: "'Asia/Kathmandu'",
+  array_nulls: "off",
+  extra_float_digits: "-15",
+  standard_conforming_strings: "off",
+  search_path: "pg_catalog",
+  default_transaction_isolation: "'serializable'",
+  default_transaction_read_only: "on",
+  row_security: "off",
+  transform_null_equals: "on",
+  statement_timeout: "1",
+  lock_timeout: "1",
+  idle_session_timeout: "200",
+  idle_in_transaction_session_timeout: "1",
+};
+const TURKISH = "LOCALE_PROVIDER icu ICU_LOCALE 'tr'";
+const BYTES = "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'";
+
+async function databaseWith(settings: Record<string, string>, locale: string) {
+  const database = await createEmptyDatabase(locale);
+  const name = new URL(database.url).pathname.slice(1);
+  for (const [setting, value] of Object.entries(settings)) {
+    await database.sql.unsafe(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+  }
+  return database;
+}
+
+const startOn = ({ sql, url }: TestDatabase) => startApi({ beside: { sql, databaseUrl: url } });
+
+describe.each([
+  [SETTINGS, TURKISH],
+  [{ ...SETTINGS, datestyle: "'SQL, DMY'", bytea_output: "hex" }, BYTES],
+])("a database with the settings %p and %s", (settings, locale) => {
+  test("is served like any other: keys, projects, files, imports, searches, deliveries, lists, exports and commands", async () => {
+    const database = await databaseWith(settings, locale);
+    const api = await startOn(database);
+    const owner = await api.user({ email: "owner@example.com" });
+    const created = await api.post("/projects", { name: "Docs", slug: "docs" }, owner);
+    expect(created.text).toContain('"slug":"docs"');
+    const project = created.body;
+    const key = await api.post(
+      "/api-keys",
+      { name: "k", expires_at: "2090-03-04T05:06:07.890Z" },
+      owner,
+    );
+    expect([key.status, key.body.expires_at]).toEqual([201, "2090-03-04T05:06:07.890Z"]);
+    const caller = { userId: owner.userId, headers: { "x-api-key": key.body.key } };
+
+    const imported = await importsOf(api, caller).post(project, [
+      { record: "environment", name: "production" },
+      {
+        ...{ record: "file", path: "a.md", environments: ["production"], content: "# \\Alpha\n" },
+        chunks: [{ content: "\\Alpha", embedding: Array(768).fill(0.123456789), token_count: 1 }],
+      },
+    ]);
+    expect(imported.text).toContain(`"errors":[]`);
+    const base = `/projects/${project.slug}`;
+    for (const path of ["b.md", "Z.md", "ı.md", "i.md", "I.md"]) {
+      const put = await api.send("PUT", `${base}/files/${encodeURIComponent(path)}`, {
+        ...{ as: caller, body: `# ${path}\n`, headers: { "content-type": "text/markdown" } },
+      });
+      expect(put.status, path).toBe(201);
+    }
+    const { body: files } = await api.get(`${base}/files`, caller);
+    expect(files.data.map((file: { path: string }) => file.path)).toEqual([
+      ...["I.md", "Z.md", "a.md", "b.md", "i.md", "ı.md"],
+    ]);
+    const release = await api.post(
+      `${base}/releases`,
+      { name: "v1", environment: "production" },
+      caller,
+    );
+    expect(release.text).toContain("v1");
+    const search = { vector: Array(768).fill(0.123456789), dimension: 768 };
+    for (const end = Date.now() + 60_000; ; await Bun.sleep(50)) {
+      const found = await api.post(`${base}/environments/production/search`, search, caller);
+      const looked = await api.post(`${base}/knowledge/lookup`, { query: "alpha" }, caller);
+      if (found.body.data?.length === 1 && looked.body.data?.length >= 1) break;
+      expect(Date.now(), found.text + looked.text).toBeLessThan(end);
+    }
+    const read = await api.get(base, caller);
+    expect(Date.now() - Date.parse(read.body.created_at)).toBeLessThan(120_000);
+    const state = await api.get(`${base}/index-state`, caller);
+    expect([state.status, state.body.last_sequence]).toEqual([200, expect.any(Number)]);
+    const audit = await api.get(`${base}/audit`, caller);
+    expect(audit.status).toBe(200);
+    expect(Date.now() - Date.parse(audit.body.data[0].at)).toBeLessThan(120_000);
+    const delivery = await deliveriesThrough(api)(
+      await addWebhook(api.sql, project),
+      '{"path":"C:\\\\new"}',
+      keyed("once"),
+    );
+    expect(delivery.body.payload).toEqual({ path: "C:\\new" });
+
+    const env = { DATABASE_URL: database.url };
+    const exported = await callCommand(["export", "--project", project.slug, "--credentials"], {
+      env,
+    });
+    expect(exported.stderr + exported.stdout).toContain('"path":"a.md"');
+    const again = await callCommand(["import", "-"], { env, stdin: exported.stdout });
+    expect(again.stdout).toContain("\nnothing changed in");
+    const { stdout, status } = await callCommand(["doctor", "--json"], { env });
+    expect(stdout).toContain('"check":"database sessions","state":"ok"');
+    expect(status).toBe(0);
+    await api.stop();
+  });
+});
+
+describe("users of a Turkish database", () => {
+  test("one address in any case of A to Z is one user, for commands, imports and tokens, and İ or ı are others", async () => {
+    const database = await createEmptyDatabase(TURKISH);
+    const env = { DATABASE_URL: database.url };
+    const create = (user: string) =>
+      callCommand(["keys", "create", "--user", user, "--name", "k", "--create"], { env });
+    for (const user of ["istanbul@example.com", "ISTANBUL@EXAMPLE.COM", "Istanbul@example.com"]) {
+      expect((await create(user)).status).toBe(0);
+    }
+    const record = JSON.stringify({ record: "user", email: "iSTANBUL@example.com", name: "I" });
+    expect((await callCommand(["import", "-"], { env, stdin: record })).status).toBe(0);
+    const emails = () => database.sql`SELECT email FROM users ORDER BY created_at, id`;
+    expect(await emails()).toHaveLength(1);
+    expect((await create("ıstanbul@example.com")).status).toBe(0);
+    expect((await create("İstanbul@example.com")).status).toBe(0);
+    expect(await emails()).toHaveLength(3);
+  });
+
+  test("of two users with one address the first keeps it in an upgrade, and both keep their ids", async () => {
+    const database = await createEmptyDatabase(TURKISH);
+    const { sql } = database;
+    await migrateTo(sql, 20);
+    const ids = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
+    await sql`INSERT INTO users (id, email, created_at) VALUES
+      (${ids[0] as string}, 'ISIK@example.com', '2026-01-01'),
+      (${ids[1] as string}, 'isik@example.com', '2026-01-02')`;
+    expect((await callCommand(["migrate"], { env: { DATABASE_URL: database.url } })).status).toBe(
+      0,
+    );
+    expect(await sql`SELECT id, email, name FROM users ORDER BY id`).toEqual([
+      { id: ids[0], email: "ISIK@example.com", name: "" },
+      { id: ids[1], email: null, name: "isik@example.com" },
+    ] as never);
+  });
+});
+
+/** Applies the migrations up to a version. */
+async function migrateTo(sql: TestDatabase["sql"], version: number): Promise<void> {
+  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now())`;
+  for (const migration of shippedMigrations().slice(0, version)) {
+    await sql.unsafe(migration.text);
+    await sql`INSERT INTO schema_migrations (version, name)
+      VALUES (${migration.version}, ${migration.name})`;
+  }
+}
+
+describe("sessions", () => {
+  test("the address can name where tables are, and not what statements mean", () => {
+    const relied = sessionOf("postgres://db/x").parameters;
+    expect(relied).toMatchObject({ bytea_output: "hex", search_path: '"$user", public' });
+    const changed = sessionOf(
+      "postgres://db/x?datestyle=German&sslmode=require&BYTEA_OUTPUT=escape",
+    );
+    expect(changed).toEqual({ url: "postgres://db/x?sslmode=require", parameters: relied });
+    const { search_path: _, ...others } = relied;
+    for (const query of ["search_path=a", "options=-csearch_path%3Da"]) {
+      const url = `postgres://db/x?${query}`;
+      expect(sessionOf(url)).toEqual({ url, parameters: others });
+    }
+  });
+});

@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Sql } from "../../src/db/client.ts";
+import { shippedMigrations } from "../../src/db/migrate.ts";
+import { serve } from "../../src/serve.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { callCommand } from "../../support/processes/command.ts";
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from "../../support/processes/postgres.ts";
+import { environment } from "../../support/processes/process.ts";
+import { ADA, dump, ndjson } from "./support.ts";
+
+const atOnce = pLimit(4);
+const folder = temporaryFolder("schemas");
+writeFileSync(join(folder, "a.ndjson"), ndjson([ADA]));
+writeFileSync(join(folder, "a.md"), "# A\n");
+const NEWEST = shippedMigrations().at(-1)?.version as number;
+/** A schema from long ago, which lacks most of what commands read. */
+const OLD = 3;
+
+const project = ["--project", "docs"];
+/** Arguments of each command that opens the database, which are complete. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  import: [join(folder, "a.ndjson")],
+  "keys create": ["--user", "ada@example.com", "--name", "laptop"],
+  "keys list": [],
+  "keys revoke": ["tsr_abcdefgh", "--yes"],
+  "keys rotate": ["tsr_abcdefgh"],
+  "index status": [],
+  "index rebuild": [...project],
+  "vectors status": [],
+  "vectors placements": [...project, "--count", "2"],
+  "vectors add-worker": ["127.0.0.1:9"],
+  "vectors rebalance": ["--dry-run"],
+  "embeddings rebuild": [...project, "--embedder", "hashing"],
+  "members add": ["ada@example.com", ...project],
+  "members list": [...project],
+  "members remove": ["ada@example.com", ...project, "--yes"],
+  "projects list": [],
+  "projects map": [],
+  "projects delete": ["docs", "--yes"],
+  "projects quota": ["docs"],
+  "releases create": ["v1", ...project],
+  "releases list": [...project],
+  "environments list": [...project],
+  "environments activate": ["production", "v1", ...project],
+  "files list": [...project],
+  "files remove": ["a.md", ...project, "--yes"],
+  export: [],
+  search: ["a", ...project],
+  lookup: ["a", ...project],
+  audit: [],
+};
+/** They need no database, or are about its schema. */
+const OTHERS = ["serve", "migrate", "doctor", "embed", "sync", "bench"];
+/** Those that may be the first ones on a machine. */
+const FIRST = ["import", "keys create"];
+
+/** The commands without subcommands, as the help names them. */
+async function leaves(command: readonly string[] = []): Promise<string[]> {
+  const { stdout } = await callCommand([...command, "--help"]);
+  const section = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout)?.[1] ?? "";
+  const names = [...section.matchAll(/^ {2}(\w[\w-]*)/gm)].map(([, name = ""]) => name);
+  const own = names.filter((name) => name !== "help").map((name) => leaves([...command, name]));
+  return own.length === 0 ? [command.join(" ")] : (await Promise.all(own)).flat();
+}
+
+/** Runs all commands on a database, and returns what each answered. */
+async function runAll({ url }: TestDatabase, names = Object.keys(ARGUMENTS)) {
+  const run = (name: string) =>
+    callCommand([...name.split(" "), ...(ARGUMENTS[name] as string[])], {
+      env: { DATABASE_URL: url },
+    });
+  return await Promise.all(
+    names.map((name) => atOnce(async () => ({ name, ...(await run(name)) }))),
+  );
+}
+
+/** Everything in the database, the migrations included. */
+async function everything(sql: Sql) {
+  const applied = await sql`SELECT to_regclass('schema_migrations')::text AS name`;
+  if (applied[0]?.["name"] == null) return [await dump(sql)];
+  return [await dump(sql), await sql`SELECT version FROM schema_migrations ORDER BY 1`];
+}
+
+/** Every command fails with this message in one line, and changes nothing. */
+async function refusesAll(database: TestDatabase, message: string, names?: string[]) {
+  const before = await everything(database.sql);
+  for (const { name, status, stdout, stderr } of await runAll(database, names)) {
+    expect({ name, status, stdout, stderr }).toEqual({
+      ...{ name, status: 1, stdout: "" },
+      stderr: `tessera: ${message}\n`,
+    });
+  }
+  expect(await everything(database.sql)).toEqual(before);
+}
+
+async function databaseAt(version: number): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  await database.sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now())`;
+  for (const migration of shippedMigrations().slice(0, version)) {
+    await database.sql.unsafe(migration.text);
+    await database.sql`INSERT INTO schema_migrations (version, name)
+      VALUES (${migration.version}, ${migration.name})`;
+  }
+  return database;
+}
+
+const REMEDY =
+  "back up (docs/operations.md#back-up-and-restore), then start the service of this version or run: ./tessera migrate";
+
+describe("commands and the schema of the database", () => {
+  test("the cases below are all commands that there are", async () => {
+    expect((await leaves()).sort()).toEqual([...Object.keys(ARGUMENTS), ...OTHERS].sort());
+  });
+
+  test("on an older schema every command but serve and migrate names the remedy, and changes nothing", async () => {
+    await refusesAll(
+      await databaseAt(OLD),
+      `the database has schema ${OLD}, and this version needs ${NEWEST}: ${REMEDY}`,
+    );
+  });
+
+  test("on a newer schema every command asks for a newer version, and changes nothing", async () => {
+    const database = await createTestDatabase();
+    await database.sql`INSERT INTO schema_migrations VALUES (${NEWEST + 1}, 'future')`;
+    await refusesAll(
+      database,
+      `the database has schema ${NEWEST + 1}, but this version supports only ${NEWEST}: run a newer version of Tessera`,
+    );
+  });
+
+  test("a database that does not store text as UTF-8 is refused by every command, and by the service", async () => {
+    const database = await createEmptyDatabase("ENCODING LATIN1 LOCALE_PROVIDER libc LOCALE 'C'");
+    const remedy =
+      "create a database with `createdb --template=template0 --encoding=UTF8`, let the URL name it, and move " +
+      "what is in this one with pg_dump and pg_restore";
+    const found = "the database stores text as LATIN1, and Tessera needs UTF8";
+    await refusesAll(database, `${found}: ${remedy}`);
+    const env = { DATABASE_URL: database.url };
+    for (const command of [["migrate"], ["migrate", "--check"]]) {
+      const { status, stderr } = await callCommand(command, { env });
+      expect({ status, stderr }).toEqual({ status: 1, stderr: `tessera: ${found}: ${remedy}\n` });
+    }
+    const starting = serve(loadConfig(environment({ ...env, LOG_LEVEL: "silent" })));
+    await expect(starting).rejects.toThrow(found);
+    const { status, stdout } = await callCommand(["doctor", "--json"], { env });
+    expect(status).toBe(1);
+    const findings = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(findings).toContainEqual({ check: "database", state: "failed", found, remedy });
+  });
+
+  test("on an empty database only what may be the first command creates the tables", async () => {
+    const names = Object.keys(ARGUMENTS).filter((name) => !FIRST.includes(name));
+    await refusesAll(
+      await createEmptyDatabase(),
+      "the database has no tables yet: start the service, or run: ./tessera migrate",
+      names,
+    );
+    for (const name of FIRST) {
+      const database = await createEmptyDatabase();
+      expect(await runAll(database, [name])).toMatchObject([{ status: 0 }]);
+      expect(await database.sql`SELECT email FROM users`).toEqual([{ email: ADA.email }] as never);
+    }
+  });
+
+  test("on a damaged database no command shows where in the code it failed", async () => {
+    const database = await createTestDatabase();
+    await database.sql`DROP TABLE projects, users, api_keys, index_state, audit_log CASCADE`;
+    for (const { name, status, stderr } of await runAll(database)) {
+      expect(stderr, name).not.toMatch(/^ +at /m);
+      if (status !== 0) expect(stderr.trim(), name).toMatch(/^tessera: .+$/);
+    }
+    const { stdout, stderr } = await callCommand(["doctor"], {
+      env: { DATABASE_URL: database.url },
+    });
+    expect(stderr).toBe("");
+    expect(stdout).not.toMatch(/^ +at /m);
+    expect(stdout).toContain("restore a backup");
+  });
+
+  test("LOG_LEVEL=debug shows where in the code a command failed", async () => {
+    const database = await createTestDatabase();
+    await database.sql`DROP TABLE projects CASCADE`;
+    const env = { DATABASE_URL: database.url, LOG_LEVEL: "debug" };
+    expect((await callCommand(["projects", "list"], { env })).stderr).toMatch(/^ +at /m);
+  });
+
+  test("tables in a schema where sessions do not look are named, and no others are created beside them", async () => {
+    const database = await createTestDatabase();
+    await database.sql`ALTER SCHEMA public RENAME TO tessera_tables`;
+    await database.sql`CREATE SCHEMA public`;
+    const found =
+      "the tables of Tessera are in the schema tessera_tables, where sessions do not look";
+    for (const command of [["migrate"], ["projects", "list"]]) {
+      const { status, stderr } = await callCommand(command, {
+        env: { DATABASE_URL: database.url },
+      });
+      expect({ status, stderr }).toMatchObject({
+        ...{ status: 1, stderr: expect.stringContaining(found) },
+      });
+    }
+    for (const query of ["search_path=tessera_tables", "options=-csearch_path%3Dtessera_tables"]) {
+      const env = { DATABASE_URL: `${database.url}?${query}` };
+      expect((await callCommand(["migrate", "--check"], { env })).status).toBe(0);
+      expect((await callCommand(["projects", "list"], { env })).status).toBe(0);
+    }
+  });
+});
+
+describe("migrate", () => {
+  let old: TestDatabase;
+  beforeAll(async () => {
+    old = await databaseAt(NEWEST - 2);
+  });
+  const migrate = (...options: string[]) =>
+    callCommand(["migrate", ...options], { env: { DATABASE_URL: old.url } });
+
+  test("--check prints what is pending, exits 1 and changes nothing; after migrate it exits 0", async () => {
+    const before = await everything(old.sql);
+    const pending = shippedMigrations().slice(-2);
+    expect(await migrate("--check")).toEqual({
+      status: 1,
+      stdout: pending.map(({ name }) => `pending ${name}\n`).join(""),
+      stderr: "",
+    });
+    expect(await everything(old.sql)).toEqual(before);
+    const migrated = await migrate();
+    expect(migrated.stdout).toBe(pending.map(({ name }) => `applied ${name}\n`).join(""));
+    expect(migrated.stderr).toStartWith(
+      `tessera: migrating the database from schema ${NEWEST - 2} to ${NEWEST}, after which earlier versions do not start: a backup`,
+    );
+    for (const options of [["--check"], []]) {
+      expect(await migrate(...options)).toEqual({
+        ...{ status: 0, stdout: "the database is up to date\n", stderr: "" },
+      });
+    }
+  });
+
+  test("--check of an empty database exits 1 and leaves it empty", async () => {
+    const { url, sql } = await createEmptyDatabase();
+    const checked = await callCommand(["migrate", "--check"], { env: { DATABASE_URL: url } });
+    expect(checked.status).toBe(1);
+    expect(checked.stdout.trim().split("\n")).toHaveLength(shippedMigrations().length);
+    expect(await everything(sql)).toEqual([{}]);
+  });
+});
