@@ -6,7 +6,13 @@ import { ListenError } from "./http/listen.ts";
 import { Problem } from "./problem/problem.ts";
 import { ServiceRunsError } from "./shared/service-claim.ts";
 
-const EXPLAINED = [ConfigError, ListenError, ServiceRunsError, DatabaseRefusal, EmbeddedDatabaseError];
+const EXPLAINED = [
+  ConfigError,
+  ListenError,
+  ServiceRunsError,
+  DatabaseRefusal,
+  EmbeddedDatabaseError,
+];
 
 /** The message that a terminal shows for a failure: one line, with the remedy where one is known. */
 export function explain(error: unknown): string {

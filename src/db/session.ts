@@ -3,12 +3,12 @@ import { DatabaseRefusal } from "./refusal.ts";
 
 /**
  * What statements and their results mean. A server, a database or a role may have other defaults, so every
- * session asks for these when it starts.
+ * session asks for these when it starts. All but the time zone are the defaults of PostgreSQL.
  */
 const MEANING = {
   client_encoding: "UTF8",
   bytea_output: "hex",
-  DateStyle: "ISO, YMD",
+  DateStyle: "ISO, MDY",
   IntervalStyle: "postgres",
   TimeZone: "UTC",
   array_nulls: "on",
@@ -17,8 +17,7 @@ const MEANING = {
   transform_null_equals: "off",
   default_transaction_isolation: "read committed",
   default_transaction_read_only: "off",
-  // A policy that hides rows is an error then, instead of rows that are missing in silence.
-  row_security: "off",
+  row_security: "on",
 } as const;
 
 /** How long sessions and locks may last. Statements have bounds of their own (client.ts). */

@@ -1,11 +1,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Glob } from "bun";
+import postgres from "postgres";
+import { loadConfig } from "../../src/config/load.ts";
 import { shippedMigrations } from "../../src/db/migrate.ts";
-import { sessionOf } from "../../src/db/session.ts";
+import { requireSession, sessionOf } from "../../src/db/session.ts";
+import { serve } from "../../src/serve.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { deliveriesThrough, keyed } from "../../support/api/webhook-deliveries.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
+import { environment } from "../../support/processes/process.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 setDefaultTimeout(120_000);
@@ -44,9 +49,9 @@ async function databaseWith(settings: Record<string, string>, locale: string) {
 const startOn = ({ sql, url }: TestDatabase) => startApi({ beside: { sql, databaseUrl: url } });
 
 describe.each([
-  [SETTINGS, TURKISH],
-  [{ ...SETTINGS, datestyle: "'SQL, DMY'", bytea_output: "hex" }, BYTES],
-])("a database with the settings %p and %s", (settings, locale) => {
+  ["German dates and a Turkish locale", SETTINGS, TURKISH],
+  ["SQL dates and no locale", { ...SETTINGS, datestyle: "'SQL, DMY'" }, BYTES],
+])("a database with unusual settings, %s", (_name, settings, locale) => {
   test("is served like any other: keys, projects, files, imports, searches, deliveries, lists, exports and commands", async () => {
     const database = await databaseWith(settings, locale);
     const api = await startOn(database);
@@ -114,7 +119,7 @@ describe.each([
     });
     expect(exported.stderr + exported.stdout).toContain('"path":"a.md"');
     const again = await callCommand(["import", "-"], { env, stdin: exported.stdout });
-    expect(again.stdout).toContain("\nnothing changed in");
+    expect(again.stdout).toStartWith("imported 13 records");
     const { stdout, status } = await callCommand(["doctor", "--json"], { env });
     expect(stdout).toContain('"check":"database sessions","state":"ok"');
     expect(status).toBe(0);
@@ -170,6 +175,65 @@ async function migrateTo(sql: TestDatabase["sql"], version: number): Promise<voi
 }
 
 describe("sessions", () => {
+  test("nothing but the pools and the probes connects to PostgreSQL, and both ask for what statements mean", async () => {
+    const root = `${import.meta.dir}/../../`;
+    const files = await Array.fromAsync(new Glob("{src,workers}/**/*.{ts,tsx}").scan(root));
+    const texts = await Promise.all(
+      files.map(async (file) => [file, await Bun.file(root + file).text()]),
+    );
+    const connecting = texts.filter(([, text = ""]) => /\bpostgres\(/.test(text));
+    expect(connecting.map(([file]) => file).sort()).toEqual([
+      "src/db/client.ts",
+      "src/db/outage/probe.ts",
+    ]);
+    for (const [, text] of connecting) expect(text).toContain("...session.parameters");
+    // What the locale of a database decides is decided by bytes instead.
+    const local = texts.filter(([, text = ""]) =>
+      /\bi?like\s+\$\{|\bilike\b|\binitcap\(|\bcitext\b|[^.\w](lower|upper)\((?![^)]*COLLATE "C")/i.test(
+        text.replaceAll(/^ *(\/\/|\*).*$/gm, ""),
+      ),
+    );
+    expect(local.map(([file]) => file)).toEqual([]);
+  });
+
+  test("a pooler that drops what sessions ask for is found out, with the settings that are wrong", async () => {
+    const { url } = await createEmptyDatabase();
+    const raw = postgres(url, { max: 1 });
+    const found =
+      "bytea_output = escape instead of hex, DateStyle = German, DMY instead of ISO, MDY";
+    await expect(requireSession(raw as never)).rejects.toThrow(found);
+    await raw.end();
+  });
+
+  test("a pooler that refuses what sessions ask for is named, and not waited for", async () => {
+    const message = "SFATAL\0C08P01\0Munsupported startup parameter: bytea_output\0\0";
+    const answer = Buffer.concat([
+      Buffer.from([0x45, 0, 0, 0, 4 + message.length]),
+      Buffer.from(message),
+    ]);
+    const pooler = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: { data: (socket) => void socket.end(answer) },
+    });
+    const env = { DATABASE_URL: `postgres://a:b@127.0.0.1:${pooler.port}/c` };
+    const { status, stderr } = await callCommand(["projects", "list"], { env });
+    expect({ status, stderr }).toEqual({
+      ...{ status: 1, stderr: expect.stringContaining("unsupported startup parameter") },
+    });
+    const starting = serve(loadConfig(environment({ ...env, LOG_LEVEL: "silent" })));
+    await expect(starting).rejects.toThrow("unsupported startup parameter");
+    pooler.stop(true);
+  });
+
+  test("the parameters that docs/operations.md lets PgBouncer ignore are those that sessions have and it does not know", async () => {
+    const text = await Bun.file(`${import.meta.dir}/../../docs/operations.md`).text();
+    const ignored = /^ignore_startup_parameters = (.*)$/m.exec(text)?.[1]?.split(", ") ?? [];
+    const known = ["client_encoding", "DateStyle", "TimeZone", "standard_conforming_strings"];
+    const limits = ["statement_timeout", "idle_in_transaction_session_timeout"];
+    const sent = [...Object.keys(sessionOf("postgres://db/x").parameters), ...limits];
+    expect(ignored.sort()).toEqual(sent.filter((name) => !known.includes(name)).sort());
+  });
+
   test("the address can name where tables are, and not what statements mean", () => {
     const relied = sessionOf("postgres://db/x").parameters;
     expect(relied).toMatchObject({ bytea_output: "hex", search_path: '"$user", public' });
