@@ -18,7 +18,7 @@ import {
   REQUEST_DEADLINES,
 } from "./outage/guarded-sql.ts";
 import { OutageGuard } from "./outage/outage-guard.ts";
-import { sessionOf } from "./session.ts";
+import { sessionOf } from "./session/session.ts";
 
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
 

@@ -4,8 +4,8 @@ import type { Log } from "../observability/log.ts";
 import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
 import { type Queryable, type Sql, withoutDeadlines } from "./client.ts";
 import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
-import { DatabaseRefusal } from "./refusal.ts";
-import { requireOnPath, requireSession } from "./session.ts";
+import { DatabaseRefusal } from "./session/refusal.ts";
+import { requireOnPath, requireSession } from "./session/session.ts";
 
 /** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;

@@ -3,7 +3,7 @@ import { Glob } from "bun";
 import postgres from "postgres";
 import { loadConfig } from "../../src/config/load.ts";
 import { shippedMigrations } from "../../src/db/migrate.ts";
-import { requireSession, sessionOf } from "../../src/db/session.ts";
+import { requireSession, sessionOf } from "../../src/db/session/session.ts";
 import { serve } from "../../src/serve.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
@@ -34,6 +34,8 @@ const SETTINGS = {
   idle_session_timeout: "200",
   idle_in_transaction_session_timeout: "1",
 };
+/** The schema in which the locale decided whether two addresses are the same. */
+const BEFORE_ADDRESSES = 21;
 const TURKISH = "LOCALE_PROVIDER icu ICU_LOCALE 'tr'";
 const BYTES = "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'";
 
@@ -148,7 +150,7 @@ describe("users of a Turkish database", () => {
   test("of two users with one address the first keeps it in an upgrade, and both keep their ids", async () => {
     const database = await createEmptyDatabase(TURKISH);
     const { sql } = database;
-    await migrateTo(sql, 20);
+    await migrateTo(sql, BEFORE_ADDRESSES);
     const ids = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
     await sql`INSERT INTO users (id, email, created_at) VALUES
       (${ids[0] as string}, 'ISIK@example.com', '2026-01-01'),

@@ -17,7 +17,7 @@ import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
 import { ensureUser } from "../../src/auth/users.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
-import { sessionOf } from "../../src/db/session.ts";
+import { sessionOf } from "../../src/db/session/session.ts";
 import type { Scope } from "../../src/engine/requests/scope.ts";
 import { createLog } from "../../src/observability/log.ts";
 import * as branches from "../../src/platform/branches/queries.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
 import { shippedMigrations } from "../../src/db/migrate.ts";
-import { sessionOf } from "../../src/db/session.ts";
+import { sessionOf } from "../../src/db/session/session.ts";
 import type { Project } from "../../support/accounts.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { sessionOf } from "../session.ts";
+import { sessionOf } from "../session/session.ts";
 import { PoolSockets } from "./pool-sockets.ts";
 
 /** States in which a server answers but is starting or shutting down. */

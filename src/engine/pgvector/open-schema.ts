@@ -1,8 +1,8 @@
 import pRetry from "p-retry";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { isOutage } from "../../db/errors.ts";
-import { DatabaseRefusal } from "../../db/refusal.ts";
-import { requireSession } from "../../db/session.ts";
+import { DatabaseRefusal } from "../../db/session/refusal.ts";
+import { requireSession } from "../../db/session/session.ts";
 import type { Log } from "../../observability/log.ts";
 import {
   DB_WAIT_REPORT_ATTEMPTS,
