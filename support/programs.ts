@@ -58,7 +58,7 @@ function pgDump(): string | null {
 }
 
 /** True where a program that is missing is a failure. */
-const isRequired = (): boolean => !["", undefined, "0", "false"].includes(process.env["CI"]);
+export const isRequired = (): boolean => !["", undefined, "0", "false"].includes(process.env["CI"]);
 
 /** The programs that are not installed. */
 export function missingPrograms(): ProgramName[] {
