@@ -35,7 +35,7 @@ const SETTINGS = {
   idle_in_transaction_session_timeout: "1",
 };
 /** The schema in which the locale decided whether two addresses are the same. */
-const BEFORE_ADDRESSES = 21;
+const BEFORE_ADDRESSES = 22;
 const TURKISH = "LOCALE_PROVIDER icu ICU_LOCALE 'tr'";
 const BYTES = "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'";
 
