@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+import { numberOf } from "../../shared/json/parse.ts";
 import { IMPORT_LINE_MAX_BYTES, TABLE_ROWS_PER_READ } from "../../shared/limits.ts";
 import { ImportError } from "../records/errors.ts";
 import { readLines } from "../records/lines.ts";
@@ -79,15 +81,27 @@ async function* jsonRows(
       if (bytes === null) {
         return [{ where, values: { reason: `is longer than ${IMPORT_LINE_MAX_BYTES} bytes` } }];
       }
-      const text = Buffer.from(bytes).toString();
+      if (!isUtf8(bytes)) return [{ where, values: { reason: "is not valid UTF-8" } }];
+      const text = decoder.decode(bytes);
       return text.trim() === "" ? [] : [{ where, values: parsedRow(text) }];
     });
   }
 }
 
+/** Decodes lines, without the byte order mark with which some programs begin a file. */
+const decoder = new TextDecoder();
+
+/** A number of a row. An integer that no double holds is a text, as that of a Parquet column. */
+function cellOf(source: string): unknown {
+  const isLong = /^-?\d+$/.test(source) && !Number.isSafeInteger(Number(source));
+  return isLong ? source : numberOf(source);
+}
+
 function parsedRow(text: string): TableRow["values"] {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text, (_, cell: unknown, context?: { source: string }) =>
+      typeof cell === "number" ? cellOf((context as { source: string }).source) : cell,
+    );
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return value as Record<string, unknown>;
     }

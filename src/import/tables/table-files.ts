@@ -1,3 +1,4 @@
+import { isWrittenNumber } from "../../shared/json/parse.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import type { InputRecord } from "../records/batches.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
@@ -44,7 +45,9 @@ function embeddingOf(value: unknown, column: string): unknown {
   if (typeof value === "string") return value;
   if (ArrayBuffer.isView(value))
     return encodeEmbedding(Float32Array.from(value as Float32Array)).base64;
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) {
+    return value.map((element) => (isWrittenNumber(element) ? Number(element.rawJSON) : element));
+  }
   throw new RecordError(`${column}: must be an array of numbers or a base64 string`);
 }
 
@@ -56,7 +59,7 @@ function plain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array, plain);
   if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isWrittenNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]));
 }
 

@@ -36,3 +36,31 @@ test.each(Object.entries(FILES))(
     expect(read).toBeCloseTo(size, 3);
   },
 );
+
+/** The rows of JSON lines with these bytes. */
+async function rowsOf(name: string, bytes: Uint8Array | string) {
+  const file = join(folder, name);
+  writeFileSync(file, bytes);
+  const read = await Array.fromAsync(readRows(file, () => {}));
+  return read.flat().map(({ values }) => values);
+}
+
+test("integers that no double holds are different texts, as those of Parquet are", async () => {
+  const lines = [9007199254740993n, 9007199254740992n, -1745678901234567890n, 42n];
+  const rows = await rowsOf("long.jsonl", lines.map((id) => `{"id":${id}}\n`).join(""));
+  expect(rows).toEqual([
+    ...[{ id: "9007199254740993" }, { id: "9007199254740992" }],
+    ...[{ id: "-1745678901234567890" }, { id: 42 }],
+  ]);
+});
+
+test("a byte order mark belongs to no row, and a row that is not UTF-8 is refused by itself", async () => {
+  const rows = await rowsOf(
+    "marked.jsonl",
+    Buffer.concat([
+      ...[Buffer.from('\ufeff{"id":1}\n'), Buffer.from('{"id":"\xff"}\n', "latin1")],
+      Buffer.from('{"id":3}\n'),
+    ]),
+  );
+  expect(rows).toEqual([{ id: 1 }, { reason: "is not valid UTF-8" }, { id: 3 }]);
+});
