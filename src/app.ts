@@ -25,6 +25,7 @@ import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Admission } from "./http/admission.ts";
 import type { BodyIntake } from "./http/body.ts";
+import type { Changes } from "./http/changes.ts";
 import type { CursorSigner } from "./http/cursor.ts";
 import { inTurns, responseOf, type UnsentAnswers } from "./http/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
@@ -70,6 +71,7 @@ export interface Services {
   readonly embedders: ProjectEmbedders;
   readonly queries: QueryEmbedder;
   readonly admission: Admission;
+  readonly changes: Changes;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
   readonly refusals: Refusals;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ChangeGate } from "./api/scopes/change-gate.ts";
 import { ScopeResolver } from "./api/scopes/resolver.ts";
 import { buildApp, type Services } from "./app.ts";
 import { AuditLog } from "./audit/audit-log.ts";
@@ -184,6 +185,7 @@ async function openServices(
     ...{ embedders, queries },
     ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyIntake() },
     admission,
+    changes: new ChangeGate(sql, cursors, engine),
     unsent: new UnsentAnswers((tenant) => admission.start(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,

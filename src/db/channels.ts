@@ -4,5 +4,8 @@ export const CHANGES_CHANNEL = "tessera_changes";
 /** File versions were stored that no scope may hold yet. Payload: a project, then the versions. */
 export const NEW_VERSIONS_CHANNEL = "tessera_new_versions";
 
+/** Servers are to report how far their indexes have come; no payload. */
+export const INDEX_REPORTS_CHANNEL = "tessera_index_reports";
+
 /** Files wait for their embeddings; no payload. */
 export const EMBEDDINGS_CHANNEL = "tessera_embeddings";

@@ -42,8 +42,9 @@ export class QueryEmbedder {
     this.#projects = new TimedCache({ isOutage });
   }
 
-  /** The fingerprint of a project's embedder; null without one. */
-  async fingerprint(projectId: string): Promise<string | null> {
+  /** The fingerprint of a project's embedder; null without one. A fresh one is of this moment. */
+  async fingerprint(projectId: string, isFresh = false): Promise<string | null> {
+    if (isFresh) return await fingerprintOf(this.sql, projectId);
     return await this.#projects.get(projectId, () => fingerprintOf(this.sql, projectId));
   }
 

@@ -1,3 +1,4 @@
+import type { AwaitedChange } from "./indexing/changes/applied-changes.ts";
 import type { CopyTotals } from "./indexing/copies/copy-totals.ts";
 import type { FieldSummary } from "./indexing/fields/field-summary.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
@@ -26,6 +27,9 @@ interface EngineState {
   readonly copies: CopyTotals | null;
 }
 
+/** What an answer is read from: texts and what filters compare, or vectors beside them. */
+export type IndexRead = "texts" | "vectors";
+
 /**
  * Holds vectors and texts, follows the changes of the database, and searches. The operations depend on
  * this interface and the types of requests only, so that an engine could span several machines.
@@ -53,6 +57,12 @@ export interface Engine {
    * most files have. Rejects with problems.
    */
   fields(scope: Scope): Promise<readonly FieldSummary[]>;
+  /** There is such a change in the log: answers that lack it know that they do. */
+  noteChange(seq: number): void;
+  /** Resolves with true once these reads see the change; with false when the wait has ended before. */
+  whenApplied(change: AwaitedChange, read: IndexRead): Promise<boolean>;
+  /** For how many milliseconds the oldest change that such a read may lack is known; 0 when it lacks none. */
+  behindMs(projectId: string, read: IndexRead): number | Promise<number>;
   state(): EngineState;
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import type { Engine } from "./engine.ts";
 import { ChangeLog } from "./indexing/changes/change-log.ts";
 import { Indexer } from "./indexing/indexer.ts";
 import type { IndexRecall } from "./indexing/thread/messages.ts";
+import { AppliedVectors } from "./pgvector/applied-vectors.ts";
 import { noteRecall, recalibrate } from "./pgvector/catalogue.ts";
 import { readMembers } from "./pgvector/filter-members.ts";
 import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
@@ -158,6 +159,9 @@ function openEmbedded(parts: Parts): Engine {
     retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     fields: (scope) => indexer.fields(scope),
+    noteChange: (seq) => indexer.applied.note(seq),
+    whenApplied: (change) => indexer.applied.wait(change),
+    behindMs: (projectId) => indexer.applied.behindMs(projectId),
     state() {
       const { report, pendingLoads } = indexer;
       return { ...report, pendingLoads, queued: scheduler.queued, recall: recall.recall };
@@ -214,6 +218,8 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
     async (scope, dimension) => readMembers(platform, await indexer.members(scope), dimension),
     (request) => recall.offer(request),
   );
+  const { applied } = indexer;
+  const vectors = new AppliedVectors(sql);
   return {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
@@ -223,6 +229,16 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
     },
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     fields: (scope) => indexer.fields(scope),
+    noteChange: (seq) => applied.note(seq),
+    async whenApplied(change, read) {
+      const waits = [applied.wait(change), ...(read === "vectors" ? [vectors.wait(change)] : [])];
+      return (await Promise.all(waits)).every(Boolean);
+    },
+    async behindMs(projectId, read) {
+      const texts = applied.behindMs(projectId);
+      if (texts > 0 || read === "texts" || (await vectors.has(applied.newest.seq))) return texts;
+      return performance.now() - applied.newest.since;
+    },
     state() {
       const [texts, vectors] = [indexer.report, replicator.report];
       return {

@@ -80,6 +80,13 @@ interface Common<P extends TObject, Q extends TObject> {
    * of the tenant who filled it are refused before they are read.
    */
   readonly sheds?: boolean;
+  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
+  readonly safe?: boolean;
+  /**
+   * What of the indexes it answers from: texts and what filters compare, vectors beside them, or what all
+   * servers have reported. Absent for what the database answers. With `min_change` it waits for that.
+   */
+  readonly reads?: "texts" | "vectors" | "reports";
 }
 
 /** The argument of every handler. */
@@ -90,6 +97,8 @@ interface Call<P, Q> {
   readonly basePath: string;
   readonly params: P;
   readonly query: Q;
+  /** True for a caller who names a change and has to see what was committed before, on any server. */
+  readonly isFresh: boolean;
   /** Keeps what is said about the work if the request is slow. */
   note: Note;
 }
@@ -110,8 +119,6 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
    * Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems.
    */
   page?(call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">): Response;
-  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
-  readonly safe?: boolean;
   /** True when it may take rights away: this process applies that before it answers, others within a second. */
   readonly changesAccess?: boolean;
   handle(

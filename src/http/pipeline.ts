@@ -11,6 +11,7 @@ import { type Validator, validator } from "../problem/validate.ts";
 import type { Admission } from "./admission.ts";
 import type { BodyIntake } from "./body.ts";
 import { isJsonType, mediaType, parseBody, requirePlainBody } from "./body.ts";
+import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./changes.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import type { UnsentAnswers } from "./large-answers.ts";
@@ -34,6 +35,7 @@ export interface HttpContext {
   /** Clears every cache of what callers have access to. */
   forgetAccess(): void;
   readonly audit: AuditLog;
+  readonly changes: Changes;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly config: { readonly slowRequestMs: number };
@@ -55,18 +57,17 @@ interface Validators {
   readonly params: Validator<never> | undefined;
   readonly query: Validator<never> | undefined;
   readonly body: Validator<never> | undefined;
+  readonly isWrite: boolean;
 }
-
-/** True if the operation changes nothing. */
-const isSafe = (operation: Operation): boolean =>
-  operation.method === "GET" || (operation.kind === "json" && operation.safe === true);
 
 function validatorsOf(operation: Operation): Validators {
   const body = operation.kind === "json" ? operation.body : undefined;
+  const query = querySchemaOf(operation);
   return {
     params: operation.params && (validator(operation.params) as Validator<never>),
-    query: operation.query && (validator(operation.query) as Validator<never>),
-    body: body && (validator(body, { stored: !isSafe(operation) }) as Validator<never>),
+    query: query && (validator(query) as Validator<never>),
+    body: body && (validator(body, { stored: isWrite(operation) }) as Validator<never>),
+    isWrite: isWrite(operation),
   };
 }
 
@@ -104,6 +105,20 @@ interface Incoming {
   refused?: boolean;
 }
 
+/** What waits for the change that a read names; undefined for one without, or that an index does not answer. */
+function waitFor(
+  { reads: read }: Operation,
+  { changes }: HttpContext,
+  { request, pathParams, principal }: Incoming,
+  token: string | undefined,
+): (() => Promise<void>) | undefined {
+  if (token === undefined) return undefined;
+  const position = changes.positionOf(token);
+  if (read === undefined || principal === undefined) return undefined;
+  const reference = pathParams["project_reference"] as string;
+  return () => changes.wait({ principal, reference, position, read, request });
+}
+
 /**
  * Processes a request in a fixed order: credential, start in a turn of the event loop, rate limit, permission,
  * parameters, body, admission, handler.
@@ -135,13 +150,24 @@ async function perform(
     requirePermission(principal, operation.permission);
   }
   const params = validators.params?.(pathParams) ?? {};
-  const query = validators.query?.(queryOf(request)) ?? {};
+  const query: { readonly min_change?: string } = validators.query?.(queryOf(request)) ?? {};
+  const waiting = waitFor(operation, context, call, query.min_change);
   const note: Note = (detail, scope) => {
     call.detail = detail;
     call.scope = scope;
   };
-  const common = { request, requestId, basePath, params, query, note };
+  const common = {
+    request,
+    requestId,
+    basePath,
+    params,
+    query,
+    note,
+    isFresh: query.min_change !== undefined,
+  };
   const admit = async (tenant: string) => {
+    // Who waits has no place yet.
+    await waiting?.();
     const entered = context.admission.enter(tenant, operation.sheds === true);
     call.leave = entered instanceof Promise ? await entered : entered;
   };
@@ -157,7 +183,9 @@ async function perform(
   } else {
     body = validators.body(bodyOf(request, await readBody(), operation));
   }
-  if (!isSafe(operation)) await requireClient(request);
+    query: query && (validator(query) as Validator<never>),
+    body: body && (validator(body, { stored: isWrite(operation) }) as Validator<never>),
+    isWrite: isWrite(operation),
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (operation.changesAccess) context.forgetAccess();
   if (result instanceof Response) return result;
@@ -199,6 +227,8 @@ async function answer(
   const { requestId } = call;
   try {
     const response = await perform(operation, validators, context, call);
+    if (validators.isWrite && response.ok)
+      setChange(response.headers, await context.changes.token());
     context.unsent.hold(response, call.principal?.userId ?? "");
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");

@@ -68,7 +68,7 @@ function logProblem(problem: Problem, { requestId, log }: ProblemContext): void 
   const fields = { requestId, slug: problem.slug, err: problem.options.cause ?? problem };
   if (problem.slug === "overloaded") {
     logRefusal(log, requestId);
-  } else if (problem.slug === "dependency-unavailable") {
+  } else if (problem.slug === "dependency-unavailable" || problem.slug === "index-behind") {
     outages.limited(problem.message, (suppressed) => {
       log.error(suppressed > 0 ? { ...fields, suppressed } : fields, problem.message);
     });

@@ -1,5 +1,6 @@
 import type { Queryable } from "../db/client.ts";
-import { isAnyBefore, isAnyLagging, positionOf } from "../engine/indexing/changes/index-state.ts";
+import { isAnyLagging, positionOf } from "../engine/indexing/changes/index-state.ts";
+import { untilShown } from "../engine/indexing/changes/visibility.ts";
 
 /** How often an import checks whether the indexes keep up with it. */
 const IMPORT_INDEX_CHECK_MS = 250;
@@ -39,16 +40,11 @@ export class Backpressure {
     this.#checkedAt = performance.now();
   }
 
-  /**
-   * Waits until all services that have loaded the projects show the changes that were committed last,
-   * for VISIBLE_WAIT_MAX_MS at most.
-   */
+  /** Waits until all services show what was committed last, for VISIBLE_WAIT_MAX_MS at most. */
   async untilVisible(projects: ReadonlySet<string>): Promise<void> {
-    const position = await positionOf(this.sql, [...projects]);
-    const deadline = performance.now() + (this.waitMaxMs ?? VISIBLE_WAIT_MAX_MS);
-    while (await isAnyBefore(this.sql, [...projects], position)) {
-      if (performance.now() > deadline) return;
-      await Bun.sleep(IMPORT_INDEX_CHECK_MS);
-    }
+    const wanted = [...projects];
+    const position = await positionOf(this.sql, wanted);
+    const timeoutMs = this.waitMaxMs ?? VISIBLE_WAIT_MAX_MS;
+    await untilShown(this.sql, { projects: wanted, position, timeoutMs });
   }
 }

@@ -1,5 +1,7 @@
 import {
+  CHANGE_WAIT_MAX_MS,
   DEPENDENCY_RETRY_AFTER_SECONDS,
+  INDEX_BEHIND_RETRY_AFTER_SECONDS,
   OVERLOAD_RETRY_AFTER_SECONDS,
   RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
 } from "../shared/limits.ts";
@@ -327,6 +329,21 @@ export const CATALOGUE = {
     steps: ["Wait for Retry-After seconds.", "Look at /readyz for what is missing."],
     retryAfterSeconds: DEPENDENCY_RETRY_AFTER_SECONDS,
     related: ["overloaded"],
+  },
+  "index-behind": {
+    status: 503,
+    category: "INTERNAL",
+    title: "Index behind",
+    detail: `The index does not have the change in min_change, ${CHANGE_WAIT_MAX_MS / 1_000} seconds after the request.`,
+    suggestion:
+      "Retry after the time in Retry-After, or without min_change for what the index has.",
+    steps: [
+      "Wait for Retry-After seconds.",
+      "Look at the project's index-state: `pending_changes` counts what is not searchable yet.",
+    ],
+    tips: ["The change is stored. Reads of files and lists have it already."],
+    related: ["overloaded", "dependency-unavailable"],
+    retryAfterSeconds: INDEX_BEHIND_RETRY_AFTER_SECONDS,
   },
 } as const satisfies Record<string, ErrorType>;
 

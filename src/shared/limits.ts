@@ -212,6 +212,9 @@ export const VECTOR_SWITCH_WAIT_MS = 1_000;
 export const CHANGE_POLL_INTERVAL_MS = 400;
 export const CHANGE_VISIBLE_BOUND_MS = 1_000;
 export const CHANGE_BATCH_MAX = 1_000;
+/** A read that names a change waits for it no longer than this. */
+export const CHANGE_WAIT_MAX_MS = 5_000;
+export const INDEX_BEHIND_RETRY_AFTER_SECONDS = 1;
 export const CHANGE_LOG_RETENTION_DAYS = 7;
 export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
 export const INDEX_DB_CONNECTIONS = 6;

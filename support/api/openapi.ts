@@ -153,7 +153,8 @@ export class Contract {
       const header = this.resolved(reference);
       const value = given.get(name);
       if (value === null) {
-        if (header.required === true) faults.push(`header ${name} is missing`);
+        const isDue = header.required === true || name === "X-Change";
+        if (isDue) faults.push(`header ${name} is missing`);
         continue;
       }
       const parsed = header.schema.type === "integer" ? Number(value) : value;

@@ -48,14 +48,15 @@ export function fieldsOperation({
       "beyond the first 256 of a file or chunk are left out.",
     extension: true,
     permission: "search.query",
+    reads: "texts",
     params: ProjectParams,
     query: ScopeQuery,
     response: Fields,
     responseExample: EXAMPLE,
     problems: SCOPE_PROBLEMS,
-    async handle({ principal, params, query }) {
+    async handle({ principal, params, query, isFresh }) {
       const project = params.project_reference;
-      const scope = await scopes.resolve(principal, { project, ...scopeNameOf(query) });
+      const scope = await scopes.resolve(principal, { project, ...scopeNameOf(query) }, isFresh);
       return { fields: await engine.fields(scope) };
     },
   });

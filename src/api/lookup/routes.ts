@@ -6,6 +6,7 @@ import {
   ROUTING_KEY,
   routingKeyHeader,
 } from "../../http/answer-headers.ts";
+import { indexBehind, indexBehindHeader } from "../../http/changes.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
@@ -67,27 +68,33 @@ export function knowledgeOperations(services: {
       permission: "knowledge.lookup",
       sheds: true,
       safe: true,
+      reads: "texts",
       params: ProjectParams,
       body: LookupBody,
       bodyOptional: true,
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,
-      responseHeaders: { ...routingKeyHeader, ...nextPageHeader, ...ignoredFieldsHeader },
+      responseHeaders: {
+        ...routingKeyHeader,
+        ...nextPageHeader,
+        ...ignoredFieldsHeader,
+        ...indexBehindHeader,
+      },
       problems: [
         "project-not-found",
         "environment-not-found",
         "release-not-found",
         "invalid-cursor",
       ],
-      async handle({ request, basePath, params, principal, body, note }) {
+      async handle({ request, basePath, params, principal, body, isFresh, note }) {
         const projectRef = params.project_reference;
         const selfPath = basePath + targetOf(request.url).path;
-        const call = { principal, projectRef, body, selfPath, note };
+        const call = { principal, projectRef, body, selfPath, isFresh, note };
         const page = await lookUp({ ...services, cursors }, call);
         const ignored = ignoredFieldsOf(body, LookupBody.properties);
         const headers = { [ROUTING_KEY]: page.projectId, ...nextPageOf(page), ...ignored };
-        return jsonText(page.json, headers);
+        return jsonText(page.json, { ...headers, ...indexBehind(page.behindMs) });
       },
     }),
   ];

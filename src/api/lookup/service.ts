@@ -27,6 +27,8 @@ interface LookupCall {
   readonly body: LookupBody;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
+  /** True for a caller who has to see what was committed before. */
+  readonly isFresh: boolean;
   readonly note: Note;
 }
 
@@ -88,6 +90,8 @@ function continued(state: LookupState | null, projectId: string, body: LookupBod
 
 interface FoundPage extends AnsweredPage {
   readonly projectId: string;
+  /** For how many milliseconds a change has been waiting that an empty answer may lack; 0 without one. */
+  readonly behindMs: number;
 }
 
 /** The state that the request asks to continue from, and its scope. */
@@ -98,7 +102,7 @@ async function begin(services: LookupServices, call: LookupCall) {
   // this order: missing project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.lookup_target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, scopeRefOf(projectRef, target));
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.isFresh);
   const { projectId } = scope;
   const state =
     body.cursor === undefined
@@ -141,5 +145,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const hasAllCursors =
     !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));
   const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
-  return { projectId: scope.projectId, ...page };
+  const { projectId } = scope;
+  const behindMs = work.total === 0 ? await services.engine.behindMs(projectId, "texts") : 0;
+  return { projectId, behindMs, ...page };
 }

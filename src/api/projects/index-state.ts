@@ -140,6 +140,7 @@ export function indexStateOperation(sql: Sql): Operation {
       "server reports every few seconds, so the answer may be late, but it is never early.",
     extension: true,
     permission: "projects.read",
+    reads: "reports",
     params: ProjectParams,
     response: IndexState,
     responseExample: EXAMPLE,

@@ -5,6 +5,7 @@ import {
   ROUTING_KEY,
   routingKeyHeader,
 } from "../../http/answer-headers.ts";
+import { indexBehind, indexBehindHeader } from "../../http/changes.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
@@ -74,6 +75,7 @@ export function retrieveOperation(
     permission: "search.query",
     sheds: true,
     safe: true,
+    reads: "vectors",
     params: ProjectParams,
     body: RetrieveInput,
     documentedBody: RetrieveBody,
@@ -90,6 +92,7 @@ export function retrieveOperation(
       ...routingKeyHeader,
       ...nextPageHeader,
       ...ignoredFieldsHeader,
+      ...indexBehindHeader,
     },
     problems: [
       "project-not-found",
@@ -98,14 +101,15 @@ export function retrieveOperation(
       "invalid-cursor",
       "embedder-mismatch",
     ],
-    async handle({ request, basePath, params, principal, body, note }) {
+    async handle({ request, basePath, params, principal, body, isFresh, note }) {
       const projectRef = params.project_reference;
       const selfPath = basePath + targetOf(request.url).path;
-      const call = { principal, projectRef, body, selfPath, note };
+      const call = { principal, projectRef, body, selfPath, isFresh, note };
       const page = await retrieve({ ...services, cursors }, call);
       const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
       const answered = { [ROUTING_KEY]: page.projectId, [RETRIEVAL]: page.mode };
-      return jsonText(page.json, { ...answered, ...nextPageOf(page), ...ignored });
+      const headers = { ...answered, ...nextPageOf(page), ...ignored };
+      return jsonText(page.json, { ...headers, ...indexBehind(page.behindMs) });
     },
   });
 }

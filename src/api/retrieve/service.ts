@@ -32,6 +32,8 @@ interface RetrieveCall {
   readonly body: RetrieveInput;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
+  /** True for a caller who has to see what was committed before. */
+  readonly isFresh: boolean;
   readonly note: Note;
 }
 
@@ -39,6 +41,8 @@ interface Retrieved extends AnsweredPage {
   readonly projectId: string;
   /** How it was answered, which differs from what was asked while the embedder is away. */
   readonly mode: RetrieveRequest["mode"];
+  /** For how many milliseconds a change has been waiting that an empty answer may lack; 0 without one. */
+  readonly behindMs: number;
 }
 
 /** What the log of slow requests and a span say about a retrieval. */
@@ -64,10 +68,10 @@ function requireDimension(vector: string, fingerprint: string | null): void {
 async function answeringOf(
   queries: QueryEmbedder,
   { projectId, mode, query, vector }: Question,
-  user: string,
+  { principal: { userId: user }, isFresh }: RetrieveCall,
 ): Promise<Answering> {
   if (mode === "keyword") return { answered: "keyword", vector: null };
-  const fingerprint = await queries.fingerprint(projectId);
+  const fingerprint = await queries.fingerprint(projectId, isFresh);
   if (vector !== null) {
     requireDimension(vector, fingerprint);
     return { answered: mode, vector };
@@ -100,7 +104,7 @@ async function begin(services: RetrieveServices, call: RetrieveCall) {
   // Errors are reported in the order of a lookup: missing project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, scopeRefOf(projectRef, target));
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.isFresh);
   const { projectId } = scope;
   if (body.cursor !== undefined) {
     if (known?.question.projectId !== projectId) throw new Problem("invalid-cursor");
@@ -112,7 +116,7 @@ async function begin(services: RetrieveServices, call: RetrieveCall) {
   }
   const question = firstQuestion(projectId, body);
   if (scope instanceof ScopeNotFound) throw scope;
-  const answering = await answeringOf(queries, question, principal.userId);
+  const answering = await answeringOf(queries, question, call);
   return { state: { question, ...answering, progress: "" }, scope };
 }
 
@@ -156,5 +160,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const hasAllCursors =
     !work.more || (await cursors.save(next, { ...state, progress: work.progress }, userId));
   const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
-  return { projectId: scope.projectId, mode: state.answered, ...page };
+  const { projectId } = scope;
+  const behindMs = work.total === 0 ? await engine.behindMs(projectId, "vectors") : 0;
+  return { projectId, mode: state.answered, behindMs, ...page };
 }

@@ -72,11 +72,16 @@ export class ScopeResolver {
     this.#cache = new TimedCache({ isOutage, counts });
   }
 
-  /** Throws `project-not-found`, `environment-not-found` or `release-not-found`. */
-  resolve(principal: Principal, scopeRef: ScopeReference): Scope | Promise<Scope> {
+  /**
+   * Throws `project-not-found`, `environment-not-found` or `release-not-found`.
+   *
+   * @param isFresh for a caller who has to see what was committed before, on any server
+   */
+  resolve(principal: Principal, scopeRef: ScopeReference, isFresh = false): Scope | Promise<Scope> {
     const { project } = scopeRef;
     if (!isPossible(project)) throw new Problem("project-not-found");
     const target = possible(scopeRef);
+    if (isFresh) return loadScope(this.sql, principal, project, target);
     const name = target.kind === "default" ? "" : target.name;
     // NUL separates: neither ids nor the checked texts contain it.
     const key = [principal.userId, principal.projectId ?? "", target.kind, project, name];
@@ -84,9 +89,13 @@ export class ScopeResolver {
   }
 
   /** The scope, or the error that it is missing. Throws `project-not-found`. */
-  async find(principal: Principal, scopeRef: ScopeReference): Promise<Scope | ScopeNotFound> {
+  async find(
+    principal: Principal,
+    scopeRef: ScopeReference,
+    isFresh = false,
+  ): Promise<Scope | ScopeNotFound> {
     try {
-      return await this.resolve(principal, scopeRef);
+      return await this.resolve(principal, scopeRef, isFresh);
     } catch (error) {
       if (error instanceof ScopeNotFound) return error;
       throw error;

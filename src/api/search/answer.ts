@@ -20,6 +20,13 @@ export function hasAnswer(ifNoneMatch: string | null, tag: string): boolean {
   return ifNoneMatch?.trim() !== "*" && isCurrent(ifNoneMatch, tag);
 }
 
+const EMPTY = Buffer.from('{"data":[]');
+
+/** True for an answer without results. */
+export function isEmpty(json: Uint8Array): boolean {
+  return EMPTY.equals(json.subarray(0, EMPTY.length));
+}
+
 /** The headers of every search answer, for the documentation. */
 export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
   "Server-Timing": {

@@ -4,6 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/answer-headers.ts";
 import { isJsonType, mediaType, requirePlainBody } from "../../http/body.ts";
+import { indexBehind, indexBehindHeader } from "../../http/changes.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
 import { responseOf } from "../../http/large-answers.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
@@ -20,6 +21,7 @@ import {
   answerTag,
   describeSearch,
   hasAnswer,
+  isEmpty,
   recordSearch,
   searchHeaders,
   searchTag,
@@ -52,6 +54,7 @@ interface SearchCall {
   readonly query: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
   readonly basePath: string;
+  readonly isFresh: boolean;
   readonly note: Note;
   readBody(): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -107,9 +110,9 @@ function requireSearchType(type: string, empty: boolean): void {
 async function search(
   { engine, scopes, metrics }: SearchServices,
   scopeRef: ScopeReference,
-  { request, query, principal, basePath, note, readBody }: SearchCall,
+  { request, query, principal, basePath, isFresh, note, readBody }: SearchCall,
 ): Promise<Response> {
-  const resolved = scopes.resolve(principal as Principal, scopeRef);
+  const resolved = scopes.resolve(principal as Principal, scopeRef, isFresh);
   const scope = resolved instanceof Promise ? await resolved : resolved;
   const type = mediaType(request);
   const body = await readBody();
@@ -135,6 +138,10 @@ async function search(
   const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
   if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
   setSearchHeaders(headers, work);
+  if (isEmpty(json)) {
+    const behind = engine.behindMs(scope.projectId, "vectors");
+    Object.assign(headers, indexBehind(behind instanceof Promise ? await behind : behind));
+  }
   recordSearch(metrics, work);
   note(() => describeSearch(work), scope);
   return responseOf(json, { headers });
@@ -163,6 +170,8 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     credential: "bearer",
     permission: "search.query",
     sheds: true,
+    safe: true,
+    reads: "vectors",
     params,
     query: SearchQueryParameters,
     bodies: {
@@ -172,7 +181,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     bodyRequired: true,
     response: SearchResponse,
     responseExample: exampleResponse,
-    responseHeaders: { ...searchHeaders, ...routingKeyHeader },
+    responseHeaders: { ...searchHeaders, ...routingKeyHeader, ...indexBehindHeader },
     conditional,
     problems: ["validation-failed", "project-not-found", notFound],
     handle: (call) =>

@@ -23,6 +23,27 @@ export async function countWaiting(sql: Queryable, projectId: string): Promise<n
   return row?.count ?? 0;
 }
 
+/** How far a project with an embedder has come. */
+export interface EmbeddedPosition {
+  /** The last change of the project, in which the files have their embeddings that do not wait for them. */
+  readonly seq: number;
+  /** True if a file waits, or is being embedded. Files that the embedder refuses do not count. */
+  readonly waits: boolean;
+}
+
+/** Undefined for a project without an embedder. */
+export async function readEmbeddedPosition(
+  sql: Queryable,
+  projectId: string,
+): Promise<EmbeddedPosition | undefined> {
+  const [row] = await sql<EmbeddedPosition[]>`
+    SELECT coalesce((SELECT max(seq) FROM change_log WHERE project_id = p.id), 0)::float8 AS seq,
+      EXISTS (SELECT FROM embedding_queue WHERE project_id = p.id
+        AND due <= now() + make_interval(secs => ${CLAIM_SECONDS})) AS waits
+    FROM projects p WHERE p.id = ${projectId} AND p.embedder IS NOT NULL`;
+  return row;
+}
+
 /** True if a file waits that nobody is at work on. */
 export async function isWaiting(sql: Queryable): Promise<boolean> {
   const [row] = await sql`SELECT 1 FROM embedding_queue WHERE due <= now() LIMIT 1`;

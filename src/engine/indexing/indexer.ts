@@ -9,6 +9,7 @@ import {
 import type { Scope, ScopeRef } from "../requests/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
 import { SupervisedThread } from "../threads/supervised-thread.ts";
+import { AppliedChanges } from "./changes/applied-changes.ts";
 import type { FieldSummary } from "./fields/field-summary.ts";
 import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
@@ -58,6 +59,8 @@ export class Indexer {
   readonly #used = new Map<string, Set<string>>();
   readonly #loads = new LoadQueue();
   readonly #subscribers = new Map<string, Subscriber>();
+  /** What the indexes have of the change log. */
+  readonly applied = new AppliedChanges((projectId) => this.isLoaded(projectId));
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #thread: SupervisedThread<IndexerProtocol>;
   readonly #instance: number;
@@ -187,6 +190,7 @@ export class Indexer {
   #crashed(err: Error): void {
     this.log.error({ err }, "the indexing thread ended; restarting it");
     this.#loaded.clear();
+    this.applied.clear();
     for (const subscriber of this.#subscribers.values()) subscriber.clear();
     this.#report = STARTING;
   }
@@ -198,6 +202,9 @@ export class Indexer {
         break;
       case "evicted":
         this.#loaded.delete(event.projectId);
+        break;
+      case "progress":
+        this.applied.receive(event);
         break;
       case "report":
         this.#report = event.report;

@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
 import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
 import { VERSION } from "../../shared/version.ts";
+import { headersOf, queryOf } from "../changes.ts";
 import { type MediaType, type Operation, pageOf, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
@@ -44,7 +45,8 @@ function problemsOf(operation: Operation): Slug[] {
   }
   const takesAll = operation.kind === "raw" && ANY_TYPE in operation.bodies;
   if (hasBody && !takesAll) slugs.add("unsupported-media-type");
-  if (operation.query !== undefined) slugs.add("validation-failed");
+  if (operation.reads !== undefined) slugs.add("index-behind");
+  if (queryOf(operation) !== undefined) slugs.add("validation-failed");
   return [...slugs];
 }
 
@@ -73,7 +75,7 @@ function parametersOf(operation: Operation): Json[] {
     });
   return [
     ...list("path", operation.params),
-    ...list("query", operation.query),
+    ...list("query", queryOf(operation)),
     ...list("header", operation.headers),
     ...(operation.conditional ? [IF_NONE_MATCH_PARAMETER] : []),
     REQUEST_ID_PARAMETER,
@@ -176,7 +178,7 @@ function successHeaders(operation: Operation): Json {
     headers["ETag"] = { $ref: "#/components/headers/ETag" };
     headers["Cache-Control"] = { $ref: "#/components/headers/Revalidate" };
   }
-  for (const [name, header] of Object.entries(operation.responseHeaders ?? {})) {
+  for (const [name, header] of Object.entries(headersOf(operation))) {
     const { description, extension } = header;
     headers[name] = { description, schema: { type: "string" }, ...(extension ? EXTENSION : {}) };
   }

@@ -8,6 +8,8 @@ interface FollowerEvents {
   apply(change: Change): void;
   /** Changes were missed. Resolves when everything that may have changed is noted. */
   missed(): Promise<void>;
+  /** All changes up to this one were applied. */
+  reached?(seq: number): void;
 }
 
 /**
@@ -79,7 +81,7 @@ export class Follower {
       if (changes === null) await this.#startOver();
       for (const change of changes ?? []) this.events.apply(change);
       const last = changes?.at(-1);
-      if (last !== undefined) this.reached = { seq: last.seq, at: last.at };
+      if (last !== undefined) this.#reach({ seq: last.seq, at: last.at });
       if (this.#failing) this.log.info("the change log can be read again");
       this.#failing = false;
       return changes === null || changes.length >= CHANGE_BATCH_MAX;
@@ -97,7 +99,12 @@ export class Follower {
     this.log.warn("the database has lost changes that were read; all projects are indexed again");
     const newest = await this.changes.newest();
     await this.events.missed();
-    this.reached = newest;
+    this.#reach(newest);
+  }
+
+  #reach(anchor: Anchor): void {
+    this.reached = anchor;
+    this.events.reached?.(anchor.seq);
   }
 
   /** Waits for a notification, or for the next poll. */

@@ -32,9 +32,19 @@ export class IndexReports {
 
   constructor(private readonly sql: Sql) {}
 
-  /** Replaces this server's rows, and deletes those of servers that have stopped reporting. */
-  async write(reports: readonly IndexReport[]): Promise<void> {
+  /**
+   * Replaces this server's rows, and deletes those of servers that have stopped reporting.
+   *
+   * @param seq the last change that this server has read. It has loaded no other projects by then
+   */
+  async write(reports: readonly IndexReport[], seq: number): Promise<void> {
     await this.sql.begin(async (tx) => {
+      await tx`
+        DELETE FROM index_nodes
+        WHERE updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
+      await tx`
+        INSERT INTO index_nodes (id, seq) VALUES (${this.#nodeId}, ${seq})
+        ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`;
       await tx`
         DELETE FROM index_state WHERE node_id = ${this.#nodeId}
         OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
@@ -50,6 +60,7 @@ export class IndexReports {
   }
 
   async clear(): Promise<void> {
+    await this.sql`DELETE FROM index_nodes WHERE id = ${this.#nodeId}`;
     await this.sql`DELETE FROM index_state WHERE node_id = ${this.#nodeId}`;
   }
 }
@@ -136,7 +147,10 @@ export async function positionOf(sql: Queryable, projects: readonly string[]): P
   return row?.seq ?? 0;
 }
 
-/** True while a running server that has loaded one of the projects does not show this position. */
+/**
+ * True while a running server has not read the change log up to this position, or has loaded one of the
+ * projects and does not show it there.
+ */
 export async function isAnyBefore(
   sql: Queryable,
   projects: readonly string[],
@@ -144,6 +158,9 @@ export async function isAnyBefore(
 ): Promise<boolean> {
   const [row] = await sql<{ hides: boolean }[]>`
     SELECT EXISTS (
+      SELECT FROM index_nodes WHERE seq < ${position}
+        AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+    ) OR EXISTS (
       SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
       WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
         AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})

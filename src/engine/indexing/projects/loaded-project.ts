@@ -32,10 +32,13 @@ export class LoadedProject {
   constructor(
     readonly id: string,
     private readonly context: IndexingContext,
+    /** Called when the oldest change that waits may be another. */
+    progressed: () => void,
   ) {
     this.tenant = id;
     this.derived = new DerivedScopes(id, context);
-    this.indexer = new ProjectIndexer(id, context, new LoadedIndexes(id, context, this.derived));
+    const sink = new LoadedIndexes(id, context, this.derived);
+    this.indexer = new ProjectIndexer(id, context, sink, progressed);
     const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;

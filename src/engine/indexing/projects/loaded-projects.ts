@@ -2,10 +2,11 @@ import pLimit from "p-limit";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../../shared/limits.ts";
 import { retryUntilSuccess } from "../../../shared/retry.ts";
 import { baseOf } from "../../requests/scope.ts";
-import type { MaintenanceState, Members } from "../versions/version-index.ts";
+import type { IndexPart, MaintenanceState, Members } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import type { WantedScope } from "./derived-scopes.ts";
 import { byIdleTime } from "./idle-time.ts";
+import { type IndexTotals, totalsOf } from "./index-totals.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedProject, type LoadOutcome } from "./loaded-project.ts";
 import { MemoryBudget } from "./memory-budget.ts";
@@ -18,6 +19,8 @@ interface LoadedProjectsEvents {
   loaded(projectId: string): void;
   /** Called before the memory of the project is freed. */
   evicted(projectId: string): void;
+  /** A project is being loaded, or what `oldestPending` returns for it may have changed. */
+  progressed?(projectId: string): void;
 }
 
 /**
@@ -59,6 +62,15 @@ export class LoadedProjects {
   /** True once searches may use the project. */
   isReady(projectId: string): boolean {
     return this.#projects.get(projectId)?.ready === true;
+  }
+
+  /**
+   * The oldest change that searches of a project do not see; undefined when they see all that were handed to it,
+   * and for one that is not in memory, which is read from the database. One that is being loaded has seen none.
+   */
+  oldestPending(projectId: string): number | undefined {
+    const project = this.#projects.get(projectId);
+    return project === undefined || project.ready ? project?.indexer.oldestPending : 0;
   }
 
   /** Projects in memory or on their way there. */
@@ -104,10 +116,12 @@ export class LoadedProjects {
   async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
     await this.#dropping.get(projectId);
     const known = this.#projects.get(projectId);
-    const project = known ?? new LoadedProject(projectId, this.context);
+    const progressed = () => this.events.progressed?.(projectId);
+    const project = known ?? new LoadedProject(projectId, this.context, progressed);
     if (tenant !== undefined) project.tenant = tenant;
     if (known !== undefined) return await known.loading;
     this.#projects.set(projectId, project);
+    progressed();
     project.finishLoading(await this.#load(project));
     return await project.loading;
   }
@@ -179,10 +193,7 @@ export class LoadedProjects {
 
   /** True while a project has changes that searches do not see yet, or adds what was announced. */
   isIndexing(): boolean {
-    for (const { indexer } of this.#projects.values()) {
-      if (indexer.isBusy || indexer.oldestPending !== undefined) return true;
-    }
-    return false;
+    return this.indexers().some((each) => each.isBusy || each.oldestPending !== undefined);
   }
 
   /** Saves the first project for which `due` is true; false when there is none. */
@@ -199,18 +210,8 @@ export class LoadedProjects {
   }
 
   /** Vectors, those without a graph, and memory of all projects; whether all maintenance is done. */
-  totals(): { vectors: number; backlog: number; bytes: number; settled: boolean } {
-    const totals = { vectors: 0, backlog: 0, bytes: 0, settled: true };
-    for (const id of this.#projects.keys()) {
-      for (const part of this.context.indexes.flatMap((index) => index.stats(id))) {
-        totals.bytes += part.bytes;
-        totals.settled &&= part.settled;
-        if (part.dimension === 0) continue;
-        totals.vectors += part.entries;
-        totals.backlog += part.entries - part.maintained;
-      }
-    }
-    return totals;
+  totals(): IndexTotals {
+    return totalsOf(this.ids().flatMap((id) => this.#partsOf(id)));
   }
 
   /** Evicts projects until the rest is within the memory that they may use. */
@@ -221,7 +222,7 @@ export class LoadedProjects {
   async #evict(now: number, loadedBefore: number, leastIdleMs: number): Promise<boolean> {
     const occupants = [...this.#projects.values()].map((project) => {
       const { tenant, usedAt } = project;
-      return { project, tenant, usedAt, bytes: this.#bytesOf(project) };
+      return { project, tenant, usedAt, bytes: totalsOf(this.#partsOf(project.id)).bytes };
     });
     const longest = byIdleTime(occupants, now).find(({ project, idleMs }) => {
       return (project.readyAt ?? Number.POSITIVE_INFINITY) < loadedBefore && idleMs > leastIdleMs;
@@ -235,9 +236,8 @@ export class LoadedProjects {
     return true;
   }
 
-  #bytesOf({ id }: LoadedProject): number {
-    const parts = this.context.indexes.flatMap((index) => index.stats(id));
-    return parts.reduce((bytes, part) => bytes + part.bytes, 0);
+  #partsOf(projectId: string): IndexPart[] {
+    return this.context.indexes.flatMap((index) => index.stats(projectId));
   }
 
   /** Retries while the database does not answer, until the project is loaded or was dropped. */

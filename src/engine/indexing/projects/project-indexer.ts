@@ -38,6 +38,8 @@ export class ProjectIndexer {
     readonly id: string,
     private readonly context: Pick<IndexingContext, "log" | "changes">,
     private readonly sink: ProjectSink,
+    /** Called when `oldestPending` may have changed. */
+    private readonly progressed: () => void = () => {},
   ) {}
 
   /** Begins to index, once the sink is open. Scopes that were marked before have waited. */
@@ -68,6 +70,7 @@ export class ProjectIndexer {
       return;
     }
     this.#pending.add({ scope, seq, preempts: this.#current.size > 0, waiters });
+    this.progressed();
     this.#run();
   }
 
@@ -81,6 +84,7 @@ export class ProjectIndexer {
   readAgain(versionId: string, seq: number): void {
     if (this.#closed) return;
     this.#embedded.set(versionId, seq);
+    this.progressed();
     this.#run();
   }
 
@@ -165,6 +169,7 @@ export class ProjectIndexer {
       this.#current.delete(pending);
       if (!done) this.#pending.restore(pending);
     }
+    this.progressed();
     if (done) for (const waiter of pending.waiters) waiter();
   }
 
@@ -219,6 +224,7 @@ export class ProjectIndexer {
     for (const [version, entry] of embedded) {
       if (this.#embedded.get(version) === entry) this.#embedded.delete(version);
     }
+    this.progressed();
   }
 
   /**

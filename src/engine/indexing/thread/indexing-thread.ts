@@ -1,4 +1,5 @@
 import pTimeout from "p-timeout";
+import { INDEX_REPORTS_CHANNEL } from "../../../db/channels.ts";
 import { openDatabase, type Sql } from "../../../db/client.ts";
 import { createLog } from "../../../observability/log.ts";
 import { timed } from "../../../observability/long-tasks.ts";
@@ -21,6 +22,7 @@ import {
   INDEX_STOP_BUDGET_MS,
   INDEX_STOP_QUERY_TIMEOUT_MS,
 } from "../../../shared/limits.ts";
+import { SharedWork } from "../../../shared/shared-work.ts";
 import type { Change } from "../changes/change-log.ts";
 import { Follower } from "../changes/follower.ts";
 import { IndexReports } from "../changes/index-state.ts";
@@ -35,6 +37,7 @@ import { byDimension } from "../versions/by-dimension.ts";
 import { maintainWhile } from "./maintenance.ts";
 import type { IndexerCommand, IndexerOptions, IndexerProtocol, IndexerReport } from "./messages.ts";
 import { openContext, type Post, untilAnswered } from "./open-context.ts";
+import { ProgressReporter } from "./progress-reporter.ts";
 import { Recalls } from "./recalls.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
@@ -59,6 +62,9 @@ function applyTo(
   }
 }
 
+/** What a project without an index yet has of texts. */
+const NO_TEXTS = { dimension: 0, entries: 0, maintained: 0, bytes: 0, settled: false };
+
 /** What the indexes are busy with. */
 type Work = "indexing" | "maintenance" | "none";
 
@@ -77,6 +83,8 @@ export class IndexingThread {
   #lastWork: Work = "none";
   readonly #reports: IndexReports;
   readonly #recalls = new Recalls();
+  /** Writes the state of the indexes, for all who want it at a time. */
+  readonly #beats = new SharedWork(() => this.#beat());
 
   private constructor(
     private readonly sql: Sql,
@@ -103,10 +111,19 @@ export class IndexingThread {
     const events = {
       loaded: (projectId: string) => {
         post({ type: "loaded", projectId, nativeName: names.of(projectId) });
+        progress.changed(projectId);
       },
-      evicted: (projectId: string) => post({ type: "evicted", projectId }),
+      evicted: (projectId: string) => {
+        post({ type: "evicted", projectId });
+        progress.changed(projectId);
+      },
+      progressed: (projectId: string) => progress.changed(projectId),
     };
     const projects = new LoadedProjects(context, events, memoryBudget);
+    const progress = new ProgressReporter(post, {
+      reached: () => follower.reached.seq,
+      oldestPending: (projectId) => projects.oldestPending(projectId),
+    });
     const mayPreload = (projectId: string) => {
       const wanted = preload === "all" || (preload === "own" && context.snapshots.has(projectId));
       return wanted && projects.totals().bytes < memoryBudget;
@@ -115,8 +132,10 @@ export class IndexingThread {
       Follower.start(sql, log, context.changes, {
         apply: (change) => applyTo(projects, mayPreload, failpoint, change),
         missed: () => projects.reindexAll(),
+        reached: () => progress.changed(),
       }),
     );
+    progress.changed();
     return new IndexingThread(sql, post, context, projects, follower, mayPreload);
   }
 
@@ -137,7 +156,14 @@ export class IndexingThread {
     await this.#loadAll();
     this.#report();
     // `index status` shows the indexes as soon as they are loaded.
-    await this.#beat().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
+    await this.#beatNow();
+    // Without the listener those who wait for a report get it a little later.
+    this.sql.listen(INDEX_REPORTS_CHANNEL, () => void this.#beatNow()).catch(() => {});
+  }
+
+  #beatNow(): Promise<void> {
+    const { log } = this.context;
+    return this.#beats.run().catch((err: unknown) => log.warn({ err }, "the heartbeat failed"));
   }
 
   run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
@@ -220,33 +246,36 @@ export class IndexingThread {
     const work = this.#work;
     const age = performance.now() - this.#beatAt;
     const isDue = age >= INDEX_HEARTBEAT_INTERVAL_MS;
-    if (work === "indexing" || work !== this.#lastWork || isDue) await this.#beat();
+    if (work === "indexing" || work !== this.#lastWork || isDue) await this.#beats.run();
   }
 
   async #beat(): Promise<void> {
     this.#beatAt = performance.now();
     this.#lastWork = this.#work;
-    await this.#reports.write(
-      this.projects.indexers().flatMap((indexer) => this.#reportsOf(indexer)),
-    );
+    const reports = this.projects.indexers().flatMap((indexer) => this.#reportsOf(indexer));
+    await this.#reports.write(reports, this.follower.reached.seq);
     this.#recalls.keep(new Set(this.projects.ids()));
   }
 
   /** What other processes learn of the indexes of a project. */
   #reportsOf(indexer: ProjectIndexer) {
-    const { id: projectId, oldestPending, announcedMs, isBusy } = indexer;
+    const { id: projectId, announcedMs, isBusy } = indexer;
     const { seq: reached } = this.follower.reached;
-    const seq = oldestPending === undefined ? reached : Math.min(reached, oldestPending - 1);
+    const oldest = this.projects.oldestPending(projectId);
+    const seq = oldest === undefined ? reached : Math.min(reached, oldest - 1);
     const waitingMs = Math.round(announcedMs);
     const isIdle = this.projects.isReady(projectId) && !isBusy;
     const stats = this.context.indexes.flatMap((index) => index.stats(projectId));
-    return byDimension(stats).map(({ dimension, entries, maintained, bytes, settled }) => ({
-      ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },
-      ...(dimension === 0
-        ? { vectors: 0, graphed: 0, documents: entries }
-        : { vectors: entries, graphed: maintained, documents: 0 }),
-      ...this.#recalls.of(projectId, dimension),
-    }));
+    // A project that is only being loaded is reported as well, because a search would have to wait for it.
+    return byDimension(stats.length === 0 ? [NO_TEXTS] : stats).map(
+      ({ dimension, entries, maintained, bytes, settled }) => ({
+        ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },
+        ...(dimension === 0
+          ? { vectors: 0, graphed: 0, documents: entries }
+          : { vectors: entries, graphed: maintained, documents: 0 }),
+        ...this.#recalls.of(projectId, dimension),
+      }),
+    );
   }
 
   #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {

@@ -90,6 +90,15 @@ export type IndexerCommand =
     } & IndexRecall)
   | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number };
 
+/** How far the indexes have come, sent whenever it changes. */
+export interface Progress {
+  readonly type: "progress";
+  /** The last change that was handed to the projects. */
+  readonly reached: number;
+  /** Projects whose oldest waiting change may be another now, with that change; 0 while one is being loaded. */
+  readonly pending: ReadonlyArray<readonly [projectId: string, seq: number | undefined]>;
+}
+
 export type IndexerEvent =
   | {
       /** Searches may use the project, under this name in the native registry. */
@@ -98,6 +107,7 @@ export type IndexerEvent =
       readonly nativeName: string;
     }
   | { readonly type: "evicted"; readonly projectId: string }
+  | Progress
   | { readonly type: "report"; readonly report: IndexerReport }
   | {
       /** A message of an index to its subscriber. */

@@ -1,4 +1,5 @@
 import pTimeout from "p-timeout";
+import { INDEX_REPORTS_CHANNEL } from "../../../db/channels.ts";
 import { openDatabase, type Sql } from "../../../db/client.ts";
 import { createLog, type Log } from "../../../observability/log.ts";
 import { LogLimiter } from "../../../observability/log-limiter.ts";
@@ -12,6 +13,7 @@ import {
   VECTOR_LEADER_CHECK_MS,
   VECTOR_REPLICATOR_CONNECTIONS,
 } from "../../../shared/limits.ts";
+import { SharedWork } from "../../../shared/shared-work.ts";
 import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { IndexReports } from "../../indexing/changes/index-state.ts";
 import { listenForVersions } from "../../indexing/changes/new-versions.ts";
@@ -36,6 +38,8 @@ export class ReplicatorThread {
   readonly #changes: ChangeLog;
   readonly #leadership: Leadership;
   readonly #reports: IndexReports;
+  /** Reports the tables of the leader, for all who want it at a time. */
+  readonly #beats = new SharedWork(() => this.#beat());
   #projects: ReplicatedProjects | undefined;
   #maintenance: Maintenance | undefined;
   #isLost = false;
@@ -69,10 +73,12 @@ export class ReplicatorThread {
 
   start(): void {
     this.#every(INDEX_REPORT_INTERVAL_MS, "reading the state of the vectors", () => this.#report());
-    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", async () => {
-      if (this.#projects === undefined) return;
-      await this.#reports.write(await readTables(this.#sql, this.#projects));
-    });
+    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", () =>
+      this.#beats.run(),
+    );
+    this.#source
+      .listen(INDEX_REPORTS_CHANNEL, () => void this.#beats.run().catch(() => {}))
+      .catch(() => {});
     this.#maintain(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
     this.#maintain(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
     listenForVersions(this.#source, this.#log, (projectId, versions) => {
@@ -131,6 +137,12 @@ export class ReplicatorThread {
       await projects.stop();
       await this.#leadership.release().catch(() => {});
     }
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#projects === undefined) return;
+    const { seq } = this.#projects;
+    await this.#reports.write(await readTables(this.#sql, this.#projects), seq);
   }
 
   async #report(): Promise<void> {

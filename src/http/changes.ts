@@ -1,0 +1,89 @@
+import { type TObject, Type } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
+import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../shared/limits.ts";
+import type { Operation, ResponseHeader } from "./operation.ts";
+
+/** Names a state of the service that has the change which was answered. */
+const CHANGE = "X-Change";
+/** Says that an empty answer may lack changes. */
+export const INDEX_BEHIND = "X-Index-Behind";
+
+export const changeHeader: Readonly<Record<string, ResponseHeader>> = {
+  [CHANGE]: {
+    description:
+      "A token of the change. A read with it as `min_change` sees the change, on any server. A later token " +
+      "includes all earlier ones. Absent if the database did not answer after the change was stored.",
+    extension: true,
+  },
+};
+
+export const indexBehindHeader: Readonly<Record<string, ResponseHeader>> = {
+  [INDEX_BEHIND]: {
+    description:
+      "On an answer that found nothing, while the index lacks a change of the project or has changes to read: " +
+      "for how many seconds that has been known. Absent when the answer is complete.",
+    extension: true,
+  },
+};
+
+const MinChange = Type.String({
+  minLength: 1,
+  maxLength: CURSOR_MAX_CHARS,
+  description:
+    "The `X-Change` of a write: the answer is of a state that has the change. Where an index answers, it is " +
+    `waited for, ${CHANGE_WAIT_MAX_MS / 1_000} seconds at most, then the answer is 503 \`index-behind\`. Reads of vectors also ` +
+    "wait for those that the project's embedder makes of the change. Lists and files come from the database, " +
+    "which has the change already.",
+  examples: ["q0tXyYfH0m3yq0Qe3nF2bqvN7uS1cJdQ4l8eT5oWg9AxMg"],
+  "x-tessera-extension": true,
+});
+
+/** True for an operation that changes something. */
+export function isWrite({ method, safe }: Operation): boolean {
+  return method !== "GET" && safe !== true;
+}
+
+/** The query parameters of an operation with those that all reads have. */
+export function queryOf(operation: Operation): TObject | undefined {
+  const { query, permission } = operation;
+  // Without a permission nothing is read that anybody can change.
+  if (isWrite(operation) || permission === null) return query;
+  const own = query ?? Type.Object({});
+  const min_change = Type.Optional(MinChange);
+  return { ...own, properties: { ...own.properties, min_change } };
+}
+
+/** The headers of the successful answers of an operation, with those that all writes have. */
+export function headersOf(operation: Operation): Readonly<Record<string, ResponseHeader>> {
+  return { ...operation.responseHeaders, ...(isWrite(operation) ? changeHeader : {}) };
+}
+
+/** What a read waits for. */
+export interface ChangeWait {
+  readonly principal: Principal;
+  /** The project, as the caller names it. */
+  readonly reference: string;
+  /** The position of the change, which `positionOf` returned. */
+  readonly position: number;
+  readonly read: NonNullable<Operation["reads"]>;
+  readonly request: Request;
+}
+
+/** Gives changes their tokens, and waits for them. */
+export interface Changes {
+  /** The token of everything that is committed; undefined when the database does not answer. */
+  token(): Promise<string | undefined>;
+  /** The position of a token's change. Throws `validation-failed` for a token of another service. */
+  positionOf(token: string): number;
+  /** Waits until the index has the change. Throws `index-behind`, `overloaded`, `project-not-found`. */
+  wait(wait: ChangeWait): Promise<void>;
+}
+
+/** The header of an answer that found nothing and may lack what has been known for so long. */
+export function indexBehind(milliseconds: number): Record<string, string> {
+  return milliseconds === 0 ? {} : { [INDEX_BEHIND]: (milliseconds / 1_000).toFixed(3) };
+}
+
+export function setChange(headers: Headers, token: string | undefined): void {
+  if (token !== undefined) headers.set(CHANGE, token);
+}
