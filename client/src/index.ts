@@ -88,6 +88,11 @@ export class Tessera {
     this.#transport = new Transport(options);
   }
 
+  /** Names the last change of this client, for `minChange` of reads that have to see it; undefined before the first. */
+  get change(): string | undefined {
+    return this.#transport.change;
+  }
+
   /** Searches an environment. The number of elements of the vector is the dimension. */
   searchEnvironment(
     project: string,

@@ -14,6 +14,8 @@ export interface TesseraOptions {
 export interface CallOptions {
   /** Ends the call, also while it waits for a retry. */
   readonly signal?: AbortSignal;
+  /** For a read: the `change` of a client, which the answer has to have. It is waited for, some seconds at most. */
+  readonly minChange?: string;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -73,6 +75,9 @@ export class Transport {
   /** The routing keys of projects by the names that calls used for them. */
   readonly #routingKeys = new Map<string, string>();
 
+  /** The token of the last change that was answered. */
+  change: string | undefined;
+
   constructor(private readonly options: TesseraOptions) {}
 
   /** The body of a successful answer; undefined when there is none. */
@@ -93,7 +98,8 @@ export class Transport {
   }
 
   async #sendOnce<T>(call: Call): Promise<T> {
-    const { method, path, query, json, body, headers, signal } = call;
+    const { method, path, json, body, headers, signal, minChange } = call;
+    const query = { ...call.query, min_change: minChange };
     const { baseUrl, credential, fetch = globalThis.fetch } = this.options;
     const token = typeof credential === "string" ? credential : await credential();
     const content = json === undefined ? body : JSON.stringify(json);
@@ -117,6 +123,7 @@ export class Transport {
     call.seen?.(response.headers);
     const key = response.headers.get(ROUTING_KEY);
     if (project !== undefined && key !== null) this.#routingKeys.set(project, key);
+    this.change = response.headers.get("x-change") ?? this.change;
     const text = await response.text();
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }

@@ -12,6 +12,7 @@ import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
+import { noWaitOption, untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, printList } from "./output.ts";
 
@@ -58,6 +59,7 @@ interface RemoveOptions {
   readonly environment: string;
   readonly purge?: boolean;
   readonly yes?: boolean;
+  readonly wait: boolean;
 }
 
 function removeCommand(io: Io): Command {
@@ -68,6 +70,7 @@ function removeCommand(io: Io): Command {
     .option("--environment <name>", "the environment", "production")
     .option("--purge", "delete all their versions, also from releases")
     .addOption(yesOption())
+    .addOption(noWaitOption())
     .addHelpText(
       "after",
       `
@@ -88,7 +91,7 @@ async function remove(
   paths: readonly string[],
   options: RemoveOptions,
 ): Promise<void> {
-  const { environment, purge = false, yes } = options;
+  const { environment, purge = false, yes, wait } = options;
   const project = await findProject(sql, options.project);
   if (!purge) await requireEnvironment(sql, project, environment);
   const files = await listFiles(sql, project.id, purge ? null : environment);
@@ -104,6 +107,7 @@ async function remove(
   if (purge) await purgeFiles(sql, project.id, paths);
   else await removeFiles(sql, project.id, environment, paths);
   notice(io, `removed ${what} from ${place}`);
+  await untilSearchable(io, sql, [project.id], wait);
 }
 
 async function requireEnvironment(sql: Sql, project: Project, name: string): Promise<void> {

@@ -95,6 +95,13 @@ export class FolderSync {
     };
   }
 
+  /** Waits until searches see what was changed; a few seconds at a time, as `retries` allow. */
+  async untilSearchable(): Promise<void> {
+    const { change } = this.client;
+    if (change === undefined) return;
+    await this.client.getIndexState(this.target.project, { minChange: change });
+  }
+
   /** Carries out a plan. What somebody else has changed since is left as it is, and reported. */
   async apply({ added, changed, removed }: SyncPlan, onStep: OnStep): Promise<void> {
     const limit = pLimit(SYNC_REQUESTS_MAX);

@@ -4,6 +4,7 @@ import { ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { createOption } from "./database.ts";
 import { embedderOptions, requireValidEmbedder } from "./embedder-options.ts";
+import { noWaitOption } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { columnMap, email } from "./options.ts";
 import { pruneMaxOption } from "./prune.ts";
@@ -58,11 +59,13 @@ export function importCommand(io: Io): Command {
     .option("--prune", "remove Markdown files that are not in the folder from the environment")
     .addOption(pruneMaxOption())
     .addOption(yesOption())
+    .addOption(noWaitOption())
     .addOption(createOption())
     .addHelpText(
       "after",
       `
 Each line of an NDJSON file is one JSON object; docs/import-format.md describes the record kinds.
+The command ends when searches of a running service see what was imported.
 Rejected lines are reported as FILE:LINE: reason and the others are imported; the exit status is
 then 1. Importing the same records twice changes nothing, so an interrupted import can be run again.
 
@@ -72,7 +75,7 @@ map does not name are metadata. Without an embedding column the texts are embedd
 --prune shows what it is going to remove and asks on a terminal. Elsewhere it needs --yes, or --prune-max
 with the largest share of the files that may be removed; --yes removes any number.
 
-All options except --strict and --create require --markdown or --map. Texts are embedded by the embedder of the
+All options except --strict, --no-wait and --create require --markdown or --map. Texts are embedded by the embedder of the
 project. One that --markdown creates has the one that --embedder names, or \`hashing\`, which is meant for
 demonstrations. With --embed or --embed-url it has none, and those embed the texts of this import; EMBED_API_KEY
 is sent to the endpoint as a bearer token.

@@ -1,12 +1,18 @@
 import { SingleBar } from "cli-progress";
+import { Option } from "commander";
 import { readIndexState } from "../api/projects/index-state.ts";
 import type { Sql } from "../db/client.ts";
+import { positionOf } from "../engine/indexing/changes/index-state.ts";
+import { untilShown } from "../engine/indexing/changes/visibility.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
+import { notice } from "./output.ts";
 
 /** Between two looks of a command that waits until an index is complete. */
 const INDEX_WAIT_POLL_MS = 500;
+/** A command that has changed something waits no longer than this until searches see it. */
+const SEARCHABLE_WAIT_SECONDS = 60;
 
 type State = Awaited<ReturnType<typeof readIndexState>>;
 
@@ -22,10 +28,13 @@ function missing({ data }: State): string {
   return "indexes being built or calibrated";
 }
 
-function openBar(io: Io): SingleBar | undefined {
+const COMPLETING = "indexing {bar} {value} of {total} vectors in the graph | {missing}";
+const SHOWING = "waiting until searches see the change | {missing}";
+
+function openBar(io: Io, format: string): SingleBar | undefined {
   if (!io.stderr.isTTY) return undefined;
   const bar = new SingleBar({
-    format: "indexing {bar} {value} of {total} vectors in the graph | {missing}",
+    format,
     stream: io.stderr,
     hideCursor: true,
     clearOnComplete: true,
@@ -54,7 +63,7 @@ export async function waitUntilComplete(
 ): Promise<void> {
   const project = await findProject(sql, reference);
   const deadline = performance.now() + timeoutSeconds * 1_000;
-  const bar = openBar(io);
+  const bar = openBar(io, COMPLETING);
   try {
     for (;;) {
       const state = await readIndexState(sql, project.id);
@@ -70,4 +79,56 @@ export async function waitUntilComplete(
   } finally {
     bar?.stop();
   }
+}
+
+/** `--no-wait`, for every command that changes what searches see. */
+export function noWaitOption(): Option {
+  return new Option("--no-wait", "end before searches of a running service see the change");
+}
+
+/** What is missing until searches see one of the projects; undefined when none is found any more. */
+async function missingOf(sql: Sql, projects: readonly string[]): Promise<string | undefined> {
+  for (const reference of projects) {
+    const project = await findProject(sql, reference).catch(() => undefined);
+    if (project === undefined) continue;
+    const state = await readIndexState(sql, project.id);
+    const isShown = state.data.every((index) => index.pending_changes === 0);
+    if (!isShown) return `${project.slug}: ${missing(state)}`;
+  }
+  return undefined;
+}
+
+/**
+ * Waits until searches of all running services see what was committed last in these projects, which are ids or
+ * slugs; not at all if none runs. What is missing after SEARCHABLE_WAIT_SECONDS is said.
+ */
+export async function untilSearchable(
+  io: Io,
+  sql: Sql,
+  projects: Iterable<string>,
+  wait = true,
+): Promise<void> {
+  const wanted = [...projects];
+  if (!wait || wanted.length === 0) return;
+  const position = await positionOf(sql, wanted);
+  const startedAt = performance.now();
+  const look = () => missingOf(sql, wanted).then((text) => text ?? "a server to report");
+  let bar: SingleBar | undefined;
+  let lookAt = startedAt + INDEX_WAIT_POLL_MS;
+  const onWait = async () => {
+    const now = performance.now();
+    if (!io.stderr.isTTY || now < lookAt) return;
+    lookAt = now + INDEX_WAIT_POLL_MS;
+    bar ??= openBar(io, SHOWING);
+    bar?.update(0, { missing: await look() });
+  };
+  const timeoutMs = SEARCHABLE_WAIT_SECONDS * 1_000;
+  const isShown = await untilShown(sql, { projects: wanted, position, timeoutMs, onWait }).finally(
+    () => bar?.stop(),
+  );
+  if (isShown) return;
+  notice(
+    io,
+    `stored, but searches do not see it after ${SEARCHABLE_WAIT_SECONDS} s: waiting for ${await look()}`,
+  );
 }

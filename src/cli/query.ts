@@ -195,6 +195,13 @@ function requireLimit(command: Command, { limit }: QueryOptions, max: number): v
 /** Sends a query to an operation of the project and returns what it found. */
 type Ask = <T>(path: string, body: object) => Promise<T[]>;
 
+/** Says that an answer without results may lack a change. */
+function warnOfBehind(io: Io, { headers }: Response): void {
+  const seconds = headers.get("x-index-behind");
+  if (seconds === null) return;
+  notice(io, `the index does not have a change of ${seconds} s ago yet: ask again in a moment`);
+}
+
 /**
  * Lets `work` query the running service: with the caller's key, or else with one that commands keep, which
  * is made when there is none that the service accepts.
@@ -209,7 +216,7 @@ async function withService<T>(
   const askWith =
     (credential: string): Ask =>
     (path, body) =>
-      send(`${address}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
+      send(io, `${address}/projects/${encodeURIComponent(project)}/${path}`, body, credential);
   const ownKey = key ?? config.apiKey;
   if (ownKey !== undefined) return await work(askWith(ownKey));
   const place = { address, project };
@@ -243,7 +250,7 @@ interface Answer<T> {
   readonly slug?: string;
 }
 
-async function send<T>(address: string, body: object, key: string): Promise<T[]> {
+async function send<T>(io: Io, address: string, body: object, key: string): Promise<T[]> {
   const response = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key },
@@ -254,7 +261,10 @@ async function send<T>(address: string, body: object, key: string): Promise<T[]>
     );
   });
   const answer = (await response.json().catch(() => ({}))) as Answer<T>;
-  if (response.ok) return answer.data;
+  if (response.ok) {
+    warnOfBehind(io, response);
+    return answer.data;
+  }
   const { detail = `the service answered ${response.status}`, slug = "" } = answer;
   throw new Refusal(detail, slug);
 }

@@ -10,6 +10,7 @@ import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
+import { noWaitOption, untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, printList, shortTime } from "./output.ts";
 
@@ -32,6 +33,12 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
+interface CreateOptions {
+  readonly project: string;
+  readonly environment: string;
+  readonly wait: boolean;
+}
+
 export function releasesCommand(io: Io): Command {
   const list = new Command("list")
     .description("List the releases of a project.")
@@ -49,8 +56,9 @@ export function releasesCommand(io: Io): Command {
     .argument("<name>", "name of the release, such as v1.4.0")
     .requiredOption("--project <slug>", "the project")
     .option("--environment <name>", "the environment", "production")
+    .addOption(noWaitOption())
     .addHelpText("after", "\nExamples:\n  ./tessera releases create v1.4.0 --project handbook")
-    .action(async (name: string, options: { project: string; environment: string }) => {
+    .action(async (name: string, options: CreateOptions) => {
       await withDatabase(
         io,
         async (sql) => {
@@ -62,6 +70,7 @@ export function releasesCommand(io: Io): Command {
           const { environment } = options;
           await importRecord(sql, { record: "release", project, name, environment });
           notice(io, `created ${name} from the working set of ${environment}`);
+          await untilSearchable(io, sql, [project], options.wait);
         },
         { writes: true },
       );
@@ -93,6 +102,7 @@ export function environmentsCommand(io: Io): Command {
 interface ActivateOptions {
   readonly project: string;
   readonly workingSet?: boolean;
+  readonly wait: boolean;
 }
 
 function activateCommand(io: Io): Command {
@@ -101,6 +111,7 @@ function activateCommand(io: Io): Command {
     .argument("<environment>", "the environment")
     .argument("[release]", "the release to serve")
     .requiredOption("--project <slug>", "the project")
+    .addOption(noWaitOption())
     .option("--working-set", "serve the working set instead of a release")
     .addHelpText(
       "after",
@@ -125,6 +136,7 @@ Examples:
           const active_release = release ?? null;
           await importRecord(sql, { record: "environment", project, name, active_release });
           notice(io, `${name} serves ${release ?? "its working set"}`);
+          await untilSearchable(io, sql, [project], options.wait);
         },
         { writes: true },
       );

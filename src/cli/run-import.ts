@@ -20,6 +20,7 @@ import { withDatabase } from "./database.ts";
 import type { EmbedderOptions } from "./embedder-options.ts";
 import { chooseEmbedder } from "./import-embedder.ts";
 import { interruptible } from "./interruption.ts";
+import { untilSearchable } from "./index-wait.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
@@ -31,6 +32,8 @@ import { refuseTypo, requireOwner } from "./users.ts";
 
 export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly strict?: boolean;
+  /** False not to wait until searches see the change. */
+  readonly wait?: boolean;
   readonly create?: boolean;
   readonly markdown?: string;
   readonly project?: string;
@@ -74,7 +77,7 @@ async function importFiles(
   const sizes = sources.map(({ size }) => size);
   const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
   const work = (sql: Sql) =>
-    reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
+    reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
       const batches = readBatches(sources, {
         onRead: (bytes) => reporter.advance(bytes),
         onUnknownField: (where, field) => reporter.unknownField(where, field),
@@ -139,18 +142,24 @@ async function importFolder(
 
 type FoundFiles = Parameters<typeof importMarkdown>[1] &
   ReturnType<typeof findMarkdown> &
-  Pick<ImportOptions, "strict">;
+  Pick<ImportOptions, "strict" | "wait">;
 
 async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSummary> {
   const { paths, rejected } = work;
-  return await reported(io, new Reporter(io.stderr, paths.length, "files"), work, (reporter) => {
-    for (const { path, reason } of rejected) reporter.report(path, reason);
-    return importMarkdown(sql, work, {
-      onFile: () => reporter.advance(1),
-      onReport: (path, reason) => reporter.report(path, reason),
-      onBatch: (imported) => reporter.addRecords(imported),
-    });
-  });
+  return await reported(
+    io,
+    sql,
+    new Reporter(io.stderr, paths.length, "files"),
+    work,
+    (reporter) => {
+      for (const { path, reason } of rejected) reporter.report(path, reason);
+      return importMarkdown(sql, work, {
+        onFile: () => reporter.advance(1),
+        onReport: (path, reason) => reporter.report(path, reason),
+        onBatch: (imported) => reporter.addRecords(imported),
+      });
+    },
+  );
 }
 
 async function importRows(
@@ -162,7 +171,7 @@ async function importRows(
   const strict = options.strict === true;
   const total = await sizeOfTables(files);
   return await intoProject(io, options, (sql, destination, embedder) =>
-    reported(io, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
+    reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
       importTable(
         sql,
         { ...destination, files, columns, embedder, strict },
@@ -205,11 +214,12 @@ async function intoProject(
   return await withDatabase(io, all, { create: options.create, schema: "first" });
 }
 
-/** Runs an import and prints its summary. */
+/** Runs an import, prints its summary, and waits until searches see what it has changed. */
 async function reported(
   io: Io,
+  sql: Sql,
   reporter: Reporter,
-  { strict }: Pick<ImportOptions, "strict">,
+  { strict, wait }: Pick<ImportOptions, "strict" | "wait">,
   work: (reporter: Reporter) => Promise<ImportSummary>,
 ): Promise<ImportSummary> {
   try {
@@ -219,6 +229,7 @@ async function reported(
     if (summary.rejected === 0 || !strict) reporter.warn();
     const database = databaseName(configOf(io));
     io.stdout.write(reporter.summary(summary, { strict: strict === true, database }));
+    await untilSearchable(io, sql, summary.projects, wait);
     return summary;
   } finally {
     reporter.stop();

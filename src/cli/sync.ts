@@ -8,6 +8,7 @@ import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
 import { interruptible, onInterruption } from "./interruption.ts";
+import { noWaitOption } from "./index-wait.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
@@ -21,6 +22,7 @@ interface SyncOptions {
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly yes?: boolean;
+  readonly wait: boolean;
 }
 
 export function syncCommand(io: Io): Command {
@@ -36,6 +38,7 @@ export function syncCommand(io: Io): Command {
     .option("--dry-run", "only print the plan")
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
     .addOption(yesOption())
+    .addOption(noWaitOption())
     .addHelpText(
       "after",
       `
@@ -112,8 +115,17 @@ async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise
   } finally {
     bar?.stop();
   }
+  if (options.wait) await searchable(io, sync);
   notice(io, failed === 0 ? "done" : `${failed} of ${steps} steps failed; run the command again`);
   return failed + plan.rejected.length;
+}
+
+/** What is stored and not searchable yet is no failure. */
+async function searchable(io: Io, sync: FolderSync): Promise<void> {
+  await sync.untilSearchable().catch((error: unknown) => {
+    if (!(error instanceof TesseraError) || error.slug !== "index-behind") throw error;
+    notice(io, `stored, but searches do not see it yet: ${error.message}`);
+  });
 }
 
 function showPlan(io: Io, plan: SyncPlan): void {

@@ -183,9 +183,7 @@ async function perform(
   } else {
     body = validators.body(bodyOf(request, await readBody(), operation));
   }
-    query: query && (validator(query) as Validator<never>),
-    body: body && (validator(body, { stored: isWrite(operation) }) as Validator<never>),
-    isWrite: isWrite(operation),
+  if (validators.isWrite) await requireClient(request);
   const result = await operation.handle({ ...common, principal: principal as Principal, body });
   if (operation.changesAccess) context.forgetAccess();
   if (result instanceof Response) return result;

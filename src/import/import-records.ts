@@ -6,7 +6,7 @@ import { HeldProjects } from "./held-projects.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
-import { namesNoScope } from "./records/unscoped.ts";
+import { isOfScope, namesNoScope } from "./records/unscoped.ts";
 import { explainFrozen, rejectionReason } from "./rejection.ts";
 import { ImportSession, type TimeBounds } from "./session.ts";
 import { announceProject, announceVersions } from "./upsert/announce.ts";
@@ -51,6 +51,8 @@ interface ImportOptions extends Pick<PlanContext, "embedders"> {
 export interface ImportSummary {
   /** Imported records by kind; empty after a strict import with a rejected record. */
   readonly imported: ReadonlyMap<string, number>;
+  /** Ids or slugs of the projects with records of files, environments and releases. */
+  readonly projects: ReadonlySet<string>;
   readonly rejected: number;
   /** Rows that were inserted, updated or deleted. 0 if all records were already stored. */
   readonly changed: number;
@@ -108,7 +110,7 @@ async function importAtOnce(
     return summary;
   } catch (error) {
     if (!(error instanceof StrictRollback)) throw error;
-    return { ...NOTHING_IMPORTED, rejected: run.rejected, records: run.records };
+    return { ...run.summary, ...NOTHING_IMPORTED };
   }
 }
 
@@ -123,7 +125,6 @@ type PendingActivation = ActiveRelease & { readonly counted: boolean };
 
 class Import {
   rejected = 0;
-  /** Records that were read. */
   records = 0;
   #changed = 0;
   #changedRecords = 0;
@@ -158,8 +159,13 @@ class Import {
     }
     await writing;
     await this.#finish();
+    return this.summary;
+  }
+
+  get summary(): ImportSummary {
     return {
       imported: this.#imported,
+      projects: this.#projects,
       rejected: this.rejected,
       changed: this.#changed,
       records: this.records,
@@ -176,9 +182,8 @@ class Import {
   /** Pauses while the indexes lag behind in the projects of this import. */
   async #keepPace(batch: readonly InputRecord[] = []): Promise<void> {
     for (const { parsed } of batch) {
-      if (!(parsed instanceof RecordError) && parsed.kind === "file") {
-        this.#projects.add(parsed.record.project);
-      }
+      if (parsed instanceof RecordError || !isOfScope(parsed)) continue;
+      this.#projects.add(parsed.record.project);
     }
     // Nothing of an import in one transaction is indexed while it runs.
     if (this.options.strict || this.options.atOnce || this.#projects.size === 0) return;
@@ -213,8 +218,7 @@ class Import {
 
   /** Writes a batch whose first record has this number within the import. */
   async #write(batch: InputRecord[], firstRecord: number): Promise<WrittenBatch> {
-    const { sql } = this.session;
-    const { target, embedders } = this.options;
+    const [{ sql }, { target, embedders }] = [this.session, this.options];
     const context = { lookups: this.#lookups, target, embedders, firstRecord };
     const { plan, rejected } = await planBatch(sql, context, batch);
     await this.#held.hold(plan.projects);
@@ -278,8 +282,7 @@ class Import {
     }
     this.#changedRecords += await countScopeChanges(sql);
     await step(() => raiseMessageCounts(sql));
-    const { finalStep } = this.options;
-    if (finalStep !== undefined) await step(() => finalStep(sql));
+    await step(async () => (await this.options.finalStep?.(sql)) ?? 0);
   }
 
   async #activate({ counted, ...active }: PendingActivation): Promise<void> {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CHANGE_WAIT_MAX_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
+import { until } from "../../support/until.ts";
 
 setDefaultTimeout(120_000);
 
@@ -92,6 +93,6 @@ describe("while the index lacks a change", () => {
     expect(file.status).toBe(200);
     thaw();
     const found = async () => (await lookUp("second", `?min_change=${token}`)).status === 200;
-    await until(found, RECOVERY_MS);
+    await until(found);
   });
 });

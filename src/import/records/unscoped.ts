@@ -7,6 +7,16 @@ export function unscopedFiles(count: number): string {
   return `${names} no environments and no releases, so no search finds what ${adds}`;
 }
 
+type ScopeRecord = Extract<
+  ParsedRecord,
+  { readonly kind: "file" | "removed_file" | "environment" | "release" }
+>;
+
+/** True for what searches of its project may see. */
+export function isOfScope(parsed: ParsedRecord): parsed is ScopeRecord {
+  return ["file", "removed_file", "environment", "release"].includes(parsed.kind);
+}
+
 /** True for a file that no search would find. */
 export function namesNoScope({ kind, record }: ParsedRecord): boolean {
   return kind === "file" && record.environments.length === 0 && record.releases.length === 0;

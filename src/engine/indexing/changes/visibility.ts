@@ -15,7 +15,7 @@ interface Shown {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** Called before every look but the first. */
-  onWait?(): void;
+  onWait?(): Promise<void>;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function untilShown(sql: Queryable, shown: Shown): Promise<boolean>
       await sql`SELECT pg_notify(${INDEX_REPORTS_CHANNEL}, '')`;
       askedAt = now;
     }
-    onWait?.();
+    await onWait?.();
     await Bun.sleep(VISIBLE_POLL_MS);
   }
   return true;
