@@ -164,12 +164,8 @@ class Import {
 
   get summary(): ImportSummary {
     return {
-      imported: this.#imported,
-      projects: this.#projects,
-      rejected: this.rejected,
-      changed: this.#changed,
-      records: this.records,
-      changedRecords: this.#changedRecords,
+      ...{ imported: this.#imported, projects: this.#projects, rejected: this.rejected },
+      ...{ changed: this.#changed, records: this.records, changedRecords: this.#changedRecords },
     };
   }
 
@@ -282,7 +278,8 @@ class Import {
     }
     this.#changedRecords += await countScopeChanges(sql);
     await step(() => raiseMessageCounts(sql));
-    await step(async () => (await this.options.finalStep?.(sql)) ?? 0);
+    const { finalStep } = this.options;
+    if (finalStep !== undefined) await step(() => finalStep(sql));
   }
 
   async #activate({ counted, ...active }: PendingActivation): Promise<void> {

@@ -71,7 +71,6 @@ describe("while the index lacks a change", () => {
     const reads = [
       lookUp("second", `?min_change=${token}`),
       fetch(`${api.url}${project}/fields?min_change=${token}`, { headers: owner.headers }),
-      fetch(`${api.url}${project}/index-state?min_change=${token}`, { headers: owner.headers }),
     ];
     // While they wait, other requests are answered, and an answer that found nothing says what it may lack.
     const empty = await lookUp("zzzz");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startApi } from "../../support/api/api.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
+import { until } from "../../support/until.ts";
 
 const api = await startApi();
 const dataDir = temporaryFolder("query");
@@ -11,8 +12,51 @@ const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url, DATA_DIR: dataDi
 const caller = (key: string) => ({ userId: "", headers: { "x-api-key": key } });
 const run = (...args: string[]) => callCommand(args, { env });
 await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
-// What an import has committed is visible within a second.
-while ((await run("search", "index", "--project", "handbook")).stdout === "") await Bun.sleep(20);
+const first = await run("search", "index snapshots", "--project", "handbook");
+
+describe("commands end when searches see what they have changed", () => {
+  test("the first search after an import finds what it has imported", async () => {
+    expect([first.status, first.stderr]).toEqual([0, ""]);
+    expect(first.stdout).toContain("operations/snapshots.md#");
+  });
+
+  test("a search after a release, an activation and a removal sees each of them", async () => {
+    const project = ["--project", "seen"];
+    await run("import", "--markdown", "fixtures/docs", ...project);
+    await run("releases", "create", "v1", ...project);
+    const removed = ["files", "remove", "operations/snapshots.md", "--yes", ...project];
+    expect((await run(...removed)).status).toBe(0);
+    const paths = async (...target: string[]) =>
+      (await run("lookup", "snapshots", "--limit", "10", ...project, ...target)).stdout;
+    expect(await paths()).not.toContain("operations/snapshots.md");
+    expect(await paths("--release", "v1")).toContain("operations/snapshots.md");
+    await run("environments", "activate", "production", "v1", ...project);
+    expect(await paths()).toContain("operations/snapshots.md");
+  });
+
+  test("a command waits for a server that is behind, and not with --no-wait", async () => {
+    await run("import", "--markdown", "fixtures/docs", "--project", "awaited");
+    const remove = (path: string, ...options: string[]) =>
+      run("files", "remove", path, "--yes", "--project", "awaited", ...options);
+    const server = crypto.randomUUID();
+    await api.sql`INSERT INTO index_nodes (id, seq) VALUES (${server}, 0)`;
+    expect((await remove("operations/snapshots.md", "--no-wait")).status).toBe(0);
+    let ended = false;
+    const waiting = remove("concepts/releases.md").finally(() => {
+      ended = true;
+    });
+    const gone = async () =>
+      (
+        await api.sql`SELECT FROM audit_log WHERE action = 'files.removed'
+        AND details::text LIKE '%concepts/releases.md%'`
+      ).length > 0;
+    await until(gone);
+    await Bun.sleep(500);
+    expect(ended).toBe(false);
+    await api.sql`DELETE FROM index_nodes WHERE id = ${server}`;
+    expect((await waiting).status).toBe(0);
+  });
+});
 
 describe("search and lookup from the terminal", () => {
   test("print a table of what the service finds, without a key of one's own", async () => {
