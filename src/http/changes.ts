@@ -6,9 +6,9 @@ import type { Operation, ResponseHeader } from "./operation.ts";
 /** Names a state of the service that has the change which was answered. */
 const CHANGE = "X-Change";
 /** Says that an empty answer may lack changes. */
-export const INDEX_BEHIND = "X-Index-Behind";
+const INDEX_BEHIND = "X-Index-Behind";
 
-export const changeHeader: Readonly<Record<string, ResponseHeader>> = {
+const changeHeader: Readonly<Record<string, ResponseHeader>> = {
   [CHANGE]: {
     description:
       "A token of the change. A read with it as `min_change` sees the change, on any server. A later token " +

@@ -53,6 +53,7 @@ const PURE_CORES = [
 const ENGINE_INTERFACE = [
   // What servers report of their indexes.
   "src/engine/indexing/changes/index-state.ts",
+  "src/engine/indexing/changes/visibility.ts",
   "src/engine/engine.ts",
   "src/engine/requests/request.ts",
   "src/engine/requests/scope.ts",

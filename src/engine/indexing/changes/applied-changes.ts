@@ -1,4 +1,11 @@
-import type { Progress } from "../thread/messages.ts";
+/** How far the indexes have come, sent whenever it changes. */
+export interface Progress {
+  readonly type: "progress";
+  /** The last change that was handed to the projects. */
+  readonly reached: number;
+  /** Projects whose oldest waiting change may be another now, with that change; 0 while one is being loaded. */
+  readonly pending: ReadonlyArray<readonly [projectId: string, seq: number | undefined]>;
+}
 
 /** A change that is waited for. */
 export interface AwaitedChange {

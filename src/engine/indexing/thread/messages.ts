@@ -1,6 +1,7 @@
 import type { IndexPreload, LogLevel } from "../../../config/schema.ts";
 import type { SnapshotCopies } from "../../../config/snapshots.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { Progress } from "../changes/applied-changes.ts";
 import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { WantedScope } from "../projects/derived-scopes.ts";
@@ -89,15 +90,6 @@ export type IndexerCommand =
       readonly type: "recall";
     } & IndexRecall)
   | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number };
-
-/** How far the indexes have come, sent whenever it changes. */
-export interface Progress {
-  readonly type: "progress";
-  /** The last change that was handed to the projects. */
-  readonly reached: number;
-  /** Projects whose oldest waiting change may be another now, with that change; 0 while one is being loaded. */
-  readonly pending: ReadonlyArray<readonly [projectId: string, seq: number | undefined]>;
-}
 
 export type IndexerEvent =
   | {

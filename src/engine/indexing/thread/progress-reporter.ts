@@ -1,4 +1,4 @@
-import type { Progress } from "./messages.ts";
+import type { Progress } from "../changes/applied-changes.ts";
 
 interface Position {
   /** The last change that was handed to the projects. */
