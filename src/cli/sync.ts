@@ -7,8 +7,8 @@ import { REMOVALS_SHOWN_MAX, WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../
 import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
-import { interruptible, onInterruption } from "./interruption.ts";
 import { noWaitOption } from "./index-wait.ts";
+import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
