@@ -35,7 +35,7 @@ interface Text {
    * @param progress "", or `lookupProgress` of the page before
    * @param next the cursor of the next page in case there is one
    * @param kinds how each UTF-16 code unit that has occurred becomes part of a token, and in `folded`
-   *   what it is folded to; see `UnitKind` in native/src/text/tokenizer.hpp
+   *   what it is folded to; see `UnitKind` in native/src/text/segment/tokenizer.hpp
    * @param tokensOf the tokens of a text that has other code units: start, end and token of each
    */
   lookUpText(

@@ -36,7 +36,17 @@ const INSTRUCTION_SETS: Readonly<
  */
 const FOLDER_GROUPS: readonly (readonly string[])[] = [
   ["", "binding", "testing", "common", "storage", "project", "snapshot"],
-  ["codes", "graph", "index", "search", "json", "text", "retrieval"],
+  [
+    "codes",
+    "graph",
+    "index",
+    "search",
+    "json",
+    "text/segment",
+    "text/query",
+    "text/page",
+    "retrieval",
+  ],
 ];
 
 /**

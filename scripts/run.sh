@@ -211,7 +211,7 @@ check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
   "$bun" node_modules/.bin/tsc
-  "$bun" node_modules/.bin/tsc -p src/api/console/page
+  "$bun" node_modules/.bin/tsc -p src/console/page
   exec "$bun" node_modules/.bin/tsc -p bench/k6
   ;;
 setup)

@@ -25,7 +25,7 @@ import { declaredTests, groupsOf, OTHER_SUITES, recordSeconds, testFiles } from 
 const USAGE = `usage: npm test -- [options] [patterns]
 
 Without patterns: lint, types and all tests. With patterns only the test files whose path contains one of
-them, for example "test/api/", "lookup" or "test/unit/engine/text/terms.test.ts". Tests that need a program
+them, for example "test/api/", "lookup" or "test/unit/text/terms.test.ts". Tests that need a program
 that is not installed are skipped and counted; with the variable CI that is a failure.
 
   --record   store how long each file takes in test/seconds.json, from which the order is made
@@ -88,7 +88,7 @@ const CHECKS: readonly Step[] = [
   command("tsc", []),
   command("biome", ["check", "--error-on-warnings"]),
   // The scripts of the console, which run in browsers.
-  command("tsc", ["-p", "src/api/console/page"]),
+  command("tsc", ["-p", "src/console/page"]),
   // The scripts that k6 runs.
   command("tsc", ["-p", "bench/k6"]),
 ];

@@ -6,7 +6,7 @@ import type {
 } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import type { Scope } from "../src/engine/requests/scope.ts";
-import type { SharedView } from "../src/engine/text/index.ts";
+import type { SharedView } from "../src/text/index.ts";
 
 const SCOPE: Scope = {
   ...{ tenant: "tenant", projectId: "project", id: "scope" },

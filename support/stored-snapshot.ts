@@ -9,15 +9,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import * as native from "../native/index.ts";
 import * as testing from "../native/testing.ts";
-import { SnapshotStore } from "../src/engine/indexing/snapshots/snapshot-store.ts";
-import { TextIndex } from "../src/engine/indexing/text/text-index.ts";
-import { VectorIndex } from "../src/engine/indexing/vector/vector-index.ts";
+import { SnapshotStore } from "../src/indexing/snapshots/snapshot-store.ts";
+import { TextIndex } from "../src/indexing/text/text-index.ts";
+import { VectorIndex } from "../src/indexing/vector/vector-index.ts";
 import type {
   ChunkRow,
   DocumentRow,
   VersionReader,
-} from "../src/engine/indexing/versions/version-index.ts";
-import { type TextMessage, ViewStore } from "../src/engine/text/index.ts";
+} from "../src/indexing/versions/version-index.ts";
+import { type TextMessage, ViewStore } from "../src/text/index.ts";
 import { temporaryFolder } from "./folders.ts";
 import { PLAIN_NAMES } from "./plain-names.ts";
 import { lookUp } from "./requests.ts";

@@ -4,7 +4,7 @@ import {
   newView,
   type SegmentReader,
   type SharedView,
-} from "../src/engine/text/index.ts";
+} from "../src/text/index.ts";
 import { lookUp } from "./requests.ts";
 
 /** Segments and, for each, the documents in scope. */

@@ -37,12 +37,7 @@ export const MEASURED = {
     "bench/search/README.md",
   ),
   restore: measured(19, "us/vector", "load from a shared snapshot", "bench/nodes/README.md"),
-  requestWait: measured(
-    15,
-    "s",
-    "a request waits for its project",
-    "src/engine/indexing/README.md",
-  ),
+  requestWait: measured(15, "s", "a request waits for its project", "src/indexing/README.md"),
   queue: measured(0.025, "s", "work that waits in the queue of a node", "src/http/README.md"),
   connections: measured(29, "connections", "of a node to PostgreSQL", OWN),
   commits: measured(1_476, "commits/s", "changes of scopes by 16 projects", OWN),

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import MiniSearch, { type SearchOptions } from "minisearch";
 import { stem } from "porter2";
-import type { KnowledgeDocument } from "../../src/engine/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { RANKS, type SearchSystem } from "../../support/relevance/measure.ts";
 
 const FIELDS = ["path", "title", "headings", "frontmatter", "content"] as const;

@@ -1,5 +1,5 @@
-import { readTextSnapshot } from "../../src/engine/indexing/text/text-snapshot.ts";
-import { type KnowledgeDocument, newView, openSegment } from "../../src/engine/text/index.ts";
+import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
+import { type KnowledgeDocument, newView, openSegment } from "../../src/text/index.ts";
 import type { Output } from "../../support/bench/table.ts";
 import { lookUp } from "../../support/requests.ts";
 import { mean, median, quantile } from "../../support/statistics.ts";

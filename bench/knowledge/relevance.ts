@@ -10,7 +10,7 @@
  */
 
 import { basename } from "node:path";
-import type { KnowledgeDocument } from "../../src/engine/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import type { Output } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";

@@ -3,7 +3,7 @@
  *
  *   bun bench/knowledge/scale.ts [--folder FOLDER] [--documents 20000] [--items 100000]
  */
-import { buildSegment, mergeSegments, openSegment } from "../../src/engine/text/index.ts";
+import { buildSegment, mergeSegments, openSegment } from "../../src/text/index.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";

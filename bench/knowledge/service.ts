@@ -7,7 +7,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
-import { buildSegment } from "../../src/engine/text/index.ts";
+import { buildSegment } from "../../src/text/index.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";

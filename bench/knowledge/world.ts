@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/db/client.ts";
-import type { KnowledgeDocument } from "../../src/engine/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { addEnvironment, addProject } from "../../support/accounts.ts";
 
 const BATCH_DOCUMENTS = 500;

@@ -9,8 +9,8 @@
  */
 
 import * as native from "../../native/index.ts";
-import { VectorIndex } from "../../src/engine/indexing/vector/vector-index.ts";
-import type { VersionReader } from "../../src/engine/indexing/versions/version-index.ts";
+import { VectorIndex } from "../../src/indexing/vector/vector-index.ts";
+import type { VersionReader } from "../../src/indexing/versions/version-index.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { PLAIN_NAMES } from "../../support/plain-names.ts";

@@ -3,13 +3,14 @@
  * else: no credentials, validation, problem documents or ETags. Arguments: the URL of the database
  * and the id of the calling user.
  */
-import type { Principal } from "../../src/auth/principal.ts";
-import { openDatabase } from "../../src/db/client.ts";
+
 import {
   readConversation,
   readMessage,
   readMessages,
-} from "../../src/platform/conversations/queries.ts";
+} from "../../src/api/conversations/queries.ts";
+import type { Principal } from "../../src/auth/principal.ts";
+import { openDatabase } from "../../src/db/client.ts";
 import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 
 const caller = (userId: string): Principal => ({

@@ -11,10 +11,10 @@ import { schemaState } from "../db/migrate.ts";
 import { openConfiguredDatabase, serverOf } from "../db/open.ts";
 import { DatabaseRefusal } from "../db/session/refusal.ts";
 import { requireSession } from "../db/session/session.ts";
-import { readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
-import { extensionVersion } from "../engine/pgvector/open-schema.ts";
 import { explain } from "../failure.ts";
+import { readIndexReports, shortId } from "../indexing/changes/index-state.ts";
 import { createLog } from "../observability/log.ts";
+import { extensionVersion } from "../pgvector/open-schema.ts";
 import {
   INDEX_STATE_FRESH_SECONDS,
   RECALL_RECALIBRATE_SAMPLES,

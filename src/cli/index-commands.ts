@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { ChangeLog } from "../engine/indexing/changes/change-log.ts";
-import { isComplete, readIndexReports, shortId } from "../engine/indexing/changes/index-state.ts";
+import { ChangeLog } from "../indexing/changes/change-log.ts";
+import { isComplete, readIndexReports, shortId } from "../indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";

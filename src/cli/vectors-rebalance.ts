@@ -1,6 +1,6 @@
 import { SingleBar } from "cli-progress";
 import type { Sql } from "../db/client.ts";
-import { type Move, planMoves } from "../engine/pgvector/operator/plan-moves.ts";
+import { type Move, planMoves } from "../pgvector/operator/plan-moves.ts";
 import {
   lockMoves,
   moveGroup,
@@ -8,7 +8,7 @@ import {
   readWorkers,
   type TransferMode,
   transferMode,
-} from "../engine/pgvector/operator/workers.ts";
+} from "../pgvector/operator/workers.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { notice, plural, print } from "./output.ts";

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
 import { listAllProjects } from "../api/projects/manage.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
-import { hasCitus } from "../engine/pgvector/open-schema.ts";
-import { hasSchema, readCopies } from "../engine/pgvector/operator/growth.ts";
-import type { ShardGroup } from "../engine/pgvector/operator/plan-moves.ts";
-import { addWorker, readGroups, readWorkers } from "../engine/pgvector/operator/workers.ts";
+import { hasCitus } from "../pgvector/open-schema.ts";
+import { hasSchema, readCopies } from "../pgvector/operator/growth.ts";
+import type { ShardGroup } from "../pgvector/operator/plan-moves.ts";
+import { addWorker, readGroups, readWorkers } from "../pgvector/operator/workers.ts";
 import { VECTOR_PLACEMENTS_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";

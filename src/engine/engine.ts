@@ -1,6 +1,6 @@
-import type { AwaitedChange } from "./indexing/changes/applied-changes.ts";
-import type { CopyTotals } from "./indexing/copies/copy-totals.ts";
-import type { FieldSummary } from "./indexing/fields/field-summary.ts";
+import type { AwaitedChange } from "../indexing/changes/applied-changes.ts";
+import type { CopyTotals } from "../indexing/copies/copy-totals.ts";
+import type { FieldSummary } from "../indexing/fields/field-summary.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
 

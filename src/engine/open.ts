@@ -1,27 +1,27 @@
 import { measureRecall, setShardNodes } from "../../native/index.ts";
 import type { Config } from "../config/schema.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
+import { ChangeLog } from "../indexing/changes/change-log.ts";
+import { Indexer } from "../indexing/indexer.ts";
+import type { IndexRecall } from "../indexing/thread/messages.ts";
 import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { AppliedVectors } from "../pgvector/applied-vectors.ts";
+import { noteRecall, recalibrate } from "../pgvector/catalogue.ts";
+import { PgvectorSearch } from "../pgvector/engine.ts";
+import { readMembers } from "../pgvector/filter-members.ts";
+import { GRAPH_SETTINGS, openSchemaWhenReachable } from "../pgvector/open-schema.ts";
+import { Replicator } from "../pgvector/replicator/replicator.ts";
+import { type TextMessage, ViewStore } from "../text/index.ts";
 import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
-import { ChangeLog } from "./indexing/changes/change-log.ts";
-import { Indexer } from "./indexing/indexer.ts";
-import type { IndexRecall } from "./indexing/thread/messages.ts";
-import { AppliedVectors } from "./pgvector/applied-vectors.ts";
-import { noteRecall, recalibrate } from "./pgvector/catalogue.ts";
-import { readMembers } from "./pgvector/filter-members.ts";
-import { GRAPH_SETTINGS, openSchemaWhenReachable } from "./pgvector/open-schema.ts";
-import { Replicator } from "./pgvector/replicator/replicator.ts";
-import { PgvectorSearch } from "./pgvector-engine.ts";
 import { RecallMonitor } from "./recall/recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { warmUp } from "./requests/warm-up.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
 import { retrieve } from "./retrieval/retrieve.ts";
-import { type TextMessage, ViewStore } from "./text/index.ts";
 
 /** Connections of a node's searches to the engine's database. */
 const VECTOR_DB_CONNECTIONS = 12;

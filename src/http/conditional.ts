@@ -1,4 +1,4 @@
-import { responseOf } from "./large-answers.ts";
+import { responseOf } from "./load/large-answers.ts";
 import { JSON_TYPE } from "./respond.ts";
 
 /** Two 64-bit hashes with different seeds, so that two texts never share a tag by chance. */

@@ -3,7 +3,7 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { OVERLOADED, Problem, problemBody } from "../problem/problem.ts";
 import { REFUSAL_LOG_INTERVAL_MS } from "../shared/limits.ts";
-import { responseOf } from "./large-answers.ts";
+import { responseOf } from "./load/large-answers.ts";
 
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";

@@ -1,6 +1,6 @@
 import type { Queryable } from "../db/client.ts";
-import { isAnyLagging, positionOf } from "../engine/indexing/changes/index-state.ts";
-import { untilShown } from "../engine/indexing/changes/visibility.ts";
+import { isAnyLagging, positionOf } from "../indexing/changes/index-state.ts";
+import { untilShown } from "../indexing/changes/visibility.ts";
 
 /** How often an import checks whether the indexes keep up with it. */
 const IMPORT_INDEX_CHECK_MS = 250;

@@ -20,6 +20,6 @@ export const DISK_FORMATS = {
   textSegment: 2,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
   versionFields: 3,
-  /** The manifest of a snapshot's copy in a shared folder or bucket (src/engine/indexing/copies). */
+  /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */
   snapshotCopy: 1,
 } as const;

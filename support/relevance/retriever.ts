@@ -1,12 +1,12 @@
 import * as native from "../../native/index.ts";
-import { appendBatch } from "../../src/engine/indexing/vector/chunk-batch.ts";
 import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
+import { appendBatch } from "../../src/indexing/vector/chunk-batch.ts";
 import {
   buildSegment,
   type KnowledgeDocument,
   newView,
   type SharedView,
-} from "../../src/engine/text/index.ts";
+} from "../../src/text/index.ts";
 import { retrieve } from "../requests.ts";
 
 type Mode = RetrieveRequest["mode"];

@@ -1,4 +1,4 @@
-import type { KnowledgeDocument } from "../../src/engine/text/index.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { Random } from "../random.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { buildSegment, type KnowledgeDocument, openSegment } from "../../src/engine/text/index.ts";
+import { buildSegment, type KnowledgeDocument, openSegment } from "../../src/text/index.ts";
 import { pathsOf, searchText } from "../text-search.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 

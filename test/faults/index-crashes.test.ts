@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import * as native from "../../native/index.ts";
-import { type TextMessage, ViewStore } from "../../src/engine/text/index.ts";
+import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";

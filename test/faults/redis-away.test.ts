@@ -178,7 +178,7 @@ test("every user of the coordinator has a behaviour without it that is tested", 
     // Cursors of lookups and retrievals: this file.
     "src/api/scopes/stored-cursors.ts",
     // Each process counts on its own: test/api/rate-limits.test.ts.
-    "src/http/rate-limit.ts",
+    "src/http/load/rate-limit.ts",
     // Deliveries and answers run without a lease: test/faults/delivery-redis.test.ts and answer-redis.test.ts.
     "src/idempotency/with-lease.ts",
   ]);

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
-import { ChangeLog } from "../../src/engine/indexing/changes/change-log.ts";
+import { ChangeLog } from "../../src/indexing/changes/change-log.ts";
 import {
   addApiKey,
   addEnvironment,

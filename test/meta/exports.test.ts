@@ -38,8 +38,8 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     reason: "the surface of the addon for tests: parts in isolation, and brute force as reference",
   },
   "src/auth/key-format.ts": { names: ["checksum", "hashKey"], reason: "keys as rows of a test" },
-  "src/platform/billing/amounts.ts": { names: ["decimalsOf"], reason: "every currency is checked" },
-  "src/platform/billing/origins.ts": {
+  "src/api/billing/amounts.ts": { names: ["decimalsOf"], reason: "every currency is checked" },
+  "src/api/billing/origins.ts": {
     names: ["originOf", "headerOrigin"],
     reason: "property-based tests of what callers control",
   },
@@ -49,7 +49,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     names: ["embeddingsUrl"],
     reason: "all forms of a base URL are checked",
   },
-  "src/engine/indexing/text/text-merge-policy.ts": {
+  "src/indexing/text/text-merge-policy.ts": {
     names: ["Sized"],
     reason: "type of its input",
   },
@@ -61,7 +61,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     names: ["REVOCATION_BOUND_MS", "CHANGE_VISIBLE_BOUND_MS", "BILLING_BOUND_MS"],
     reason: "promises that fault tests wait for",
   },
-  "src/engine/text/index.ts": {
+  "src/text/index.ts": {
     names: ["DocumentSet", "newView", "hasDocument", "mergeSegments", "InvalidSegmentError"],
     reason: "the text core is tested without the indexes around it",
   },

@@ -25,7 +25,7 @@ function isLong(file: string): boolean {
 
 const code = filesOf(
   "{src,workers,native,support,test,bench,scripts}/**/*.ts",
-  "src/api/console/**/*.{tsx,css,html}",
+  "src/console/**/*.{tsx,css,html}",
   "native/**/*.{cc,hpp,h}",
   "scripts/*.sh",
 );

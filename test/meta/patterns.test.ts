@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
-import { REDIRECT_URL_PATTERN } from "../../src/platform/billing/origins.ts";
+import { REDIRECT_URL_PATTERN } from "../../src/api/billing/origins.ts";
 import { codeOf, filesOf, ROOT } from "./sources.ts";
 
 /** A pattern of the service, with real values. */

@@ -5,12 +5,12 @@ import {
   type KnowledgeDocument,
   mergeSegments,
   openSegment,
-} from "../../src/engine/text/index.ts";
+} from "../../src/text/index.ts";
 import { Random } from "../../support/random.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { pathsOf, searchText, type TextHit, type TextView } from "../../support/text-search.ts";
-import { dealtView, documentOf, viewOf } from "../unit/engine/text/documents.ts";
+import { dealtView, documentOf, viewOf } from "../unit/text/documents.ts";
 import { lookUpByReference } from "./lookup-reference/page.ts";
 import { Vocabulary } from "./lookup-reference/plan.ts";
 import { stemByReference } from "./lookup-reference/stem.ts";

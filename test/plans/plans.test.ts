@@ -3,13 +3,17 @@ import { randomUUID } from "node:crypto";
 import { Glob } from "bun";
 import postgres from "postgres";
 import * as apiKeys from "../../src/api/api-keys/queries.ts";
+import * as branches from "../../src/api/branches/queries.ts";
 import * as chunks from "../../src/api/chunks/queries.ts";
 import * as compare from "../../src/api/compare/queries.ts";
+import * as conversations from "../../src/api/conversations/queries.ts";
 import * as files from "../../src/api/files/queries.ts";
+import * as inputRequests from "../../src/api/input-requests/queries.ts";
 import * as members from "../../src/api/members/queries.ts";
 import * as contents from "../../src/api/projects/contents.ts";
 import * as projects from "../../src/api/projects/queries.ts";
 import * as scopes from "../../src/api/scopes/queries.ts";
+import * as webhooks from "../../src/api/webhooks/queries.ts";
 import { readAuditEntries } from "../../src/audit/entries.ts";
 import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
@@ -20,10 +24,6 @@ import type { Sql, Transaction } from "../../src/db/client.ts";
 import { sessionOf } from "../../src/db/session/session.ts";
 import type { Scope } from "../../src/engine/requests/scope.ts";
 import { createLog } from "../../src/observability/log.ts";
-import * as branches from "../../src/platform/branches/queries.ts";
-import * as conversations from "../../src/platform/conversations/queries.ts";
-import * as inputRequests from "../../src/platform/input-requests/queries.ts";
-import * as webhooks from "../../src/platform/webhooks/queries.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { fill, idOf } from "../../support/filled.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
@@ -145,7 +145,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await apiKeys.revokeApiKey(tx, bound(), one("api_keys"));
     },
   },
-  "src/platform/branches/queries.ts": {
+  "src/api/branches/queries.ts": {
     readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
   },
   "src/api/chunks/queries.ts": {
@@ -197,13 +197,13 @@ const RUNS: Record<string, Record<string, Run>> = {
     storeMember: (tx) => members.storeMember(tx, one("projects"), one("users"), "editor"),
     deleteMember: (tx) => members.deleteMember(tx, one("projects"), one("users")),
   },
-  "src/platform/conversations/queries.ts": {
+  "src/api/conversations/queries.ts": {
     readConversation: (tx) => conversations.readConversation(tx, caller(), one("conversations")),
     readMessage: (tx) =>
       conversations.readMessage(tx, bound(), one("conversations"), one("messages")),
     readMessages: (tx) => conversations.readMessages(tx, caller(), one("conversations"), 1_001),
   },
-  "src/platform/input-requests/queries.ts": {
+  "src/api/input-requests/queries.ts": {
     hasAccess: (tx) => inputRequests.hasAccess(tx, caller(), one("conversations")),
     readRequest: (tx) => inputRequests.readRequest(tx, one("conversations"), one("input_requests")),
     lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
@@ -226,7 +226,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertOwner: owned,
     insertEnvironment: owned,
   },
-  "src/platform/webhooks/queries.ts": {
+  "src/api/webhooks/queries.ts": {
     readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
     storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
     readEvents: async (tx) => {

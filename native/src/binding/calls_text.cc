@@ -4,8 +4,8 @@
 
 #include "binding/calls.hpp"
 #include "binding/text_arguments.hpp"
-#include "text/dictionary.hpp"
-#include "text/stem.hpp"
+#include "text/segment/dictionary.hpp"
+#include "text/segment/stem.hpp"
 
 namespace tessera {
 

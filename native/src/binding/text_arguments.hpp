@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "binding/arguments.hpp"
-#include "text/lookup.hpp"
+#include "text/query/lookup.hpp"
 
 namespace tessera {
 

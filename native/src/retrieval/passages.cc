@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/limits.hpp"
-#include "text/markdown_units.hpp"
-#include "text/plain_text.hpp"
+#include "text/page/markdown_units.hpp"
+#include "text/page/plain_text.hpp"
 
 namespace tessera {
 

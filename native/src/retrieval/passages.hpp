@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "retrieval/sources.hpp"
-#include "text/lookup.hpp"
-#include "text/top_matches.hpp"
-#include "text/word_spans.hpp"
+#include "text/query/lookup.hpp"
+#include "text/query/top_matches.hpp"
+#include "text/page/word_spans.hpp"
 
 namespace tessera {
 

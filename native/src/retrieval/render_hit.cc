@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "json/write.hpp"
-#include "text/lookup.hpp"
+#include "text/query/lookup.hpp"
 
 namespace tessera {
 

@@ -11,8 +11,8 @@
 #include "kernels/kernels.hpp"
 #include "retrieval/fusion.hpp"
 #include "retrieval/render_hit.hpp"
-#include "text/plan.hpp"
-#include "text/returned_paths.hpp"
+#include "text/query/plan.hpp"
+#include "text/page/returned_paths.hpp"
 
 namespace tessera {
 

@@ -7,7 +7,7 @@
 
 #include "retrieval/sources.hpp"
 #include "search/search.hpp"
-#include "text/lookup.hpp"
+#include "text/query/lookup.hpp"
 
 namespace tessera {
 

@@ -9,7 +9,7 @@
 
 #include "common/chunk_text.hpp"
 #include "project/project.hpp"
-#include "text/top_matches.hpp"
+#include "text/query/top_matches.hpp"
 
 namespace tessera {
 

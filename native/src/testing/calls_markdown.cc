@@ -3,7 +3,7 @@
 
 #include "common/chunk_text.hpp"
 #include "testing/calls.hpp"
-#include "text/plain_text.hpp"
+#include "text/page/plain_text.hpp"
 
 namespace tessera {
 

@@ -3,7 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { referenceId } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
-import { responseInPieces, responseOf } from "../../http/large-answers.ts";
+import { responseInPieces, responseOf } from "../../http/load/large-answers.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import {
   fileTitle,

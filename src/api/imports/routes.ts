@@ -5,7 +5,7 @@ import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
-import { mediaType } from "../../http/body.ts";
+import { mediaType } from "../../http/load/body.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { json } from "../../http/respond.ts";
 import type { Encoding } from "../../import/records/source.ts";

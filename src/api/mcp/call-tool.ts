@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { textOf } from "../../http/large-answers.ts";
+import { textOf } from "../../http/load/large-answers.ts";
 import type { Operation } from "../../http/operation.ts";
 import { bindOperation, type HttpContext } from "../../http/pipeline.ts";
 import { JSON_TYPE } from "../../http/respond.ts";

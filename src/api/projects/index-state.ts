@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
-import { isComplete, readIndexReports } from "../../engine/indexing/changes/index-state.ts";
 import { type Operation, operation } from "../../http/operation.ts";
+import { isComplete, readIndexReports } from "../../indexing/changes/index-state.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
 

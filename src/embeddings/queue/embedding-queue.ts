@@ -1,8 +1,8 @@
 import { EMBEDDINGS_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
-import { SupervisedThread } from "../../engine/threads/supervised-thread.ts";
 import type { Log } from "../../observability/log.ts";
 import { runPeriodically } from "../../observability/periodic.ts";
+import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type { EmbeddingProtocol } from "./messages.ts";
 import { isWaiting } from "./queries.ts";
 

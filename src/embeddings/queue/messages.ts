@@ -1,6 +1,6 @@
 import type { EmbedderConfig } from "../../config/embedders.ts";
 import type { LogLevel } from "../../config/schema.ts";
-import type { ThreadProtocol } from "../../engine/threads/protocol.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 export interface EmbeddingProtocol extends ThreadProtocol {
   readonly options: {

@@ -1,8 +1,8 @@
 import { openDatabase } from "../../db/client.ts";
-import { runThread, threadOptions } from "../../engine/threads/run-thread.ts";
 import { projectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { createLog } from "../../observability/log.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
+import { runThread, threadOptions } from "../../threads/run-thread.ts";
 import { Drain } from "./drain.ts";
 import type { EmbeddingProtocol } from "./messages.ts";
 

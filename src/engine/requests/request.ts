@@ -1,6 +1,6 @@
 import type { Plan } from "../../../native/index.ts";
 import type { Given } from "../../../native/retrieval.ts";
-import type { Shard, SharedView } from "../text/index.ts";
+import type { Shard, SharedView } from "../../text/index.ts";
 import type { Scope } from "./scope.ts";
 
 /**

@@ -15,7 +15,7 @@ import {
   openTextView,
 } from "../../../native/text.ts";
 import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../../shared/limits.ts";
-import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../text/index.ts";
+import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../../text/index.ts";
 import {
   type EngineRequest,
   type LookupRequest,

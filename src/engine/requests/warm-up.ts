@@ -1,5 +1,5 @@
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
-import type { SharedView } from "../text/index.ts";
+import type { SharedView } from "../../text/index.ts";
 import type { LookupRequest } from "./request.ts";
 import { run } from "./run.ts";
 import type { Scope } from "./scope.ts";

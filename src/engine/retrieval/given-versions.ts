@@ -2,14 +2,14 @@ import pLimit from "p-limit";
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
 import { writtenJson } from "../../db/written-json.ts";
+import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
+import type { ChunkRow } from "../../indexing/versions/version-index.ts";
 import { readFrontmatterValues } from "../../markdown/index.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
-import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
-import type { ChunkRow } from "../indexing/versions/version-index.ts";
 import type { Scope } from "../requests/scope.ts";
 
 interface VersionRow {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Elysia } from "elysia";
-import { inTurns } from "../large-answers.ts";
+import { inTurns } from "../load/large-answers.ts";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
 import { pageHeaders } from "./page-headers.ts";

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { entityTag, isCurrent } from "../conditional.ts";
-import { responseOf } from "../large-answers.ts";
+import { responseOf } from "../load/large-answers.ts";
 
 /** Quality 9 makes documents and scripts a fortieth smaller and takes four times as long. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } };

@@ -1,5 +1,5 @@
-import { stem, tokenize } from "../../engine/text/index.ts";
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
+import { stem, tokenize } from "../../text/index.ts";
 
 /**
  * Embeds a text by feature hashing: deterministic, for demonstrations, without a model or network.

@@ -1,6 +1,6 @@
-import { SupervisedThread } from "../../engine/threads/supervised-thread.ts";
 import { Problem } from "../../problem/problem.ts";
 import { IMPORT_EXPANSION_MAX } from "../../shared/limits.ts";
+import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type {
   ImportFailure,
   ImportInput,

@@ -1,5 +1,5 @@
 import type { Actor } from "../../audit/actor.ts";
-import type { ThreadProtocol } from "../../engine/threads/protocol.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { Encoding } from "../records/source.ts";
 import type { ImportTarget } from "../records/target.ts";
 import type { Fingerprints } from "../upsert/plan.ts";

@@ -1,7 +1,7 @@
 import { openDatabase } from "../../db/client.ts";
-import { postEvent, runThread, threadOptions } from "../../engine/threads/run-thread.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
+import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
 import { ImportError, TargetGone } from "../records/errors.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";

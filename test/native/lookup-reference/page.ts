@@ -1,7 +1,7 @@
 /** What a lookup answers, from simple code that shares nothing with native code but the tokenizer. */
-import type { SegmentReader } from "../../../src/engine/text/index.ts";
-import { FIELD, MARK, SUBWORDS } from "../../../src/engine/text/segment/format.ts";
-import type { Shard } from "../../../src/engine/text/segment/shard.ts";
+import type { SegmentReader } from "../../../src/text/index.ts";
+import { FIELD, MARK, SUBWORDS } from "../../../src/text/segment/format.ts";
+import type { Shard } from "../../../src/text/segment/shard.ts";
 import { planByReference, type QueryPlan, type Vocabulary } from "./plan.ts";
 import { rankByReference, tokensOf, wordsOfTerms } from "./ranking.ts";
 import { type ReferenceSnippet, snippetByReference } from "./snippet.ts";

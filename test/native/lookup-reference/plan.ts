@@ -1,10 +1,10 @@
 /** Plans a query as native code does, without haste: every word of the query is compared with every term. */
 import { distance } from "fastest-levenshtein";
-import { functionWords } from "../../../src/engine/text/analysis/function-words.ts";
-import { identifiersIn, tokenize } from "../../../src/engine/text/analysis/tokenize.ts";
-import { hasDocument } from "../../../src/engine/text/index.ts";
-import { parseQuery } from "../../../src/engine/text/query/parse.ts";
-import { POSTING_DOCUMENT_SHIFT } from "../../../src/engine/text/segment/format.ts";
+import { functionWords } from "../../../src/text/analysis/function-words.ts";
+import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
+import { hasDocument } from "../../../src/text/index.ts";
+import { parseQuery } from "../../../src/text/query/parse.ts";
+import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { stemByReference } from "./stem.ts";
 import * as weights from "./weights.ts";

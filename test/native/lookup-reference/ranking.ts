@@ -1,13 +1,13 @@
 /** Ranks text as native code does, without haste: every document is scored by itself. */
-import { hasDocument, type SegmentReader } from "../../../src/engine/text/index.ts";
+import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
 import {
   FIELD,
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
   SUBWORDS,
-} from "../../../src/engine/text/segment/format.ts";
-import type { Shard } from "../../../src/engine/text/segment/shard.ts";
+} from "../../../src/text/segment/format.ts";
+import type { Shard } from "../../../src/text/segment/shard.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import type { QueryPlan, QueryWord, TermMatch } from "./plan.ts";
 import * as weights from "./weights.ts";

@@ -1,9 +1,9 @@
 /** Cuts snippets as native code does, on strings. */
 
-import { tokenSpans } from "../../../src/engine/text/analysis/token-spans.ts";
-import type { SegmentReader } from "../../../src/engine/text/index.ts";
-import { FIELD, MARK } from "../../../src/engine/text/segment/format.ts";
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { tokenSpans } from "../../../src/text/analysis/token-spans.ts";
+import type { SegmentReader } from "../../../src/text/index.ts";
+import { FIELD, MARK } from "../../../src/text/segment/format.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";
 

@@ -1,4 +1,4 @@
-/** The weights of native/src/text/weights.hpp, which explains them. */
+/** The weights of native/src/text/segment/weights.hpp, which explains them. */
 export const K1 = 1.5;
 export const CONTENT_B = 0.75;
 export const STEM_SIMILARITY = 0.85;

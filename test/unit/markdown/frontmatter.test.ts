@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { buildSegment, openSegment } from "../../../src/engine/text/index.ts";
 import { parseMarkdown } from "../../../src/markdown/index.ts";
+import { buildSegment, openSegment } from "../../../src/text/index.ts";
 
 /** Keys that differ in more than case; some look like numbers or are special in YAML. */
 const keys = fc.uniqueArray(

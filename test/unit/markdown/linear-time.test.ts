@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { runSegmentTask } from "../../../src/engine/indexing/text/segment-task.ts";
+import { runSegmentTask } from "../../../src/indexing/text/segment-task.ts";
 import { chunkMarkdown, parseMarkdown } from "../../../src/markdown/index.ts";
 
 setDefaultTimeout(120_000);

@@ -13,7 +13,6 @@ import {
   BATCHES_PER_WORKER,
   type WorkerPool,
 } from "../../../../src/engine/requests/worker-pool.ts";
-import { buildSegment, newView } from "../../../../src/engine/text/index.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
 import {
   ANSWER_INLINE_MAX_BYTES,
@@ -21,6 +20,7 @@ import {
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../../../src/shared/limits.ts";
+import { buildSegment, newView } from "../../../../src/text/index.ts";
 import { lookupRequest, searchRequest } from "../../../../support/requests.ts";
 
 type Batch = ReadonlyArray<SearchRequest | LookupRequest>;

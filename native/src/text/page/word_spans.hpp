@@ -1,0 +1,98 @@
+// Finds the words of a query in a text.
+#pragma once
+#include <bitset>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "text/segment/term_marks.hpp"
+#include "text/segment/tokenizer.hpp"
+
+namespace tessera {
+
+/// Where a text holds a word of a query.
+struct WordSpan {
+  /// In UTF-16 code units, half-open.
+  size_t start;
+  size_t end;
+  /// The position of the word in the query.
+  size_t word;
+};
+
+/// Which word of a query a token matches.
+class TokenWords {
+ public:
+  virtual ~TokenWords() = default;
+  /// The position of the word in the query, plus 1; 0 for none.
+  virtual uint8_t wordOf(std::u16string_view token) const = 0;
+  /// Calls `visit(token)` for every token that matches, sometimes repeatedly.
+  virtual void each(const std::function<void(std::u16string_view)>& visit) const = 0;
+};
+
+/// By the marks of one segment.
+class SegmentWords final : public TokenWords {
+ public:
+  SegmentWords(const TextSegment& segment, const TermMarks& marks)
+      : segment_(segment), marks_(marks) {}
+
+  uint8_t wordOf(std::u16string_view token) const override;
+  void each(const std::function<void(std::u16string_view)>& visit) const override;
+
+ private:
+  const TextSegment& segment_;
+  const TermMarks& marks_;
+};
+
+/// By what the words match in all segments, for texts of any of them and of none.
+class ViewWords final : public TokenWords {
+ public:
+  ViewWords(std::span<const TextSegment> segments, const TextQuery& query)
+      : segments_(segments), query_(query) {}
+
+  uint8_t wordOf(std::u16string_view token) const override;
+  void each(const std::function<void(std::u16string_view)>& visit) const override;
+
+ private:
+  uint8_t find(std::u16string_view token) const;
+
+  const std::span<const TextSegment> segments_;
+  const TextQuery& query_;
+  /// Tokens that were looked for.
+  mutable std::unordered_map<std::u16string, uint8_t> known_;
+};
+
+/// The words of a query as they occur in texts.
+class ShownWords {
+ public:
+  /// @param least words that weigh less than this are not found
+  ShownWords(const TokenWords& words, const TextQuery& query, double least,
+             const Tokenizer& tokenizer);
+
+  /// Replaces `spans` by the words in a part of a text, in order. In unspaced scripts every pair of
+  /// neighbouring characters is a word.
+  void find(std::u16string_view text, size_t from, size_t to, std::vector<WordSpan>& spans) const;
+
+ private:
+  void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans) const;
+  void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans) const;
+  void findRun(std::u16string_view run, UnitKind kind, size_t offset,
+               std::vector<WordSpan>& spans) const;
+  /// Adds the span of a token if it matches.
+  void push(std::u16string_view token, size_t start, size_t end, std::vector<WordSpan>& spans) const;
+
+  const TokenWords& words_;
+  const TextQuery& query_;
+  const double least_;
+  const Tokenizer& tokenizer_;
+  static constexpr size_t START_BITS = 5;
+  static constexpr size_t START_CHARS = 3;
+  static size_t startOf(std::u16string_view word);
+  /// How the matching terms start, which tells most other words apart from them.
+  std::bitset<size_t{1} << (START_BITS * START_CHARS)> starts_;
+};
+
+}  // namespace tessera

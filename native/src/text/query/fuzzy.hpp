@@ -1,0 +1,16 @@
+// The words of a view that a misspelt word may mean.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/query/text_view.hpp"
+
+namespace tessera {
+
+/// Words of documents in scope at one typo's distance: a letter inserted, deleted or replaced, or two
+/// neighbours swapped (Damerau-Levenshtein distance 1). Of many, those that the most documents hold,
+/// and of these the first by code units.
+std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word);
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+// A lookup: one page of the documents of a view, as the response body.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/segment/block_texts.hpp"
+#include "text/query/rank.hpp"
+#include "text/page/snippet.hpp"
+#include "text/query/text_view.hpp"
+#include "text/segment/tokenizer.hpp"
+
+namespace tessera {
+
+struct LookupRequest {
+  /// What to look for, as the response repeats it; none lists all documents by path.
+  std::optional<std::u16string> query;
+  /// The words of the query.
+  std::vector<AnalysedWord> words;
+  TextShard shard;
+  size_t limit;
+  /// What earlier pages returned, as their answers said.
+  std::string progress;
+  /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
+  std::string selfPath;
+  std::string next;
+};
+
+struct LookupAnswer {
+  /// The complete response body in JSON.
+  std::string json;
+  /// All matches in the shard, and all documents in it.
+  size_t total;
+  size_t shardItems;
+  /// True when another page follows. `progress` is for its request then.
+  bool more;
+  std::string progress;
+};
+
+/// Memory that a thread reuses, so that a lookup allocates little.
+struct LookupScratch {
+  RankScratch rank;
+  BlockTexts texts;
+};
+
+/// Append a score as answers show it, and a snippet as a member of that name.
+void appendScore(std::string& out, double score);
+void appendSnippet(std::string& out, std::string_view name, const Snippet& snippet);
+
+/// A document matches if it holds a word of the query or another form of it. A prefix also matches longer
+/// words that start with it. A word that no document in scope holds also matches words at one typo's
+/// distance. In a long query, common words do not make a document a match. A query without words matches
+/// nothing.
+void lookUp(TextView& view, const LookupRequest& request, const Tokenizer& tokenizer,
+            LookupScratch& scratch, LookupAnswer& answer);
+
+}  // namespace tessera

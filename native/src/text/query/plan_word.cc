@@ -1,0 +1,143 @@
+#include "text/query/plan_word.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/segment/dictionary.hpp"
+#include "text/query/fuzzy.hpp"
+#include "text/segment/weights.hpp"
+
+namespace tessera {
+
+double prefixSimilarity(size_t wordLength, size_t termLength) {
+  return PREFIX_SIMILARITY_BASE +
+         PREFIX_SIMILARITY_GAIN * (static_cast<double>(wordLength) / static_cast<double>(termLength));
+}
+
+double idfOf(size_t documents, size_t frequency) {
+  const auto held = static_cast<double>(std::min(frequency, documents));
+  return std::log(1 + (static_cast<double>(documents) - held + 0.5) / (held + 0.5));
+}
+
+namespace {
+
+class WordPlanner {
+ public:
+  WordPlanner(const TextView& view, const AnalysedWord& word)
+      : view_(view), segments_(view.segments()), word_(word) {
+    planned_.length = word.text.size();
+    planned_.terms.resize(segments_.size());
+  }
+
+  PlannedWord plan() {
+    addForms();
+    if (word_.isPrefix) addLonger();
+    // Other forms do not make a word known: a misspelling can share its stem with another word.
+    const bool isKnown = exactFrequency_ + longerFrequency_ > 0;
+    if (!isKnown && word_.mayBeMisspelt) addMeant();
+    weigh();
+    return std::move(planned_);
+  }
+
+ private:
+  /// The word itself and all terms of its stem.
+  void addForms() {
+    for (size_t s = 0; s < segments_.size(); s++) {
+      auto& forms = planned_.terms[s].forms;
+      for (const uint32_t term : stemGroup(segments_[s], word_.text)) {
+        const size_t frequency = view_.frequencyOf(s, {term, term + 1});
+        if (frequency == 0) continue;
+        const bool isExact = segments_[s].term(term) == word_.text;
+        formFrequency_ += frequency;
+        if (isExact) exactFrequency_ += frequency;
+        forms.push_back(isExact ? TermMatch{term, 1, 1}
+                                : TermMatch{term, STEM_SIMILARITY, STEM_COVERAGE});
+      }
+      std::ranges::sort(forms, {}, &TermMatch::term);
+    }
+  }
+
+  /// Longer terms that start with an unfinished word: a range of the dictionary.
+  void addLonger() {
+    for (size_t s = 0; s < segments_.size(); s++) {
+      const TextSegment& segment = segments_[s];
+      Range range = termsFrom(segment, word_.text);
+      if (!range.empty() && segment.termLength(range.from) == word_.text.size()) range.from++;
+      if (range.empty()) continue;
+      const size_t frequency = view_.frequencyOf(s, range);
+      if (frequency == 0) continue;
+      longerFrequency_ += frequency;
+      planned_.terms[s].longer = range;
+      for (TermMatch& form : planned_.terms[s].forms) {
+        if (form.term < range.from || form.term >= range.to) continue;
+        const double similarity =
+            prefixSimilarity(word_.text.size(), segment.termLength(form.term));
+        form.similarity = std::max(form.similarity, similarity);
+        form.coverage = std::max(form.coverage, PREFIX_COVERAGE);
+      }
+    }
+  }
+
+  /// Words that a misspelt word may mean, each with the rest of its stem group.
+  void addMeant() {
+    for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text)) {
+      const bool sameFirst = meant.front() == word_.text.front();
+      const double similarity = sameFirst ? FUZZY_SIMILARITY : FUZZY_FIRST_LETTER_SIMILARITY;
+      for (size_t s = 0; s < segments_.size(); s++) {
+        for (const uint32_t term : stemGroup(segments_[s], meant)) {
+          const size_t frequency = view_.frequencyOf(s, {term, term + 1});
+          if (frequency == 0) continue;
+          meantFrequency_ += frequency;
+          const bool isMeant = segments_[s].term(term) == meant;
+          addOther(planned_.terms[s],
+                   isMeant ? TermMatch{term, similarity, FUZZY_COVERAGE}
+                           : TermMatch{term, similarity * FUZZY_STEM_SIMILARITY,
+                                       FUZZY_COVERAGE * STEM_COVERAGE});
+        }
+      }
+    }
+  }
+
+  /// A term that matches in several ways counts by the best of them.
+  static void addOther(SegmentTerms& terms, const TermMatch& match) {
+    for (auto* list : {&terms.forms, &terms.others}) {
+      const auto known = std::ranges::find(*list, match.term, &TermMatch::term);
+      if (known == list->end()) continue;
+      known->similarity = std::max(known->similarity, match.similarity);
+      known->coverage = std::max(known->coverage, match.coverage);
+      return;
+    }
+    terms.others.push_back(match);
+  }
+
+  /// Turns frequencies into weights. All forms of a word share one document frequency, and so do all
+  /// terms, so that a rare neighbour never counts more than the word itself.
+  void weigh() {
+    const auto idf = [&](size_t frequency, double otherwise) {
+      return frequency == 0 ? otherwise : idfOf(view_.documents(), frequency);
+    };
+    planned_.frequency = formFrequency_ + longerFrequency_ + meantFrequency_;
+    planned_.otherWeight = idf(planned_.frequency, 0);
+    planned_.formWeight = idf(formFrequency_, planned_.otherWeight);
+    const double exact = idf(exactFrequency_, planned_.formWeight);
+    planned_.exactWeight = EXACT_FORM_SHARE * (exact - planned_.formWeight);
+    planned_.weight = planned_.formWeight + planned_.exactWeight;
+  }
+
+  const TextView& view_;
+  std::span<const TextSegment> segments_;
+  const AnalysedWord& word_;
+  PlannedWord planned_;
+  size_t exactFrequency_ = 0;
+  size_t formFrequency_ = 0;
+  size_t longerFrequency_ = 0;
+  size_t meantFrequency_ = 0;
+};
+
+}  // namespace
+
+PlannedWord planWord(const TextView& view, const AnalysedWord& word) {
+  return WordPlanner(view, word).plan();
+}
+
+}  // namespace tessera

@@ -1,0 +1,15 @@
+// Finds the terms that a word of a query matches, and weighs them.
+#pragma once
+#include "text/segment/text_query.hpp"
+#include "text/query/text_view.hpp"
+
+namespace tessera {
+
+/// It depends on the documents in scope, but not on how they are spread over segments: all terms of the
+/// view that match the word are found.
+PlannedWord planWord(const TextView& view, const AnalysedWord& word);
+
+/// Inverse document frequency as in BM25: positive even for a term that every document holds.
+double idfOf(size_t documents, size_t frequency);
+
+}  // namespace tessera

@@ -1,0 +1,157 @@
+#include "text/query/rerank.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/limits.hpp"
+#include "text/segment/weights.hpp"
+
+namespace tessera {
+
+/// Tokens that are skipped at once.
+static constexpr size_t BLOCK = 8;
+
+Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query)
+    : segment_(segment), marks_(marks), query_(query) {
+  const auto count = static_cast<double>(query.words.size());
+  runPower_ = std::max(RUN_POWER, RUN_POWER_PER_WORD * count);
+  words_.reserve(query.words.size());
+  for (size_t w = 0; w < query.words.size(); w++) {
+    const QueryWord& word = query.words[w];
+    const double pairWeight = w == 0 ? 0 : std::min(word.idf, query.words[w - 1].idf);
+    words_.push_back({word.weight, pairWeight, 0, 0, 0, 0});
+    totalPairWeight_ += pairWeight;
+  }
+}
+
+double Reranker::bonus(uint32_t document) {
+  const size_t start = segment_.tokenStart[document];
+  const size_t end =
+      std::min<size_t>(segment_.tokenStart[document + 1], start + MAX_RERANK_TOKENS);
+  for (Word& word : words_) word.pairProximity = 0;
+  bestPhrase_ = 0;
+  const Fits fits = readDocument(start, end);
+  const double share = PROXIMITY_BONUS * std::pow(proximity(), runPower_) +
+                       PHRASE_BONUS * std::pow(phrase(), runPower_) +
+                       TITLE_START_BONUS * fits.start + TITLE_BONUS * fits.title +
+                       HEADING_BONUS * fits.heading +
+                       FRONTMATTER_BONUS * fits.frontmatter;
+  return share * query_.maxScore;
+}
+
+Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
+  Fits fits;
+  uint32_t field = PATH_FIELD;
+  for (size_t i = from; i < end;) {
+    const int32_t mark = segment_.tokens[i];
+    if (mark < SUBWORDS_MARK) field = fieldOfMark(mark);
+    // The content, which is the last field, earns nothing but proximity and phrases.
+    if (field == CONTENT_FIELD && totalPairWeight_ == 0) break;
+    const size_t first = mark < 0 ? i + 1 : i;
+    i = readPassage(first, end);
+    if (matches_ == 0) continue;
+    const double own = fit(i - first);
+    if (field == TITLE_FIELD) {
+      fits.title = std::max(fits.title, own);
+      fits.start = std::max(fits.start, startsWithQuery());
+    } else if (field == HEADINGS_FIELD) {
+      fits.heading = std::max(fits.heading, own);
+    } else if (field >= FIRST_KEY_FIELD) {
+      fits.frontmatter = std::max(fits.frontmatter, own);
+    }
+  }
+  return fits;
+}
+
+size_t Reranker::readPassage(size_t from, size_t end) {
+  passage_++;
+  coverage_ = 0;
+  matches_ = 0;
+  passageStart_ = from;
+  leading_ = 0;
+  const int32_t* tokens = segment_.tokens.data();
+  const uint8_t* wordOf = marks_.wordOf();
+  for (size_t i = from; i < end;) {
+    // Most tokens do not match: they must cost next to nothing.
+    if (i + BLOCK <= end && isMiss(tokens + i)) {
+      i += BLOCK;
+      continue;
+    }
+    const size_t blockEnd = std::min(i + BLOCK, end);
+    for (; i < blockEnd; i++) {
+      const int32_t term = tokens[i];
+      if (term < 0) return i;
+      const uint8_t word = wordOf[term];
+      if (word != 0) addMatch(word - 1u, static_cast<uint32_t>(term), i);
+    }
+  }
+  return end;
+}
+
+/// True if none of the tokens of a block is a mark or matches.
+bool Reranker::isMiss(const int32_t* tokens) const {
+  int32_t marks = 0;
+  for (size_t b = 0; b < BLOCK; b++) marks |= tokens[b];
+  if (marks < 0) return false;
+  const uint8_t* wordOf = marks_.wordOf();
+  uint8_t words = 0;
+  for (size_t b = 0; b < BLOCK; b++) words |= wordOf[tokens[b]];
+  return words == 0;
+}
+
+void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
+  const double coverage = marks_.coverageOf(term);
+  Word& word = words_[at];
+  matches_++;
+  if (word.lastPassage != passage_) {
+    word.lastPassage = passage_;
+    coverage_ += coverage;
+  }
+  word.lastPosition = position;
+  if (at == leading_ && position == passageStart_ + at) leading_++;
+
+  // A run of exact words is worth more than one of other forms.
+  const double near = at == 0 ? 0 : coverage / word.weight * proximityTo(at - 1, position);
+  word.phraseWeight = near == 0 ? 0 : words_[at - 1].phraseWeight + near * word.pairWeight;
+  bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
+  word.pairProximity = std::max(word.pairProximity, near);
+
+  if (at + 1 == words_.size()) return;
+  const double reversed = REVERSED_ORDER_SHARE * proximityTo(at + 1, position);
+  words_[at + 1].pairProximity = std::max(words_[at + 1].pairProximity, reversed);
+}
+
+/// How well the passage fits: the share of the query in it, and the share of it in the query.
+double Reranker::fit(size_t length) const {
+  const double share = static_cast<double>(matches_) / static_cast<double>(length);
+  return std::pow(coverage_ / query_.maxScore * share, FIT_POWER);
+}
+
+/// The coverage of a passage that starts with all words of the query in order, else 0.
+double Reranker::startsWithQuery() const {
+  return leading_ == words_.size() ? coverage_ / query_.maxScore : 0;
+}
+
+/// 1 if a query word is directly before this position, less if further before, else 0.
+double Reranker::proximityTo(size_t at, size_t position) const {
+  const Word& word = words_[at];
+  if (word.lastPassage != passage_) return 0;
+  const auto distance = static_cast<double>(position - word.lastPosition);
+  if (distance < 1 || distance > PROXIMITY_MAX_DISTANCE) return 0;
+  return 1 / std::sqrt(distance);
+}
+
+/// 1 if all words follow each other in one run, 0 if no two do.
+double Reranker::phrase() const {
+  return totalPairWeight_ == 0 ? 0 : bestPhrase_ / totalPairWeight_;
+}
+
+/// 1 if all words are next to each other in order, 0 if no two of them are near.
+double Reranker::proximity() const {
+  if (totalPairWeight_ == 0) return 0;
+  double near = 0;
+  for (const Word& word : words_) near += word.pairWeight * word.pairProximity;
+  return near / totalPairWeight_;
+}
+
+}  // namespace tessera

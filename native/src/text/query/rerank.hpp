@@ -1,0 +1,73 @@
+// Second pass over a segment, which reads the tokens of single documents in order.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "text/segment/term_marks.hpp"
+#include "text/segment/text_query.hpp"
+#include "text/segment/text_segment.hpp"
+
+namespace tessera {
+
+/// Adds bonuses, as shares of the query's maximum score: for words that are as close to each other as
+/// in the query, for phrases, and for a title, heading or frontmatter value that fits the query.
+///
+/// A passage is a title, a heading, a frontmatter value or the content.
+class Reranker {
+ public:
+  Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query);
+
+  /// What to add to the score of the first pass.
+  double bonus(uint32_t document);
+
+ private:
+  /// A word of the query while a document is read.
+  struct Word {
+    double weight;
+    /// Weight of the pair of this word and the one before it.
+    double pairWeight;
+    /// Best proximity of that pair so far.
+    double pairProximity;
+    /// Weight of the phrase that ends at the last position of the word.
+    double phraseWeight;
+    size_t lastPosition;
+    /// The passage of the last position.
+    uint32_t lastPassage;
+  };
+
+  /// How well the title, headings and frontmatter fit the query.
+  struct Fits {
+    double start = 0;
+    double title = 0;
+    double heading = 0;
+    double frontmatter = 0;
+  };
+
+  Fits readDocument(size_t from, size_t end);
+  /// Reads up to the next mark and returns its position.
+  size_t readPassage(size_t from, size_t end);
+  bool isMiss(const int32_t* tokens) const;
+  void addMatch(size_t word, uint32_t term, size_t position);
+  double fit(size_t length) const;
+  double startsWithQuery() const;
+  double proximityTo(size_t word, size_t position) const;
+  double phrase() const;
+  double proximity() const;
+
+  const TextSegment& segment_;
+  const TermMarks& marks_;
+  const TextQuery& query_;
+  std::vector<Word> words_;
+  double totalPairWeight_ = 0;
+  double runPower_;
+  double bestPhrase_ = 0;
+  uint32_t passage_ = 0;
+  /// Of the current passage: the query coverage in it, and its tokens that match.
+  double coverage_ = 0;
+  size_t matches_ = 0;
+  /// Of the current passage: where it starts, and how many of its first tokens start the query.
+  size_t passageStart_ = 0;
+  size_t leading_ = 0;
+};
+
+}  // namespace tessera

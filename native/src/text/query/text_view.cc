@@ -1,0 +1,78 @@
+#include "text/query/text_view.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "text/query/plan_word.hpp"
+
+namespace tessera {
+
+static constexpr size_t PLANNED_WORDS_CACHED = 512;
+static constexpr uint32_t SET_WORD_BITS = 32;
+
+uint32_t nextInScope(const TextSegment& segment, uint32_t from) {
+  const uint32_t end = segment.documentCount();
+  const DocumentSet& set = segment.inScope;
+  if (set.all || from >= end) return std::min(from, end);
+  size_t word = from / SET_WORD_BITS;
+  uint32_t mask = UINT32_MAX << (from % SET_WORD_BITS);
+  for (; word < set.words.size(); word++, mask = UINT32_MAX) {
+    const uint32_t bits = set.words[word] & mask;
+    if (bits == 0) continue;
+    const auto document = static_cast<uint32_t>(word) * SET_WORD_BITS;
+    return std::min(end, document + static_cast<uint32_t>(std::countr_zero(bits)));
+  }
+  return end;
+}
+
+TextView::TextView(std::vector<TextSegment> segments) : segments_(std::move(segments)) {
+  size_t tokens = 0;
+  for (TextSegment& segment : segments_) {
+    size_t own = 0;
+    const uint32_t end = segment.documentCount();
+    for (uint32_t d = nextInScope(segment, 0); d < end; d = nextInScope(segment, d + 1)) {
+      own++;
+      tokens += segment.lengths[d];
+    }
+    // A set of all documents need not be checked for every document.
+    if (own == end) segment.inScope.all = true;
+    documents_ += own;
+  }
+  if (documents_ == 0) return;
+  averageLength_ = std::max(1.0, static_cast<double>(tokens) / static_cast<double>(documents_));
+}
+
+size_t TextView::frequencyOf(size_t segment, Range terms) const {
+  const TextSegment& own = segments_[segment];
+  const auto postings = own.postingsOf(terms);
+  if (own.inScope.all) return postings.size();
+  size_t count = 0;
+  for (const uint32_t posting : postings) count += own.inScope.has(posting >> POSTING_DOCUMENT_SHIFT);
+  return count;
+}
+
+size_t TextView::countInShard(TextShard shard) {
+  if (shard.count <= 1) return documents_;
+  const auto [entry, isNew] = shardCounts_.try_emplace(shard, 0);
+  if (!isNew) return entry->second;
+  for (const TextSegment& segment : segments_) {
+    const uint32_t end = segment.documentCount();
+    for (uint32_t d = nextInScope(segment, 0); d < end; d = nextInScope(segment, d + 1)) {
+      entry->second += shard.has(segment.pathHashes[d]);
+    }
+  }
+  return entry->second;
+}
+
+std::shared_ptr<const PlannedWord> TextView::planned(const AnalysedWord& word) {
+  // No token has an asterisk.
+  const std::u16string key = word.isPrefix ? word.text + u'*' : word.text;
+  const auto known = words_.find(key);
+  if (known != words_.end()) return known->second;
+  if (words_.size() >= PLANNED_WORDS_CACHED) words_.clear();
+  auto planned = std::make_shared<const PlannedWord>(planWord(*this, word));
+  words_.emplace(key, planned);
+  return planned;
+}
+
+}  // namespace tessera

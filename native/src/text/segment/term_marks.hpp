@@ -1,0 +1,57 @@
+// Which word of a query each term of a segment matches.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "text/segment/text_query.hpp"
+#include "text/segment/weights.hpp"
+
+namespace tessera {
+
+/// Calls `visit(term, coverage)` for the terms that a word matches, which covers so much of the word.
+template <typename Visit>
+void eachMatchOf(const SegmentTerms& terms, const Visit& visit) {
+  for (const TermMatch& form : terms.forms) visit(form.term, form.coverage);
+  for (const TermMatch& other : terms.others) visit(other.term, other.coverage);
+  for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
+    visit(term, PREFIX_COVERAGE);
+  }
+}
+
+/// Memory that a thread reuses: as long as its largest segment has terms, and all zero between uses.
+struct MarkScratch {
+  std::vector<uint8_t> wordOf;
+  std::vector<float> coverageOf;
+
+  void fit(size_t terms);
+};
+
+/// The marks of the terms that match a query in one segment. There is one at a time for a scratch memory.
+class TermMarks {
+ public:
+  TermMarks(const TextSegment& segment, size_t number, const TextQuery& query, MarkScratch& scratch);
+  /// Clears the scratch memory.
+  ~TermMarks();
+  TermMarks(const TermMarks&) = delete;
+  TermMarks& operator=(const TermMarks&) = delete;
+
+  /// The position in the query of the word that a term matches, plus 1; 0 for none. By term.
+  const uint8_t* wordOf() const { return scratch_.wordOf.data(); }
+  /// What an occurrence of the term adds to the coverage of the query, out of `maxScore`.
+  double coverageOf(uint32_t term) const { return scratch_.coverageOf[term]; }
+
+  /// Calls `visit(term)` for every term that has a mark, sometimes repeatedly.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    for (const QueryWord& word : query_.words) {
+      eachMatchOf(word.planned->terms[number_], [&](uint32_t term, double) { visit(term); });
+    }
+  }
+
+ private:
+  const TextQuery& query_;
+  const size_t number_;
+  MarkScratch& scratch_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,100 @@
+// A text query: its words as the caller analysed them, and what they match in a view.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/segment/text_segment.hpp"
+
+namespace tessera {
+
+/// A distinct word of a query.
+struct AnalysedWord {
+  /// As a token.
+  std::u16string text;
+  /// How often it is in the query. What a question names twice matters twice.
+  uint32_t count;
+  /// Whether longer words that start with it match as well.
+  bool isPrefix;
+  /// Whether it has enough letters that a typo can be told from another word.
+  bool mayBeMisspelt;
+  /// Whether it says how a question is put, not what it is about.
+  bool isFunctional;
+  /// Whether it is an identifier in mixed case.
+  bool isIdentifier;
+};
+
+/// A term of a segment that matches a word of the query.
+struct TermMatch {
+  uint32_t term;
+  /// What an occurrence counts, and how much of the word it covers. The word itself: 1 and 1.
+  double similarity;
+  double coverage;
+};
+
+/// What a word matches in one segment.
+struct SegmentTerms {
+  /// The word itself and the terms of the same stem, ascending: their frequencies add up.
+  std::vector<TermMatch> forms;
+  /// Words that it may be a misspelling of: of these and the longer ones only the best counts.
+  std::vector<TermMatch> others;
+  /// Longer words that start with it; some may be forms.
+  Range longer;
+};
+
+/// A word and what it matches in a view, whatever the rest of the query is.
+struct PlannedWord {
+  size_t length = 0;
+  /// How many documents in scope hold each of the terms, added up.
+  size_t frequency = 0;
+  /// The most that the word can add to a score: `formWeight + exactWeight`.
+  double weight = 0;
+  /// What all forms of the word earn together.
+  double formWeight = 0;
+  /// What only the word itself earns.
+  double exactWeight = 0;
+  /// What a longer or misspelt word can add, before its similarity.
+  double otherWeight = 0;
+  /// By segment.
+  std::vector<SegmentTerms> terms;
+};
+
+/// A word in a query, whose weights depend on the other words.
+struct QueryWord {
+  std::shared_ptr<const PlannedWord> planned;
+  /// Whether the word makes a document a match. Other words only add to the scores of matches.
+  bool selective;
+  /// Inverse document frequency.
+  double idf;
+  /// As in `PlannedWord`.
+  double weight;
+  double formWeight;
+  double exactWeight;
+  double otherWeight;
+};
+
+/// One of `count` disjoint parts of the documents, divided by the hash of their paths.
+struct TextShard {
+  uint32_t index;
+  uint32_t count;
+
+  bool has(uint32_t pathHash) const { return count <= 1 || pathHash % count == index; }
+  auto operator<=>(const TextShard&) const = default;
+};
+
+struct TextQuery {
+  std::vector<QueryWord> words;
+  /// The most that all words together can add to a score.
+  double maxScore;
+  /// Mean length of the documents in scope, in tokens of content.
+  double averageLength;
+  TextShard shard;
+  /// How many matches are returned.
+  size_t limit;
+};
+
+/// What an occurrence of a term counts that starts with a word.
+double prefixSimilarity(size_t wordLength, size_t termLength);
+
+}  // namespace tessera

@@ -1,0 +1,135 @@
+// A text segment in memory. `src/text/segment/format.ts` defines the layout.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// The documents of a segment that are in scope: bit d of word d / 32. Bits beyond the end are unset.
+struct DocumentSet {
+  /// True when all documents are in scope.
+  bool all;
+  std::span<const uint32_t> words;
+
+  bool has(uint32_t document) const {
+    if (all) return true;
+    const size_t word = document >> 5;
+    return word < words.size() && ((words[word] >> (document & 31)) & 1) != 0;
+  }
+};
+
+/// A half-open range of numbers.
+struct Range {
+  uint32_t from = 0;
+  uint32_t to = 0;
+
+  bool empty() const { return from >= to; }
+  bool has(uint32_t number) const { return number >= from && number < to; }
+};
+
+/// Views of memory that belongs to the caller. The segment was verified when it was built or read.
+struct TextSegment {
+  std::span<const uint32_t> stringStart;
+  std::span<const uint8_t> strings;
+  std::span<const uint32_t> lengths;
+  std::span<const uint32_t> pathHashes;
+  std::span<const uint32_t> tokenStart;
+  /// Terms are at least 0 and marks are negative.
+  std::span<const int32_t> tokens;
+  std::span<const uint32_t> blockStart;
+  std::span<const uint32_t> blocks;
+  std::span<const uint8_t> texts;
+  std::span<const uint32_t> termStart;
+  std::span<const char16_t> termChars;
+  std::span<const uint32_t> reversed;
+  std::span<const uint32_t> nextSameStem;
+  std::span<const uint32_t> postingStart;
+  std::span<const uint32_t> postings;
+  DocumentSet inScope;
+  /// The keys of the frontmatter by their number, as they stand between the quotes of JSON.
+  std::vector<std::string_view> keys;
+  /// The checksum of the contents.
+  uint32_t checksum;
+
+  uint32_t documentCount() const { return static_cast<uint32_t>(lengths.size()); }
+  uint32_t termCount() const { return static_cast<uint32_t>(nextSameStem.size()); }
+
+  std::span<const uint32_t> postingsOf(uint32_t term) const {
+    return postingsOf(Range{term, term + 1});
+  }
+
+  /// The postings of successive terms.
+  std::span<const uint32_t> postingsOf(Range terms) const {
+    const size_t start = postingStart[terms.from];
+    return postings.subspan(start, postingStart[terms.to] - start);
+  }
+
+  /// The posting of a term in a document that holds it.
+  const uint32_t& postingOf(uint32_t term, uint32_t document) const;
+  /// The term that a posting, which is in `postings`, belongs to.
+  uint32_t termOf(const uint32_t& posting) const;
+
+  std::span<const int32_t> tokensOf(uint32_t document) const {
+    return tokens.subspan(tokenStart[document], tokenStart[document + 1] - tokenStart[document]);
+  }
+
+  std::u16string_view term(uint32_t term) const {
+    const size_t start = termStart[term];
+    return {termChars.data() + start, termStart[term + 1] - start};
+  }
+
+  size_t termLength(uint32_t term) const { return termStart[term + 1] - termStart[term]; }
+
+  /// Strings of a document in UTF-8.
+  std::string_view path(uint32_t document) const { return string(size_t{document} * 4); }
+  std::string_view versionId(uint32_t document) const { return string(size_t{document} * 4 + 1); }
+  std::string_view title(uint32_t document) const { return string(size_t{document} * 4 + 2); }
+  /// A JSON list of {key, value}.
+  std::string_view frontmatter(uint32_t document) const { return string(size_t{document} * 4 + 3); }
+
+  /// The text blocks of a document's content.
+  Range blocksOf(uint32_t document) const { return {blockStart[document], blockStart[document + 1]}; }
+  /// The number of tokens of the content before a text block.
+  uint32_t firstTokenOf(uint32_t block) const { return blocks[size_t{block} * 2 + 1]; }
+
+  /// The compressed text of a block.
+  std::span<const uint8_t> block(uint32_t block) const {
+    const size_t at = size_t{block} * 2;
+    const size_t end = at + 2 < blocks.size() ? blocks[at + 2] : texts.size();
+    return texts.subspan(blocks[at], end - blocks[at]);
+  }
+
+ private:
+  std::string_view string(size_t at) const {
+    return {reinterpret_cast<const char*>(strings.data()) + stringStart[at],
+            stringStart[at + 1] - stringStart[at]};
+  }
+
+  friend TextSegment readSegment(std::span<const uint8_t> buffer);
+};
+
+/// Finds the sections of a segment. Throws std::invalid_argument when they do not fit the buffer or
+/// each other.
+TextSegment readSegment(std::span<const uint8_t> buffer);
+
+/// A posting: the document, and a code of how often the term is in it.
+constexpr uint32_t POSTING_DOCUMENT_SHIFT = 12;
+constexpr uint32_t POSTING_CODE_MASK = 0xfff;
+
+/// Marks in `tokens`: a field starts with MARK and its number; the two others are within a field.
+constexpr uint32_t MARK = 0x80000000;
+constexpr int32_t SUBWORDS_MARK = static_cast<int32_t>(0xfffffffe);
+
+inline uint32_t fieldOfMark(int32_t mark) { return static_cast<uint32_t>(mark) & ~MARK; }
+
+/// Numbers of the fields; those of the frontmatter start at FIRST_KEY_FIELD.
+constexpr uint32_t PATH_FIELD = 0;
+constexpr uint32_t TITLE_FIELD = 1;
+constexpr uint32_t HEADINGS_FIELD = 2;
+constexpr uint32_t CONTENT_FIELD = 3;
+constexpr uint32_t FIRST_KEY_FIELD = 4;
+
+}  // namespace tessera

@@ -1,0 +1,72 @@
+// Weights that are applied when a query runs; `src/text/segment/field-weights.ts` has those of the
+// fields. None of them is specific to a collection; `bench/knowledge` checks them against several at
+// once.
+#pragma once
+#include <cstddef>
+
+namespace tessera {
+
+/// BM25's k1: the weighted term frequency that earns half of what a word can add.
+inline constexpr double K1 = 1.5;
+/// BM25's b for the content: how much its length matters, compared with the average of the scope.
+inline constexpr double CONTENT_B = 0.75;
+
+/// What an occurrence of another form of the query word counts, as a share of the word itself.
+inline constexpr double STEM_SIMILARITY = 0.85;
+/// A form is often much rarer than its stem. How much of that difference, in inverse document
+/// frequency, only the exact form earns.
+inline constexpr double EXACT_FORM_SHARE = 0.7;
+/// For a term that starts with the word: from BASE (one letter of many) to BASE + GAIN (nearly all).
+inline constexpr double PREFIX_SIMILARITY_BASE = 0.4;
+inline constexpr double PREFIX_SIMILARITY_GAIN = 0.6;
+inline constexpr double FUZZY_SIMILARITY = 0.7;
+/// Lower, because people rarely mistype the first letter.
+inline constexpr double FUZZY_FIRST_LETTER_SIMILARITY = 0.5;
+/// What another form of a term counts that a misspelt word may mean.
+inline constexpr double FUZZY_STEM_SIMILARITY = 0.6;
+
+/// How much of the query word a matching term covers; the word itself covers 1.
+inline constexpr double STEM_COVERAGE = 0.75;
+inline constexpr double PREFIX_COVERAGE = 0.9;
+inline constexpr double FUZZY_COVERAGE = 0.9;
+
+/// Queries of more words than this are questions or sentences. Their function words hardly count, and
+/// their common words do not make a document a match.
+inline constexpr size_t LONG_QUERY_WORDS = 4;
+/// What a function word counts in a long query, as a share of its inverse document frequency.
+inline constexpr double FUNCTION_WORD_SHARE = 0.05;
+/// What an identifier in mixed case counts in a long query, if at most this share of the documents
+/// holds it. Names that many hold, such as GitHub, are words like others.
+inline constexpr double IDENTIFIER_SHARE = 5;
+inline constexpr double IDENTIFIER_MAX_SHARE = 0.01;
+/// A word is common when more than this share of the documents holds it.
+inline constexpr double COMMON_WORD_SHARE = 0.25;
+
+/// Second pass: bonuses for proximity, phrases and matching fields, as shares of the maximum score.
+inline constexpr double PROXIMITY_BONUS = 1.5;
+inline constexpr double PHRASE_BONUS = 2;
+/// Proximity and phrases are shares of the query, taken to this power: a passage that repeats the
+/// query is a find, a few words of it side by side are chance. The chance grows with the query.
+inline constexpr double RUN_POWER = 3;
+inline constexpr double RUN_POWER_PER_WORD = 0.65;
+/// For a title that starts with the query.
+inline constexpr double TITLE_START_BONUS = 0.5;
+inline constexpr double TITLE_BONUS = 0.9;
+inline constexpr double HEADING_BONUS = 0.7;
+inline constexpr double FRONTMATTER_BONUS = 0.7;
+/// How well a field fits is a share too, taken to this power.
+inline constexpr double FIT_POWER = 1.5;
+/// Words that are further apart have no proximity.
+inline constexpr double PROXIMITY_MAX_DISTANCE = 8;
+/// What the proximity of two words in the wrong order counts.
+inline constexpr double REVERSED_ORDER_SHARE = 0.5;
+
+/// The best matches of the first pass that the second pass ranks again.
+inline constexpr size_t RERANK_DOCUMENTS = 64;
+
+/// The weightiest distinct words of a query are searched for.
+inline constexpr size_t QUERY_MAX_WORDS = 64;
+/// The words at one typo's distance that a misspelt word may mean: those of the most documents.
+inline constexpr size_t FUZZY_MAX_WORDS = 64;
+
+}  // namespace tessera

@@ -1,0 +1,148 @@
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { Clearable } from "../../auth/open.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Coordinator } from "../../coordination/coordinator.ts";
+import type { Sql } from "../../db/client.ts";
+import { requireClient } from "../../http/client-presence.ts";
+import type { CursorSigner } from "../../http/cursor.ts";
+import { mediaType } from "../../http/load/body.ts";
+import { type Operation, rawOperation } from "../../http/operation.ts";
+import { JSON_TYPE } from "../../http/respond.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { createFailpoints } from "../../shared/failpoints.ts";
+import { timestamp } from "../../shared/formats.ts";
+import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../../shared/limits.ts";
+import { TimedCache } from "../../shared/timed-cache.ts";
+import { requireAccess } from "./access.ts";
+import { definitionUuid } from "./definition-uuid.ts";
+import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
+import { readPayload } from "./payload.ts";
+import { type Definition, readDefinition } from "./queries.ts";
+import {
+  KEY_HEADERS,
+  REQUEST_BODIES,
+  RESULT_EXAMPLE,
+  WebhookEventResult,
+  WebhookHeaders,
+  WebhookParams,
+  WebhookProblemBody,
+  WebhookQuery,
+} from "./schema.ts";
+import { deliver, OPERATION, type Outcome } from "./service.ts";
+
+const VISIBLE_ASCII = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_CHARS}}$`);
+
+interface WebhookServices {
+  readonly config: Config;
+  readonly baseUrl: string;
+  readonly sql: Sql;
+  readonly authenticator: Authenticator;
+  readonly coordinator: Coordinator;
+  readonly cursors: CursorSigner;
+  readonly metrics: Metrics;
+  clearOnAccessChange(cache: Clearable): void;
+}
+
+/** The first idempotency key in the headers, or null. Throws `validation-failed` if it is invalid. */
+function idempotencyKeyOf(headers: Headers): string | null {
+  const name = KEY_HEADERS.find((header) => headers.has(header));
+  if (name === undefined) return null;
+  const key = headers.get(name) as string;
+  if (VISIBLE_ASCII.test(key)) return key;
+  const message = `must have 1 to ${IDEMPOTENCY_KEY_MAX_CHARS} visible ASCII characters`;
+  throw invalid([{ field: name, message }]);
+}
+
+function charsetOf(request: Request): string | undefined {
+  return /;\s*charset="?([\w.:-]+)/i.exec(request.headers.get("content-type") ?? "")?.[1];
+}
+
+/** The result as JSON. The payload is inserted as it was sent, so that numbers keep all digits. */
+function resultBody({ event, isDuplicate, payload }: Outcome): string {
+  const result: Omit<WebhookEventResult, "payload"> = {
+    webhook_event_id: event.id,
+    webhook_definition_id: definitionUuid(event.webhook_definition_id),
+    project_id: event.project_id,
+    conversation_id: event.conversation_id,
+    message_id: event.message_id,
+    run_id: event.run_id,
+    canonical_run_id: event.run_id,
+    latest_event_id: Number(event.latest_event_id),
+    status: event.status,
+    duplicate: isDuplicate,
+    invoked_by: event.invoked_by,
+    received_at: timestamp(event.received_at),
+  };
+  return `${JSON.stringify(result).slice(0, -1)},"payload":${payload}}`;
+}
+
+/** POST /webhooks/{webhook_id}, which receives deliveries from outside, and the list of them. */
+export function webhookOperations(services: WebhookServices): Operation[] {
+  const { sql, config } = services;
+  const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
+  const definitions = new TimedCache<Definition | null>({
+    counts: services.metrics.cache("webhooks"),
+  });
+  services.clearOnAccessChange(definitions);
+
+  async function enabledDefinition(id: string): Promise<Definition> {
+    // PostgreSQL text cannot contain NUL, so no definition has such an id.
+    const found = id.includes("\0") ? null : definitions.get(id, () => readDefinition(sql, id));
+    const definition = found instanceof Promise ? await found : found;
+    if (definition === null) throw new Problem("webhook-not-found");
+    return definition;
+  }
+
+  return [
+    webhookEventsOperation(services),
+    webhookEventOperation(sql),
+    rawOperation({
+      id: OPERATION,
+      method: "POST",
+      path: "/webhooks/{webhook_id}",
+      tag: "Webhooks",
+      summary: "Deliver to a webhook",
+      description:
+        "Stores a delivery exactly once per idempotency key. A repeated delivery returns the " +
+        "stored result with `duplicate` true. The caller is authenticated by the first of these " +
+        "that is present: the header `X-Service-Webhook-Secret`, the query parameter `secret`, a " +
+        "bearer token or API key of a project member with the permission `webhooks.deliver`. The " +
+        "idempotency key is the first of `Idempotency-Key`, `X-GitHub-Delivery`, " +
+        "`X-Gitlab-Event-UUID` and `X-Request-UUID`. Without one, every delivery is new. JSON is " +
+        "stored as JSON, the JSON in a form's field `payload` is unwrapped, and anything else is " +
+        "stored as text.",
+      credential: "own",
+      permission: null,
+      params: WebhookParams,
+      query: WebhookQuery,
+      headers: WebhookHeaders,
+      bodies: REQUEST_BODIES,
+      bodyRequired: false,
+      response: WebhookEventResult,
+      responseExample: RESULT_EXAMPLE,
+      problems: [
+        "unauthorized",
+        "permission-denied",
+        "validation-failed",
+        "webhook-not-found",
+        "idempotency-conflict",
+      ],
+      problemSchema: WebhookProblemBody,
+      extendProblem: (problem) => ({
+        error: problem.slug,
+        message: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
+      }),
+      async handle({ request, params, query, readBody }) {
+        const definition = await enabledDefinition(params.webhook_id);
+        await requireAccess(services, request.headers, query.secret, definition);
+        const key = idempotencyKeyOf(request.headers);
+        const body = await readBody(definition.id);
+        await requireClient(request);
+        const payload = readPayload(body, mediaType(request), charsetOf(request));
+        const outcome = await deliver(deliveryServices, definition.id, key, payload);
+        return new Response(resultBody(outcome), { headers: { "content-type": JSON_TYPE } });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,115 @@
+import type { components } from "../../../../client/src/types.ts";
+import { session } from "./session.ts";
+
+/** The schemas of the API by name. */
+export type Schemas = components["schemas"];
+
+/** The address of the service: the files of the console are one level below it. */
+export const SERVICE = new URL("..", import.meta.url);
+
+const UNAUTHORIZED = 401;
+
+/** A problem document, as an error. */
+export class ProblemError extends Error {
+  constructor(
+    readonly status: number,
+    readonly problem: Partial<Schemas["Problem"]> | undefined,
+  ) {
+    const detail = problem?.detail ?? `The service answered ${status}.`;
+    const further = (problem?.errors ?? []).filter(({ message }) => !detail.includes(message));
+    super([detail, ...further.map(({ field, message }) => `${field} ${message}`)].join(" "));
+  }
+}
+
+interface CallOptions {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, with its type. */
+  readonly text?: { readonly type: string; readonly body: string };
+  /** Absent values are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Another credential than that of the tab. */
+  readonly credential?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Answer<T> {
+  readonly body: T;
+  readonly headers: Headers;
+  /** From the request to the whole answer, as this tab saw it. */
+  readonly ms: number;
+}
+
+function addressOf(path: string, query: CallOptions["query"] = {}): URL {
+  const url = new URL(path, SERVICE);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/** Told when the service refuses the credential of the tab. */
+let refused: () => void = () => {};
+
+export function onRefusedCredential(listener: () => void): void {
+  refused = listener;
+}
+
+/**
+ * Sends a request with the credential of the tab. `path` is relative to the service, or a link of an
+ * answer. Throws a ProblemError.
+ */
+export async function call<T>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+  const { method = "GET", json, text, query, headers, credential, signal } = options;
+  const content =
+    json === undefined ? text : { type: "application/json", body: JSON.stringify(json) };
+  const startedAt = performance.now();
+  const response = await fetch(addressOf(path, query), {
+    method,
+    credentials: "omit",
+    cache: "no-store",
+    headers: {
+      authorization: `Bearer ${credential ?? session.credential}`,
+      ...(content === undefined ? {} : { "content-type": content.type }),
+      ...headers,
+    },
+    body: content?.body ?? null,
+    signal: signal ?? null,
+  });
+  const answer = await response.text();
+  const ms = performance.now() - startedAt;
+  const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "");
+  const body = isJson && answer !== "" ? JSON.parse(answer) : answer;
+  if (!response.ok) {
+    if (response.status === UNAUTHORIZED && credential === undefined) refused();
+    throw new ProblemError(response.status, isJson ? body : undefined);
+  }
+  return { body, headers: response.headers, ms };
+}
+
+/** The path of a project, or of something below it. */
+export function projectPath(...parts: string[]): string {
+  return ["projects", ...parts.map(encodeURIComponent)].join("/");
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly page_info: { readonly next: string | null };
+}
+
+/** The items of a list, page after page, at most `most`. */
+export async function listAll<T>(
+  path: string,
+  { most, ...options }: CallOptions & { most: number },
+): Promise<T[]> {
+  const items: T[] = [];
+  let page: Page<T> = (await call<Page<T>>(path, options)).body;
+  items.push(...page.data);
+  while (page.page_info.next !== null && items.length < most) {
+    page = (await call<Page<T>>(page.page_info.next, { signal: options.signal })).body;
+    items.push(...page.data);
+  }
+  return items.slice(0, most);
+}

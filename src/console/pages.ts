@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import type { Elysia } from "elysia";
+import { inTurns } from "../http/load/large-answers.ts";
+import { basePathOf } from "../http/request.ts";
+import { pageHeaders } from "../http/static/page-headers.ts";
+import { StaticDocument } from "../http/static/static-document.ts";
+import { bundlePage } from "./bundle.ts";
+
+const FOLDER = join(import.meta.dir, "page");
+/** In the page, the path below which its files are. */
+const PLACEHOLDER = "{console}";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Bundle = Awaited<ReturnType<typeof bundlePage>>;
+
+interface PageFile {
+  /** Below the path of the console; empty for the page itself. */
+  readonly name: string;
+  readonly type: string;
+  readonly read: (base: string, bundle: () => Promise<Bundle>) => Promise<Bytes>;
+}
+
+function bundled(name: string): PageFile["read"] {
+  return async (_, bundle) => {
+    const bytes = (await bundle()).get(name);
+    if (bytes === undefined) throw new Error(`the bundle of the console has no ${name}`);
+    return bytes;
+  };
+}
+
+const encoder = new TextEncoder();
+const FILES: readonly PageFile[] = [
+  {
+    name: "",
+    type: "text/html; charset=utf-8",
+    read: async (base) => {
+      const text = await Bun.file(join(FOLDER, "index.html")).text();
+      return encoder.encode(text.replaceAll(PLACEHOLDER, base));
+    },
+  },
+  { name: "main.js", type: "text/javascript; charset=utf-8", read: bundled("main.js") },
+  { name: "main.css", type: "text/css; charset=utf-8", read: bundled("main.css") },
+  {
+    name: "icon.svg",
+    type: "image/svg+xml",
+    read: () => Bun.file(join(FOLDER, "icon.svg")).bytes(),
+  },
+];
+
+const routeOf = (path: string, { name }: PageFile) => (name === "" ? path : `${path}/${name}`);
+
+/** The paths that `mountConsole` serves. */
+export function consolePaths(path: string): string[] {
+  return FILES.map((file) => routeOf(path, file));
+}
+
+/** Makes something when it is needed, once, unless that fails. */
+function lazy<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/**
+ * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
+ * so needs none itself. It is bundled when it is asked for first, so that no start waits for it, and its
+ * files are sent unless the browser has them.
+ *
+ * @param start lets a request start in this turn of the event loop or a later one
+ */
+export function mountConsole(
+  app: Elysia,
+  path: string,
+  baseUrl: string,
+  start: () => Promise<void> | undefined,
+): void {
+  const base = `${basePathOf(baseUrl)}${path}`;
+  const bundle = lazy(bundlePage);
+  const headers = pageHeaders({ markup: "refused" });
+  for (const file of FILES) {
+    const document = lazy(
+      async () => new StaticDocument(await file.read(base, bundle), file.type, headers),
+    );
+    app.get(routeOf(path, file), async ({ request }) => {
+      await start();
+      return inTurns(await (await document()).respond(request), start);
+    });
+  }
+}

@@ -1,0 +1,228 @@
+import { isUtf8 } from "node:buffer";
+import type { TSchema } from "@sinclair/typebox";
+import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
+import { faultyFields } from "../../problem/unstorable.ts";
+import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
+import {
+  BODIES_MAX_BYTES,
+  BODY_MIN_BYTES,
+  BODY_READ_TIMEOUT_MS,
+  PROBLEM_MAX_FIELD_ERRORS,
+} from "../../shared/limits.ts";
+import { TenantShares } from "../../shared/tenant-shares.ts";
+import { LargeBodies } from "./large-bodies.ts";
+
+/** How often it is checked whether bodies still arrive. */
+const BODY_SWEEP_MS = 250;
+
+/** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
+export function mediaType(request: Request): string {
+  const header = request.headers.get("content-type") ?? "";
+  const end = header.indexOf(";");
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+/** Throws `unsupported-media-type` for a compressed body, which would otherwise look malformed. */
+export function requirePlainBody(request: Request): void {
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  if (coding === "" || coding === "identity") return;
+  throw new Problem("unsupported-media-type", {
+    detail: "This operation accepts bodies without a content encoding only.",
+    headers: { "accept-encoding": "identity" },
+  });
+}
+
+/** True for application/json and every `+json` type. */
+export function isJsonType(type: string): boolean {
+  return type === "application/json" || /^application\/[\w.!#$&^-]+\+json$/.test(type);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a JSON body. Throws `validation-failed`, which names the fields that are not UTF-8. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
+  }
+}
+
+/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is no JSON either. */
+function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
+  // One character a byte. Escapes are no such bytes, so they become any other character.
+  const text = Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/\\u[0-9a-f]{4}/gi, "??????");
+  const message = "is not valid UTF-8";
+  try {
+    const fields = faultyFields(JSON.parse(text), (part) =>
+      isUtf8(Buffer.from(part, "latin1")) ? undefined : message,
+    );
+    return fields.slice(0, PROBLEM_MAX_FIELD_ERRORS);
+  } catch {
+    return [{ field: "body", message }];
+  }
+}
+
+/**
+ * Parses a JSON body of a schema, in whose opaque members numbers stay as they are written. Throws
+ * `validation-failed` without repeating the body unless it is JSON in UTF-8.
+ */
+export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
+  const text = textOf(bytes);
+  try {
+    const value: unknown = JSON.parse(text);
+    keepOpaqueNumbers(schema, text, value);
+    return value;
+  } catch {
+    const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
+    throw invalid([{ field: "body", message }], `The body ${message}.`);
+  }
+}
+
+/** A body that is being read. */
+interface Reading {
+  readonly tenant: string;
+  readonly startedAt: number;
+  /** True while a large body waits for its turn. */
+  hasArrived: boolean;
+  bytes: number;
+  readonly refuse: (problem: Problem) => void;
+}
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+const CLOSE = { connection: "close" };
+
+const tooLarge = (maxBytes: number) =>
+  new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
+
+/** What a failed read means: the caller has gone away, so this only describes the log line. */
+const unreadable = (cause: unknown) =>
+  new Problem("validation-failed", { detail: "The body could not be read.", cause });
+
+/**
+ * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
+ * length until it has been read. When the budget is used up, the caller who holds most of it
+ * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
+ * space. So nobody keeps others from being read by sending bodies slowly or never. A large one counts until
+ * it is its tenant's turn (`LargeBodies`).
+ */
+export class BodyIntake {
+  readonly #shares: TenantShares;
+  readonly #large = new LargeBodies();
+  /** All readings, the oldest first. */
+  readonly #readings = new Set<Reading>();
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    maxBytes = BODIES_MAX_BYTES,
+    private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
+    private readonly sweepMs = BODY_SWEEP_MS,
+  ) {
+    this.#shares = new TenantShares(maxBytes);
+  }
+
+  /** Bytes that the bodies being read may take. */
+  get bytes(): number {
+    return this.#shares.total;
+  }
+
+  /**
+   * Reads a whole body of at most `maxBytes` for a tenant, who shares the budget with others. Throws
+   * `payload-too-large`: before reading when the length is declared, else as soon as too much has
+   * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
+   * takes the body up at once.
+   */
+  read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
+    const declared = request.headers.get("content-length");
+    if (declared === null && request.body === null) return Promise.resolve(new Uint8Array(0));
+    const length = declared === null ? 0 : Number(declared);
+    if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+    const startedAt = performance.now();
+    const reading: Reading = { tenant, startedAt, hasArrived: false, bytes: 0, refuse: reject };
+    if (!this.#reserve(reading, Math.max(length, BODY_MIN_BYTES))) {
+      return Promise.reject(new Problem("overloaded", { headers: CLOSE }));
+    }
+    const body =
+      declared === null
+        ? this.#readChunked(request.body as ReadableStream<Uint8Array>, maxBytes, reading)
+        : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
+    const finish = (bytes: Uint8Array<ArrayBuffer>) => {
+      this.#release(reading);
+      resolve(bytes);
+    };
+    body.then(
+      (bytes) => {
+        const turn = this.#large.turn(tenant, bytes.byteLength);
+        if (turn === undefined) return finish(bytes);
+        reading.hasArrived = true;
+        void turn.then(() => finish(bytes));
+      },
+      (error) => {
+        this.#release(reading);
+        reject(error instanceof Problem ? error : unreadable(error));
+      },
+    );
+    return promise;
+  }
+
+  async #readChunked(
+    body: ReadableStream<Uint8Array>,
+    maxBytes: number,
+    reading: Reading,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for await (const part of body as unknown as AsyncIterable<Uint8Array>) {
+      length += part.byteLength;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      // A reading that was refused meanwhile is no longer counted, and nobody waits for it.
+      if (!this.#readings.has(reading)) throw new Problem("overloaded", { headers: CLOSE });
+      const missing = length - reading.bytes;
+      if (missing > 0 && !this.#reserve(reading, missing)) {
+        throw new Problem("overloaded", { headers: CLOSE });
+      }
+      parts.push(part);
+    }
+    return Buffer.concat(parts, length);
+  }
+
+  /** Counts more bytes for a reading. False when its tenant already has the largest share. */
+  #reserve(reading: Reading, bytes: number): boolean {
+    const refuseOldest = (heaviest: string) => {
+      const oldest = this.#readings.values().find(({ tenant }) => tenant === heaviest) as Reading;
+      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE }));
+    };
+    if (!this.#shares.claim(reading.tenant, bytes, refuseOldest)) return false;
+    this.#readings.add(reading);
+    reading.bytes += bytes;
+    this.#sweeper ??= setInterval(() => this.#sweep(), this.sweepMs);
+    return true;
+  }
+
+  #release(reading: Reading): void {
+    if (!this.#readings.delete(reading)) return;
+    const { tenant, bytes } = reading;
+    this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
+  }
+
+  #refuse(reading: Reading, problem: Problem): void {
+    this.#release(reading);
+    reading.refuse(problem);
+  }
+
+  /** One timer for all readings, because most of them take less than a turn of the event loop. */
+  #sweep(): void {
+    const oldest = performance.now() - this.timeoutMs;
+    for (const reading of this.#readings) {
+      if (reading.startedAt > oldest) return;
+      const slug = reading.hasArrived ? "overloaded" : "request-timeout";
+      this.#refuse(reading, new Problem(slug, { headers: CLOSE }));
+    }
+    if (this.#readings.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+}

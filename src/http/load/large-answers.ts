@@ -1,0 +1,167 @@
+import { OVERLOADED } from "../../problem/problem.ts";
+import { ANSWER_PIECE_BYTES, ANSWERS_MAX_BYTES } from "../../shared/limits.ts";
+import { TenantShares } from "../../shared/tenant-shares.ts";
+
+/** Lets a piece be sent in this turn of the event loop or a later one; rejects when too many wait for that. */
+type Start = () => Promise<void> | undefined;
+
+/** The body of an answer that is sent in pieces, as its client takes them. */
+class Sending {
+  readonly body: ReadableStream<Uint8Array>;
+  start: Start = () => undefined;
+  /** Called when the body has been sent or never will be. */
+  onEnd = () => {};
+  #hasEnded = false;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  /**
+   * @param bytes what the rest of the body takes in memory until it is sent
+   * @param free frees it at once, because a collection may come much later
+   */
+  constructor(
+    private readonly pieces: Iterator<Uint8Array>,
+    readonly bytes: number,
+    readonly free: () => void,
+  ) {
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          const turn = this.start();
+          return turn === undefined ? this.#send() : turn.then(() => this.#send()).catch(this.cut);
+        },
+        cancel: () => this.#end(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Resets the connection, so that nobody takes what has arrived for the whole answer. */
+  readonly cut = () => {
+    if (this.#hasEnded) return;
+    this.#controller.error();
+    this.#end();
+  };
+
+  #send(): void {
+    if (this.#hasEnded) return;
+    const { done, value } = this.pieces.next();
+    if (done !== true) {
+      this.#controller.enqueue(value);
+    } else {
+      this.#controller.close();
+      this.#end();
+    }
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.onEnd();
+  }
+}
+
+const sendings = new WeakMap<Response, Sending>();
+
+function* piecesOf(body: Uint8Array<ArrayBuffer>): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += ANSWER_PIECE_BYTES) {
+    yield body.subarray(at, at + ANSWER_PIECE_BYTES);
+  }
+}
+
+/**
+ * A response that is sent in pieces: the server would copy a whole body for each client that does not take it.
+ *
+ * @param bytes what the rest of the body takes in memory until it is sent
+ * @param free frees it
+ */
+export function responseInPieces(
+  pieces: Iterator<Uint8Array>,
+  bytes: number,
+  init: ResponseInit,
+  free = () => {},
+): Response {
+  const sending = new Sending(pieces, bytes, free);
+  const response = new Response(sending.body, init);
+  sendings.set(response, sending);
+  return response;
+}
+
+/** A response with this body, which is sent in pieces if it is large. Bytes are the response's from then on. */
+export function responseOf(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  if (body.length <= ANSWER_PIECE_BYTES) {
+    const response = new Response(body, init);
+    // The response has a copy. Memory that is freed now is still in the caches when the next answer takes it.
+    if (typeof body !== "string") body.buffer.transfer(0);
+    return response;
+  }
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  return responseInPieces(piecesOf(bytes), bytes.length, init, () => bytes.buffer.transfer(0));
+}
+
+/** The body of a response that this process reads itself. A large one is freed when it ends, so its pieces cannot be kept. */
+export async function textOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of response.body ?? []) text += decoder.decode(piece, { stream: true });
+  return text + decoder.decode();
+}
+
+/** The response, whose pieces are sent in the turns of the event loop that this function leaves to them. */
+export function inTurns(response: Response, start: Start): Response {
+  const sending = sendings.get(response);
+  if (sending !== undefined) sending.start = start;
+  return response;
+}
+
+/**
+ * Bounds the memory of large answers that their clients have not taken yet. When it is used up, the user who
+ * holds most of it pays: new answers are refused, or the oldest is cut off when another user needs the space.
+ * So nobody takes the memory of all by asking for much and reading none of it.
+ */
+export class UnsentAnswers {
+  readonly #shares: TenantShares;
+  /** The users who pay, by answer, the oldest first. */
+  readonly #tenants = new Map<Sending, string>();
+
+  /** @param start lets a tenant's piece be sent in this turn of the event loop or a later one */
+  constructor(
+    private readonly start: (tenant: string) => Promise<void> | undefined,
+    private readonly maxBytes = ANSWERS_MAX_BYTES,
+  ) {
+    this.#shares = new TenantShares(maxBytes);
+  }
+
+  /** Bytes that are held. */
+  get bytes(): number {
+    return this.#shares.total;
+  }
+
+  /**
+   * Counts a response until it is sent, if it is large; its bytes are freed then. Throws `overloaded`, and the
+   * response cannot be used.
+   */
+  hold(response: Response, tenant: string): void {
+    const sending = sendings.get(response);
+    if (sending === undefined) return;
+    // One that is larger than all space has to be sent as well.
+    const bytes = Math.min(sending.bytes, this.maxBytes / 2);
+    if (!this.#shares.claim(tenant, bytes, (heaviest) => this.#cutOldest(heaviest))) {
+      sending.free();
+      throw OVERLOADED;
+    }
+    this.#tenants.set(sending, tenant);
+    sending.start = () => this.start(tenant);
+    sending.onEnd = () => {
+      if (!this.#tenants.delete(sending)) return;
+      this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
+      sending.free();
+    };
+  }
+
+  #cutOldest(heaviest: string): void {
+    const oldest = this.#tenants.entries().find(([, tenant]) => tenant === heaviest);
+    oldest?.[0].cut();
+  }
+}

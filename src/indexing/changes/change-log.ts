@@ -1,0 +1,175 @@
+import type { Sql } from "../../db/client.ts";
+import { databaseId } from "../../db/open.ts";
+import type { ScopeKind, ScopeRef } from "../../engine/requests/scope.ts";
+import { timed } from "../../observability/long-tasks.ts";
+import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../../shared/limits.ts";
+
+export interface Change {
+  readonly seq: number;
+  readonly projectId: string;
+  /** `embedded`: the chunks of a file version have got embeddings. */
+  readonly kind: ScopeKind | "project" | "rebuild" | "embedded";
+  /** The id of the scope, project or file version. */
+  readonly ref: string;
+  /** When it was written, as PostgreSQL prints it. */
+  readonly at: string;
+}
+
+/**
+ * A position in the change log of one database. The time distinguishes the log from one that was
+ * restored from a backup and has grown past the same number since.
+ */
+export interface Anchor {
+  readonly seq: number;
+  /** When that entry was written, as PostgreSQL prints it; "" for the empty log. */
+  readonly at: string;
+}
+
+type ChangeRow = { seq: string; project_id: string; kind: Change["kind"]; ref: string; at: string };
+
+function changeOf(row: ChangeRow): Change {
+  const { project_id: projectId, kind, ref, at } = row;
+  return { seq: Number(row.seq), projectId, kind, ref, at };
+}
+
+/** The change log and the scopes it refers to. Every query reads what is committed now. */
+export class ChangeLog {
+  constructor(private readonly sql: Sql) {}
+
+  /** Entries of a project after `seq` in order, at most CHANGE_BATCH_MAX of them. */
+  async after(seq: number, projectId: string): Promise<Change[]> {
+    const rows = await this.sql<ChangeRow[]>`
+      SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
+      WHERE seq > ${seq} AND project_id = ${projectId}
+      ORDER BY seq LIMIT ${CHANGE_BATCH_MAX}`;
+    return rows.map(changeOf);
+  }
+
+  /**
+   * Entries after the anchor in order, at most CHANGE_BATCH_MAX of them. Null when the log does not
+   * have the anchor: a standby without the last commits has taken over, or the entry was pruned.
+   */
+  async following({ seq, at }: Anchor): Promise<Change[] | null> {
+    const rows = await this.sql<ChangeRow[]>`
+      SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
+      WHERE seq >= ${seq} ORDER BY seq LIMIT ${CHANGE_BATCH_MAX + 1}`;
+    const changes = rows.map(changeOf);
+    if (seq === 0) return changes;
+    const [anchor, ...later] = changes;
+    return anchor?.seq === seq && anchor.at === at ? later : null;
+  }
+
+  /** The newest entry. */
+  async newest(): Promise<Anchor> {
+    const [row] = await this.sql<{ seq: string; at: string }[]>`
+      SELECT seq, at::text AS at FROM change_log ORDER BY seq DESC LIMIT 1`;
+    return row === undefined ? { seq: 0, at: "" } : { seq: Number(row.seq), at: row.at };
+  }
+
+  /** The number of the newest entry of a scope or of the project itself; 0 when the log has none. */
+  async newestOf(projectId: string, ref: string): Promise<number> {
+    const [row] = await this.sql<{ seq: string | null }[]>`
+      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND ref = ${ref}`;
+    return Number(row?.seq ?? 0);
+  }
+
+  /**
+   * Compares an anchor with the log: `valid` when the log still reaches back to it, `pruned` when
+   * its entries were deleted since, `mismatch` when this log never had it.
+   */
+  async checkAnchor(anchor: Anchor): Promise<"valid" | "pruned" | "mismatch"> {
+    const [row] = await this.sql<{ at: string | null; oldest: string | null }[]>`
+      SELECT (SELECT at::text FROM change_log WHERE seq = ${anchor.seq}) AS at,
+        (SELECT min(seq) FROM change_log) AS oldest`;
+    if (anchor.seq === 0) {
+      return row?.oldest == null || Number(row.oldest) === 1 ? "valid" : "pruned";
+    }
+    if (row?.at != null) return row.at === anchor.at ? "valid" : "mismatch";
+    return row?.oldest != null && Number(row.oldest) > anchor.seq ? "pruned" : "mismatch";
+  }
+
+  /** Identifies the database. A copy of its files has the same id, every other database another. */
+  async databaseId(): Promise<string> {
+    return await databaseId(this.sql);
+  }
+
+  /** Every scope of a project; null when there is no such project. */
+  async scopesOf(projectId: string): Promise<ScopeRef[] | null> {
+    const [project] = await this.sql`SELECT 1 FROM projects WHERE id = ${projectId}`;
+    if (project === undefined) return null;
+    return await this.sql<ScopeRef[]>`
+      SELECT id, 'environment' AS kind FROM environments WHERE project_id = ${projectId}
+      UNION ALL SELECT id, 'release' FROM releases WHERE project_id = ${projectId}`;
+  }
+
+  /** Those of the projects that exist. */
+  async projectsAmong(ids: readonly string[]): Promise<string[]> {
+    const rows = await this.sql<{ id: string }[]>`
+      SELECT id FROM projects WHERE id = ANY(${[...ids]}::uuid[])`;
+    return rows.map((row) => row.id);
+  }
+
+  /** True if chunks of the project get their embeddings later. */
+  async hasEmbedder(projectId: string): Promise<boolean> {
+    const [row] = await this.sql`
+      SELECT 1 FROM projects WHERE id = ${projectId} AND embedder IS NOT NULL`;
+    return row !== undefined;
+  }
+
+  /** The scopes that hold one of these file versions. */
+  async scopesHolding(projectId: string, versions: readonly string[]): Promise<ScopeRef[]> {
+    return await this.sql<ScopeRef[]>`
+      SELECT id, kind FROM scopes_holding(${projectId}, ${[...versions]}::uuid[])`;
+  }
+
+  /** The file versions of a scope; null when the project has no such scope. */
+  async versionsOf(projectId: string, scope: ScopeRef): Promise<string[] | null> {
+    const sql = this.sql;
+    // One long string is much cheaper than a row object for each of 100,000 versions.
+    const [row] = await (scope.kind === "environment"
+      ? sql<{ versions: string | null }[]>`
+          SELECT string_agg(f.file_version_id::text, ' ') AS versions
+          FROM environments s LEFT JOIN environment_files f ON f.environment_id = s.id
+          WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`
+      : sql<{ versions: string | null }[]>`
+          SELECT (SELECT string_agg(version::text, ' ') FROM (
+            SELECT contents_versions(s.contents_id) UNION ALL
+            SELECT file_version_id FROM release_rows WHERE release_id = s.id) v (version)) AS versions
+          FROM releases s WHERE s.id = ${scope.id} AND s.project_id = ${projectId}`);
+    if (row === undefined) return null;
+    const { versions } = row;
+    return versions === null ? [] : timed("split versions", () => versions.split(" "));
+  }
+
+  /** The number of chunks with an embedding in the scopes of a project. */
+  async countVectors(projectId: string): Promise<number> {
+    const [row] = await this.sql<{ count: string }[]>`
+      SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
+        AND file_version_id IN (
+          SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
+          UNION SELECT file_version_id FROM release_rows WHERE project_id = ${projectId}
+          UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
+    return Number(row?.count ?? 0);
+  }
+
+  /** Asks all servers to rebuild the indexes of a project. Returns the number of the entry. */
+  async requestRebuild(projectId: string): Promise<number> {
+    await this.sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
+    // It has its number once it is committed.
+    return await this.newestOf(projectId, projectId);
+  }
+
+  /** Projects that the log mentions, the most recently changed first. */
+  async changedProjects(): Promise<string[]> {
+    const rows = await this.sql<{ project_id: string }[]>`
+      SELECT project_id FROM change_log GROUP BY project_id ORDER BY max(seq) DESC`;
+    return rows.map((row) => row.project_id);
+  }
+
+  /** Deletes old entries. The newest one stays, so that anchors of an idle log remain valid. */
+  async prune(): Promise<void> {
+    await this.sql`
+      DELETE FROM change_log WHERE at < now() - make_interval(days => ${CHANGE_LOG_RETENTION_DAYS})
+      AND seq < (SELECT max(seq) FROM change_log)`;
+  }
+}

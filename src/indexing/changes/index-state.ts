@@ -1,0 +1,169 @@
+import type { Queryable, Sql } from "../../db/client.ts";
+import {
+  CHANGE_VISIBLE_BOUND_MS,
+  INDEX_NODE_EXPIRY_SECONDS,
+  INDEX_STATE_FRESH_SECONDS,
+} from "../../shared/limits.ts";
+
+/** An index of a project, as its server reports it. */
+interface IndexReport {
+  readonly projectId: string;
+  /** 0 for the text index. */
+  readonly dimension: number;
+  /** The last change that searches see. */
+  readonly seq: number;
+  /** How long the oldest announced version has been waiting to be indexed, in milliseconds. */
+  readonly waitingMs: number;
+  readonly vectors: number;
+  /** Vectors that are in the graph, or need none. */
+  readonly graphed: number;
+  readonly documents: number;
+  readonly bytes: number;
+  /** True when nothing is being added, built or calibrated. */
+  readonly settled: boolean;
+  /** The recall of live searches, once it was measured. */
+  readonly recall?: number | undefined;
+  readonly samples?: number | undefined;
+}
+
+/** Publishes how far the indexes of this server have come in the table index_state. */
+export class IndexReports {
+  readonly #nodeId = crypto.randomUUID();
+
+  constructor(private readonly sql: Sql) {}
+
+  /**
+   * Replaces this server's rows, and deletes those of servers that have stopped reporting.
+   *
+   * @param seq the last change that this server has read. It has loaded no other projects by then
+   */
+  async write(reports: readonly IndexReport[], seq: number): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      await tx`
+        DELETE FROM index_nodes
+        WHERE updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
+      await tx`
+        INSERT INTO index_nodes (id, seq) VALUES (${this.#nodeId}, ${seq})
+        ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`;
+      await tx`
+        DELETE FROM index_state WHERE node_id = ${this.#nodeId}
+        OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
+      await tx`
+        INSERT INTO index_state (node_id, project_id, dimension, seq, waiting_ms, vectors, graphed,
+          documents, memory_bytes, settled, recall, recall_samples)
+        SELECT ${this.#nodeId}, r."projectId", r.dimension, r.seq, r."waitingMs", r.vectors,
+          r.graphed, r.documents, r.bytes, r.settled, r.recall, r.samples
+        FROM jsonb_to_recordset(${JSON.stringify(reports)}::text::jsonb) AS r ("projectId" uuid,
+          dimension int, seq bigint, "waitingMs" bigint, vectors bigint, graphed bigint,
+          documents bigint, bytes bigint, settled boolean, recall real, samples int)`;
+    });
+  }
+
+  async clear(): Promise<void> {
+    await this.sql`DELETE FROM index_nodes WHERE id = ${this.#nodeId}`;
+    await this.sql`DELETE FROM index_state WHERE node_id = ${this.#nodeId}`;
+  }
+}
+
+/** A report as other processes read it. Counts are below 2^53, which JavaScript represents exactly. */
+interface StoredReport {
+  readonly server: string;
+  readonly projectId: string;
+  /** The project's slug; its id once it is deleted. */
+  readonly project: string;
+  readonly dimension: number;
+  readonly seq: number;
+  /** Changes of the project that searches do not see yet. */
+  readonly pending: number;
+  readonly vectors: number;
+  readonly graphed: number;
+  readonly documents: number;
+  readonly bytes: number;
+  /** `bytes` for people. */
+  readonly memory: string;
+  readonly settled: boolean;
+  readonly recall: number | null;
+  readonly samples: number | null;
+  readonly updatedAt: Date;
+  readonly ageSeconds: number;
+  /** False when the server may have stopped. */
+  readonly fresh: boolean;
+}
+
+/** What servers have reported of a project, or of all, by server, project and dimension. */
+export async function readIndexReports(
+  sql: Queryable,
+  projectId?: string,
+): Promise<StoredReport[]> {
+  return await sql<StoredReport[]>`
+    SELECT s.node_id AS server, s.project_id AS "projectId",
+      coalesce(p.slug, s.project_id::text) AS project, s.dimension, s.seq::float8 AS seq,
+      (SELECT count(*) FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq)::float8
+        AS pending,
+      s.vectors::float8 AS vectors, s.graphed::float8 AS graphed, s.documents::float8 AS documents,
+      s.memory_bytes::float8 AS bytes, pg_size_pretty(s.memory_bytes) AS memory, s.settled,
+      s.recall::float8 AS recall, s.recall_samples AS samples, s.updated_at AS "updatedAt",
+      extract(epoch FROM now() - s.updated_at)::integer AS "ageSeconds",
+      s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS}) AS fresh
+    FROM index_state s LEFT JOIN projects p ON p.id = s.project_id
+    ${projectId === undefined ? sql`` : sql`WHERE s.project_id = ${projectId}`}
+    ORDER BY s.node_id, project, s.dimension`;
+}
+
+/** A server's id for people. */
+export function shortId(server: string): string {
+  return server.slice(0, 8);
+}
+
+/** True when the index has all changes, and its graph is built and calibrated. */
+export function isComplete({ settled, vectors, graphed, pending }: StoredReport): boolean {
+  return settled && vectors === graphed && pending === 0;
+}
+
+/**
+ * True while a running server reports that a change of one of the projects, or an announced file
+ * version, has been waiting for longer than changes may. `projects` are ids or slugs. It compares with
+ * the time of each report, since reports are some seconds apart.
+ */
+export async function isAnyLagging(sql: Queryable, projects: readonly string[]): Promise<boolean> {
+  const [row] = await sql<{ lags: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
+      WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
+        AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+        AND (s.waiting_ms > ${CHANGE_VISIBLE_BOUND_MS} OR EXISTS (
+          SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq
+            AND c.at < s.updated_at - make_interval(secs => ${CHANGE_VISIBLE_BOUND_MS / 1_000})))
+    ) AS lags`;
+  return row?.lags === true;
+}
+
+/** The position of the last change of the projects, which are ids or slugs; 0 without any. */
+export async function positionOf(sql: Queryable, projects: readonly string[]): Promise<number> {
+  const [row] = await sql<{ seq: number }[]>`
+    SELECT coalesce(max(c.seq), 0)::float8 AS seq
+    FROM change_log c JOIN projects p ON p.id = c.project_id
+    WHERE p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]})`;
+  return row?.seq ?? 0;
+}
+
+/**
+ * True while a running server has not read the change log up to this position, or has loaded one of the
+ * projects and does not show it there.
+ */
+export async function isAnyBefore(
+  sql: Queryable,
+  projects: readonly string[],
+  position: number,
+): Promise<boolean> {
+  const [row] = await sql<{ hides: boolean }[]>`
+    SELECT EXISTS (
+      SELECT FROM index_nodes WHERE seq < ${position}
+        AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+    ) OR EXISTS (
+      SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
+      WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
+        AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+        AND s.seq < ${position}) AS hides`;
+  return row?.hides === true;
+}

@@ -1,0 +1,43 @@
+import { readFrontmatterValues } from "../../markdown/index.ts";
+import type { CompiledFilter } from "../../shared/filter/compile.ts";
+import type { Steps } from "../../shared/filter/steps.ts";
+import { parseJson } from "../../shared/json/parse.ts";
+import type { FieldsRow } from "../versions/version-index.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What filters see of a file version. */
+export interface VersionFields {
+  readonly id: string;
+  readonly path: string;
+  readonly frontmatter: Values;
+  /** For each chunk by index the dimension of its embedding, or 0 without one. */
+  readonly dimensions: readonly number[];
+  /** The metadata of each chunk. */
+  readonly metadata: readonly Values[];
+}
+
+const NO_VALUES: Values = {};
+
+export function fieldsOf(row: FieldsRow): VersionFields {
+  return {
+    // Copied: a substring would keep the long text it was cut from in memory.
+    id: Buffer.from(row.file_version_id).toString(),
+    path: row.path,
+    frontmatter: row.head === null ? NO_VALUES : readFrontmatterValues(row.head),
+    dimensions: row.dimensions,
+    metadata: parseJson(row.metadata) as Values[],
+  };
+}
+
+/** Whether a chunk of a version matches a filter. A file without chunks counts as one. */
+export function* matchesFields(
+  filter: CompiledFilter,
+  { path, frontmatter, metadata }: VersionFields,
+): Steps<boolean> {
+  const chunks = filter.usesMetadata && metadata.length > 0 ? metadata : [NO_VALUES];
+  for (const each of chunks) {
+    if (yield* filter.matches({ path, frontmatter, metadata: each })) return true;
+  }
+  return false;
+}

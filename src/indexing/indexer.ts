@@ -1,0 +1,224 @@
+import type { Scope, ScopeRef } from "../engine/requests/scope.ts";
+import { type ProjectLoader, whenLoaded } from "../engine/requests/when-loaded.ts";
+import type { Log } from "../observability/log.ts";
+import { Problem } from "../problem/problem.ts";
+import { parseJson } from "../shared/json/parse.ts";
+import {
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_RESTART_DELAY_MS,
+  INDEX_STOP_TIMEOUT_MS,
+} from "../shared/limits.ts";
+import { SupervisedThread } from "../threads/supervised-thread.ts";
+import { AppliedChanges } from "./changes/applied-changes.ts";
+import type { FieldSummary } from "./fields/field-summary.ts";
+import type { MemberLists } from "./fields/member-lists.ts";
+import { LoadQueue } from "./load-queue.ts";
+import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
+import type {
+  IndexerEvent,
+  IndexerOptions,
+  IndexerProtocol,
+  IndexerReport,
+  IndexRecall,
+} from "./thread/messages.ts";
+
+const STARTING: IndexerReport = {
+  behind: "the indexer is starting",
+  lag: 0,
+  projects: 0,
+  vectors: 0,
+  backlog: 0,
+  bytes: 0,
+  complete: false,
+  copies: null,
+};
+
+/** Numbers of the indexers in this process. */
+const instances = new Set<number>();
+
+function claimInstance(): number {
+  let instance = 0;
+  while (instances.has(instance)) instance++;
+  instances.add(instance);
+  return instance;
+}
+
+/** Keeps what an index publishes. */
+interface Subscriber {
+  receive(message: unknown): void;
+  /** The thread has ended: what it published is replaced by what the next one publishes. */
+  clear(): void;
+}
+
+/** The main thread's side of the indexing thread. Knows which projects are loaded, and requests others. */
+export class Indexer {
+  #report: IndexerReport = STARTING;
+  /** The native names of the projects that searches may use. */
+  readonly #loaded = new Map<string, string>();
+  /** Projects that were searched, with the derived scopes. */
+  readonly #used = new Map<string, Set<string>>();
+  readonly #loads = new LoadQueue();
+  readonly #subscribers = new Map<string, Subscriber>();
+  /** What the indexes have of the change log. */
+  readonly applied = new AppliedChanges((projectId) => this.isLoaded(projectId));
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #thread: SupervisedThread<IndexerProtocol>;
+  readonly #instance: number;
+  readonly #directory: InstanceDirectory;
+
+  constructor(
+    dataDir: string,
+    options: Omit<IndexerOptions, "instance" | "snapshotRoot">,
+    private readonly log: Log,
+  ) {
+    // Claimed here and not in the thread, so that a restarted thread finds its snapshots.
+    this.#directory = claimInstanceDirectory(dataDir);
+    this.#instance = claimInstance();
+    const own = { snapshotRoot: this.#directory.path, instance: this.#instance };
+    this.#thread = new SupervisedThread({
+      entry: new URL("./thread/thread.ts", import.meta.url),
+      name: "tessera-indexer",
+      options: { ...options, ...own },
+      restartMs: INDEX_RESTART_DELAY_MS,
+      receive: (event) => this.#receive(event),
+      crashed: (err) => this.#crashed(err),
+    });
+    this.#timer = setInterval(() => this.#sendUsed(), INDEX_REPORT_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  /** The name of a project in the native registry; undefined while it is not loaded. */
+  nativeName(projectId: string): string | undefined {
+    return this.#loaded.get(projectId);
+  }
+
+  isLoaded(projectId: string): boolean {
+    return this.#loaded.has(projectId);
+  }
+
+  used({ projectId, id, filter }: Scope): void {
+    const derived = this.#used.get(projectId) ?? new Set();
+    this.#used.set(projectId, derived);
+    if (filter !== undefined) derived.add(id);
+  }
+
+  /** Loads what searches of these indexes need, such as `text`. */
+  loaderFor(...indexes: readonly string[]): ProjectLoader {
+    return {
+      isLoaded: (projectId) => this.isLoaded(projectId),
+      used: (scope) => this.used(scope),
+      ensureWithin: (scope, timeoutMs) => this.#ensureWithin(indexes, scope, timeoutMs),
+    };
+  }
+
+  #ensureWithin(
+    indexes: readonly string[],
+    scope: Scope,
+    timeoutMs: number,
+  ): Promise<boolean | undefined> {
+    const { projectId, id, kind, filter } = scope;
+    const ref: ScopeRef = filter === undefined ? { id, kind } : { id, kind, filter };
+    const task = { type: "ensure", projectId, scope: ref, indexes } as const;
+    const begin = async (tenant: string) => (await this.#thread.run({ ...task, tenant })) === true;
+    // Many searches of a scope wait for one request.
+    const key =
+      filter === undefined ? `${projectId} ${id}` : `${projectId} ${id} ${indexes.join(" ")}`;
+    return this.#loads.wait(scope.tenant, key, begin, timeoutMs);
+  }
+
+  /** For each file version 1 if the filter of the derived scope matches it, else 0. */
+  async matching({ projectId, filter }: Scope, versionIds: readonly string[]): Promise<Uint8Array> {
+    const { json } = filter as NonNullable<Scope["filter"]>;
+    const matched = await this.#thread.run({ type: "match", projectId, filter: json, versionIds });
+    if (matched instanceof Uint8Array) return matched;
+    throw new Problem("dependency-unavailable");
+  }
+
+  /** What a derived scope holds. Throws and waits as `whenLoaded` does. */
+  members(scope: Scope): Promise<MemberLists> {
+    const { projectId, id: scopeId } = scope;
+    this.used(scope);
+    return whenLoaded(this.loaderFor("fields"), scope, async () => {
+      const members = await this.#thread.run({ type: "members", projectId, scopeId });
+      const isThere = typeof members === "object" && members !== null && "sizes" in members;
+      return isThere ? members : undefined;
+    });
+  }
+
+  /** What the files of a scope have in each field. Throws and waits as `whenLoaded` does. */
+  fields(scope: Scope): Promise<readonly FieldSummary[]> {
+    const { projectId, id: scopeId } = scope;
+    this.used(scope);
+    return whenLoaded(this.loaderFor("fields"), scope, async () => {
+      const fields = await this.#thread.run({ type: "fields", projectId, scopeId });
+      return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
+    });
+  }
+
+  /** Loads that requests wait for. */
+  get pendingLoads(): number {
+    return this.#loads.length;
+  }
+
+  /** Receives what the index of this name publishes. Each index has one subscriber. */
+  subscribe(index: string, subscriber: Subscriber): void {
+    this.#subscribers.set(index, subscriber);
+  }
+
+  get report(): IndexerReport {
+    return this.#report;
+  }
+
+  /** Notes the recall of live searches, for `index status`. */
+  reportRecall(recall: IndexRecall): void {
+    this.#thread.tell({ type: "recall", ...recall });
+  }
+
+  /** Asks for an index to be calibrated again in the background. */
+  recalibrate(projectId: string, dimension: number): void {
+    this.#thread.tell({ type: "recalibrate", projectId, dimension });
+  }
+
+  /** Saves snapshots and ends the thread, within INDEX_STOP_TIMEOUT_MS. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#thread.drain(INDEX_STOP_TIMEOUT_MS);
+    instances.delete(this.#instance);
+    this.#directory.release();
+  }
+
+  #crashed(err: Error): void {
+    this.log.error({ err }, "the indexing thread ended; restarting it");
+    this.#loaded.clear();
+    this.applied.clear();
+    for (const subscriber of this.#subscribers.values()) subscriber.clear();
+    this.#report = STARTING;
+  }
+
+  #receive(event: IndexerEvent): void {
+    switch (event.type) {
+      case "loaded":
+        this.#loaded.set(event.projectId, event.nativeName);
+        break;
+      case "evicted":
+        this.#loaded.delete(event.projectId);
+        break;
+      case "progress":
+        this.applied.receive(event);
+        break;
+      case "report":
+        this.#report = event.report;
+        break;
+      case "published":
+        this.#subscribers.get(event.index)?.receive(event.message);
+        break;
+    }
+  }
+
+  /** Tells the thread which projects were searched, so that it keeps them in memory. */
+  #sendUsed(): void {
+    if (this.#used.size === 0) return;
+    this.#thread.tell({ type: "used", searched: new Map(this.#used) });
+    this.#used.clear();
+  }
+}

@@ -1,0 +1,123 @@
+import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../shared/limits.ts";
+import type { MaintenanceState } from "../versions/version-index.ts";
+import { DerivedScopes } from "./derived-scopes.ts";
+import type { IndexingContext } from "./indexing-context.ts";
+import { LoadedIndexes } from "./loaded-indexes.ts";
+import { ProjectIndexer } from "./project-indexer.ts";
+import { type Restored, restoreProject } from "./restore-project.ts";
+
+/** `missing` when the database has no such project, `dropped` when it was evicted or rebuilt meanwhile. */
+export type LoadOutcome = "loaded" | "missing" | "dropped";
+
+/** A project in memory, or on its way there. */
+export class LoadedProject {
+  readonly indexer: ProjectIndexer;
+  readonly derived: DerivedScopes;
+  readonly loading: Promise<LoadOutcome>;
+  readonly finishLoading: (outcome: LoadOutcome) => void;
+  /** When searches could first use it; undefined until then. */
+  readyAt: number | undefined;
+  usedAt = performance.now();
+  /** The user who asked for it to be loaded. While nobody has, it counts as a tenant of its own. */
+  tenant: string;
+  /** Indexes with maintenance under way. */
+  readonly #maintaining = new Set<string>();
+  /** When the first change since the last snapshot was seen. */
+  #dirtySince: number | undefined;
+  #restored: Restored | undefined;
+  /** Snapshots that failed in a row. */
+  #failures = 0;
+  #restsUntil = 0;
+
+  constructor(
+    readonly id: string,
+    private readonly context: IndexingContext,
+    /** Called when the oldest change that waits may be another. */
+    progressed: () => void,
+  ) {
+    this.tenant = id;
+    this.derived = new DerivedScopes(id, context);
+    const sink = new LoadedIndexes(id, context, this.derived);
+    this.indexer = new ProjectIndexer(id, context, sink, progressed);
+    const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
+    this.loading = promise;
+    this.finishLoading = resolve;
+  }
+
+  /** Restores the project and indexes what is missing; false when it does not exist. */
+  async load(): Promise<boolean> {
+    const { anchor, changes, indexes } = this.context;
+    const { seq } = anchor();
+    if (this.#restored === undefined) {
+      this.#restored = await restoreProject(this.id, this.context);
+      for (const index of indexes) {
+        index.openProject(this.id);
+        index.readAgain?.(this.id, this.#restored.embedded);
+      }
+      this.indexer.open();
+    }
+    const all = await changes.scopesOf(this.id);
+    if (all === null) return false;
+    const { scopes } = this.#restored;
+    await this.indexer.load(scopes ?? all, seq);
+    // What a snapshot holds was merged before.
+    if (scopes === null) await Promise.all(indexes.map((index) => index.settle?.(this.id)));
+    return true;
+  }
+
+  /** Milliseconds since the first change that is in no snapshot yet; 0 at its first sight. */
+  dirtyMs(now: number): number {
+    this.#dirtySince ??= now;
+    return now - this.#dirtySince;
+  }
+
+  /** True once searches may use it. */
+  get ready(): boolean {
+    return this.readyAt !== undefined;
+  }
+
+  /** False for a while after a failed snapshot, such as on a full disk. */
+  canSave(now: number): boolean {
+    return now >= this.#restsUntil;
+  }
+
+  /** Does one slice of maintenance, and begins what goes on by itself. */
+  maintain(): MaintenanceState {
+    let left: MaintenanceState = "done";
+    for (const index of this.context.indexes) {
+      const state = index.maintain(this.id);
+      // Finished maintenance is saved, so that it is not repeated after a restart.
+      if (state !== "done") this.#maintaining.add(index.name);
+      else if (this.#maintaining.delete(index.name)) this.indexer.unsavedChanges++;
+      if (state === "more") return state;
+      if (state === "busy") left = state;
+    }
+    return left;
+  }
+
+  /** Writes the project to its snapshot. */
+  async save(): Promise<void> {
+    const { anchor, databaseId, indexes, snapshots } = this.context;
+    const position = anchor();
+    const pending = this.indexer.oldestPending;
+    const seq = pending === undefined ? position.seq : Math.min(position.seq, pending - 1);
+    const { unsavedChanges } = this.indexer;
+    const dirtySince = this.#dirtySince;
+    this.indexer.unsavedChanges = 0;
+    this.#dirtySince = undefined;
+    try {
+      snapshots.prepare(this.id);
+      for (const index of indexes) {
+        await index.snapshot(this.id, snapshots.directory(this.id, index.name));
+      }
+      await snapshots.commit(this.id, { databaseId, anchor: position, seq });
+      this.#failures = 0;
+    } catch (err) {
+      const pause = INDEX_SNAPSHOT_RETRY_MS * 2 ** this.#failures++;
+      this.#restsUntil = performance.now() + Math.min(pause, INDEX_SNAPSHOT_RETRY_MAX_MS);
+      this.indexer.unsavedChanges += unsavedChanges;
+      this.#dirtySince = dirtySince;
+      throw err;
+    }
+  }
+}

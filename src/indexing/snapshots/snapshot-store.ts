@@ -1,0 +1,122 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import pLimit from "p-limit";
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { isUuid } from "../../shared/formats.ts";
+import type { Anchor } from "../changes/change-log.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "./write-durably.ts";
+
+const FORMAT = DISK_FORMATS.projectManifest;
+const MANIFEST = "manifest.json";
+/** Holds what is on its way to other nodes or from them. */
+const TRANSFERS = "transfers";
+
+/** Describes the state of the database that a project's index snapshots were made from. */
+export interface Manifest {
+  readonly databaseId: string;
+  /** A position that identifies the change log. */
+  readonly anchor: Anchor;
+  /** Changes up to this one are in the snapshot. */
+  readonly seq: number;
+}
+
+interface ManifestFile {
+  format: number;
+  crc: number;
+  manifest: Manifest;
+}
+
+const crcOf = (manifest: Manifest) => Bun.hash.crc32(JSON.stringify(manifest));
+
+/**
+ * The snapshots of one process: `<DATA_DIR>/index/slot-<n>/<project>/<index>/`, and next to the
+ * indexes' directories a manifest, which is written last.
+ */
+export class SnapshotStore {
+  /** @param root the path of an instance directory */
+  constructor(private readonly root: string) {
+    // A process that died may have left something behind.
+    rmSync(join(root, TRANSFERS), { recursive: true, force: true });
+  }
+
+  /** One snapshot is written at a time, and none while `work` runs. */
+  readonly exclusively = pLimit(1);
+
+  /** Projects that have a snapshot, complete or not. */
+  projects(): string[] {
+    return readdirSync(this.root).filter(isUuid);
+  }
+
+  /** True when a project has a complete snapshot. */
+  has(projectId: string): boolean {
+    return existsSync(join(this.root, projectId, MANIFEST));
+  }
+
+  /** The directory of one index's snapshot of a project. */
+  directory(projectId: string, indexName: string): string {
+    return join(this.root, projectId, indexName);
+  }
+
+  /** The manifest of a project; null when it is missing, damaged or of another format. */
+  read(projectId: string): Manifest | null {
+    const path = join(this.root, projectId, MANIFEST);
+    if (!existsSync(path)) return null;
+    try {
+      const file = JSON.parse(readFileSync(path, "utf8")) as ManifestFile;
+      return file.format === FORMAT && file.crc === crcOf(file.manifest) ? file.manifest : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Creates the directory of a project. */
+  prepare(projectId: string): void {
+    mkdirSync(join(this.root, projectId), { recursive: true, mode: PRIVATE_DIRECTORY });
+  }
+
+  /** Completes the snapshot of a project after its indexes have written theirs. */
+  async commit(projectId: string, manifest: Manifest): Promise<void> {
+    const file: ManifestFile = { format: FORMAT, crc: crcOf(manifest), manifest };
+    await writeDurably(join(this.root, projectId, MANIFEST), Buffer.from(JSON.stringify(file)));
+  }
+
+  /** A new name for a directory of a transfer. */
+  transferDirectory(): string {
+    const parent = join(this.root, TRANSFERS);
+    mkdirSync(parent, { recursive: true, mode: PRIVATE_DIRECTORY });
+    return join(parent, crypto.randomUUID());
+  }
+
+  /**
+   * Keeps the files of a complete snapshot in another directory, which takes no space, because files of
+   * snapshots are replaced and never written again. The caller deletes the directory.
+   */
+  linkTo(projectId: string, directory: string): void {
+    const project = join(this.root, projectId);
+    for (const entry of readdirSync(project, { recursive: true, withFileTypes: true })) {
+      const target = join(directory, relative(project, entry.parentPath));
+      mkdirSync(target, { recursive: true, mode: PRIVATE_DIRECTORY });
+      if (entry.isFile()) linkSync(join(entry.parentPath, entry.name), join(target, entry.name));
+    }
+  }
+
+  /** Replaces the snapshot of a project by a directory that has a whole one. */
+  replace(projectId: string, directory: string): void {
+    this.discard(projectId);
+    renameSync(directory, join(this.root, projectId));
+  }
+
+  discard(projectId: string): void {
+    // The manifest is deleted first: what a crash leaves behind is then no snapshot.
+    rmSync(join(this.root, projectId, MANIFEST), { force: true });
+    rmSync(join(this.root, projectId), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,110 @@
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { timed } from "../../observability/long-tasks.ts";
+import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { openSegment } from "../../text/index.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "../snapshots/write-durably.ts";
+import { TextProject } from "./text-project.ts";
+
+const FORMAT = DISK_FORMATS.textManifest;
+const MANIFEST = "text.json";
+const SUFFIX = ".segment";
+
+/** The manifest: everything but the segments, which are immutable files of their own. */
+interface Contents {
+  readonly format: number;
+  /** `dead` holds the deleted documents. */
+  readonly segments: ReadonlyArray<{ key: string; dead: string }>;
+  /** Versions without text. */
+  readonly plain: readonly string[];
+  readonly scopes: ReadonlyArray<{ id: string; words: ReadonlyArray<[key: string, bits: string]> }>;
+}
+
+function encoded(words: Uint32Array): string {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
+}
+
+function decoded(text: string): Uint32Array {
+  const bytes = Buffer.from(text, "base64");
+  const words = new Uint32Array(new SharedArrayBuffer(bytes.byteLength));
+  new Uint8Array(words.buffer).set(bytes);
+  return words;
+}
+
+/** A line with the checksum of the text that follows it. */
+function checksumLine(text: string): string {
+  return `${Bun.hash.crc32(text).toString(16).padStart(8, "0")}\n`;
+}
+
+/** The manifest's text with its checksum in front, so that damage is detected. */
+function encodeManifest(contents: Contents): Uint8Array {
+  const text = JSON.stringify(contents);
+  return Buffer.from(checksumLine(text) + text);
+}
+
+function decodeManifest(file: string): Contents {
+  const end = file.indexOf("{");
+  const text = file.slice(end);
+  if (end < 0 || checksumLine(text) !== file.slice(0, end)) {
+    throw new Error("the manifest of the text segments is damaged");
+  }
+  const contents = JSON.parse(text) as Contents;
+  if (contents.format !== FORMAT) {
+    throw new Error(`the format is ${contents.format}, expected ${FORMAT}`);
+  }
+  return contents;
+}
+
+/** The project as it is now. */
+function contentsOf(project: TextProject): Contents {
+  const scopes = [...project.scopes].map(([id, words]) => ({
+    id,
+    words: [...words].map(([key, bits]): [string, string] => [key, encoded(bits)]),
+  }));
+  const segments = [...project.segments.values()].map(({ key, deleted }) => ({
+    key,
+    dead: encoded(deleted),
+  }));
+  return { format: FORMAT, segments, plain: project.versionsWithoutText(), scopes };
+}
+
+/** Writes a project's text durably. Segments that were written before are not written again. */
+export async function writeTextSnapshot(project: TextProject, directory: string): Promise<void> {
+  const segments = new Map(project.segments);
+  const manifest = timed("text manifest", () => encodeManifest(contentsOf(project)));
+  await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+  for (const [key, { segment }] of segments) {
+    const path = join(directory, key + SUFFIX);
+    const bytes = new Uint8Array(segment.buffer);
+    if (existsSync(path) && statSync(path).size === bytes.byteLength) continue;
+    await writeDurably(path, bytes);
+  }
+  await writeDurably(join(directory, MANIFEST), manifest);
+  // From now on no manifest refers to the older segments.
+  for (const file of await readdir(directory)) {
+    const stale = file.endsWith(SUFFIX) && !segments.has(file.slice(0, -SUFFIX.length));
+    if (stale) await rm(join(directory, file), { force: true });
+  }
+}
+
+/** Reads a project's text; null when there is no snapshot. Throws when it is damaged. */
+export async function readTextSnapshot(directory: string): Promise<TextProject | null> {
+  const path = join(directory, MANIFEST);
+  if (!existsSync(path)) return null;
+  const contents = decodeManifest(await readFile(path, "utf8"));
+  const project = new TextProject();
+  for (const { key, dead } of contents.segments) {
+    const bytes = await readFile(join(directory, key + SUFFIX));
+    timed("restore a segment", () => {
+      const buffer = new SharedArrayBuffer(bytes.byteLength);
+      new Uint8Array(buffer).set(bytes);
+      project.addSegment(key, openSegment(buffer), decoded(dead));
+    });
+  }
+  project.addWithoutText(contents.plain);
+  for (const { id, words } of contents.scopes) {
+    project.restoreScope(id, new Map(words.map(([key, bits]) => [key, decoded(bits)])));
+  }
+  return project;
+}

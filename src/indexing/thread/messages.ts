@@ -1,0 +1,121 @@
+import type { IndexPreload, LogLevel } from "../../config/schema.ts";
+import type { SnapshotCopies } from "../../config/snapshots.ts";
+import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { Progress } from "../changes/applied-changes.ts";
+import type { CopyTotals } from "../copies/copy-totals.ts";
+import type { MemberLists } from "../fields/member-lists.ts";
+import type { WantedScope } from "../projects/derived-scopes.ts";
+
+/** What the indexing thread is started with. */
+export interface IndexerOptions {
+  readonly databaseUrl: string;
+  /** The instance directory, which holds this process's snapshots. */
+  readonly snapshotRoot: string;
+  readonly logLevel: LogLevel;
+  /** What the indexes may use, in bytes, before idle projects are evicted. */
+  readonly memoryBudget: number;
+  readonly preload: IndexPreload;
+  /** Where nodes share copies of their snapshots, if they do. */
+  readonly snapshotCopies?: SnapshotCopies | undefined;
+  /** False when another engine holds the vectors; then only texts are indexed. */
+  readonly vectors: boolean;
+  /** Where a test makes the thread crash. */
+  readonly failpoints: readonly string[];
+  /** Distinguishes several services in one process; 0 for the first. */
+  readonly instance: number;
+}
+
+/** The state of the indexing thread, sent every INDEX_REPORT_INTERVAL_MS. */
+export interface IndexerReport {
+  /** Why the indexes have not caught up; null once they have. */
+  readonly behind: string | null;
+  /** Entries of the change log that are not indexed yet. */
+  readonly lag: number;
+  readonly projects: number;
+  readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
+  readonly backlog: number;
+  readonly bytes: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
+  readonly complete: boolean;
+  /** Null when snapshots stay on their node. */
+  readonly copies: CopyTotals | null;
+}
+
+/** The recall of recent live searches in one index. */
+export interface IndexRecall {
+  readonly projectId: string;
+  readonly dimension: number;
+  /** 0 to 1. */
+  readonly recall: number;
+  readonly samples: number;
+}
+
+/** Asks for a scope to be loaded and indexed. */
+interface EnsureTask extends WantedScope {
+  readonly type: "ensure";
+}
+
+/** Asks which file versions a filter matches. */
+interface MatchTask {
+  readonly type: "match";
+  readonly projectId: string;
+  /** Canonical JSON text. */
+  readonly filter: string;
+  readonly versionIds: readonly string[];
+}
+
+/** Asks what a derived scope holds. */
+interface MembersTask {
+  readonly type: "members";
+  readonly projectId: string;
+  readonly scopeId: string;
+}
+
+/** Asks what the files of a scope have in each field. */
+interface FieldsTask {
+  readonly type: "fields";
+  readonly projectId: string;
+  readonly scopeId: string;
+}
+
+export type IndexerCommand =
+  | {
+      /** Has the projects that were searched since the last such command, and the derived scopes. */
+      readonly type: "used";
+      readonly searched: ReadonlyMap<string, ReadonlySet<string>>;
+    }
+  | ({
+      /** For `index status`. */
+      readonly type: "recall";
+    } & IndexRecall)
+  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number };
+
+export type IndexerEvent =
+  | {
+      /** Searches may use the project, under this name in the native registry. */
+      readonly type: "loaded";
+      readonly projectId: string;
+      readonly nativeName: string;
+    }
+  | { readonly type: "evicted"; readonly projectId: string }
+  | Progress
+  | { readonly type: "report"; readonly report: IndexerReport }
+  | {
+      /** A message of an index to its subscriber. */
+      readonly type: "published";
+      readonly index: string;
+      readonly message: unknown;
+    };
+
+export interface IndexerProtocol extends ThreadProtocol {
+  readonly options: IndexerOptions;
+  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask;
+  /**
+   * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
+   * versions cannot be read. Of members and fields: null when the scope is not in memory any more.
+   */
+  readonly result: boolean | Uint8Array | MemberLists | string | null;
+  readonly command: IndexerCommand;
+  readonly event: IndexerEvent;
+}

@@ -1,0 +1,90 @@
+import pLimit from "p-limit";
+import * as native from "../../../native/index.ts";
+import type { Sql } from "../../db/client.ts";
+import type { Log } from "../../observability/log.ts";
+import { LogLimiter } from "../../observability/log-limiter.ts";
+import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
+import { retryUntilSuccess } from "../../shared/retry.ts";
+import { type Anchor, ChangeLog } from "../changes/change-log.ts";
+import { Copies } from "../copies/copies.ts";
+import { FieldIndex } from "../fields/field-index.ts";
+import type { IndexingContext } from "../projects/indexing-context.ts";
+import { SnapshotStore } from "../snapshots/snapshot-store.ts";
+import { TextIndex } from "../text/text-index.ts";
+import { VectorIndex } from "../vector/vector-index.ts";
+import { createVersionReader } from "../versions/reader.ts";
+import type { VersionIndex } from "../versions/version-index.ts";
+import type { IndexerEvent, IndexerOptions } from "./messages.ts";
+import { NativeNames } from "./native-names.ts";
+
+/** Projects that may read more than a slice at a time; small changes use the other connections. */
+const INDEX_BULK_READERS = 2;
+
+export type Post = (event: IndexerEvent) => void;
+
+/** Retries a query at the start of the thread until the database answers. */
+export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>): Promise<T> {
+  const backoff = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_BASE_MS };
+  return retryUntilSuccess(query, backoff, (err) => {
+    log.warn({ err }, `cannot read ${what}; retrying`);
+  });
+}
+
+/** Logs what fails repeatedly in a project once in a while. */
+function reportFailures(log: Log, message: string): (project: string, err: unknown) => void {
+  const failures = new LogLimiter();
+  return (project, err) => failures.limited(project, () => log.warn({ err, project }, message));
+}
+
+function createIndexes(
+  { vectors }: IndexerOptions,
+  names: NativeNames,
+  log: Log,
+  post: Post,
+): VersionIndex[] {
+  // A thread that crashed may have left projects behind whose versions are not known any more.
+  for (const name of native.projects()) if (names.isOwn(name)) native.dropProject(name);
+  const text = new TextIndex(
+    (message) => post({ type: "published", index: "text", message }),
+    reportFailures(log, "cannot merge text segments; retrying"),
+  );
+  if (!vectors) return [text];
+  const vector = new VectorIndex(
+    names,
+    (chunk) => log.warn({ chunk }, "a chunk's embedding is all zeros or not finite"),
+    reportFailures(log, "cannot maintain an index; retrying"),
+  );
+  return [vector, text];
+}
+
+/**
+ * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
+ * change that was handed to them.
+ */
+export async function openContext(
+  options: IndexerOptions,
+  sql: Sql,
+  log: Log,
+  post: Post,
+  anchor: () => Anchor,
+): Promise<{ context: IndexingContext; names: NativeNames }> {
+  const names = new NativeNames(options.instance);
+  const fields = new FieldIndex();
+  const indexes = [...createIndexes(options, names, log, post), fields];
+  const changes = new ChangeLog(sql);
+  const databaseId = await untilAnswered(log, "the database's identity", () =>
+    changes.databaseId(),
+  );
+  const snapshots = new SnapshotStore(options.snapshotRoot);
+  const { snapshotCopies: place } = options;
+  const shared = { log, changes, databaseId, snapshots };
+  const context = {
+    ...{ ...shared, indexes, anchor },
+    ...(place === undefined ? {} : { copies: new Copies(place, shared) }),
+    reader: createVersionReader(sql),
+    fields,
+    filterTurns: pLimit(1),
+    bulk: pLimit(INDEX_BULK_READERS),
+  };
+  return { context, names };
+}

@@ -1,0 +1,20 @@
+import type { Log } from "../../observability/log.ts";
+import { recordTask, takeLongTasks } from "../../observability/long-tasks.ts";
+import { INDEX_REPORT_INTERVAL_MS } from "../../shared/limits.ts";
+
+/** How often the thread checks whether its timers run in time. */
+const LONG_TASK_PROBE_MS = 5;
+
+/** Logs what blocked this thread, in milliseconds; `all` is the time in which no timer could run. */
+export function watchLongTasks(log: Log): void {
+  let last = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    recordTask("all", now - last - LONG_TASK_PROBE_MS);
+    last = now;
+  }, LONG_TASK_PROBE_MS);
+  setInterval(() => {
+    const tasks = takeLongTasks();
+    if (Object.keys(tasks).length > 0) log.debug({ tasks }, "long tasks of the indexing thread");
+  }, INDEX_REPORT_INTERVAL_MS);
+}

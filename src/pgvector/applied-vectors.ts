@@ -1,0 +1,30 @@
+import type { Sql } from "../db/client.ts";
+import type { AwaitedChange } from "../indexing/changes/applied-changes.ts";
+import { VECTOR_APPLIED_POLL_MS } from "../shared/limits.ts";
+import { SharedWork } from "../shared/shared-work.ts";
+import { readState } from "./catalogue.ts";
+
+/** What the engine's database has of the change log. Everybody who asks at a time shares a query. */
+export class AppliedVectors {
+  readonly #state: SharedWork<Awaited<ReturnType<typeof readState>>>;
+
+  constructor(sql: Sql) {
+    this.#state = new SharedWork(() => readState(sql));
+  }
+
+  /** True if searches see all changes up to this one. Rejects when the database does not answer. */
+  async has(seq: number): Promise<boolean> {
+    const state = await this.#state.run();
+    return state.complete && state.seq >= seq;
+  }
+
+  /** Resolves with true once `has` is, or with false when the time is over or the signal ends it. */
+  async wait({ seq, timeoutMs, signal }: Omit<AwaitedChange, "projectId">): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs;
+    while (!(await this.has(seq).catch(() => false))) {
+      if (signal.aborted || performance.now() > deadline) return false;
+      await Bun.sleep(VECTOR_APPLIED_POLL_MS);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,251 @@
+import pLimit from "p-limit";
+import type { RecallSample } from "../../native/index.ts";
+import type { Given } from "../../native/retrieval.ts";
+import type { Sql } from "../db/client.ts";
+import { isUnavailable } from "../db/errors.ts";
+import type {
+  Reply,
+  RetrieveRequest,
+  SearchRequest,
+  SearchWork,
+  VectorOptions,
+} from "../engine/requests/request.ts";
+import { baseOf, type Scope, type ScopeRef } from "../engine/requests/scope.ts";
+import type { ChangeLog } from "../indexing/changes/change-log.ts";
+import { OVERLOADED, Problem } from "../problem/problem.ts";
+import {
+  DEPENDENCY_RETRY_AFTER_SECONDS,
+  SEARCH_LIMIT_MAX,
+  SEARCH_LOAD_TIMEOUT_MS,
+  VECTOR_APPLIED_POLL_MS,
+} from "../shared/limits.ts";
+import { FairPlaces } from "../shared/tenant-shares.ts";
+import { renderAnswer } from "./answer.ts";
+import { readContents, readState, type ScopeContents, Thresholds } from "./catalogue.ts";
+import type { FilterMembers } from "./filter-members.ts";
+import { countMatches, type FoundChunk, findChunks } from "./found-chunks.ts";
+import { candidatesFor, planFor, type VectorPlan } from "./search-statement.ts";
+
+/** Searches that may be under way; tenants share these places. */
+const VECTOR_SEARCHES_MAX = 256;
+/** Searches with effort=exact that run at once on a node. */
+const VECTOR_EXACT_AT_ONCE = 2;
+
+/** A worker of Citus lost its connection, or a table was dropped with its project. */
+const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
+const STATEMENT_TIMEOUT = "57014";
+
+/** Candidates of a retrieval at least, and the characters that its progress has for each returned hit. */
+const RETRIEVED_MIN = 50;
+const RETURNED_CHARS = 11;
+
+type Searched = Pick<SearchRequest, "scope" | "exact">;
+
+interface Found {
+  /** At most the wanted number, which reach the threshold. */
+  readonly hits: readonly FoundChunk[];
+  /** The chunks that reach the threshold: all that do after an exact search, else those that were scored. */
+  readonly matches: number;
+  readonly plan: VectorPlan | "empty";
+  readonly contents: ScopeContents | undefined;
+}
+
+const unavailable = (detail: string, cause?: unknown) =>
+  new Problem("dependency-unavailable", {
+    detail,
+    cause,
+    headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
+  });
+
+function codeOfError(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+/** The problem for a failure of the engine's database. */
+function problemOf(error: unknown): unknown {
+  const isLate = codeOfError(error) === STATEMENT_TIMEOUT;
+  if (!isLate && !isUnavailable(error)) return error;
+  return unavailable("The vector database does not answer.", error);
+}
+
+/** The contents of a scope with the chunks that a filter leaves of it. */
+function withMembers(
+  whole: ScopeContents | undefined,
+  { chunks }: FilterMembers,
+): ScopeContents | undefined {
+  return whole && { ...whole, chunks: Math.min(whole.chunks, chunks) };
+}
+
+/** Searches vectors in tables of pgvector, which Citus may distribute. */
+export class PgvectorSearch {
+  readonly #places = new FairPlaces(VECTOR_SEARCHES_MAX);
+  readonly #exact = pLimit(VECTOR_EXACT_AT_ONCE);
+  readonly #thresholds = new Thresholds();
+  #running = 0;
+
+  /**
+   * @param sql the database of the vectors
+   * @param changes the change log of the platform's database
+   * @param members what a filter leaves of a scope, of the chunks of a dimension
+   */
+  constructor(
+    private readonly sql: Sql,
+    private readonly changes: ChangeLog,
+    private readonly members: (scope: Scope, dimension: number) => Promise<FilterMembers>,
+    /** Called with every search before it runs. */
+    private readonly offer: (request: SearchRequest) => void = () => {},
+  ) {}
+
+  /** Searches that have not been answered. */
+  get running(): number {
+    return this.#running;
+  }
+
+  search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
+    const { vector: options, body, scope, exact } = request;
+    if (options === undefined) return { status: "needs-full-parse", body };
+    const vector = new Float32Array(body.slice().buffer);
+    this.offer(request);
+    const work = () => this.#answer(request, options, vector);
+    return this.#admitted(scope, exact ? () => this.#exact(work) : work);
+  }
+
+  /** Repeats a search as it ran and exactly, beside all others; null when the scope is empty. */
+  async recallOf({ scope, body, vector: options }: SearchRequest): Promise<RecallSample | null> {
+    if (options === undefined) return null;
+    const vector = new Float32Array(body.slice().buffer);
+    const found = await this.#find({ scope, exact: false }, options, vector);
+    const best = await this.#exact(() => this.#find({ scope, exact: true }, options, vector));
+    const ids = new Set(found.hits.map(({ id }) => id));
+    return {
+      dimension: options.dimension,
+      wanted: best.hits.length,
+      found: best.hits.filter(({ id }) => ids.has(id)).length,
+    };
+  }
+
+  /** What a retrieval by vector finds, best first. Throws problems, or rejects with them. */
+  async hitsFor(request: RetrieveRequest): Promise<Given["hits"]> {
+    const { scope, vector, threshold, limit, progress } = request;
+    if (vector === null || request.mode === "keyword") return null;
+    // The progress names every hit of earlier pages in some characters.
+    const wanted = Math.max(RETRIEVED_MIN, limit + 1 + progress.length / RETURNED_CHARS);
+    const options = {
+      dimension: vector.length,
+      limit: Math.min(SEARCH_LIMIT_MAX, Math.ceil(wanted)),
+      threshold,
+    };
+    const search = { scope, exact: false };
+    const find = () => this.#findOrRepeat(search, options, vector);
+    const { hits, matches } = await this.#admitted(scope, find);
+    return {
+      chunks: hits.flatMap(({ rendered, vector: own }) => [rendered, own]),
+      cosines: Float64Array.from(hits, ({ score }) => score),
+      matches,
+    };
+  }
+
+  #admitted<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
+    if (!this.#places.take(scope.tenant)) throw OVERLOADED;
+    this.#running++;
+    return work().finally(() => {
+      this.#running--;
+      this.#places.release(scope.tenant);
+    });
+  }
+
+  async #answer(
+    request: SearchRequest,
+    options: VectorOptions,
+    vector: Float32Array,
+  ): Promise<Reply<"search">> {
+    const startedAt = performance.now();
+    const found = await this.#findOrRepeat(request, options, vector);
+    const { hits, matches, plan, contents } = found;
+    const searchMs = performance.now() - startedAt;
+    const json = renderAnswer(hits, matches, request.selfPath, searchMs);
+    const renderMs = performance.now() - startedAt - searchMs;
+    const chunks = contents?.chunks ?? 0;
+    const work: SearchWork = {
+      ...{ plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
+      tookMs: searchMs + renderMs,
+      countsAll: plan === "exact" || plan === "empty",
+      scopeVectors: chunks,
+      estimates: plan === "scan" ? chunks : 0,
+      comparisons:
+        plan === "exact"
+          ? chunks
+          : Math.min(chunks, candidatesFor(options.limit, contents?.candidates ?? null)),
+    };
+    return { status: "answered", json, work };
+  }
+
+  #findOrRepeat(search: Searched, options: VectorOptions, vector: Float32Array): Promise<Found> {
+    const attempt = () => this.#find(search, options, vector);
+    return attempt()
+      .catch((error: unknown) => {
+        if (REPEATED_ONCE.has(codeOfError(error))) return attempt();
+        throw error;
+      })
+      .catch((error: unknown) => {
+        throw problemOf(error);
+      });
+  }
+
+  async #find(
+    { scope, exact }: Searched,
+    { dimension, limit, threshold }: VectorOptions,
+    vector: Float32Array,
+  ): Promise<Found> {
+    const { sql } = this;
+    const whole = await this.#contents(baseOf(scope), scope.projectId, dimension);
+    const members =
+      scope.filter === undefined || whole === undefined
+        ? undefined
+        : await this.members(scope, dimension);
+    const contents = members === undefined ? whole : withMembers(whole, members);
+    if (contents === undefined || contents.chunks === 0) {
+      return { hits: [], matches: 0, plan: "empty", contents };
+    }
+    const search = { scope, contents, vector, members };
+    const find = async (plan: VectorPlan) => {
+      const [scored, counted] = await Promise.all([
+        findChunks(sql, { ...search, plan, limit }),
+        plan === "exact" ? countMatches(sql, search, threshold) : undefined,
+      ]);
+      const passing = scored.filter(({ score }) => score >= threshold);
+      const hits = passing.slice(0, limit);
+      return { hits, scored: scored.length, matches: counted ?? passing.length, plan, contents };
+    };
+    const found = await find(exact ? "exact" : planFor(contents, limit));
+    // The graph ends its scan after so many chunks of other scopes.
+    const isShort = found.plan === "graph" && found.scored < Math.min(limit, contents.chunks);
+    return isShort ? await find("scan") : found;
+  }
+
+  /**
+   * The contents of a scope. One that is empty or unknown may just have been filled: then its changes
+   * until now are waited for. Undefined when it never had any.
+   */
+  async #contents(
+    { id }: ScopeRef,
+    projectId: string,
+    dimension: number,
+  ): Promise<ScopeContents | undefined> {
+    const { sql, changes } = this;
+    const read = () => readContents(sql, this.#thresholds, { projectId, id }, dimension);
+    const known = await read();
+    if (known !== undefined && known.chunks > 0) return known;
+    const wanted = await changes.newestOf(projectId, id);
+    const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      // Read before the contents, which then are at least as new.
+      const state = await readState(sql);
+      const contents = await read();
+      const isFilled = contents !== undefined && contents.chunks > 0;
+      if (isFilled || (state.complete && state.seq >= wanted)) return contents;
+      await Bun.sleep(VECTOR_APPLIED_POLL_MS);
+    }
+    throw unavailable("The project's vectors are still being stored.");
+  }
+}

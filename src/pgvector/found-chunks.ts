@@ -1,0 +1,125 @@
+import type { Sql } from "../db/client.ts";
+import { asWrite } from "../db/client.ts";
+import { baseOf, type Scope } from "../engine/requests/scope.ts";
+import type { ScopeContents } from "./catalogue.ts";
+import { codeOf, codeText, unitText, vectorOfBytes, vectorText } from "./codes.ts";
+import { cosineTo } from "./cosine.ts";
+import type { FilterMembers } from "./filter-members.ts";
+import {
+  candidatesFor,
+  countStatement,
+  searchStatement,
+  statementLimit,
+  type VectorPlan,
+} from "./search-statement.ts";
+import { tablesOf } from "./tables.ts";
+
+export interface FoundChunk {
+  readonly id: string;
+  /** Its JSON text in answers. */
+  readonly rendered: string;
+  readonly vector: Float32Array;
+  /** The cosine in double precision. */
+  readonly score: number;
+}
+
+interface VectorSearch {
+  readonly scope: Scope;
+  readonly contents: ScopeContents;
+  readonly plan: VectorPlan;
+  readonly vector: Float32Array;
+  readonly limit: number;
+  /** What a filter leaves of the scope. */
+  readonly members: FilterMembers | undefined;
+}
+
+/** Parameters of statements: the lists of a filter. */
+const listsOf = (members: FilterMembers | undefined): string[] =>
+  members === undefined
+    ? []
+    : [members.versionIds, members.chunkIds].map((ids) => `{${ids.join()}}`);
+
+interface FoundRow {
+  readonly chunk_id: string;
+  readonly rendered: string;
+  readonly embedding: Uint8Array;
+}
+
+/** Best first; equal scores in the order of the chunks' ids. */
+function bestFirst(a: FoundChunk, b: FoundChunk): number {
+  return b.score - a.score || (a.id < b.id ? -1 : 1);
+}
+
+/**
+ * The best chunks of a scope, `limit` of them and more, whatever their scores: every placement is asked
+ * for its best ones, all at once.
+ */
+export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
+  const { scope, contents, plan, vector, limit, members } = search;
+  const { copyId, applied, thresholds, placements } = contents;
+  const tables = tablesOf(copyId);
+  const dimension = vector.length;
+  const values: (string | number)[] = [baseOf(scope).id, applied];
+  if (plan === "exact" || thresholds === null) values.push(vectorText(vector));
+  else values.push(unitText(vector), codeText(codeOf(vector, thresholds)));
+  values.push(...listsOf(members));
+  const filtered = members !== undefined;
+  const candidates = candidatesFor(statementLimit(limit), contents.candidates);
+  const answers = await Promise.all(
+    placements.map((placement) => {
+      const statement = searchStatement({
+        ...{ tables, placement, dimension, plan, filtered, candidates },
+        limit: statementLimit(limit),
+      });
+      // The lists of filters differ so much that each deserves a plan of its own.
+      const query = sql.unsafe<FoundRow[]>(statement, values, { prepare: !filtered });
+      // Comparing every vector of a large scope takes longer than other reads may.
+      return plan === "exact" ? asWrite(query) : query;
+    }),
+  );
+  const score = cosineTo(vector);
+  return answers
+    .flat()
+    .map(({ chunk_id: id, rendered, embedding }) => {
+      const own = vectorOfBytes(embedding);
+      return { id, rendered, vector: own, score: score(own) };
+    })
+    .sort(bestFirst);
+}
+
+interface CountRow {
+  /** Null for chunks that certainly reach the threshold. */
+  readonly embedding: Uint8Array | null;
+  readonly chunks: number;
+}
+
+/** How many chunks of a scope reach the threshold, by their scores in double precision. */
+export async function countMatches(
+  sql: Sql,
+  { scope, contents, vector, members }: Omit<VectorSearch, "plan" | "limit">,
+  threshold: number,
+): Promise<number> {
+  const { copyId, applied, placements } = contents;
+  const tables = tablesOf(copyId);
+  const values = [
+    baseOf(scope).id,
+    applied,
+    vectorText(vector),
+    1 - threshold,
+    ...listsOf(members),
+  ];
+  const filtered = members !== undefined;
+  const answers = await Promise.all(
+    placements.map((placement) => {
+      const statement = countStatement({
+        ...{ tables, placement, dimension: vector.length, filtered },
+      });
+      return asWrite(sql.unsafe<CountRow[]>(statement, values));
+    }),
+  );
+  const score = cosineTo(vector);
+  const matches = answers
+    .flat()
+    .filter(({ embedding }) => embedding === null || score(vectorOfBytes(embedding)) >= threshold);
+  return matches.reduce((sum, { chunks }) => sum + chunks, 0);
+}

@@ -1,0 +1,164 @@
+import pTimeout from "p-timeout";
+import { INDEX_REPORTS_CHANNEL } from "../../db/channels.ts";
+import { openDatabase, type Sql } from "../../db/client.ts";
+import { ChangeLog } from "../../indexing/changes/change-log.ts";
+import { IndexReports } from "../../indexing/changes/index-state.ts";
+import { listenForVersions } from "../../indexing/changes/new-versions.ts";
+import { createVersionReader } from "../../indexing/versions/reader.ts";
+import { createLog, type Log } from "../../observability/log.ts";
+import { LogLimiter } from "../../observability/log-limiter.ts";
+import { runPeriodically } from "../../observability/periodic.ts";
+import {
+  INDEX_HEARTBEAT_INTERVAL_MS,
+  INDEX_HOUSEKEEPING_INTERVAL_MS,
+  INDEX_REPORT_INTERVAL_MS,
+  INDEX_STOP_QUERY_TIMEOUT_MS,
+  VECTOR_CLEAN_INTERVAL_MS,
+  VECTOR_LEADER_CHECK_MS,
+  VECTOR_REPLICATOR_CONNECTIONS,
+} from "../../shared/limits.ts";
+import { SharedWork } from "../../shared/shared-work.ts";
+import { GRAPH_SETTINGS, hasCitus } from "../open-schema.ts";
+import { Leadership } from "./leadership.ts";
+import { Maintenance } from "./maintenance.ts";
+import type { ReplicatorOptions, ReplicatorReport } from "./messages.ts";
+import { ReplicatedProjects } from "./replicated-projects.ts";
+import { whileLeading } from "./store.ts";
+import { readReport, readTables } from "./vector-state.ts";
+
+const NAME = "tessera-vectors";
+
+/** Waits to lead, then fills the engine's database until another node leads or it is stopped. */
+export class ReplicatorThread {
+  readonly #source: Sql;
+  readonly #sql: Sql;
+  readonly #patient: Sql;
+  readonly #lock: Sql;
+  readonly #log: Log;
+  readonly #changes: ChangeLog;
+  readonly #leadership: Leadership;
+  readonly #reports: IndexReports;
+  /** Reports the tables of the leader, for all who want it at a time. */
+  readonly #beats = new SharedWork(() => this.#beat());
+  #projects: ReplicatedProjects | undefined;
+  #maintenance: Maintenance | undefined;
+  #isLost = false;
+  #stopping = false;
+  #ended: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: ReplicatorOptions,
+    private readonly post: (report: ReplicatorReport) => void,
+  ) {
+    const { databaseUrl, vectorDatabaseUrl } = options;
+    const background = { applicationName: NAME, patience: "background" } as const;
+    this.#log = createLog(options.logLevel);
+    this.#source = openDatabase(databaseUrl, {
+      ...background,
+      connections: VECTOR_REPLICATOR_CONNECTIONS,
+    });
+    // It searches as well, to measure how searches have to be.
+    this.#sql = openDatabase(vectorDatabaseUrl, {
+      ...background,
+      connections: VECTOR_REPLICATOR_CONNECTIONS,
+      settings: GRAPH_SETTINGS,
+    });
+    const one = { applicationName: NAME, connections: 1 } as const;
+    this.#patient = openDatabase(vectorDatabaseUrl, { ...one, statementTimeoutMs: 0 });
+    this.#lock = openDatabase(vectorDatabaseUrl, { ...one, patience: "background" });
+    this.#changes = new ChangeLog(this.#source);
+    this.#leadership = new Leadership(this.#lock, this.#log);
+    this.#reports = new IndexReports(this.#source);
+  }
+
+  start(): void {
+    this.#every(INDEX_REPORT_INTERVAL_MS, "reading the state of the vectors", () => this.#report());
+    this.#every(INDEX_HEARTBEAT_INTERVAL_MS, "the heartbeat of the vectors", () =>
+      this.#beats.run(),
+    );
+    this.#source
+      .listen(INDEX_REPORTS_CHANNEL, () => void this.#beats.run().catch(() => {}))
+      .catch(() => {});
+    this.#maintain(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
+    this.#maintain(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());
+    listenForVersions(this.#source, this.#log, (projectId, versions) => {
+      this.#projects?.announce(projectId, versions);
+    });
+    this.#ended = this.#lead();
+  }
+
+  /** Ends the term and closes the databases, without waiting for a database that does not answer. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
+    await pTimeout(this.#ended ?? Promise.resolve(), { ...limit, milliseconds: 1_000 });
+    await pTimeout(
+      this.#reports.clear().catch(() => {}),
+      limit,
+    );
+    const pools = [this.#source, this.#sql, this.#patient, this.#lock];
+    await pTimeout(Promise.all(pools.map((pool) => pool.end({ timeout: 0 }))), limit);
+  }
+
+  async #lead(): Promise<void> {
+    const failures = new LogLimiter();
+    while (!this.#stopping) {
+      try {
+        const epoch = await this.#leadership.claim();
+        if (epoch !== undefined) await this.#term(epoch);
+      } catch (err) {
+        failures.limited("term", () => this.#log.warn({ err }, "cannot write vectors; retrying"));
+      }
+      await Bun.sleep(VECTOR_LEADER_CHECK_MS);
+    }
+  }
+
+  /** One term as the leader. */
+  async #term(epoch: number): Promise<void> {
+    const sql = this.#sql;
+    const distributed = await hasCitus(sql);
+    const layout = { epoch, distributed, placements: distributed ? this.options.placements : 1 };
+    const sources = {
+      ...{ source: this.#source, sql, changes: this.#changes, log: this.#log },
+      reader: createVersionReader(this.#source),
+    };
+    this.#isLost = false;
+    const projects = new ReplicatedProjects(sources, layout, () => {
+      this.#isLost = true;
+    });
+    try {
+      await projects.start();
+      this.#projects = projects;
+      this.#maintenance = new Maintenance(projects, sql, this.#patient, this.#log);
+      await this.#leadership.held(() => this.#stopping || this.#isLost);
+    } finally {
+      this.#projects = undefined;
+      this.#maintenance = undefined;
+      await projects.stop();
+      await this.#leadership.release().catch(() => {});
+    }
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#projects === undefined) return;
+    const { seq } = this.#projects;
+    await this.#reports.write(await readTables(this.#sql, this.#projects), seq);
+  }
+
+  async #report(): Promise<void> {
+    this.post(await readReport(this.#sql, this.#changes));
+  }
+
+  #maintain(interval: number, what: string, work: (it: Maintenance) => Promise<void>): void {
+    this.#every(interval, what, async () => {
+      const maintenance = this.#maintenance;
+      if (maintenance === undefined) return;
+      if (!(await whileLeading(() => work(maintenance)))) this.#isLost = true;
+    });
+  }
+
+  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+    const isStopping = () => this.#stopping;
+    runPeriodically({ what, intervalMs, log: this.#log, isStopping }, work);
+  }
+}

@@ -1,0 +1,73 @@
+import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { unitsOf } from "./text-units.ts";
+
+const SEPARATOR = 0;
+const OTHER = 255;
+const LAST_TYPOGRAPHIC = 0x205e;
+
+/**
+ * What each UTF-16 code unit is in a word: itself for ASCII digits and lower-case letters, the
+ * lower-case letter for upper-case ones, SEPARATOR, or OTHER for what takes more than a table.
+ */
+const FOLDED = new Uint8Array(65_536).fill(OTHER);
+for (let unit = 0; unit <= LAST_TYPOGRAPHIC; unit++) FOLDED[unit] = foldedUnit(unit);
+
+function foldedUnit(unit: number): number {
+  if (unit >= 128) return isTypographic(unit) ? SEPARATOR : OTHER;
+  if (unit >= 65 && unit <= 90) return unit + 32;
+  return (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) ? unit : SEPARATOR;
+}
+
+/** Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. */
+function isTypographic(unit: number): boolean {
+  if (unit < 0x2010 || unit > LAST_TYPOGRAPHIC) return unit === 0xa0;
+  // U+203C and U+2049 are pictographs; U+2028 to U+202E are rare.
+  return unit !== 0x203c && unit !== 0x2049 && (unit < 0x2028 || unit > 0x202e);
+}
+
+/** The text of code units. */
+export function textOf(units: Uint16Array, from: number, to: number): string {
+  let text = "";
+  for (let i = from; i < to; i++) text += String.fromCharCode(units[i] as number);
+  return text;
+}
+
+/** Receives the words of a text in order. */
+interface WordSink {
+  /** A word of ASCII letters and digits: the token is its code units, in lower case. */
+  ascii(units: Uint16Array, from: number, to: number): void;
+  /** An ASCII word with a capital inside, such as `getStaticProps` or `HTTP`, after its token. */
+  innerUpper(word: string): void;
+  /** A piece of text with other characters, without any ASCII separator. */
+  other(text: string): void;
+}
+
+/** Cuts a text at separators. A word in ASCII costs no string. */
+export function eachWord(text: string, sink: WordSink): void {
+  // A copy, which is put into lower case while it is read.
+  const units = unitsOf(text);
+  const { length } = text;
+  for (let i = 0; i < length; i++) {
+    let unit = units[i] as number;
+    let folded = FOLDED[unit] as number;
+    if (folded === SEPARATOR) continue;
+    const start = i;
+    let hasInnerUpper = false;
+    let isAscii = true;
+    do {
+      if (folded === OTHER) isAscii = false;
+      else if (folded !== unit) {
+        units[i] = folded;
+        if (i > start) hasInnerUpper = true;
+      }
+      i++;
+      if (i === length) break;
+      unit = units[i] as number;
+      folded = FOLDED[unit] as number;
+    } while (folded !== SEPARATOR);
+    if (isAscii) {
+      sink.ascii(units, start, Math.min(i, start + WORD_MAX_CHARS));
+      if (hasInnerUpper) sink.innerUpper(text.slice(start, i));
+    } else sink.other(text.slice(start, i));
+  }
+}

@@ -1,0 +1,27 @@
+/** The public API of the text search core, which does no I/O and knows nothing of the service. */
+export { stem } from "../../native/text.ts";
+export { unitTables } from "./analysis/simple-runs.ts";
+export { tokenSpans } from "./analysis/token-spans.ts";
+export { tokenize } from "./analysis/tokenize.ts";
+export { analyseQuery } from "./query/analyse-query.ts";
+export { buildSegment } from "./segment/build.ts";
+export {
+  addDocument,
+  countDocuments,
+  type DocumentSet,
+  emptyDocumentSet,
+  hasDocument,
+  nextDocument,
+} from "./segment/document-set.ts";
+export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
+export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
+export type { Shard } from "./segment/shard.ts";
+export type { KnowledgeDocument } from "./segment/types.ts";
+export {
+  newView,
+  type SegmentScope,
+  type SharedSegment,
+  type SharedView,
+  type TextMessage,
+  ViewStore,
+} from "./views.ts";

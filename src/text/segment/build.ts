@@ -1,0 +1,65 @@
+import { RERANK_MAX_WORDS } from "../../shared/limits.ts";
+import { BREAK, FIELD, MARK } from "./format.ts";
+import { Interner } from "./interner.ts";
+import { plainText } from "./plain-text.ts";
+import { TermTable } from "./term-table.ts";
+import { compressText, piecesOf } from "./text-blocks.ts";
+import { TokenWriter } from "./token-writer.ts";
+import type { KnowledgeDocument } from "./types.ts";
+import { type StagedDocument, type TextBlock, writeSegment } from "./write-segment.ts";
+
+/** Indexes documents. Open the result with `openSegment`, in this or any other thread. */
+export function buildSegment(documents: readonly KnowledgeDocument[]): SharedArrayBuffer {
+  const terms = new TermTable();
+  const keys = new Interner();
+  const tokens = new TokenWriter(terms);
+  const staged = documents.map((document) => stage(document, tokens, keys));
+  return writeSegment({ documents: staged, terms: terms.strings(), keys: keys.strings });
+}
+
+function stage(document: KnowledgeDocument, tokens: TokenWriter, keys: Interner): StagedDocument {
+  const addField = (field: number, text: string) => {
+    tokens.mark(MARK + field);
+    tokens.addText(text);
+    tokens.addSubwords();
+  };
+  addField(FIELD.path, document.path.replace(/\.(?:md|mdx)$/i, ""));
+  addField(FIELD.title, document.title);
+  tokens.mark(MARK + FIELD.headings);
+  for (const heading of document.headings) {
+    tokens.addText(heading);
+    tokens.mark(BREAK);
+  }
+  tokens.addSubwords();
+  for (const { key, value } of document.frontmatter) {
+    addField(FIELD.firstKey + keys.intern(key), value);
+  }
+  tokens.mark(MARK + FIELD.content);
+  const blocks = addContent(document.content, tokens);
+  return {
+    id: document.id,
+    path: Buffer.from(document.path),
+    title: document.title,
+    frontmatter: JSON.stringify(
+      document.frontmatter.map((entry) => ({ key: entry.key, value: entry.value })),
+    ),
+    tokens: tokens.take(),
+    blocks,
+  };
+}
+
+/** Adds the tokens of the content. Returns its text for snippets. */
+function addContent(content: string, tokens: TokenWriter): TextBlock[] {
+  const start = tokens.length;
+  const blocks: TextBlock[] = [];
+  // Pieces have the same tokens as the whole, and tell where the text of a token is.
+  for (const piece of piecesOf(content)) {
+    const firstToken = tokens.length - start;
+    if (firstToken < RERANK_MAX_WORDS) {
+      blocks.push({ firstToken, bytes: compressText(plainText(piece)) });
+    }
+    tokens.addText(piece);
+  }
+  tokens.addSubwords();
+  return blocks;
+}

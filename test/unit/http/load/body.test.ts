@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { BodyIntake } from "../../../../src/http/load/body.ts";
+import { Problem } from "../../../../src/problem/problem.ts";
+import { BODY_MIN_BYTES } from "../../../../src/shared/limits.ts";
+import { onCleanup } from "../../../../support/cleanup.ts";
+
+const MAX_BODY = 1_000_000;
+
+/** A server that reads bodies for the holder that the path names, and answers with their length. */
+function serverWith(intake: BodyIntake) {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      try {
+        const holder = new URL(request.url).pathname;
+        const body = await intake.read(request, MAX_BODY, holder);
+        return new Response(String(body.byteLength));
+      } catch (error) {
+        const { slug, type, options } = error as Problem;
+        return new Response(slug, { status: type.status, headers: options.headers ?? {} });
+      }
+    },
+  });
+  onCleanup(() => server.stop(true));
+  return server.port as number;
+}
+
+interface Sender {
+  readonly socket: Socket;
+  /** The response, or what arrived before the connection was closed. */
+  readonly answer: Promise<string>;
+  write(text: string): void;
+}
+
+/** Sends the head of a request and the beginning of its body. */
+async function send(port: number, holder: string, header: string, body = ""): Promise<Sender> {
+  const opened = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = "";
+  const socket = connect(port, "127.0.0.1", opened.resolve);
+  socket.on("data", (bytes) => {
+    text += bytes;
+    if (/\r\n\r\n./s.test(text)) resolve(text);
+  });
+  socket.on("close", () => resolve(text));
+  socket.on("error", (error) => resolve(String(error)));
+  await opened.promise;
+  const write = (part: string) => socket.write(part);
+  write(`POST /${holder} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n${body}`);
+  return { socket, answer: promise, write };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (const end = Date.now() + 5_000; !condition() && Date.now() < end; ) await Bun.sleep(5);
+  expect(condition()).toBeTrue();
+}
+
+test("bodies with a length, in chunks and without content are read whole", async () => {
+  const intake = new BodyIntake();
+  const port = serverWith(intake);
+  const sized = await send(port, "a", "Content-Length: 5", "ab");
+  await until(() => intake.bytes === BODY_MIN_BYTES);
+  sized.write("cde");
+  expect(await sized.answer).toEndWith("5");
+  const chunked = await send(port, "a", "Transfer-Encoding: chunked", "2\r\nab\r\n");
+  chunked.write("3\r\ncde\r\n0\r\n\r\n");
+  expect(await chunked.answer).toEndWith("5");
+  expect(await (await send(port, "a", "Content-Length: 0")).answer).toEndWith("0");
+  expect(intake.bytes).toBe(0);
+});
+
+test("a body that does not arrive in time is answered with 408, and its connection is closed", async () => {
+  const intake = new BodyIntake(MAX_BODY, 100, 10);
+  const port = serverWith(intake);
+  for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
+    const { answer, socket } = await send(port, "a", header, "1\r\n");
+    expect(await answer).toMatch(/^HTTP\/1.1 408 .*request-timeout$/s);
+    await until(() => socket.destroyed || socket.readyState !== "open");
+  }
+  expect(intake.bytes).toBe(0);
+});
+
+test("the caller that holds most of the budget loses its oldest body when another needs the space", async () => {
+  const intake = new BodyIntake(4 * 100_000, 60_000, 10);
+  const port = serverWith(intake);
+  const held: Sender[] = [];
+  for (let i = 1; i <= 4; i++) {
+    held.push(await send(port, "greedy", "Content-Length: 100000", "x"));
+    await until(() => intake.bytes === i * 100_000);
+  }
+  const another = await send(port, "greedy", "Content-Length: 100000", "x");
+  expect(await another.answer).toMatch(/^HTTP\/1.1 503 .*overloaded$/s);
+  const modest = await send(port, "modest", "Content-Length: 100000", "x");
+  expect(await (held[0] as Sender).answer).toMatch(/^HTTP\/1.1 503 .*overloaded$/s);
+  modest.write("y".repeat(99_999));
+  expect(await modest.answer).toEndWith("100000");
+  // The others were left alone.
+  expect(intake.bytes).toBe(300_000);
+  for (const { socket } of held) socket.destroy();
+  await until(() => intake.bytes === 0);
+});
+
+test("a chunked body counts with what has arrived, and is refused beyond the limit", async () => {
+  const intake = new BodyIntake();
+  const port = serverWith(intake);
+  const chunk = "x".repeat(0x10000);
+  const sender = await send(port, "a", "Transfer-Encoding: chunked", `10000\r\n${chunk}\r\n`);
+  await until(() => intake.bytes === 0x10000);
+  for (let i = 0; i < 16; i++) sender.write(`10000\r\n${chunk}\r\n`);
+  expect(await sender.answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
+  expect(intake.bytes).toBe(0);
+});
+
+test("an upload that is broken off frees its bytes and means a fault of the caller", async () => {
+  const intake = new BodyIntake();
+  let failure: unknown;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      failure = await intake.read(request, MAX_BODY, "a").catch((error) => error);
+      return new Response();
+    },
+  });
+  onCleanup(() => server.stop(true));
+  for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
+    failure = undefined;
+    const { socket } = await send(server.port as number, "a", header, "1\r\nx\r\n");
+    await until(() => intake.bytes === BODY_MIN_BYTES);
+    socket.destroy();
+    await until(() => failure !== undefined);
+    expect(failure).toBeInstanceOf(Problem);
+    expect((failure as Problem).slug).toBe("validation-failed");
+    expect(intake.bytes).toBe(0);
+  }
+});

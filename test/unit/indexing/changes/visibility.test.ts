@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { INDEX_REPORTS_CHANNEL } from "../../../../src/db/channels.ts";
+import { migrate } from "../../../../src/db/migrate.ts";
+import { untilShown } from "../../../../src/indexing/changes/visibility.ts";
+import { addProject, addUser } from "../../../../support/accounts.ts";
+import { createTestDatabase } from "../../../../support/processes/postgres.ts";
+
+const { sql } = await createTestDatabase();
+await migrate(sql);
+const project = await addProject(sql, await addUser(sql));
+const server = crypto.randomUUID();
+const POSITION = 7;
+
+const reports = (seq: number, own?: number) =>
+  sql.begin(async (tx) => {
+    await tx`DELETE FROM index_state`;
+    await tx`INSERT INTO index_nodes (id, seq) VALUES (${server}, ${seq})
+      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = now()`;
+    if (own === undefined) return;
+    await tx`INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
+      VALUES (${server}, ${project.id}, 0, ${own}, 0, 0, 0)`;
+  });
+const shown = (timeoutMs: number) =>
+  untilShown(sql, { projects: [project.slug], position: POSITION, timeoutMs });
+
+describe("waiting until searches see a position", () => {
+  test("ends at once where no server runs", async () => {
+    expect(await shown(60_000)).toBe(true);
+  });
+
+  test("asks servers to report, and ends when they have read the log and show the project", async () => {
+    let asked = 0;
+    const answers = [() => reports(POSITION - 1), () => reports(POSITION, -1), () => reports(9, 9)];
+    await sql.listen(INDEX_REPORTS_CHANNEL, () => void answers[asked++]?.());
+    await reports(0);
+    expect(await shown(60_000)).toBe(true);
+    expect(asked).toBeGreaterThanOrEqual(answers.length);
+  });
+
+  test("ends in time for a server that does not show it, and for one that has read the log only", async () => {
+    await reports(9, POSITION - 1);
+    expect(await shown(100)).toBe(false);
+    await reports(9);
+    expect(await shown(100)).toBe(true);
+  });
+
+  test("ends for a server that has stopped reporting", async () => {
+    await reports(0);
+    await sql`UPDATE index_nodes SET updated_at = now() - interval '1 hour'`;
+    expect(await shown(60_000)).toBe(true);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import type { ScopeRef } from "../../../../src/engine/requests/scope.ts";
+import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
+import { LoadedIndexes } from "../../../../src/indexing/projects/loaded-indexes.ts";
+import { ProjectIndexer } from "../../../../src/indexing/projects/project-indexer.ts";
+
+const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
+
+/** An indexer whose project has empty scopes only; `onRead` is called when one of them is read. */
+function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
+  const indexed = new Set<string>();
+  const index = {
+    name: "text",
+    knows: () => true,
+    setScope: (_: string, scopeId: string) => void indexed.add(scopeId),
+  };
+  const changes = {
+    versionsOf: async () => {
+      await Bun.sleep(0);
+      onRead(indexer);
+      return [];
+    },
+  };
+  const derived = { baseChanges: () => {} };
+  const sink = new LoadedIndexes(
+    "project",
+    { indexes: [index], fields: new FieldIndex() } as never,
+    derived,
+  );
+  const indexer: ProjectIndexer = new ProjectIndexer("project", { changes } as never, sink);
+  indexer.open();
+  return { indexer, indexed };
+}
+
+test("a project is loaded although changes never pause", async () => {
+  const { indexer, indexed } = openIndexer((own) => own.mark(scope("busy"), 2));
+  await indexer.load([scope("a"), scope("b")], 1);
+  expect(indexed).toContain("a");
+  expect(indexed).toContain("b");
+  expect(indexer.isBusy).toBe(true);
+  await indexer.close();
+});
+
+test("loading ends when the project is closed", async () => {
+  const { indexer } = openIndexer((own) => void own.close());
+  await indexer.load([scope("a"), scope("b")], 1);
+  await indexer.load([scope("c")], 1);
+  expect(indexer.isBusy).toBe(false);
+});
+
+test("nobody waits for a scope of a project that is closed", async () => {
+  const { indexer, indexed } = openIndexer(() => {});
+  await indexer.close();
+  await indexer.reindex(scope("a"), 1);
+  expect(indexed).not.toContain("a");
+});

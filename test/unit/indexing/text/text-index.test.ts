@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
+import type {
+  DocumentRow,
+  VersionReader,
+} from "../../../../src/indexing/versions/version-index.ts";
+import { type TextMessage, ViewStore } from "../../../../src/text/index.ts";
+import { temporaryFolder } from "../../../../support/folders.ts";
+import { lookUp } from "../../../../support/requests.ts";
+import { pathsOf, type TextHit } from "../../../../support/text-search.ts";
+
+const PROJECT = "project";
+
+/** Reads versions from a map in the form in which the database returns them. */
+function readerOf(documents: ReadonlyMap<string, DocumentRow>): VersionReader {
+  return {
+    async *chunks() {},
+    async *documents(ids) {
+      yield ids.flatMap((id) => documents.get(id) ?? []);
+    },
+    async *fields() {},
+  };
+}
+
+function document(id: string, path: string, content: string): [string, DocumentRow] {
+  return [id, { file_version_id: id, path, content }];
+}
+
+interface Side {
+  readonly index: TextIndex;
+  readonly views: ViewStore;
+}
+
+function open(): Side {
+  const views = new ViewStore();
+  const index = new TextIndex((message: TextMessage) => views.receive(message));
+  return { index, views };
+}
+
+/** The paths that a worker returns: all of a scope, or those that match a query. */
+function pathsIn({ views }: Side, scope: string, query: string | null = null): string[] {
+  const view = views.view(PROJECT, scope);
+  if (view === undefined) return [];
+  const { json } = lookUp(view, query, { limit: 10_000 });
+  const page = JSON.parse(new TextDecoder().decode(json)) as { data: TextHit[] };
+  return pathsOf(page.data);
+}
+
+async function filled(): Promise<Side> {
+  const side = open();
+  const documents = new Map([
+    document("1", "a.md", "# Alpha\n\nfirst words"),
+    document("2", "b.md", "# Beta\n\nsecond words"),
+    document("3", "c.txt", "third words"),
+  ]);
+  side.index.openProject(PROJECT);
+  await side.index.add(PROJECT, ["1", "2", "3"], readerOf(documents));
+  side.index.setScope(PROJECT, "one", ["1", "3"]);
+  side.index.setScope(PROJECT, "both", ["1", "2"]);
+  return side;
+}
+
+describe("TextIndex", () => {
+  test("a lookup finds exactly the Markdown files of its scope", async () => {
+    const side = await filled();
+    expect(pathsIn(side, "one")).toEqual(["a.md"]);
+    expect(pathsIn(side, "both")).toEqual(["a.md", "b.md"]);
+    expect(pathsIn(side, "both", "second")).toEqual(["b.md"]);
+    expect(side.index.knows(PROJECT, "3")).toBe(true);
+  });
+
+  test("scopes keep their documents through additions, replacements and merges", async () => {
+    const step = fc.record({
+      scope: fc.constantFrom("x", "y", "z"),
+      paths: fc.uniqueArray(fc.nat(14), { maxLength: 10 }),
+      settle: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+        const side = open();
+        const documents = new Map<string, DocumentRow>();
+        const expected = new Map<string, string[]>();
+        side.index.openProject(PROJECT);
+        for (const [number, { scope, paths, settle }] of steps.entries()) {
+          const versions = paths.map((path) => `${number % 3}/${path}`);
+          for (const id of versions) {
+            documents.set(...document(id, `${id.split("/")[1]}.md`, `version ${id}`));
+          }
+          const unknown = versions.filter((id) => !side.index.knows(PROJECT, id));
+          if (unknown.length > 0) await side.index.add(PROJECT, unknown, readerOf(documents));
+          side.index.setScope(PROJECT, scope, versions);
+          expected.set(scope, paths.map((path) => `${path}.md`).toSorted());
+          if (settle) while (side.index.maintain(PROJECT) === "more");
+        }
+        for (const [scope, paths] of expected) expect(pathsIn(side, scope)).toEqual(paths);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("many small changes result in few segments", async () => {
+    const side = open();
+    side.index.openProject(PROJECT);
+    for (let i = 0; i < 200; i++) {
+      const id = `v${i}`;
+      const path = `f${i % 50}.md`;
+      await side.index.add(PROJECT, [id], readerOf(new Map([document(id, path, `text ${i}`)])));
+      side.index.setScope(
+        PROJECT,
+        "s",
+        Array.from({ length: Math.min(50, i + 1) }, (_, k) => `v${i - k}`),
+      );
+      while (side.index.maintain(PROJECT) === "more");
+    }
+    expect(pathsIn(side, "s")).toHaveLength(50);
+    expect(side.views.view(PROJECT, "s")?.segments.length).toBeLessThan(16);
+    const entries = side.index.stats(PROJECT)[0]?.entries ?? 0;
+    expect(entries).toBeLessThan(200);
+  });
+
+  test("a dropped project and a dropped scope are no longer known", async () => {
+    const side = await filled();
+    side.index.dropScope(PROJECT, "one");
+    expect(side.views.view(PROJECT, "one")).toBeUndefined();
+    side.index.dropProject(PROJECT);
+    expect(side.views.view(PROJECT, "both")).toBeUndefined();
+    expect(side.index.knows(PROJECT, "1")).toBe(false);
+  });
+});
+
+describe("a text snapshot", () => {
+  test("a text snapshot restores the same scopes, also after several rounds", async () => {
+    const folder = temporaryFolder("text");
+    const side = await filled();
+    await side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder);
+    const later = open();
+    expect(await later.index.restore(PROJECT, folder)).toBe(true);
+    expect(pathsIn(later, "one")).toEqual(["a.md"]);
+    expect(pathsIn(later, "both", "words")).toEqual(["a.md", "b.md"]);
+    for (const id of ["1", "2", "3"]) expect(later.index.knows(PROJECT, id)).toBe(true);
+  });
+
+  test("a missing text snapshot restores nothing", async () => {
+    const folder = join(temporaryFolder("text"), "none");
+    expect(await open().index.restore(PROJECT, folder)).toBe(false);
+  });
+
+  test("a text snapshot with a flipped byte or a truncated file is refused", async () => {
+    const side = await filled();
+    const folder = temporaryFolder("text");
+    await side.index.snapshot(PROJECT, folder);
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    const whole = new Map(files.map((file) => [file, readFileSync(file)]));
+    const damage = fc.record({
+      file: fc.constantFrom(...files),
+      at: fc.nat(1_000_000),
+      cut: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ file, at, cut }) => {
+        const bytes = Buffer.from(whole.get(file) as Buffer);
+        const place = at % bytes.length;
+        if (!cut) bytes[place] = (bytes[place] as number) ^ 0x10;
+        writeFileSync(file, cut ? bytes.subarray(0, place) : bytes);
+        const later = open();
+        await expect(later.index.restore(PROJECT, folder)).rejects.toThrow();
+        writeFileSync(file, whole.get(file) as Buffer);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+test("while many documents are added, their segments are merged, so that the first lookups meet few", async () => {
+  const SEGMENTS = 24;
+  const side = open();
+  // Each is as long as the text of a new segment.
+  const content = "some words ".repeat(100_000);
+  const ids = Array.from({ length: SEGMENTS }, (_, i) => String(i));
+  const documents = new Map(ids.map((id) => document(id, `${id}.md`, `${content} w${id}x`)));
+  side.index.openProject(PROJECT);
+  for (const id of ids) await side.index.add(PROJECT, [id], readerOf(documents));
+  side.index.setScope(PROJECT, "scope", ids);
+  const segments = side.views.view(PROJECT, "scope")?.segments ?? [];
+  expect(segments.length).toBeLessThan(SEGMENTS);
+  expect(segments.length).toBeGreaterThan(0);
+  for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
+}, 60_000);
+
+test("a project that was just indexed meets its first lookups with few segments, and finds the same", async () => {
+  const SEGMENTS = 8;
+  const side = open();
+  // Long enough to be built and merged on other threads.
+  const content = "some words ".repeat(8_000);
+  const ids = Array.from({ length: SEGMENTS }, (_, i) => String(i));
+  const documents = new Map(ids.map((id) => document(id, `${id}.md`, `${content} w${id}x`)));
+  side.index.openProject(PROJECT);
+  for (const id of ids) await side.index.add(PROJECT, [id], readerOf(documents));
+  side.index.setScope(PROJECT, "scope", ids);
+  expect(side.views.view(PROJECT, "scope")?.segments.length).toBe(SEGMENTS);
+  await side.index.settle(PROJECT);
+  expect(side.views.view(PROJECT, "scope")?.segments.length).toBe(1);
+  for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
+  await side.index.settle("dropped");
+}, 60_000);

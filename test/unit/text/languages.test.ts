@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import type { KnowledgeDocument } from "../../../src/text/index.ts";
+import { readCorpus } from "../../../support/relevance/corpus.ts";
+import { RANKS } from "../../../support/relevance/measure.ts";
+import { tessera } from "../../../support/relevance/tessera.ts";
+import { documentOf } from "./documents.ts";
+
+const handbook = readCorpus(`${import.meta.dir}/../../../fixtures/docs`);
+
+/** Queries by which a reader who knows a document would look for it. */
+function queriesFor({ title, headings, frontmatter, content }: KnowledgeDocument): string[] {
+  const description = frontmatter.find(({ key }) => key === "description")?.value ?? "";
+  const sentence = content.trim().split(/[.。\n]/)[0] ?? "";
+  return [title, title.toLowerCase(), ...headings, description, sentence].filter(Boolean);
+}
+
+describe("documents of other languages among English ones", () => {
+  const system = tessera(handbook);
+  for (const language of ["de", "fr", "ja"]) {
+    const own = handbook.filter(({ path }) => path.startsWith(`languages/${language}/`));
+    test(`title, headings, description and first sentence find a document in ${language}`, () => {
+      expect(own.length).toBeGreaterThan(1);
+      for (const document of own) {
+        for (const query of queriesFor(document)) {
+          expect([query, system(query)[0]]).toEqual([query, document.path]);
+        }
+      }
+    });
+  }
+
+  test("questions in German and French find what they ask for", () => {
+    for (const [query, path] of [
+      ["Wie werden die Daten nach einem Ausfall wiederhergestellt?", "de/datensicherung"],
+      ["Was macht die Volltextsuche mit Umlauten?", "de/volltextsuche"],
+      ["Comment fonctionne la recherche par vecteurs ?", "fr/recherche-vectorielle"],
+    ]) {
+      expect([query, system(query as string)[0]]).toEqual([query, `languages/${path}.md`]);
+    }
+  });
+});
+
+const NAMES = [
+  ...["camelCase", "getStaticProps", "getServerSideProps", "HTTPServer", "useLayoutEffect"],
+  ...["snake_case", "max_connections", "pg_dump", "pg_restore", "x86_64"],
+  ...["std::vector", "std::unordered_map", "node:fs", "@types/bun", "tsconfig.json"],
+  ...["--dry-run", "--no-cache", "-j 8", "SELECT COUNT(*)", "println!"],
+  ...["v1.4.0", "v1.4.1", "v1.14.0", "3.11", "3.12", "127.0.0.1", "RFC 7807", "E0382", "utf-16"],
+];
+
+describe("names of code, numbers and versions", () => {
+  const text =
+    "The value is used when the tool runs, and every version of it reads the same file. ";
+  const documents = NAMES.flatMap((name, i) => [
+    documentOf(`names/${i}.md`, { title: name, content: text.repeat(3) }),
+    documentOf(`notes/${i}.md`, {
+      title: `Note ${i}`,
+      content: `${text}It mentions ${name}, and also ${NAMES[(i + 3) % NAMES.length]}. ${text}`,
+    }),
+  ]);
+  const system = tessera(documents);
+
+  test("the page that is named so comes first, in any case", () => {
+    for (const [i, name] of NAMES.entries()) {
+      for (const query of [name, name.toLowerCase()]) {
+        expect([query, system(query)[0]]).toEqual([query, `names/${i}.md`]);
+      }
+    }
+  });
+
+  test("a page that mentions it is found by a question", () => {
+    for (const [i, name] of NAMES.entries()) {
+      const found = system(`what is mentioned with ${name} in the notes`);
+      expect([name, found.slice(0, RANKS).includes(`notes/${i}.md`)]).toEqual([name, true]);
+    }
+  });
+
+  test("a version is not mistaken for another one", () => {
+    expect(system("v1.4.1")[0]).toBe(`names/${NAMES.indexOf("v1.4.1")}.md`);
+    expect(system("3.12")[0]).toBe(`names/${NAMES.indexOf("3.12")}.md`);
+  });
+});

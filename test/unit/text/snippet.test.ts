@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { stem, tokenize } from "../../../src/text/index.ts";
+import { searchText, type TextView } from "../../../support/text-search.ts";
+import { documentOf, someDocuments, viewOf, words } from "./documents.ts";
+
+function snippetOf(content: string, query: string) {
+  const view = viewOf([documentOf("a.md", { title: "guide", content })]);
+  const snippet = searchText(view, query).hits[0]?.snippet;
+  if (snippet === undefined) throw new Error("there is no snippet");
+  return {
+    ...snippet,
+    marked: snippet.matches.map(([start, end]) => snippet.text.slice(start, end)),
+  };
+}
+
+function snippets(view: TextView, query: string) {
+  return searchText(view, query).hits.flatMap(({ snippet }) => snippet ?? []);
+}
+
+const FILLER = "The harbour was quiet and nobody spoke of the weather that day. ".repeat(80);
+
+describe("snippets", () => {
+  test("a snippet shows the passage that holds the words of the query", () => {
+    const content = `${FILLER}A lantern hangs at the pier. ${FILLER}`;
+    const { text, marked } = snippetOf(content, "lantern pier");
+    expect(marked).toEqual(["lantern", "pier"]);
+    expect(text).toStartWith("…");
+    expect(text).toEndWith("…");
+  });
+
+  test("the passage with more of the query is shown, not the first one", () => {
+    const content = `One lantern. ${FILLER} A lantern with a new wick. ${FILLER}`;
+    expect(snippetOf(content, "lantern wick").marked).toEqual(["lantern", "wick"]);
+  });
+
+  test("other forms, unfinished and misspelt words are marked too", () => {
+    expect(snippetOf("He restored the snapshots.", "restoring snapshot").marked).toEqual([
+      "restored",
+      "snapshots",
+    ]);
+    expect(snippetOf("Kubernetes probes.", "kubern").marked).toEqual(["Kubernetes"]);
+    expect(snippetOf("Kubernetes probes.", "kubrenetes").marked).toEqual(["Kubernetes"]);
+  });
+
+  test("Markdown becomes plain text", () => {
+    const content =
+      "- See **the [lantern](https://example.com/x) guide**.\n\n```sh\nlight `it`\n```\n";
+    expect(snippetOf(content, "lantern").text).toBe("See the lantern guide. light it");
+  });
+
+  test("text that HTML reserves stays as it is, for the client to escape", () => {
+    expect(snippetOf("If a < b && b > lantern", "lantern").text).toBe("If a < b && b > lantern");
+  });
+
+  test("accents, case and unspaced scripts are marked in the original text", () => {
+    expect(snippetOf("Größe der Übung", "ubung grosse").marked).toEqual(["Größe", "Übung"]);
+    expect(snippetOf("全文検索の仕組み", "検索").marked).toEqual(["検索"]);
+    expect(snippetOf("データ検索基盤とデータ", "検索基盤").marked).toEqual(["検索基盤"]);
+  });
+
+  test("a document that matches elsewhere shows the beginning of its content", () => {
+    expect(snippetOf("Nothing of it here.", "guide")).toEqual({
+      text: "Nothing of it here.",
+      matches: [],
+      marked: [],
+    });
+  });
+
+  test("a document without content has no snippet", () => {
+    const view = viewOf([documentOf("a.md", { title: "lantern" })]);
+    expect(searchText(view, "lantern").hits).toHaveLength(1);
+    expect(snippets(view, "lantern")).toEqual([]);
+  });
+
+  test("a match anywhere in a long text is found", () => {
+    for (const before of [0, 700, 2_000, 2_040, 4_100, 30_000]) {
+      const content = `${FILLER.repeat(7).slice(0, before)} lantern ${FILLER}`;
+      expect([before, snippetOf(content, "lantern").marked]).toEqual([before, ["lantern"]]);
+    }
+  });
+
+  test("matches are inside the text, in order, and are words of the query", () => {
+    fc.assert(
+      fc.property(someDocuments, words(4), (documents, query) => {
+        const wanted = new Set(tokenize(query).map(stem));
+        const last = tokenize(query).at(-1) ?? "";
+        for (const { text, matches } of snippets(viewOf(documents), query)) {
+          expect(text.length).toBeLessThanOrEqual(SNIPPET_MAX_CHARS + 2);
+          let previous = 0;
+          for (const [start, end] of matches) {
+            expect(start).toBeGreaterThanOrEqual(previous);
+            expect(end).toBeGreaterThan(start);
+            previous = end;
+            const tokens = tokenize(text.slice(start, end));
+            expect(tokens.some((token) => wanted.has(stem(token)) || token.startsWith(last))).toBe(
+              true,
+            );
+          }
+          expect(previous).toBeLessThanOrEqual(text.length);
+        }
+      }),
+    );
+  });
+
+  test("any text at all gives a well-formed snippet", () => {
+    const anything = fc.string({ unit: "grapheme", maxLength: 400 });
+    fc.assert(
+      fc.property(anything, anything, (before, after) => {
+        const { text, matches } = snippetOf(`${before} lantern ${after}`, "lantern");
+        expect(text.isWellFormed()).toBe(true);
+        for (const [start, end] of matches) {
+          expect(end).toBeLessThanOrEqual(text.length);
+          expect(tokenize(text.slice(start, end))).toContain("lantern");
+        }
+      }),
+    );
+  });
+});

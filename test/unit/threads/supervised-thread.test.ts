@@ -1,0 +1,108 @@
+import { afterEach, expect, test } from "bun:test";
+import { SupervisedThread } from "../../../src/threads/supervised-thread.ts";
+import type { TestProtocol } from "./test-thread.ts";
+
+const PAUSE_MS = 20;
+const LIMIT_MS = 10_000;
+const open: SupervisedThread<TestProtocol>[] = [];
+
+afterEach(async () => {
+  for (const thread of open.splice(0)) await thread.close();
+});
+
+/** A thread, what it has told, and why it has crashed. */
+function start(timing: { restartMs?: number; idleMs?: number } = {}) {
+  const told: string[] = [];
+  const crashes: string[] = [];
+  const waiting: Array<() => void> = [];
+  const noted = () => {
+    for (const wake of waiting.splice(0)) wake();
+  };
+  const thread = new SupervisedThread<TestProtocol>({
+    entry: new URL("./test-thread.ts", import.meta.url),
+    name: "test",
+    options: { name: "tested" },
+    ...timing,
+    receive(event) {
+      told.push(event);
+      noted();
+    },
+    crashed({ message }) {
+      crashes.push(message);
+      noted();
+    },
+  });
+  open.push(thread);
+  const until = async (isReached: () => boolean) => {
+    while (!isReached()) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  return { thread, told, crashes, until };
+}
+
+const count = (told: readonly string[], wanted: string) =>
+  told.filter((each) => each === wanted).length;
+
+test("tasks and commands reach a thread in order, and each task gets its own result", async () => {
+  const { thread, told } = start();
+  const slow = Promise.allSettled([thread.run("slow")]);
+  thread.tell("a command");
+  expect(await thread.run("fast")).toBe("tested: fast");
+  expect(told).toEqual(["started", "slow", "a command", "fast"]);
+  expect(thread.load).toBe(1);
+  await thread.close();
+  expect(await slow).toMatchObject([{ reason: { message: "the thread test has ended" } }]);
+});
+
+test("a thread that is not restarted rejects its tasks with the error that ended it", async () => {
+  const { thread, crashes } = start();
+  const answers = await Promise.allSettled([thread.run("slow"), thread.run("crash")]);
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: "rejected", reason: { message: "crashed on purpose" } });
+  }
+  expect(crashes).toEqual(["crashed on purpose"]);
+  expect(thread.hasEnded).toBe(true);
+});
+
+test("a restarted thread gets the tasks that the crashed one has not answered, and no others", async () => {
+  const { thread, told, crashes, until } = start({ restartMs: PAUSE_MS });
+  await thread.run("fast");
+  void thread.run("slow");
+  const crash = thread.run("crash");
+  await until(() => crashes.length === 2);
+  expect(thread.hasEnded).toBe(false);
+  expect(count(told, "started")).toBe(2);
+  expect(count(told, "fast")).toBe(1);
+  expect(count(told, "slow")).toBe(2);
+  expect(await Promise.race([crash, "unanswered"])).toBe("unanswered");
+});
+
+test("a thread that is drained finishes its work, and is not started again", async () => {
+  const { thread, told, crashes } = start({ restartMs: PAUSE_MS });
+  await thread.drain(LIMIT_MS);
+  expect(told).toEqual(["started", "stopping"]);
+  await Bun.sleep(2 * PAUSE_MS);
+  expect(told).toHaveLength(2);
+  expect(crashes).toEqual([]);
+});
+
+test("a thread that is drained between a crash and its restart ends at once", async () => {
+  const { thread, crashes, until } = start({ restartMs: LIMIT_MS });
+  void thread.run("crash");
+  await until(() => crashes.length === 1);
+  const drained = await Promise.race([
+    thread.drain(LIMIT_MS).then(() => "drained"),
+    Bun.sleep(LIMIT_MS / 2).then(() => "waiting"),
+  ]);
+  expect(drained).toBe("drained");
+});
+
+test("a thread without tasks ends when its time is over, and one with a task does not", async () => {
+  const idle = start({ idleMs: PAUSE_MS });
+  const busy = start({ idleMs: PAUSE_MS });
+  await idle.thread.run("fast");
+  await busy.thread.run("fast");
+  void busy.thread.run("slow").catch(() => {});
+  while (!idle.thread.hasEnded) await Bun.sleep(PAUSE_MS);
+  await Bun.sleep(2 * PAUSE_MS);
+  expect(busy.thread.hasEnded).toBe(false);
+});
