@@ -2,8 +2,11 @@ import { move, transferableSymbol, valueSymbol } from "piscina";
 import type { EngineRequest, Reply } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import { warmUp } from "../src/engine/requests/warm-up.ts";
-import { ANSWER_PIECE_BYTES, SEARCH_WORKER_NICENESS } from "../src/shared/limits.ts";
+import { ANSWER_PIECE_BYTES } from "../src/shared/limits.ts";
 import { setThreadNiceness } from "../src/shared/thread-priority.ts";
+
+/** How far search workers step back behind the main thread, where it knows priorities of threads. */
+const SEARCH_WORKER_NICENESS = 10;
 
 // Under overload the main thread must not wait for a core: it refuses, and accepted requests wait for it.
 setThreadNiceness(SEARCH_WORKER_NICENESS);

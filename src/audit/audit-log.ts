@@ -2,13 +2,12 @@ import type { Principal } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
-import {
-  AUDIT_DENIALS_MAX,
-  AUDIT_PRUNE_INTERVAL_MS,
-  AUDIT_RETENTION_DAYS,
-} from "../shared/limits.ts";
 import type { Actor } from "./actor.ts";
 
+/** Different denials that are noted within this time. */
+const AUDIT_DENIALS_MAX = 1_000;
+const AUDIT_RETENTION_DAYS = 400;
+const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
 /** Equal denials within this time are one row. */
 const AUDIT_FLUSH_MS = 10_000;
 

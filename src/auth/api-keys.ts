@@ -4,10 +4,12 @@ import { isOutage } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
-import { KEY_LAST_USED_FLUSH_MS, KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
+import { KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
 import { type CacheCounts, TimedCache } from "../shared/timed-cache.ts";
 import { type ParsedKey, parseKey } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
+
+const KEY_LAST_USED_FLUSH_MS = 1_000;
 
 interface KeyRow {
   id: string;

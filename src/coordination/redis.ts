@@ -3,14 +3,11 @@ import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
-import {
-  REDIS_COMMAND_TIMEOUT_MS,
-  REDIS_CONNECT_TIMEOUT_MS,
-  REDIS_OWNER_VALUES_MAX_BYTES,
-  REDIS_RECONNECT_MS,
-} from "../shared/limits.ts";
+import { REDIS_COMMAND_TIMEOUT_MS, REDIS_OWNER_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import type { Coordinator, Lease } from "./coordinator.ts";
 
+const REDIS_CONNECT_TIMEOUT_MS = 2_000;
+const REDIS_RECONNECT_MS = 250;
 /** The value that a check writes lasts this long. */
 const CHECK_TTL_MS = 1_000;
 

@@ -1,15 +1,7 @@
 import postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
 import { parseJson } from "../shared/json/parse.ts";
-import {
-  DB_IDLE_IN_TRANSACTION_TIMEOUT_MS,
-  DB_PATIENCE_MS,
-  DB_PATIENT_SUSPECT_MS,
-  DB_POOL_CONNECTIONS,
-  DB_RECONNECT_MS,
-  DB_STATEMENT_TIMEOUT_MS,
-  DB_SUSPECT_MS,
-} from "../shared/limits.ts";
+import { DB_POOL_CONNECTIONS, DB_STATEMENT_TIMEOUT_MS, DB_SUSPECT_MS } from "../shared/limits.ts";
 import { observePool } from "./observed-sql.ts";
 import {
   BACKGROUND_DEADLINES,
@@ -23,6 +15,12 @@ import { sessionOf } from "./session/session.ts";
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
 
 export { asWrite, withoutDeadlines } from "./outage/guarded-sql.ts";
+
+const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+const DB_RECONNECT_MS = 200;
+/** Commands have time: they are probed later, and bear an outage of this length. */
+const DB_PATIENT_SUSPECT_MS = 10_000;
+const DB_PATIENCE_MS = 60_000;
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;

@@ -1,8 +1,10 @@
 import pTimeout from "p-timeout";
 import type { Config } from "../config/schema.ts";
-import { DB_CLOSE_TIMEOUT_SECONDS, READINESS_TIMEOUT_MS } from "../shared/limits.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
 import { type DatabaseOptions, openDatabase, type Queryable, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
+
+const READINESS_TIMEOUT_MS = 1_000;
 
 interface OpenedDatabase {
   readonly sql: Sql;

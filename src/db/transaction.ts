@@ -1,7 +1,10 @@
 import pRetry from "p-retry";
-import { DB_RETRY_BASE_MS, DB_TRANSACTION_ATTEMPTS } from "../shared/limits.ts";
 import type { Sql, Transaction } from "./client.ts";
 import { isRetryable } from "./errors.ts";
+
+const DB_TRANSACTION_ATTEMPTS = 4;
+/** The pause before the first repetition of a transaction; it doubles each time, plus jitter. */
+const DB_RETRY_BASE_MS = 20;
 
 /**
  * Runs `attempt`, which is one transaction, and repeats it while PostgreSQL rolls it back for a

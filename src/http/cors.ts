@@ -1,6 +1,7 @@
-import { CORS_MAX_AGE_SECONDS } from "../shared/limits.ts";
 import type { Handler } from "./request.ts";
 
+/** How long browsers remember what a page may send. */
+const CORS_MAX_AGE_SECONDS = 600;
 const METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT";
 
 /** The headers of requests that operations read, besides those that every page may send. */

@@ -1,12 +1,14 @@
 import pTimeout from "p-timeout";
 import { Problem, problemBody } from "../problem/problem.ts";
-import { STARTING_REQUESTS_MAX, STARTING_WAIT_MS } from "../shared/limits.ts";
+import { STARTING_REQUESTS_MAX } from "../shared/limits.ts";
 import { FairPlaces } from "../shared/tenant-shares.ts";
 import { withCors } from "./cors.ts";
 import type { Handler } from "./request.ts";
 import { requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
 
+/** Requests wait so long for a service that is starting, and at most so many. */
+const STARTING_WAIT_MS = 5_000;
 /** For clients that are refused until then. */
 const STARTING_RETRY_AFTER_SECONDS = 1;
 

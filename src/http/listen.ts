@@ -2,13 +2,14 @@ import pTimeout from "p-timeout";
 import {
   BODY_TRANSPORT_MAX_BYTES,
   DRAIN_GRACE_MS,
-  DRAIN_POLL_MS,
-  DRAIN_QUIET_MS,
   IDLE_TIMEOUT_SECONDS,
 } from "../shared/limits.ts";
 import { EarlyRequests } from "./early-requests.ts";
 import type { Handler } from "./request.ts";
 
+/** Without a new request within this time, all of them have been read. */
+const DRAIN_QUIET_MS = 20;
+const DRAIN_POLL_MS = 5;
 /** Time for connections to close after the last answer, before they are cut. */
 const DRAIN_CLOSE_MS = 100;
 

@@ -1,8 +1,9 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import { REFUSALS_WAITING_MAX } from "../shared/limits.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
+/** Beyond this many waiting refusals, all are sent at once. */
+const REFUSALS_WAITING_MAX = 8_192;
 /** Clients that retry at once are refused after a pause, which slows them down. */
 const REFUSAL_PAUSE_MS = 1_000;
 /** How often the refusals are sent that are due. */

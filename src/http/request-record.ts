@@ -2,7 +2,9 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { RequestScope } from "../observability/slow-requests.ts";
-import { SLOW_LOG_INTERVAL_MS } from "../shared/limits.ts";
+
+/** Slow requests of an operation are logged at most this often, the others as a number. */
+const SLOW_LOG_INTERVAL_MS = 100;
 
 /** What an operation says about its work, for those who look at slow requests. Never data of callers. */
 export type RequestDetail = Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-import { REQUEST_ID_MAX_CHARS } from "../shared/limits.ts";
+const REQUEST_ID_MAX_CHARS = 64;
 
 /** Answers a request. */
 export type Handler = (request: Request) => Response | Promise<Response>;

@@ -2,8 +2,9 @@ import { databaseProblem } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { OVERLOADED, Problem, problemBody } from "../problem/problem.ts";
-import { REFUSAL_LOG_INTERVAL_MS } from "../shared/limits.ts";
 import { responseOf } from "./load/large-answers.ts";
+
+const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
 export const JSON_TYPE = "application/json";
 export const PROBLEM_TYPE = "application/problem+json";

@@ -1,5 +1,6 @@
 import { type Idempotency, Problem } from "../problem/problem.ts";
-import { IDEMPOTENCY_RETRY_AFTER_SECONDS } from "../shared/limits.ts";
+
+const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 
 type Recovery = NonNullable<Idempotency["recovery"]>;
 

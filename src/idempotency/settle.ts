@@ -3,7 +3,9 @@ import pTimeout, { TimeoutError } from "p-timeout";
 import { isUnavailable, neverRan } from "../db/errors.ts";
 import { retryConflicts } from "../db/transaction.ts";
 import { Problem } from "../problem/problem.ts";
-import { ATTEMPT_TIMEOUT_MS, SETTLE_RETRY_MS, SETTLE_TIMEOUT_MS } from "../shared/limits.ts";
+import { ATTEMPT_TIMEOUT_MS, SETTLE_TIMEOUT_MS } from "../shared/limits.ts";
+
+const SETTLE_RETRY_MS = 50;
 
 interface SettleOptions {
   /** The problem to throw when the outcome cannot be found out. */

@@ -1,7 +1,10 @@
-import { CHUNK_MAX_CHARS, CHUNK_TARGET_CHARS } from "../shared/limits.ts";
+import { CHUNK_MAX_CHARS } from "../shared/limits.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import { type Heading, scanHeadings } from "./headings.ts";
 import type { MarkdownChunk } from "./types.ts";
+
+/** Paragraphs are joined into chunks up to the target; no chunk exceeds the maximum. */
+const CHUNK_TARGET_CHARS = 1_200;
 
 interface Span {
   start: number;

@@ -1,7 +1,9 @@
-import { HEADING_MAX_CHARS, TITLE_MAX_CHARS } from "../shared/limits.ts";
+import { HEADING_MAX_CHARS } from "../shared/limits.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import { type Heading, scanHeadings } from "./headings.ts";
 import type { ParsedMarkdown } from "./types.ts";
+
+const TITLE_MAX_CHARS = 512;
 
 /**
  * Parses a Markdown file. Never throws.

@@ -10,13 +10,12 @@ import {
   parseDocument,
 } from "yaml";
 import { numberOf } from "../shared/json/parse.ts";
-import {
-  FRONTMATTER_MAX_DEPTH,
-  FRONTMATTER_MAX_ENTRIES,
-  FRONTMATTER_MAX_NODES,
-} from "../shared/limits.ts";
+import { FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
 import { type Plain, plainText } from "./plain-yaml.ts";
+
+const FRONTMATTER_MAX_DEPTH = 16;
+const FRONTMATTER_MAX_NODES = 4_096;
 
 /**
  * Reads a block that is not plain. Throws a FrontmatterError or what the parser throws.

@@ -1,4 +1,6 @@
-import { LOG_KEYS_MAX, LOG_REPEAT_MS } from "../shared/limits.ts";
+/** A reason why requests fail for a while is logged at most this often. */
+const LOG_REPEAT_MS = 60_000;
+const LOG_KEYS_MAX = 256;
 
 /** Keeps what happens with every request of an outage from filling the log. */
 export class LogLimiter {

@@ -1,15 +1,21 @@
 import {
   SEARCH_LIMIT_MAX,
-  VECTOR_CANDIDATES_MIN,
   VECTOR_CANDIDATES_PER_HIT,
-  VECTOR_DISTANCE_ERROR,
   VECTOR_GRAPH_STEPS_MAX,
-  VECTOR_HALF_ERROR,
-  VECTOR_RESCORE_MAX,
 } from "../shared/limits.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeLength } from "./codes.ts";
 import type { CopyTables } from "./tables.ts";
+
+const VECTOR_CANDIDATES_MIN = 400;
+/**
+ * The database's distances have single precision. Hits whose distance exceeds that of the last wanted one
+ * by less than this error, at most so many, are scored again.
+ */
+const VECTOR_DISTANCE_ERROR = 4e-6;
+const VECTOR_RESCORE_MAX = 1_000;
+/** The same for candidates. The elements of two unit vectors are rounded to 11 bits, so each distance errs by 2 ** -10. */
+const VECTOR_HALF_ERROR = 2.1e-3;
 
 /**
  * The CPU time of a candidate of the graph, relative to comparing one more code of a scan. Measured: 17 to 30 among

@@ -1,4 +1,5 @@
-import { ABBREVIATED_MAX_CHARS } from "./limits.ts";
+/** Messages cut the values that they name to this length. */
+const ABBREVIATED_MAX_CHARS = 64;
 
 /**
  * A caller's value for use in a message: cut to ABBREVIATED_MAX_CHARS, and with `?` for control

@@ -1,5 +1,7 @@
 import pTimeout from "p-timeout";
-import { CLOSE_MIN_MS } from "./limits.ts";
+
+/** Every resource has at least this time to close, even after others have used it up. */
+const CLOSE_MIN_MS = 50;
 
 /** Open resources, which are closed in reverse order. Push each closer right after its opener. */
 export class Resources {

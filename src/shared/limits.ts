@@ -1,5 +1,6 @@
 /**
- * Every bound of the service, named with its unit: limits, timeouts, intervals and sizes.
+ * The bounds that several modules use or that depend on each other, named with their units: limits, timeouts,
+ * intervals and sizes. A bound that one module uses is in that module.
  * `assertRelations` checks what must hold between them.
  */
 
@@ -17,18 +18,11 @@ export const BODY_MIN_BYTES = 16_384;
 export const BODY_READ_TIMEOUT_MS = 10_000;
 /** A larger answer is sent in pieces of this size, as its client takes them. */
 export const ANSWER_PIECE_BYTES = 262_144;
-/** Large answers that their clients have not taken yet may take this much memory; callers share it. */
-export const ANSWERS_MAX_BYTES = 268_435_456;
-/** How long browsers remember what a page may send. */
-export const CORS_MAX_AGE_SECONDS = 600;
 export const IDLE_TIMEOUT_SECONDS = 30;
 export const PROBLEM_DETAIL_MAX_CHARS = 400;
 export const PROBLEM_MAX_FIELD_ERRORS = 32;
-/** Messages cut the values that they name to this length. */
-export const ABBREVIATED_MAX_CHARS = 64;
 /** References in paths: ids, slugs and names. */
 export const REFERENCE_MAX_CHARS = 255;
-export const REQUEST_ID_MAX_CHARS = 64;
 export const JSON_MAX_DEPTH = 512;
 
 // Credentials.
@@ -60,11 +54,9 @@ export const JWKS_CACHE_MAX_AGE_MS = 600_000;
 export const JWKS_TIMEOUT_MS = 3_000;
 /** The last use of a key is recorded at most this often. */
 export const KEY_LAST_USED_INTERVAL_MS = 60_000;
-export const KEY_LAST_USED_FLUSH_MS = 1_000;
 
 // Limits of requests per credential.
 export const RATE_LIMIT_WINDOW_DEFAULT_SECONDS = 60;
-export const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
 /** How often processes tell one another what they have counted. */
 export const RATE_LIMIT_SYNC_MS = 100;
 /** Credentials that are counted. Beyond this, those that were counted first start again. */
@@ -72,8 +64,6 @@ export const RATE_LIMIT_CALLERS_MAX = 50_000;
 
 // PostgreSQL.
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
-export const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
-export const DB_RECONNECT_MS = 200;
 /**
  * How long callers wait for a statement outside of a transaction, and for a transaction as a whole.
  * Those that write outlast the timeouts that the server itself applies.
@@ -85,30 +75,15 @@ export const DB_TRANSACTION_DEADLINE_MS = 28_000;
 export const DB_SUSPECT_MS = 500;
 /** A probe without an answer within this time begins an outage. */
 export const DB_PROBE_TIMEOUT_MS = 1_500;
-/** Commands have time: they are probed later, and bear an outage of this length. */
-export const DB_PATIENT_SUSPECT_MS = 10_000;
-export const DB_PATIENCE_MS = 60_000;
-/**
- * While the database does not answer, cached credentials and scopes are used for at most this long
- * after they were last read.
- */
-export const DB_OUTAGE_GRACE_MS = 60_000;
 /** Closing a pool waits this long for running queries. */
 export const DB_CLOSE_TIMEOUT_SECONDS = 2;
 /** A starting server waits for a database that does not answer, and logs every tenth attempt. */
 export const DB_WAIT_RETRY_MS = 500;
 export const DB_WAIT_REPORT_ATTEMPTS = 10;
-export const DB_TRANSACTION_ATTEMPTS = 4;
-/** The pause before the first repetition of a transaction; it doubles each time, plus jitter. */
-export const DB_RETRY_BASE_MS = 20;
-export const READINESS_TIMEOUT_MS = 1_000;
 export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 
 // Vector search.
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
-export const SEARCH_WORKERS_MAX = 256;
-/** How far search workers step back behind the main thread, where it knows priorities of threads. */
-export const SEARCH_WORKER_NICENESS = 10;
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
@@ -119,76 +94,35 @@ export const IGNORED_FIELD_MAX_CHARS = 64;
 export const ADMISSION_STARTS_MAX = 16;
 /** Connections of the server for requests. */
 export const DB_POOL_CONNECTIONS = 16;
-/**
- * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves
- * connections for others; more would take the cores of a database on this machine from everybody's searches.
- */
-export const DATABASE_PLACES_PER_CORE = 3;
 export const DATABASE_PLACES_MAX = 14;
 /** Requests of each kind that may wait for a place. */
 export const ADMISSION_WAITING_MAX = 1_024;
 /** A worker gets so many searches at a time, and no more than take so long: nothing overtakes them any more. */
 export const SEARCH_BATCH_MAX = 64;
 export const SEARCH_BATCH_MIN_MS = 1;
-export const SEARCH_BATCH_MAX_MS = 2;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
-/**
- * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
- * rest go to workers. This is enough for the searches of 16 clients; `bench/overload/inline.ts` measures what it
- * does to other requests.
- */
-export const SEARCH_INLINE_DEFAULT_MS = 2;
-export const SEARCH_INLINE_MAX_MS = 100;
 /** Projects that have had a larger answer are only searched by workers. */
 export const ANSWER_INLINE_MAX_BYTES = 1_048_576;
 /** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
 export const RECALL_INTERVAL_MS = 100;
-export const RECALL_WINDOW_SAMPLES = 512;
 /** How often a sample checks whether it can be measured without delaying a search. */
 export const RECALL_IDLE_POLL_MS = 50;
 /** An index whose recall is below the target in so many samples is calibrated again. */
 export const RECALL_TARGET = 0.99;
 export const RECALL_RECALIBRATE_SAMPLES = 64;
-export const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 /** A request waits for so long for its project to be loaded, and for a scope of a loaded project to be indexed. */
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const SEARCH_SCOPE_TIMEOUT_MS = 25_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
-/** Beyond this many waiting refusals, all are sent at once. */
-export const REFUSALS_WAITING_MAX = 8_192;
-export const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
 // Audit log.
-/** Different denials that are noted within this time. */
-export const AUDIT_DENIALS_MAX = 1_000;
-export const AUDIT_RETENTION_DAYS = 400;
 /** Removed files that an entry names. */
 export const AUDIT_PATHS_MAX = 20;
-export const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
-
-// Logging.
-/** A reason why requests fail for a while is logged at most this often. */
-export const LOG_REPEAT_MS = 60_000;
-export const LOG_KEYS_MAX = 256;
-/** Slow requests of an operation are logged at most this often, the others as a number. */
-export const SLOW_LOG_INTERVAL_MS = 100;
-export const SLOW_REQUEST_MAX_MS = 3_600_000;
-
-// Tracing.
 
 // Vector search in PostgreSQL, by the engine pgvector.
 /** The nearest codes whose vectors are compared: per wanted hit, and at least. */
 export const VECTOR_CANDIDATES_PER_HIT = 20;
-export const VECTOR_CANDIDATES_MIN = 400;
-/**
- * The database's distances have single precision. Hits whose distance exceeds that of the last wanted one
- * by less than this error, at most so many, are scored again.
- */
-export const VECTOR_DISTANCE_ERROR = 4e-6;
-export const VECTOR_RESCORE_MAX = 1_000;
-/** The same for candidates. The elements of two unit vectors are rounded to 11 bits, so each distance errs by 2 ** -10. */
-export const VECTOR_HALF_ERROR = 2.1e-3;
 /** Searches that would take more steps in the graph compare all codes of their scope instead. */
 export const VECTOR_GRAPH_STEPS_MAX = 20_000;
 /** `hnsw.max_scan_tuples`: twice as many, because near a query the scope may have a smaller share. */
@@ -198,15 +132,10 @@ export const VECTOR_CODED_MIN_ROWS = 2_000;
 export const VECTOR_GRAPH_MIN_ROWS = 10_000;
 /** How often a search looks whether changes of its scope were applied. */
 export const VECTOR_APPLIED_POLL_MS = 25;
-export const VECTOR_REPLICATOR_CONNECTIONS = 6;
-/** How often the leader saves its position, and a node looks whether it leads. */
-export const VECTOR_REPLICATOR_SAVE_MS = 50;
 export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
 export const VECTOR_CLEAN_INTERVAL_MS = 60_000;
 export const VECTOR_PLACEMENTS_MAX = 256;
-/** How long changes of a project may wait while searches turn to its new copy. */
-export const VECTOR_SWITCH_WAIT_MS = 1_000;
 
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;
@@ -215,12 +144,8 @@ export const CHANGE_BATCH_MAX = 1_000;
 /** A read that names a change waits for it no longer than this. */
 export const CHANGE_WAIT_MAX_MS = 5_000;
 export const INDEX_BEHIND_RETRY_AFTER_SECONDS = 1;
-export const CHANGE_LOG_RETENTION_DAYS = 7;
 export const CHANGE_LOG_PRUNE_INTERVAL_MS = 3_600_000;
 export const INDEX_DB_CONNECTIONS = 6;
-/** File versions that are added before another scope of the project may be indexed. */
-export const INDEX_SLICE_MIN_VERSIONS = 32;
-export const INDEX_SLICE_VERSIONS = 1_024;
 /** Time budget for adding them. */
 export const INDEX_SLICE_MS = 400;
 /** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
@@ -245,30 +170,14 @@ export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
  */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 export const INDEX_SNAPSHOT_MIN_MS = 10_000;
-/** After a failed snapshot a project is not saved for this long, doubled with every failure. */
-export const INDEX_SNAPSHOT_RETRY_MS = 10_000;
-export const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 /** A project's snapshot is uploaded at most this often. What changed since is read from the change log. */
 export const INDEX_COPY_INTERVAL_MS = 120_000;
 /** How often copies of deleted projects are looked for. Nodes delete most of them at once. */
 export const INDEX_COPY_SWEEP_INTERVAL_MS = 86_400_000;
-/** Share of the machine's memory that indexes may use by default before idle projects are evicted. */
-export const INDEX_MEMORY_SHARE = 0.6;
-export const INDEX_MEMORY_MIN_BYTES = 1_048_576;
-export const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
-/**
- * Distinct vectors per shard of an index. An index has at most 1,024 shards, and a shard without as many
- * vectors as the minimum has no graph.
- */
-export const INDEX_SHARD_VECTORS_DEFAULT = 524_288;
-export const INDEX_SHARD_VECTORS_MIN = 4_096;
-export const INDEX_SHARD_VECTORS_MAX = 4_194_304;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
 /** A project stays this long after it was loaded, so that the search which waits for it gets through. */
 export const INDEX_LOADED_MIN_MS = 1_000;
-/** Processes that can share one DATA_DIR. */
-export const INDEX_INSTANCES_MAX = 64;
 export const INDEX_REPORT_INTERVAL_MS = 500;
 /** How often snapshots, eviction and the heartbeat are considered. */
 export const INDEX_HOUSEKEEPING_INTERVAL_MS = 1_000;
@@ -286,8 +195,6 @@ export const TREE_MAX_MESSAGES = 1_000;
 /** Contents of a conversation's tree, which has no pages; one message may be longer. */
 export const TREE_MAX_BYTES = 4_194_304;
 
-// Users.
-
 // Projects.
 /** Every slug can be used as a reference. */
 export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
@@ -297,8 +204,6 @@ export const PROJECT_RELEASES_MAX = 1_000;
 export const PROJECT_MEMBERS_MAX = 1_000;
 /** Copying a template's working sets may take longer than other statements. */
 export const PROJECT_COPY_TIMEOUT_MS = 25_000;
-
-// Branches.
 
 // Billing.
 /** An upgrade is answered within this time, even when the payment provider does not answer. */
@@ -314,13 +219,6 @@ const BILLING_RETRY_WAIT_MS = 500;
 export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
 /** A request that opens a session keeps others from opening it for at most this long. */
 export const BILLING_CLAIM_MS = 15_000;
-export const BILLING_CLAIM_POLL_MS = 100;
-/** Earlier sessions of an account that are checked for a customer. */
-export const BILLING_EARLIER_SESSIONS_MAX = 3;
-export const BILLING_ANSWER_MAX_BYTES = 1_048_576;
-/** JSON numbers are exact up to this value. The provider has limits of its own. */
-export const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
-export const BILLING_ERROR_MAX_CHARS = 400;
 
 // Idempotency.
 /** How long a lease lasts without renewal, and so after a crash of its holder. */
@@ -330,22 +228,16 @@ export const LEASE_RENEW_MS = 1_500;
 export const ATTEMPT_TIMEOUT_MS = 12_000;
 /** Time to find out the outcome after a broken connection. */
 export const SETTLE_TIMEOUT_MS = 4_000;
-export const SETTLE_RETRY_MS = 50;
-export const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 /** How long an answer waits for the lock of a concurrent one; deliveries set the same in SQL. */
 export const LOCK_TIMEOUT_MS = 5_000;
-/** JSON numbers with longer exponents are compared as text. */
-export const EXPONENT_MAX_CHARS = 15;
 
 // Coordination.
 /** Memory for values without Redis. Beyond it, the oldest of the user who holds the most are dropped. */
 export const COORDINATION_VALUES_MAX_BYTES = 67_108_864;
 /** Values of one user in Redis. Beyond it, the user's oldest are dropped. */
 export const REDIS_OWNER_VALUES_MAX_BYTES = 134_217_728;
-export const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 export const REDIS_COMMAND_TIMEOUT_MS = 500;
-export const REDIS_RECONNECT_MS = 250;
 
 // Lists.
 /** Where the title of a file is looked for in a list, if it was not stored with the file. */
@@ -366,28 +258,13 @@ export const FILTER_STRING_MAX_CHARS = 1_024;
 /** Filters per project whose results are kept; the tenant with the most of them loses the oldest. */
 export const FILTERS_CACHED_MAX = 64;
 
-// Files.
-
-// Assistants.
-/** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
-export const MCP_READ_DEFAULT_CHARS = 8_000;
-export const MCP_READ_MAX_CHARS = 40_000;
-export const MCP_HEADINGS_MAX = 40;
-export const MCP_RELEASES_MAX = 10;
-
 // Knowledge text: Markdown.
 /** A longer block of frontmatter is treated as text. */
 export const FRONTMATTER_MAX_CHARS = 65_536;
-export const FRONTMATTER_MAX_DEPTH = 16;
 export const FRONTMATTER_MAX_ENTRIES = 256;
-export const FRONTMATTER_MAX_NODES = 4_096;
-export const TITLE_MAX_CHARS = 512;
 export const HEADING_MAX_CHARS = 512;
-/** Paragraphs are joined into chunks up to the target; no chunk exceeds the maximum. */
-export const CHUNK_TARGET_CHARS = 1_200;
 export const CHUNK_MAX_CHARS = 2_000;
 export const EMBED_DEFAULT_DIMENSION = 768;
-export const EMBEDDER_NAME_MAX_CHARS = 63;
 /** Typical similarity of related texts by hashed features; a model's embeddings are far more alike. */
 export const EMBED_HASHING_THRESHOLD = 0.2;
 
@@ -397,49 +274,24 @@ export const WORD_MAX_CHARS = 64;
 /** Words per document that the second pass of a ranking examines, and that snippets show. */
 export const RERANK_MAX_WORDS = 16_384;
 
-/** The text of a document is stored for snippets in blocks of at most this length. */
-export const TEXT_BLOCK_MAX_CHARS = 2_048;
 export const SNIPPET_MAX_CHARS = 240;
-/** A worker keeps at most this many views open, and closes those that were idle for this long. */
-export const LOOKUP_VIEWS_OPEN = 64;
-export const LOOKUP_VIEW_IDLE_MS = 30_000;
 export const LOOKUP_LIMIT_MAX = 12;
 export const LOOKUP_QUERY_MAX_CHARS = 500;
 export const LOOKUP_SHARDS_MAX = 8;
-export const LOOKUP_CURSOR_TTL_SECONDS = 900;
-/** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
-export const TEXT_BUILD_INLINE_CHARS = 32_768;
-export const TEXT_BUILD_THREADS_MAX = 3;
 /** The largest segment that a merge may build: merging needs its memory twice. */
 export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
-/**
- * When segments are merged: `count` of similar size, each at most `ratio` times as large as all
- * smaller ones together. What has just been built is merged once while documents are added. Further
- * merges are rare while documents arrive and thorough when idle.
- */
-export const TEXT_MERGE_WHEN_ADDING = { count: 10, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_BUSY = { count: 6, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
-export const TEXT_MERGE_IDLE_MS = 1_500;
 
 // Embedded PostgreSQL.
 /** Replaying the write-ahead log after a crash may take this long. */
 export const EMBEDDED_START_TIMEOUT_SECONDS = 300;
-/** Attempts while another process takes the port or a killed server is still ending. */
-export const EMBEDDED_START_ATTEMPTS = 10;
-export const EMBEDDED_RETRY_MS = 200;
-export const EMBEDDED_POLL_MS = 20;
-/** The end of the server log that is searched for the cause of a failure. */
-export const EMBEDDED_LOG_TAIL_CHARS = 4_000;
-export const EMBEDDED_LOCK_RETRY_MS = 25;
 /** The holder of the lock may be starting a server. */
 export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
 
 // Commands.
 /** Files that a command lists before it removes them. */
 export const REMOVALS_SHOWN_MAX = 5;
-/** A service that has left its address and does not answer within this time does not run. */
-export const SERVICE_ANSWER_MS = 1_000;
 
 // Import over HTTP.
 export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
@@ -467,27 +319,20 @@ export const IMPORT_RECORD_MAX_CHARS = 33_554_432;
 export const IMPORT_CHUNK_MAX_CHARS = 1_048_576;
 /** A batch ends after this many bytes of lines or this many rows, whichever comes first. */
 export const IMPORT_BATCH_BYTES = 2_097_152;
-export const IMPORT_BATCH_ROWS = 5_000;
-/** Rows of releases that are put in place in one transaction, unless one release has more. */
-export const IMPORT_RELEASE_ROWS = 2_000;
 export const IMPORT_READ_BYTES = 262_144;
 /** Unknown fields that an import reports by name. */
 export const IMPORT_UNKNOWN_FIELDS_MAX = 32;
 export const IMPORT_NAME_MAX_CHARS = 255;
 export const IMPORT_EMAIL_MAX_CHARS = 320;
-export const IMPORT_TEXT_MAX_CHARS = 8_192;
 /** Paths are index keys, which PostgreSQL limits to about 2,700 bytes. */
 export const IMPORT_PATH_MAX_BYTES = 1_024;
 export const IMPORT_INTEGER_MAX = 2_147_483_647;
-export const IMPORT_CHARS_PER_TOKEN = 4;
 export const WEBHOOK_ID_MAX_CHARS = 128;
 
 // Markdown import and embedding.
 export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
-export const MARKDOWN_FILES_PER_STEP = 64;
 /** HTML pages and AsciiDoc documents that are converted to Markdown. */
 export const CONVERTED_MAX_CHARS = 4_194_304;
-export const HTML_MAX_DEPTH = 128;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
 export const WATCH_RETRY_MAX_MS = 60_000;
@@ -503,20 +348,13 @@ export const EMBED_RETRY_MAX_MS = 60_000;
 export const INDEX_STATE_FRESH_SECONDS = 15;
 
 // Listening and shutdown.
-/** Requests wait so long for a service that is starting, and at most so many. */
-export const STARTING_WAIT_MS = 5_000;
 export const STARTING_REQUESTS_MAX = 1_024;
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
 /** Resources are closed so long before the deadline. */
 export const DRAIN_MARGIN_MS = 1_000;
-/** Every resource has at least this time to close, even after others have used it up. */
-export const CLOSE_MIN_MS = 50;
 /** Requests that were sent before the signal are read for at most this long. */
 export const DRAIN_GRACE_MS = 200;
-/** Without a new request within this time, all of them have been read. */
-export const DRAIN_QUIET_MS = 20;
-export const DRAIN_POLL_MS = 5;
 
 type Relation = readonly [holds: boolean, meaning: string];
 

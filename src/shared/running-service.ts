@@ -1,6 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SERVICE_ANSWER_MS } from "./limits.ts";
+
+/** A service that has left its address and does not answer within this time does not run. */
+const SERVICE_ANSWER_MS = 1_000;
 
 /** What a running service writes into its data directory, for commands on the same machine. */
 export interface RunningService {

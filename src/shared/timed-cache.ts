@@ -1,9 +1,10 @@
-import {
-  AUTH_CACHE_MAX_ENTRIES,
-  AUTH_CACHE_REFRESH_MS,
-  AUTH_CACHE_TTL_MS,
-  DB_OUTAGE_GRACE_MS,
-} from "./limits.ts";
+import { AUTH_CACHE_MAX_ENTRIES, AUTH_CACHE_REFRESH_MS, AUTH_CACHE_TTL_MS } from "./limits.ts";
+
+/**
+ * While the database does not answer, cached credentials and scopes are used for at most this long
+ * after they were last read.
+ */
+const DB_OUTAGE_GRACE_MS = 60_000;
 
 interface Entry<V> {
   value: V;

@@ -1,12 +1,12 @@
-import {
-  BILLING_CLAIM_MS,
-  BILLING_CLAIM_POLL_MS,
-  BILLING_EARLIER_SESSIONS_MAX,
-} from "../../shared/limits.ts";
+import { BILLING_CLAIM_MS } from "../../shared/limits.ts";
 import type { Checkout } from "./checkout-parameters.ts";
 import { type Provider, ProviderError } from "./provider-error.ts";
 import type { Session } from "./session.ts";
 import type { BillingStore, StoredSession } from "./store.ts";
+
+const BILLING_CLAIM_POLL_MS = 100;
+/** Earlier sessions of an account that are checked for a customer. */
+const BILLING_EARLIER_SESSIONS_MAX = 3;
 
 /** Opens checkout sessions, at most one open session per upgrade of an account. */
 export class CheckoutSessions {

@@ -1,6 +1,6 @@
 import { tracedFetch } from "../../observability/tracing.ts";
-import { BILLING_ANSWER_MAX_BYTES } from "../../shared/limits.ts";
 
+const BILLING_ANSWER_MAX_BYTES = 1_048_576;
 /** Response headers that the SDK acts on. All others are removed, so that none reaches its logs. */
 const FORWARDED_HEADERS = ["request-id", "stripe-should-retry"];
 /** Replaces statuses that the API never sends: redirects, and statuses without a body. */

@@ -1,13 +1,14 @@
 import Stripe from "stripe";
 import {
   BILLING_ATTEMPT_TIMEOUT_MS,
-  BILLING_ERROR_MAX_CHARS,
   BILLING_RETRIES,
   BILLING_RETRIEVE_TIMEOUT_MS,
 } from "../../shared/limits.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { type Provider, ProviderError } from "./provider-error.ts";
 import { sessionOf } from "./session.ts";
+
+const BILLING_ERROR_MAX_CHARS = 400;
 
 interface ProviderOptions {
   readonly secretKey: string;

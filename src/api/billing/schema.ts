@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { BILLING_QUANTITY_MAX } from "../../shared/limits.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
 
+/** JSON numbers are exact up to this value. The provider has limits of its own. */
+const BILLING_QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 /** The provider rejects longer URLs. */
 const BILLING_URL_MAX_CHARS = 5_000;
 

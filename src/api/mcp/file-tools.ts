@@ -1,14 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { validator } from "../../problem/validate.ts";
 import { Filter } from "../../shared/filter/schema.ts";
-import {
-  MCP_HEADINGS_MAX,
-  MCP_READ_DEFAULT_CHARS,
-  MCP_READ_MAX_CHARS,
-  MCP_RELEASES_MAX,
-  PAGE_DEFAULT,
-  PAGE_MAX,
-} from "../../shared/limits.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../../shared/limits.ts";
 import { nullable, ProjectParams } from "../../shared/schemas.ts";
 import {
   type File,
@@ -20,6 +13,12 @@ import {
 import { Project, type ProjectPage } from "../projects/schema.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 import type { Tool } from "./tool.ts";
+
+/** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
+const MCP_READ_DEFAULT_CHARS = 8_000;
+const MCP_READ_MAX_CHARS = 40_000;
+const MCP_HEADINGS_MAX = 40;
+const MCP_RELEASES_MAX = 10;
 
 const Page = Type.Object({
   limit: Type.Optional(

@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
 import {
-  EMBEDDER_NAME_MAX_CHARS,
   IMPORT_NAME_MAX_CHARS,
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
@@ -8,6 +7,8 @@ import {
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { uuid } from "../../shared/schemas.ts";
+
+const EMBEDDER_NAME_MAX_CHARS = 63;
 
 const text = (description: string) => Type.String({ description });
 const dateTime = (description: string) => Type.String({ format: "date-time", description });

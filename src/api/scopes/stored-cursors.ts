@@ -2,8 +2,8 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Coordinator } from "../../coordination/coordinator.ts";
 import { Problem } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
-import { LOOKUP_CURSOR_TTL_SECONDS } from "../../shared/limits.ts";
 
+const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random bytes in a cursor, which names the state that the service keeps for it. */
 const CURSOR_BYTES = 18;
 

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
-import { EMBEDDED_LOG_TAIL_CHARS } from "../../shared/limits.ts";
+
+/** The end of the server log that is searched for the cause of a failure. */
+const EMBEDDED_LOG_TAIL_CHARS = 4_000;
 
 /** A reason why the embedded PostgreSQL cannot serve, in one line that names the remedy. */
 export class EmbeddedDatabaseError extends Error {

@@ -2,12 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import pRetry from "p-retry";
-import {
-  EMBEDDED_POLL_MS,
-  EMBEDDED_RETRY_MS,
-  EMBEDDED_START_ATTEMPTS,
-  EMBEDDED_START_TIMEOUT_SECONDS,
-} from "../../shared/limits.ts";
+import { EMBEDDED_START_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
 import { EmbeddedDatabaseError, explainFileError, logTail, PORT_TAKEN } from "./failure.ts";
@@ -15,6 +10,10 @@ import type { ClusterLocation } from "./location.ts";
 import { commandLine, readIfPresent } from "./processes.ts";
 import { runProgram } from "./programs.ts";
 
+/** Attempts while another process takes the port or a killed server is still ending. */
+const EMBEDDED_START_ATTEMPTS = 10;
+const EMBEDDED_RETRY_MS = 200;
+const EMBEDDED_POLL_MS = 20;
 /** A fast shutdown writes one checkpoint. */
 const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
 /** A start empties a larger server log. */

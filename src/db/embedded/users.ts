@@ -1,11 +1,12 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { chownSync, statSync } from "node:fs";
 import pRetry from "p-retry";
-import { EMBEDDED_LOCK_RETRY_MS, EMBEDDED_LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
+import { EMBEDDED_LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
 import { isRoot } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 import { processIdentity } from "./processes.ts";
 
+const EMBEDDED_LOCK_RETRY_MS = 25;
 /** A longer wait for another process that starts or stops the server is logged. */
 const EMBEDDED_LOCK_REPORT_MS = 2_000;
 

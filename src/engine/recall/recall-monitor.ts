@@ -2,14 +2,14 @@ import type { RecallSample } from "../../../native/index.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
-  RECALL_RECALIBRATE_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-  RECALL_WINDOW_SAMPLES,
 } from "../../shared/limits.ts";
 import type { SearchRequest } from "../requests/request.ts";
 import { RecallWindow } from "./recall-window.ts";
 
+const RECALL_WINDOW_SAMPLES = 512;
+const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
 /** Remembered per project and dimension. */
 const RECALL_INDEX_SAMPLES = 256;
 /** Projects and dimensions whose recall is remembered. */

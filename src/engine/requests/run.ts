@@ -14,7 +14,6 @@ import {
   lookupProgress,
   openTextView,
 } from "../../../native/text.ts";
-import { LOOKUP_VIEW_IDLE_MS, LOOKUP_VIEWS_OPEN } from "../../shared/limits.ts";
 import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../../text/index.ts";
 import {
   type EngineRequest,
@@ -25,6 +24,10 @@ import {
   type SearchRequest,
   type SearchWork,
 } from "./request.ts";
+
+/** A worker keeps at most this many views open, and closes those that were idle for this long. */
+const LOOKUP_VIEWS_OPEN = 64;
+const LOOKUP_VIEW_IDLE_MS = 30_000;
 
 /** Each search of this thread fills it, and it is read before the next one. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);

@@ -2,7 +2,6 @@ import { OVERLOADED } from "../../problem/problem.ts";
 import { FairQueue } from "../../shared/fair-queue.ts";
 import {
   SEARCH_BATCH_MAX,
-  SEARCH_BATCH_MAX_MS,
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../shared/limits.ts";
@@ -12,6 +11,7 @@ import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
 
+const SEARCH_BATCH_MAX_MS = 2;
 /** Searches wait for a worker for about this long, and further ones are answered with 503. */
 const SEARCH_QUEUE_MS = 25;
 /** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */

@@ -5,10 +5,14 @@ import {
   ADMISSION_STARTS_MAX,
   ADMISSION_WAITING_MAX,
   DATABASE_PLACES_MAX,
-  DATABASE_PLACES_PER_CORE,
 } from "../../shared/limits.ts";
 import { FairPlaces } from "../../shared/tenant-shares.ts";
 
+/**
+ * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves
+ * connections for others; more would take the cores of a database on this machine from everybody's searches.
+ */
+const DATABASE_PLACES_PER_CORE = 3;
 /** Searches and lookups that may be under way; tenants share these places. */
 const SEARCH_PLACES_MAX = 4_096;
 

@@ -1,6 +1,9 @@
 import { OVERLOADED } from "../../problem/problem.ts";
-import { ANSWER_PIECE_BYTES, ANSWERS_MAX_BYTES } from "../../shared/limits.ts";
+import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
 import { TenantShares } from "../../shared/tenant-shares.ts";
+
+/** Large answers that their clients have not taken yet may take this much memory; callers share it. */
+const ANSWERS_MAX_BYTES = 268_435_456;
 
 /** Lets a piece be sent in this turn of the event loop or a later one; rejects when too many wait for that. */
 type Start = () => Promise<void> | undefined;

@@ -1,10 +1,6 @@
 import type { Sql } from "../../db/client.ts";
 import { chunkMarkdown, type MarkdownChunk, parseMarkdown } from "../../markdown/index.ts";
-import {
-  IMPORT_BATCH_BYTES,
-  IMPORT_PATH_MAX_BYTES,
-  MARKDOWN_FILES_PER_STEP,
-} from "../../shared/limits.ts";
+import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
@@ -13,6 +9,7 @@ import { sortedJson } from "../records/sorted-json.ts";
 import { readMarkdown } from "./folder.ts";
 import { storedPath, toMarkdown } from "./formats.ts";
 
+const MARKDOWN_FILES_PER_STEP = 64;
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
 const CHUNKER = "markdown-1";
 

@@ -1,7 +1,9 @@
 import TurndownService from "turndown";
-import { CONVERTED_MAX_CHARS, HTML_MAX_DEPTH } from "../../shared/limits.ts";
+import { CONVERTED_MAX_CHARS } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import { depthOf } from "./html-depth.ts";
+
+const HTML_MAX_DEPTH = 128;
 
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
 // The title of a page is repeated in its first heading; navigation is not content.

@@ -1,14 +1,12 @@
-import {
-  IMPORT_BATCH_BYTES,
-  IMPORT_BATCH_ROWS,
-  IMPORT_LINE_MAX_BYTES,
-} from "../../shared/limits.ts";
+import { IMPORT_BATCH_BYTES, IMPORT_LINE_MAX_BYTES } from "../../shared/limits.ts";
 import { ImportError, RecordError } from "./errors.ts";
 import { type Line, readLines } from "./lines.ts";
 import { parseLine } from "./parse.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
 import type { Source } from "./source.ts";
 import type { ImportTarget } from "./target.ts";
+
+const IMPORT_BATCH_ROWS = 5_000;
 
 /** A record with its position in the input, or the reason why it is invalid. */
 export interface InputRecord {

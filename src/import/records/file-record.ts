@@ -1,5 +1,4 @@
 import {
-  IMPORT_CHARS_PER_TOKEN,
   IMPORT_CHUNK_MAX_CHARS,
   IMPORT_INTEGER_MAX,
   IMPORT_PATH_MAX_BYTES,
@@ -9,6 +8,8 @@ import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
 import type { ChunkRecord, RecordOf } from "./schemas.ts";
 import { sortedJson } from "./sorted-json.ts";
+
+const IMPORT_CHARS_PER_TOKEN = 4;
 
 export interface FileChunk {
   readonly index: number;

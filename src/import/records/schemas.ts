@@ -10,9 +10,10 @@ import {
   IMPORT_EMAIL_MAX_CHARS,
   IMPORT_INTEGER_MAX,
   IMPORT_NAME_MAX_CHARS,
-  IMPORT_TEXT_MAX_CHARS,
   WEBHOOK_ID_MAX_CHARS,
 } from "../../shared/limits.ts";
+
+const IMPORT_TEXT_MAX_CHARS = 8_192;
 
 // One schema per record kind. It validates the records and gives them their TypeScript types.
 // docs/import-format.md describes the same fields.

@@ -1,8 +1,11 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
-import { AUDIT_PATHS_MAX, IMPORT_RELEASE_ROWS } from "../../shared/limits.ts";
+import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import type { ActiveRelease } from "./plan.ts";
+
+/** Rows of releases that are put in place in one transaction, unless one release has more. */
+const IMPORT_RELEASE_ROWS = 2_000;
 
 // The new contents of environments and releases are staged in temporary tables and applied when all
 // other records are stored. Each scope therefore changes in one transaction, however large the import

@@ -2,7 +2,9 @@ import type { Sql } from "../../db/client.ts";
 import { databaseId } from "../../db/open.ts";
 import type { ScopeKind, ScopeRef } from "../../engine/requests/scope.ts";
 import { timed } from "../../observability/long-tasks.ts";
-import { CHANGE_BATCH_MAX, CHANGE_LOG_RETENTION_DAYS } from "../../shared/limits.ts";
+import { CHANGE_BATCH_MAX } from "../../shared/limits.ts";
+
+const CHANGE_LOG_RETENTION_DAYS = 7;
 
 export interface Change {
   readonly seq: number;

@@ -1,10 +1,13 @@
-import { INDEX_SNAPSHOT_RETRY_MAX_MS, INDEX_SNAPSHOT_RETRY_MS } from "../../shared/limits.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
 import { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { LoadedIndexes } from "./loaded-indexes.ts";
 import { ProjectIndexer } from "./project-indexer.ts";
 import { type Restored, restoreProject } from "./restore-project.ts";
+
+/** After a failed snapshot a project is not saved for this long, doubled with every failure. */
+const INDEX_SNAPSHOT_RETRY_MS = 10_000;
+const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 
 /** `missing` when the database has no such project, `dropped` when it was evicted or rebuilt meanwhile. */
 export type LoadOutcome = "loaded" | "missing" | "dropped";

@@ -1,8 +1,8 @@
-import {
-  INDEX_SLICE_MIN_VERSIONS,
-  INDEX_SLICE_MS,
-  INDEX_SLICE_VERSIONS,
-} from "../../shared/limits.ts";
+import { INDEX_SLICE_MS } from "../../shared/limits.ts";
+
+/** File versions that are added before another scope of the project may be indexed. */
+const INDEX_SLICE_MIN_VERSIONS = 32;
+const INDEX_SLICE_VERSIONS = 1_024;
 
 /**
  * How many file versions are added at a time, adapted so that a slice takes about INDEX_SLICE_MS:

@@ -1,8 +1,10 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockFile, unlockFile } from "../../../native/index.ts";
-import { INDEX_INSTANCES_MAX } from "../../shared/limits.ts";
 import { PRIVATE_DIRECTORY } from "./write-durably.ts";
+
+/** Processes that can share one DATA_DIR. */
+const INDEX_INSTANCES_MAX = 64;
 
 /** A directory for snapshots that this process has locked for its lifetime. */
 export interface InstanceDirectory {

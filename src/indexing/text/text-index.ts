@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { timed } from "../../observability/long-tasks.ts";
-import { TEXT_BUILD_INLINE_CHARS, TEXT_BUILD_THREADS_MAX } from "../../shared/limits.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
 import type {
   DocumentRow,
@@ -18,6 +17,9 @@ import { type Merged, TextProject } from "./text-project.ts";
 import type { TextSegment } from "./text-segment.ts";
 import { readTextSnapshot, writeTextSnapshot } from "./text-snapshot.ts";
 
+/** Less text is indexed on the indexing thread itself, so that small changes are visible at once. */
+const TEXT_BUILD_INLINE_CHARS = 32_768;
+const TEXT_BUILD_THREADS_MAX = 3;
 /** Markdown text per new segment. */
 const TEXT_BUILD_CHARS = 1_048_576;
 /** Threads that build segments yield a little to those that answer requests. */

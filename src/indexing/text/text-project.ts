@@ -1,9 +1,4 @@
-import {
-  TEXT_MERGE_IDLE_MS,
-  TEXT_MERGE_WHEN_ADDING,
-  TEXT_MERGE_WHEN_BUSY,
-  TEXT_MERGE_WHEN_IDLE,
-} from "../../shared/limits.ts";
+import { TEXT_MERGE_WHEN_BUSY, TEXT_MERGE_WHEN_IDLE } from "../../shared/limits.ts";
 import {
   addDocument,
   countDocuments,
@@ -24,6 +19,13 @@ import {
   type TextSegment,
 } from "./text-segment.ts";
 
+/**
+ * When segments are merged: `count` of similar size, each at most `ratio` times as large as all
+ * smaller ones together. What has just been built is merged once while documents are added. Further
+ * merges are rare while documents arrive and thorough when idle.
+ */
+const TEXT_MERGE_WHEN_ADDING = { count: 10, ratio: 1 } as const;
+const TEXT_MERGE_IDLE_MS = 1_500;
 /** A larger segment was merged before, or of one long document. */
 const TEXT_MERGE_FRESH_BYTES = 4_194_304;
 

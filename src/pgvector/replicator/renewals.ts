@@ -8,7 +8,6 @@ import {
   INDEX_RETRY_MAX_MS,
   VECTOR_CODED_MIN_ROWS,
   VECTOR_GRAPH_MIN_ROWS,
-  VECTOR_SWITCH_WAIT_MS,
 } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { SCHEMA } from "../tables.ts";
@@ -16,6 +15,8 @@ import { beginCopy, type Layout, switchCopies } from "./projects-store.ts";
 import type { ReplicatedProject } from "./replicated-project.ts";
 import { whileLeading } from "./store.ts";
 
+/** How long changes of a project may wait while searches turn to its new copy. */
+const VECTOR_SWITCH_WAIT_MS = 1_000;
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
 interface RenewalContext {

@@ -5,11 +5,7 @@ import type { Anchor, Change, ChangeLog } from "../../indexing/changes/change-lo
 import { Follower } from "../../indexing/changes/follower.ts";
 import type { VersionReader } from "../../indexing/versions/version-index.ts";
 import type { Log } from "../../observability/log.ts";
-import {
-  INDEX_RETRY_BASE_MS,
-  INDEX_RETRY_MAX_MS,
-  VECTOR_REPLICATOR_SAVE_MS,
-} from "../../shared/limits.ts";
+import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { SCHEMA } from "../tables.ts";
 import { type CopyRole, dropProject, type Layout, openProject } from "./projects-store.ts";
@@ -17,6 +13,8 @@ import { Renewals } from "./renewals.ts";
 import { ReplicatedProject, type ReplicationContext } from "./replicated-project.ts";
 import { fence, whileLeading } from "./store.ts";
 
+/** How often the leader saves its position, and a node looks whether it leads. */
+const VECTOR_REPLICATOR_SAVE_MS = 50;
 /** Projects that the leader writes at once. */
 const VECTOR_REPLICATOR_PROJECTS = 4;
 

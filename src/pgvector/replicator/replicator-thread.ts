@@ -15,7 +15,6 @@ import {
   INDEX_STOP_QUERY_TIMEOUT_MS,
   VECTOR_CLEAN_INTERVAL_MS,
   VECTOR_LEADER_CHECK_MS,
-  VECTOR_REPLICATOR_CONNECTIONS,
 } from "../../shared/limits.ts";
 import { SharedWork } from "../../shared/shared-work.ts";
 import { GRAPH_SETTINGS, hasCitus } from "../open-schema.ts";
@@ -26,6 +25,7 @@ import { ReplicatedProjects } from "./replicated-projects.ts";
 import { whileLeading } from "./store.ts";
 import { readReport, readTables } from "./vector-state.ts";
 
+const VECTOR_REPLICATOR_CONNECTIONS = 6;
 const NAME = "tessera-vectors";
 
 /** Waits to lead, then fills the engine's database until another node leads or it is stopped. */

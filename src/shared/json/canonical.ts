@@ -1,4 +1,5 @@
-import { EXPONENT_MAX_CHARS } from "../limits.ts";
+/** JSON numbers with longer exponents are compared as text. */
+const EXPONENT_MAX_CHARS = 15;
 
 /** The same text for 12.50e1, 125 and 1.25E2: digits without outer zeros, and the exponent. */
 export function canonicalNumber(source: string): string {

@@ -1,4 +1,5 @@
-import { TEXT_BLOCK_MAX_CHARS } from "../../shared/limits.ts";
+/** The text of a document is stored for snippets in blocks of at most this length. */
+const TEXT_BLOCK_MAX_CHARS = 2_048;
 
 /** Higher levels save less than a hundredth, and building takes a fiftieth longer. */
 const COMPRESSION_LEVEL = 1;
