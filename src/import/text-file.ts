@@ -3,11 +3,10 @@ import type { Queryable } from "../db/client.ts";
 import { cutChunks } from "./records/cut.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
 import type { ImportTarget } from "./records/target.ts";
+import { textKey } from "./records/text-key.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import { planBatch } from "./upsert/plan-batch.ts";
-
-/** Part of every version key. Change it when chunking changes, so that files get new versions. */
-const CHUNKER = "text-1";
+import { findVersion } from "./upsert/plan-content.ts";
 
 /** About a millisecond of work. */
 const CHUNKS_PER_TURN = 32;
@@ -23,9 +22,7 @@ async function textVersion(
   project: string,
   { path, content, isMarkdown }: TextFile,
 ): Promise<FileVersion> {
-  const form = isMarkdown ? "markdown" : "plain";
-  const hash = new Bun.CryptoHasher("sha256").update(`${CHUNKER}\n${form}\n`).update(content);
-  const versionKey = `text:${hash.digest("hex")}`;
+  const versionKey = textKey(content, isMarkdown ? "markdown" : "plain");
   return {
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
@@ -57,7 +54,7 @@ export async function storeTextFile(
   const batch = [{ where: file.path, parsed: { kind: "file", record } } as const];
   const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);
   const fileId = lookups.files.byKey(target.id, file.path)?.id ?? "";
-  const versionId = lookups.versions.byKey(fileId, record.versionKey)?.id ?? "";
+  const version = findVersion(record, { id: fileId, parent: target.id, key: file.path }, plan);
   await plan.rows.write(sql);
-  return { fileId, versionId };
+  return { fileId, versionId: version.id };
 }

@@ -21,25 +21,31 @@ export async function lockFile(
   return row;
 }
 
-/** True if a version has exactly this content. */
-export async function hasContent(
+/**
+ * True if an import has stored a version with exactly this content, in chunks of its own. A version with the key
+ * of a text is compared with the text when that is stored.
+ */
+export async function isImported(
   sql: Queryable,
   versionId: string,
   content: string,
 ): Promise<boolean> {
   const [row] = await sql`
-    SELECT 1 FROM file_versions WHERE id = ${versionId} AND content = ${content}`;
+    SELECT 1 FROM file_versions 
+    WHERE id = ${versionId} AND content = ${content} AND version_key NOT LIKE 'text:%'`;
   return row !== undefined;
 }
 
-/** Stores a version of a file and puts it into the working set. Returns its id. */
+/** Stores a version of a file and puts it into the working set, unless it is there. Returns its id. */
 export async function replaceFile(
   sql: Queryable,
   target: ImportTarget,
   set: WorkingSet,
   file: Parameters<typeof storeTextFile>[2],
+  current: string | undefined,
 ): Promise<string> {
   const { fileId, versionId } = await storeTextFile(sql, target, file);
+  if (versionId === current) return versionId;
   await sql`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
     VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})

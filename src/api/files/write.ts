@@ -15,7 +15,7 @@ import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTag } from "./read.ts";
 import type { FileSummary } from "./schema.ts";
-import { hasContent, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
+import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
 
 /** Writing a file is repeated this often when another client has stored the same one at the same time. */
 const FILE_WRITE_ATTEMPTS = 3;
@@ -136,11 +136,12 @@ export async function putFile(
   return await changing(sql, call, async ({ tx, project, set, current }) => {
     const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
     const content = textOf(bytes);
+    const text = { path, content, isMarkdown };
     requireMatch(request, current);
     const version =
-      current !== undefined && (await hasContent(tx, current.versionId, content))
+      current !== undefined && (await isImported(tx, current.versionId, content))
         ? current.versionId
-        : await replaceFile(tx, targetOf(project), set, { path, content, isMarkdown });
+        : await replaceFile(tx, targetOf(project), set, text, current?.versionId);
     const file = summaryOf(await readVersion(tx, version));
     return { file, created: current === undefined };
   });

@@ -6,6 +6,7 @@ import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
+import { contentsHash, storedHashes } from "../upsert/version-contents.ts";
 import { readMarkdown } from "./folder.ts";
 import { storedPath, toMarkdown } from "./formats.ts";
 
@@ -77,19 +78,33 @@ async function readDocument(
   }
 }
 
-/** The paths whose current version is stored already. They need not be embedded again. */
+/** The paths whose current version is stored already, with its contents. They need not be embedded again. */
 export async function findStoredPaths(
   sql: Sql,
   project: string,
   documents: readonly MarkdownDocument[],
 ): Promise<Set<string>> {
-  const rows = await sql<{ path: string }[]>`
-    SELECT f.path FROM unnest(${documents.map(({ path }) => path)}::text[],
+  const rows = await sql<{ id: string; path: string }[]>`
+    SELECT v.id, f.path FROM unnest(${documents.map(({ path }) => path)}::text[],
       ${documents.map(({ versionKey }) => versionKey)}::text[]) u (path, key)
     JOIN projects p ON p.slug = ${project}
     JOIN files f ON f.project_id = p.id AND f.path = u.path
     JOIN file_versions v ON v.file_id = f.id AND v.version_key = u.key`;
-  return new Set(rows.map((row) => row.path));
+  const hashes = await storedHashes(
+    sql,
+    rows.map(({ id }) => id),
+  );
+  const idOf = new Map(rows.map(({ id, path }) => [path, id]));
+  const isStored = (document: MarkdownDocument) => {
+    const { path, text: content } = document;
+    const hash = hashes.get(idOf.get(path) ?? "");
+    return hash !== undefined && hash === contentsHash({ path, content, chunks: cut(document) });
+  };
+  return new Set(documents.filter(isStored).map(({ path }) => path));
+}
+
+function cut({ text }: MarkdownDocument): FileChunk[] {
+  return chunkMarkdown(text).map((chunk, index) => fileChunk(chunk, index, null));
 }
 
 /** Cuts documents into chunks and embeds the chunks of all of them together. */
@@ -154,6 +169,7 @@ export function documentVersion(
     versionId: undefined,
     embedder: embedder.fingerprint ?? embedder.name,
     keyIsContentHash: true,
+    isStored: chunks === undefined,
     // The chunks are determined by the text, the chunker and the embedder, which the key hashes.
     fingerprint: document.versionKey,
     chunks: chunks ?? [],

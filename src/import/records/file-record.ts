@@ -8,6 +8,7 @@ import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
 import type { ChunkRecord, RecordOf } from "./schemas.ts";
 import { sortedJson } from "./sorted-json.ts";
+import { requireOwnTextKey } from "./text-key.ts";
 
 const IMPORT_CHARS_PER_TOKEN = 4;
 
@@ -37,8 +38,10 @@ export interface FileVersion {
   readonly versionKey: string;
   /** The version's id; undefined for the one that its contents determine. */
   readonly versionId: string | undefined;
-  /** True if the key is a hash of the contents, so that it cannot name two different contents. */
+  /** True if the service has derived the key from the contents. */
   readonly keyIsContentHash: boolean;
+  /** True if the version is stored, which was seen by its contents; the record omits them. */
+  readonly isStored?: boolean;
   /** The name or the fingerprint of the embedder of the embeddings; undefined if it was not told. */
   readonly embedder?: string | undefined;
   /** Hash of content and chunks. */
@@ -72,6 +75,7 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
     throw new RecordError(`path: must have at most ${IMPORT_PATH_MAX_BYTES} bytes`);
   }
   const content = record.content ?? null;
+  requireOwnTextKey(record.version_key, content);
   const chunks = fileChunks(record.chunks ?? [], content);
   requireBoundedText(content, chunks);
   const fingerprint = fingerprintOf(content, chunks);

@@ -1,5 +1,6 @@
 import type { ImportTarget } from "../records/target.ts";
 import { RowLookup } from "./lookup.ts";
+import { VersionContents } from "./version-contents.ts";
 
 export type Lookups = ReturnType<typeof createLookups>;
 
@@ -32,6 +33,7 @@ export function createLookups(target?: ImportTarget) {
     }),
     files: new RowLookup({ table: "files", parent: "project_id", key: "t.path" }),
     versions: new RowLookup({ table: "file_versions", parent: "file_id", key: "t.version_key" }),
+    contents: new VersionContents(),
     /** The contents of releases, stored and staged: the row's id is the version's, its key the file's. */
     releaseFiles: new RowLookup({
       // The contents of each release that is asked for are read once.

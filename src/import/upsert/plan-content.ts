@@ -6,6 +6,7 @@ import { RecordError } from "../records/errors.ts";
 import type { FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import type { KnownRow } from "./lookup.ts";
+import type { Lookups } from "./lookups.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
 import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
@@ -93,7 +94,7 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
     rows.put("files", file.id, true, { id: file.id, project_id: project, path: record.path });
   }
   const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
-  if (version.isNew) addVersion(record, owner, embedder, plan);
+  if (version.isNew) addVersion(record, version, owner, embedder, plan);
   if (version.isNew && environments.length + releases.length > 0) {
     plan.newVersions.push({ projectId: project, id: version.id });
   }
@@ -143,17 +144,39 @@ function findFile(record: FileVersion, project: string, { lookups }: BatchPlan):
   return resolveByKey(lookups.files, "file", { id: record.id, parent: project, key: record.path });
 }
 
-/** A version's id is derived from its fingerprint, so a reused key with other contents is detected. */
-function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan): KnownRow {
-  const { versions } = lookups;
-  const { versionKey: key, versionId: given } = record;
+/**
+ * Finds or plans the version of a file with the contents of the record. A key that is a hash of the contents gets
+ * a number when it names a version with others, which a client has made.
+ */
+export function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan): KnownRow {
+  const { versionKey } = record;
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? versionKey : `${versionKey}:${number}`;
+    const version = versionWithKey(record, key, file, lookups);
+    if (version !== undefined) return version;
+  }
+}
+
+/**
+ * A version's id is derived from its fingerprint, so a reused key with other embeddings is detected. Undefined if
+ * the key is a hash and names a version with other contents.
+ */
+function versionWithKey(
+  record: FileVersion,
+  key: string,
+  file: KnownRow,
+  { versions, contents }: Lookups,
+): KnownRow | undefined {
+  const { versionId: given } = record;
   const content = ["file_version", file.id, `${key}\n${record.fingerprint}`] satisfies IdOrigin;
   const id = given ?? derivedId(...content);
   versions.require({ id }, { parent: file.id, key });
   const known = versions.byKey(file.id, key);
   if (known !== undefined) {
+    const isEqual = record.isStored === true || contents.are(known.id, record);
     const isSame = known.id === id || (given === undefined && isIdAside(known.id, ...content));
-    if (isSame || record.keyIsContentHash) return known;
+    if (isEqual && (isSame || record.keyIsContentHash)) return known;
+    if (record.keyIsContentHash) return undefined;
     throw new RecordError("version_key: already names a version of this file with other contents");
   }
   const isTaken = versions.byId(id) !== undefined;
@@ -164,6 +187,7 @@ function findVersion(record: FileVersion, file: KnownRow, { lookups }: BatchPlan
     ...{ id: isTaken ? versions.idAside(...content) : id, parent: file.id, key, isNew: true },
   };
   versions.plan(version);
+  contents.plan(version.id, record);
   return version;
 }
 
@@ -233,6 +257,7 @@ function isFrozen(release: KnownRow): boolean {
 
 function addVersion(
   record: FileVersion,
+  { key }: KnownRow,
   owner: { project_id: string; file_id: string; file_version_id: string },
   embedder: string | null,
   { rows }: BatchPlan,
@@ -243,7 +268,7 @@ function addVersion(
     id: version,
     project_id: owner.project_id,
     file_id: owner.file_id,
-    version_key: record.versionKey,
+    version_key: key,
     content: record.content,
     title: fileTitle(record.path, record.content),
     chunk_count: String(chunks.length),

@@ -1,0 +1,121 @@
+import type { Queryable } from "../../db/client.ts";
+import { writtenJson } from "../../db/written-json.ts";
+import { isMarkdownPath } from "../../markdown/index.ts";
+import { parseJson } from "../../shared/json/parse.ts";
+import { cutChunks } from "../records/cut.ts";
+import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import { sortedJson } from "../records/sorted-json.ts";
+import { LookupPending } from "./lookup.ts";
+
+/** Stored versions whose contents are in memory at once, to be hashed. */
+const HASHED_VERSIONS_PER_READ = 16;
+/** Hashes of stored versions that an import remembers. */
+const HASHES_MAX = 100_000;
+
+type Contents = Pick<FileVersion, "path" | "content"> & {
+  readonly chunks: readonly Omit<FileChunk, "dimension" | "embedding" | "writtenMetadata">[];
+};
+
+/**
+ * Hashes what a version says: its content and its chunks without their embeddings, which are computed again
+ * when an embedder changes. A text without chunks counts as the chunks that the service cuts it into, now or
+ * when it embeds them.
+ */
+export function contentsHash({ path, content, chunks }: Contents): string {
+  const isCut = chunks.length > 0 || content === null;
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(content));
+  const own = isCut ? chunks.toSorted((a, b) => a.index - b.index) : undefined;
+  for (const chunk of own ?? cutChunks(content ?? "", isMarkdownPath(path))) {
+    const { index, startOffset, endOffset, tokenCount } = chunk;
+    hash.update(JSON.stringify([index, startOffset, endOffset, tokenCount, chunk.content]));
+    hash.update(chunk.metadata);
+  }
+  return hash.digest("hex");
+}
+
+/** The hashes of the contents of stored versions, by id. */
+export async function storedHashes(
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>();
+  for (let start = 0; start < ids.length; start += HASHED_VERSIONS_PER_READ) {
+    const some = ids.slice(start, start + HASHED_VERSIONS_PER_READ);
+    type Row = Omit<Contents, "chunks"> & { id: string };
+    const versions = await sql<Row[]>`
+      SELECT v.id, f.path, v.content FROM file_versions v JOIN files f ON f.id = v.file_id
+      WHERE v.id = ANY (${some}::uuid[])`;
+    const rows = await sql<(Contents["chunks"][number] & { version: string })[]>`
+      SELECT file_version_id AS version, index, content, start_offset AS "startOffset",
+        end_offset AS "endOffset", token_count AS "tokenCount",
+        ${sql.unsafe(writtenJson("metadata"))}::text AS metadata
+      FROM chunks WHERE file_version_id = ANY (${some}::uuid[]) ORDER BY file_version_id, index`;
+    const byVersion = Map.groupBy(rows, ({ version }) => version);
+    for (const { id, ...version } of versions) {
+      const chunks = (byVersion.get(id) ?? []).map((chunk) => ({
+        ...chunk,
+        metadata: sortedJson(parseJson(chunk.metadata)),
+      }));
+      hashes.set(id, contentsHash({ ...version, chunks }));
+    }
+  }
+  return hashes;
+}
+
+/**
+ * Compares records with versions that have their keys. A key and an id may be given by a client, so neither
+ * proves what a version contains. It is one of the lookups of an import, and works as they do.
+ */
+export class VersionContents {
+  readonly #stored = new Map<string, string>();
+  readonly #planned = new Map<string, FileVersion>();
+  readonly #hashes = new WeakMap<FileVersion, string>();
+  readonly #pending = new Set<string>();
+
+  /** True if the stored or planned version has the contents of the record. Throws LookupPending. */
+  are(versionId: string, record: FileVersion): boolean {
+    const planned = this.#planned.get(versionId);
+    if (planned !== undefined) return this.#hashOf(planned) === this.#hashOf(record);
+    const stored = this.#stored.get(versionId);
+    if (stored !== undefined) return stored === this.#hashOf(record);
+    this.#pending.add(versionId);
+    throw new LookupPending();
+  }
+
+  /** Makes the contents of a version known to the records after it. */
+  plan(versionId: string, record: FileVersion): void {
+    this.#planned.set(versionId, record);
+  }
+
+  get isPending(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  async load(sql: Queryable): Promise<void> {
+    const ids = [...this.#pending];
+    this.#pending.clear();
+    for (const id of ids) this.#stored.set(id, "");
+    for (const [id, hash] of await storedHashes(sql, ids)) this.#stored.set(id, hash);
+  }
+
+  resetPlan(): void {
+    this.#planned.clear();
+  }
+
+  commitPlan(): void {
+    this.#planned.clear();
+    if (this.#stored.size > HASHES_MAX) this.#stored.clear();
+  }
+
+  clear(): void {
+    this.#planned.clear();
+    this.#stored.clear();
+  }
+
+  /** A record is compared in each round of planning, and hashed once. */
+  #hashOf(record: FileVersion): string {
+    const hash = this.#hashes.get(record) ?? contentsHash(record);
+    this.#hashes.set(record, hash);
+    return hash;
+  }
+}
