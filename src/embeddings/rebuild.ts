@@ -21,6 +21,8 @@ import { type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.
 
 /** Files that are cut in one transaction. */
 const CUT_FILES = 100;
+/** No file version has this id, which is before all others. */
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 interface RebuildListener {
   /** Chunks of the project, and those that an interrupted rebuild has embedded already. */
@@ -69,12 +71,16 @@ export async function rebuildEmbeddings(
 
 /** Cuts the texts that have no chunks. Those of a project with an embedder wait for it meanwhile. */
 async function cutAll(sql: Sql, project: string): Promise<void> {
+  // A text may have no chunks however often it is cut, as one of frontmatter only.
+  let after = FIRST_ID;
   for (;;) {
     const rows = await sql<{ id: string }[]>`
       SELECT id FROM file_versions WHERE project_id = ${project} AND chunk_count = 0
-        AND content ~ '\\S' ORDER BY id LIMIT ${CUT_FILES}`;
-    if (rows.length === 0) return;
+        AND has_text(content) AND id > ${after} ORDER BY id LIMIT ${CUT_FILES}`;
     const versions = rows.map(({ id }) => id);
+    const last = versions.at(-1);
+    if (last === undefined) return;
+    after = last;
     await transaction(sql, async (tx) => {
       await holdProject(tx, project);
       await cutVersions(tx, versions);

@@ -60,7 +60,7 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
   const uncut = await sql<UncutVersion[]>`
     SELECT v.id, v.project_id, v.file_id, f.path, v.content FROM file_versions v
     JOIN files f ON f.id = v.file_id
-    WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND v.content ~ '\\S'
+    WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND has_text(v.content)
     ORDER BY v.id FOR UPDATE OF v`;
   for (const version of uncut) {
     const { id, content, path } = version;

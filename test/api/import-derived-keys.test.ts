@@ -34,8 +34,8 @@ async function projectOf(): Promise<TestProject> {
   return project;
 }
 
-const contentsOf = async (project: TestProject) =>
-  await sql`
+const contentsOf = async (project: TestProject): Promise<object[]> =>
+  await sql<object[]>`
     SELECT v.content, ARRAY (SELECT c.content FROM chunks c WHERE c.file_version_id = v.id
       ORDER BY c.index) AS chunks
     FROM environment_files w JOIN file_versions v ON v.id = w.file_version_id
@@ -98,9 +98,8 @@ describe("the contents that somebody stored under a key which the service derive
         const folder = temporaryFolder("derived-keys");
         writeFileSync(join(folder, PATH), text);
         const listener = { onFile() {}, onReport() {} };
-        const where = { project: slug, environments: ["production"] };
-        const work = { ...where, folder, paths: [PATH], embedder };
-        await importMarkdown(sql, work as Parameters<typeof importMarkdown>[1], listener);
+        const where = { project: slug, environments: ["production"], owner: "" };
+        await importMarkdown(sql, { ...where, folder, paths: [PATH], embedder }, listener);
       };
       return { key, fingerprint: key, write };
     },

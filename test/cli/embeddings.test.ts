@@ -102,4 +102,18 @@ describe("tessera embeddings rebuild", () => {
     ]);
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(1);
   });
+
+  test("ends when texts have nothing to cut, however often they are cut", async () => {
+    endpoint.instead = undefined;
+    const texts = ["---\ntitle: Only this\n---\n", "\ufeff", "\u00a0\u2003\n", "\u0085", " ", ""];
+    const files = texts.map((content, i) => file(`blank-${i}.md`, { content }));
+    expect((await cli.import(files)).status).toBe(0);
+    const done = await rebuild("--project", "docs", "--embedder", "hashing");
+    expect(done.status).toBe(0);
+    const cut = await cli.sql`
+      SELECT f.path FROM file_versions v JOIN files f ON f.id = v.file_id
+      WHERE f.path LIKE 'blank-%' AND v.chunk_count > 0`;
+    expect(cut).toEqual([{ path: "blank-3.md" }] as object[] as typeof cut);
+    expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(0);
+  });
 });

@@ -250,7 +250,7 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
   await sql`
     INSERT INTO embedding_queue (file_version_id, project_id)
     SELECT v.id, ${to} FROM file_versions v WHERE v.project_id = ${to}
-      AND CASE WHEN v.chunk_count = 0 THEN v.content ~ '\\S'
+      AND CASE WHEN v.chunk_count = 0 THEN has_text(v.content)
         ELSE EXISTS (SELECT FROM chunks c WHERE c.file_version_id = v.id AND c.embedding IS NULL) END`;
   await sql`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)

@@ -41,6 +41,7 @@ export function isToBeEmbedded(
   { chunks, content }: FileVersion,
   stored: readonly FileChunk[],
 ): boolean {
+  // The function has_text of the database says the same.
   const isUncut = chunks.length === 0 && /\S/.test(content ?? "");
   return isUncut || stored.some(({ embedding }) => embedding === null);
 }
