@@ -6,6 +6,7 @@ import { addConversation } from "../../support/content.ts";
 import { jsonObject } from "../../support/json.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { SEED } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { dump, openCli } from "./support.ts";
 
@@ -98,6 +99,8 @@ test("what the API has accepted is exported, and imported into the same and into
     expect(status, stderr).toBe(0);
     return stdout;
   };
+  // Chunks get their embeddings after the files have been accepted.
+  await until(async () => (await sql`SELECT 1 FROM embedding_queue LIMIT 1`).length === 0);
   const before = await dump(sql);
   const whole = await exported(api.databaseUrl);
 

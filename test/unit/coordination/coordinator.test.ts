@@ -226,18 +226,20 @@ describe("the values of an owner are bounded", () => {
     async () => {
       const coordinator = await overRedis();
       await coordinator.put("modest", "v", lifetime(60, "modest"));
-      const eighth = "x".repeat(REDIS_OWNER_VALUES_MAX_BYTES / 8 - OVERHEAD);
-      for (let i = 0; i < 8; i++)
-        await coordinator.put(`large-${i}`, eighth, lifetime(60, "heavy"));
-      expect((await coordinator.get("large-0")) === eighth).toBe(true);
-      for (let i = 8; i < 10; i++)
-        await coordinator.put(`large-${i}`, eighth, lifetime(60, "heavy"));
+      // Small enough to be sent within the time of a command on a busy machine.
+      const parts = 64;
+      const part = "x".repeat(REDIS_OWNER_VALUES_MAX_BYTES / parts - OVERHEAD);
+      for (let i = 0; i < parts; i++)
+        await coordinator.put(`large-${i}`, part, lifetime(60, "heavy"));
+      expect((await coordinator.get("large-0")) === part).toBe(true);
+      for (let i = parts; i < parts + 2; i++)
+        await coordinator.put(`large-${i}`, part, lifetime(60, "heavy"));
       await eventually(
         () => coordinator.get("large-0"),
         (value) => value === null,
       );
-      for (const key of ["large-2", "large-9"]) {
-        expect((await coordinator.get(key)) === eighth).toBe(true);
+      for (const key of ["large-2", `large-${parts + 1}`]) {
+        expect((await coordinator.get(key)) === part).toBe(true);
       }
       expect(await coordinator.get("modest")).toBe("v");
     },
