@@ -47,6 +47,7 @@ export function ndjson(lines: readonly (object | string)[]): string {
 }
 
 const SKIPPED_TABLES = [
+  "index_nodes",
   "schema_migrations",
   "index_origin",
   "service_secrets",
