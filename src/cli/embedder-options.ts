@@ -1,12 +1,14 @@
 import { type Command, Option } from "commander";
 import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
 import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-error.ts";
+import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
 import { DIMENSIONS } from "../shared/limits.ts";
 import { isDimension } from "../shared/vector.ts";
 import { CommandError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
+import { notice, withoutControls } from "./output.ts";
 
 /** Endpoints by name, with the model that they embed with unless another one is named. */
 const PRESETS = {
@@ -61,7 +63,6 @@ export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
 }
 
 /** Text that is embedded to learn whether an embedder works. */
-const PROBE = "Does this work?";
 
 /**
  * The embedder that the options select for an import. An endpoint has to embed a text first, because an import
@@ -71,7 +72,7 @@ export async function createWorkingEmbedder(io: Io, options: EmbedderOptions): P
   const embedder = createEmbedder(io, options);
   if (usesHashing(options)) return embedder;
   try {
-    await embedder.embedQuery(PROBE);
+    await embedder.embedQuery(EMBED_PROBE);
   } catch (error) {
     if (!(error instanceof EmbeddingError && options.embed === "ollama")) throw error;
     const { embedModel = PRESETS.ollama.embedModel } = options;
@@ -99,6 +100,7 @@ export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
     model: embedModel,
     dimension: embedDimension,
     apiKey,
+    onNote: (note) => notice(io, withoutControls(note)),
   });
 }
 

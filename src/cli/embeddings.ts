@@ -1,6 +1,7 @@
 import { SingleBar } from "cli-progress";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Sql } from "../db/client.ts";
+import { retryFailures } from "../embeddings/queue/failures.ts";
 import { rebuildEmbeddings } from "../embeddings/rebuild.ts";
 import { fingerprintOf } from "../embeddings/store.ts";
 import {
@@ -19,6 +20,7 @@ import { notice, print, withoutControls } from "./output.ts";
 interface Options {
   readonly project: string;
   readonly embedder?: string;
+  readonly failed?: boolean;
 }
 
 export function embeddingsCommand(io: Io): Command {
@@ -26,6 +28,12 @@ export function embeddingsCommand(io: Io): Command {
     .description("Embed all chunks of a project again, by its embedder or another one.")
     .requiredOption("--project <slug>", "the project")
     .option("--embedder <name>", "the embedder that the project gets; default: the one it has")
+    .addOption(
+      new Option(
+        "--failed",
+        "only let the service try the chunks again at which its embedder has failed",
+      ).conflicts("embedder"),
+    )
     .addHelpText(
       "after",
       `
@@ -36,7 +44,8 @@ interruption: it goes on where it was.
 
 Examples:
   ./tessera embeddings rebuild --project handbook
-  ./tessera embeddings rebuild --project handbook --embedder e5`,
+  ./tessera embeddings rebuild --project handbook --embedder e5
+  ./tessera embeddings rebuild --project handbook --failed`,
     )
     .action(async (options: Options) => {
       await withDatabase(io, (sql) => run(io, sql, options), { writes: true });
@@ -58,8 +67,13 @@ async function embedderOf(
   return configuredEmbedder(io, name);
 }
 
-async function run(io: Io, sql: Sql, { project: reference, embedder: given }: Options) {
+async function run(io: Io, sql: Sql, { project: reference, embedder: given, failed }: Options) {
   const project = await findProject(sql, reference);
+  if (failed) {
+    const chunks = await retryFailures(sql, project.id);
+    print(io, `the service tries ${chunks} chunks again`);
+    return;
+  }
   const embedder = await embedderOf(io, sql, project, given);
   const bar = io.stderr.isTTY
     ? new SingleBar({
@@ -91,6 +105,6 @@ async function run(io: Io, sql: Sql, { project: reference, embedder: given }: Op
     bar?.stop();
   }
   const before = kept === 0 ? "" : `, ${kept} of them before`;
-  const without = refused === 0 ? "" : `; ${refused} were refused and wait`;
+  const without = refused === 0 ? "" : `; ${refused} failed and wait`;
   print(io, `embedded ${total - refused} chunks by ${embedder.fingerprint}${before}${without}`);
 }

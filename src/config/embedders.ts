@@ -12,6 +12,10 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 /** It names code points, because TypeBox compiles patterns without the flag that classes such as `\p{Cc}` need. */
 const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
 
+/** The most texts that a request may have, and the most requests at once; they bound memory. */
+const EMBEDDER_BATCH_MAX = 256;
+const EMBEDDER_CONCURRENCY_MAX = 32;
+
 const EmbedderSettings = Type.Object(
   {
     url: Type.String({ pattern: "^https?://" }),
@@ -20,6 +24,8 @@ const EmbedderSettings = Type.Object(
     api_key_env: Type.Optional(Type.String({ minLength: 1 })),
     query_prefix: Type.Optional(Type.String()),
     document_prefix: Type.Optional(Type.String()),
+    batch: Type.Optional(Type.Integer({ minimum: 1, maximum: EMBEDDER_BATCH_MAX })),
+    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: EMBEDDER_CONCURRENCY_MAX })),
   },
   { additionalProperties: false },
 );
@@ -36,6 +42,9 @@ export interface EmbedderConfig {
   /** What is put before the text of a query, and before that of a chunk. */
   readonly queryPrefix: string;
   readonly documentPrefix: string;
+  /** Texts that a request may have, and requests that a node sends at once to embed files. */
+  readonly batch?: number | undefined;
+  readonly concurrency?: number | undefined;
 }
 
 function faultOf(name: string, value: unknown): string | undefined {
@@ -80,5 +89,9 @@ function embedderOf(reader: Reader, name: string, settings: EmbedderSettings): E
     reader.faults.push(`EMBEDDERS.${name}.api_key_env names a variable that is not set`);
   }
   const { query_prefix: queryPrefix = "", document_prefix: documentPrefix = "" } = settings;
-  return { ...{ name, url, model, dimension, apiKey }, queryPrefix, documentPrefix };
+  const { batch, concurrency } = settings;
+  return {
+    ...{ name, url, model, dimension, apiKey, queryPrefix, documentPrefix },
+    ...{ batch, concurrency },
+  };
 }

@@ -4,14 +4,10 @@ import { noteChange } from "../audit/changes.ts";
 import type { Sql } from "../db/client.ts";
 import { holdProject } from "../db/project-lock.ts";
 import { transaction } from "../db/transaction.ts";
-import {
-  EmbedderAway,
-  type ProjectEmbedder,
-  TextsRefused,
-} from "../import/embedders/project-embedders.ts";
+import { EmbedderAway, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
+import { EMBED_BATCH_INPUTS, type Outcome } from "../import/embedders/text-batches.ts";
 import {
   EMBED_ATTEMPTS,
-  EMBED_BATCH_INPUTS,
   EMBED_RETRY_BASE_MS,
   EMBED_RETRY_MAX_MS,
   EMBED_TIMEOUT_MS,
@@ -28,7 +24,7 @@ interface RebuildListener {
   /** Chunks of the project, and those that an interrupted rebuild has embedded already. */
   onStart(total: number, done: number): void;
   onEmbedded(chunks: number): void;
-  /** A text that the embedder refuses stays without an embedding. */
+  /** A text at which the embedder fails stays without an embedding. */
   onRefused(path: string, reason: string): void;
   /** The embedder is away, and is asked again. */
   onAway(message: string): void;
@@ -114,23 +110,19 @@ async function stage(
   places: readonly Place[],
   listener: RebuildListener,
 ): Promise<void> {
-  let vectors: Float32Array[];
-  try {
-    vectors = await embedPatiently(embedder, places.map(textChunk), listener);
-  } catch (error) {
-    if (!(error instanceof TextsRefused)) throw error;
-    const [first] = places;
-    if (places.length === 1) listener.onRefused(first?.path ?? "", error.message);
-    // Each alone shows which of them is refused.
-    else for (const place of places) await stage(sql, project, embedder, [place], listener);
-    return;
+  const vectors = new Map<string, Float32Array>();
+  const outcomes = await embedPatiently(embedder, places.map(textChunk), listener);
+  for (const [i, outcome] of outcomes.entries()) {
+    const { id, path } = places[i] as Place;
+    if ("reason" in outcome) listener.onRefused(path, outcome.reason);
+    else vectors.set(id, outcome.vector);
   }
   await transaction(sql, async (tx) => {
     await holdProject(tx, project);
     await tx`
       INSERT INTO embedding_rebuilds (chunk_id, project_id, embedder, embedding)
       SELECT c.id, ${project}, ${embedder.fingerprint}, decode(u.embedding, 'base64')
-      FROM unnest(${places.map(({ id }) => id)}::uuid[], ${vectors.map(base64Of)}::text[])
+      FROM unnest(${[...vectors.keys()]}::uuid[], ${[...vectors.values()].map(base64Of)}::text[])
         AS u (id, embedding)
       JOIN chunks c ON c.id = u.id ON CONFLICT DO NOTHING`;
   });
@@ -140,7 +132,7 @@ async function embedPatiently(
   embedder: ProjectEmbedder,
   chunks: readonly TextChunk[],
   { onAway }: RebuildListener,
-): Promise<Float32Array[]> {
+): Promise<Outcome[]> {
   const passages = chunks.map(({ passage }) => passage);
   return await pRetry(() => embedder.embedPassages(passages, EMBED_TIMEOUT_MS), {
     retries: EMBED_ATTEMPTS - 1,
@@ -174,6 +166,7 @@ async function replace(sql: Sql, project: string, fingerprint: string): Promise<
     await tx`DELETE FROM embedding_rebuilds WHERE project_id = ${project}`;
     await tx`
       UPDATE projects SET embedder = ${fingerprint}, updated_at = now() WHERE id = ${project}`;
+    await tx`DELETE FROM embedding_failures WHERE project_id = ${project}`;
     await tx`DELETE FROM embedding_queue WHERE project_id = ${project}`;
     await tx`
       INSERT INTO embedding_queue (file_version_id, project_id)

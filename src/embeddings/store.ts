@@ -33,7 +33,7 @@ export function textChunk({ id, content, path, title, headings }: ChunkText): Te
   return { id, passage: { content, headings: given[0] === name ? given : [name, ...given] } };
 }
 
-/** Chunks of these versions without embeddings, in order. */
+/** Chunks of these versions without embeddings, in order, but failed ones that are not due yet. */
 export async function readTextChunks(
   sql: Queryable,
   versions: readonly string[],
@@ -43,7 +43,9 @@ export async function readTextChunks(
     SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings
     FROM unnest(${[...versions]}::uuid[]) WITH ORDINALITY AS wanted (id, position)
     JOIN file_versions v ON v.id = wanted.id JOIN chunks c ON c.file_version_id = v.id
-    WHERE c.embedding IS NULL ORDER BY wanted.position, c.index LIMIT ${limit}`;
+    WHERE c.embedding IS NULL AND NOT EXISTS (
+      SELECT FROM embedding_failures f WHERE f.chunk_id = c.id AND f.due > now())
+    ORDER BY wanted.position, c.index LIMIT ${limit}`;
   return rows.map(textChunk);
 }
 

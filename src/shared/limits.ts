@@ -336,8 +336,6 @@ export const CONVERTED_MAX_CHARS = 4_194_304;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
 export const WATCH_RETRY_MAX_MS = 60_000;
-export const EMBED_BATCH_INPUTS = 64;
-export const EMBED_BATCH_CHARS = 200_000;
 export const EMBED_ATTEMPTS = 6;
 export const EMBED_TIMEOUT_MS = 60_000;
 export const EMBED_RETRY_BASE_MS = 500;

@@ -58,7 +58,7 @@ describe("tessera embeddings rebuild", () => {
       () => new Response("{}", { status: 200 }),
     );
     const away = () => new Response("", { status: 401 });
-    endpoint.next.push(...Array.from({ length: 5 }, () => away));
+    endpoint.next.push(...Array.from({ length: 6 }, () => away));
     const broken = await rebuild("--project", "docs", "--embedder", "e5");
     expect(broken.status).toBe(1);
     expect(broken.stderr).toContain("the embedder e5 answered 401: run the command again");
@@ -92,9 +92,7 @@ describe("tessera embeddings rebuild", () => {
             data: input.map((_, index) => ({ index, embedding: vector(1024, index + 1) })),
           });
     const done = await rebuild("--project", "docs", "--embedder", "e5");
-    expect(done.stdout).toBe(
-      "embedded 100 chunks by e5:voyage-code-3:1024; 1 were refused and wait\n",
-    );
+    expect(done.stdout).toBe("embedded 100 chunks by e5:voyage-code-3:1024; 1 failed and wait\n");
     expect(done.stderr).toContain("given.md: the embedder e5 answered 422");
     expect(await embedders()).toEqual([
       ["e5:voyage-code-3:1024", 100],

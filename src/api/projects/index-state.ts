@@ -1,11 +1,30 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import {
+  countFailures,
+  FAILURES_LISTED_MAX,
+  readFailures,
+} from "../../embeddings/queue/failures.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { isComplete, readIndexReports } from "../../indexing/changes/index-state.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
+
+const EmbeddingFailure = Type.Object(
+  {
+    file: Type.Object({ id: Type.String({ format: "uuid" }), path: Type.String() }),
+    chunk: Type.Object({
+      id: Type.String({ format: "uuid" }),
+      index: Type.Integer({ minimum: 0 }),
+    }),
+    reason: Type.String({ description: "What is wrong; never what the embedder has answered." }),
+    attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
+    retry_at: Type.String({ format: "date-time", description: "When it is tried again." }),
+  },
+  { title: "EmbeddingFailure", description: "A chunk at which its embedder fails." },
+);
 
 const IndexState = Type.Object(
   {
@@ -25,7 +44,16 @@ const IndexState = Type.Object(
       "The position of the last change of the project; null when the log has none, because old " +
         "entries are deleted.",
     ),
-    embeddings_waiting: count("Files whose chunks wait for their embeddings."),
+    embeddings_waiting: count(
+      "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
+    ),
+    embeddings_failed: count(
+      "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
+        "that grows; `tessera embeddings rebuild --failed` tries them at once.",
+    ),
+    embedding_failures: Type.Array(EmbeddingFailure, {
+      description: `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
+    }),
     data: Type.Array(
       Type.Object(
         {
@@ -72,7 +100,17 @@ const EXAMPLE: IndexState = {
   complete: false,
   applied_sequence: 1_204,
   last_sequence: 1_204,
-  embeddings_waiting: 0,
+  embeddings_waiting: 1,
+  embeddings_failed: 1,
+  embedding_failures: [
+    {
+      file: { id: "0b9d8c7e-6f5a-4b3c-8d2e-1f0a9b8c7d6e", path: "guides/tables.md" },
+      chunk: { id: "3c2b1a09-8f7e-4d6c-9b5a-4e3f2d1c0b9a", index: 4 },
+      reason: "the embedder e5 answered 500",
+      attempts: 2,
+      retry_at: "2026-01-06T12:01:00.000Z",
+    },
+  ],
   data: [
     {
       server: "5b2f4c1e-7d3a-4e6b-9c8d-1f0a2b3c4d5e",
@@ -121,6 +159,13 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
     applied_sequence: reports.length === 0 || applied < 0 ? null : applied,
     last_sequence: last,
     embeddings_waiting: await countWaiting(sql, projectId),
+    embeddings_failed: await countFailures(sql, projectId),
+    embedding_failures: (await readFailures(sql, projectId)).map((failure) => ({
+      file: { id: failure.fileId, path: failure.path },
+      chunk: { id: failure.chunkId, index: failure.index },
+      ...{ reason: failure.reason, attempts: failure.attempts },
+      retry_at: timestamp(failure.retryAt),
+    })),
     data,
   };
 }

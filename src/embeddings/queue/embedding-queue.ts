@@ -1,3 +1,4 @@
+import type { EmbedderConfig } from "../../config/embedders.ts";
 import { EMBEDDINGS_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
@@ -20,6 +21,8 @@ export class EmbeddingQueue {
   #running = false;
   #again = false;
   #closed = false;
+  /** The texts that requests to embedders may have, which outlives the threads that find it out. */
+  #batches: EmbeddingProtocol["result"] = {};
 
   constructor(
     private readonly sql: Sql,
@@ -55,7 +58,7 @@ export class EmbeddingQueue {
       do {
         this.#again = false;
         if (this.#closed || !(await isWaiting(this.sql)) || this.#closed) return;
-        await this.#started().run(null);
+        this.#batches = await this.#started().run(null);
       } while (this.#again);
     } catch (err) {
       if (!this.#closed) this.log.warn({ err }, "embedding files was interrupted; retrying");
@@ -64,12 +67,17 @@ export class EmbeddingQueue {
     }
   }
 
+  readonly #withBatch = (embedder: EmbedderConfig): EmbedderConfig => ({
+    ...embedder,
+    batch: this.#batches[embedder.name] ?? embedder.batch,
+  });
+
   #started(): SupervisedThread<EmbeddingProtocol> {
     if (this.#thread === undefined || this.#thread.hasEnded) {
       this.#thread = new SupervisedThread<EmbeddingProtocol>({
         entry: new URL("./thread.ts", import.meta.url),
         name: "tessera-embeddings",
-        options: this.options,
+        options: { ...this.options, embedders: this.options.embedders.map(this.#withBatch) },
         idleMs: EMBED_THREAD_IDLE_MS,
       });
     }

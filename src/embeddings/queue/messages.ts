@@ -10,5 +10,6 @@ export interface EmbeddingProtocol extends ThreadProtocol {
   };
   /** Embed what waits and can be embedded now. */
   readonly task: null;
-  readonly result: null;
+  /** The most texts that a request to an embedder may have, as found out so far, by name. */
+  readonly result: Readonly<Record<string, number>>;
 }

@@ -2,13 +2,14 @@ import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
 import { base64Of } from "../../shared/vector.ts";
 import { cutVersions } from "../store.ts";
+import { noteFailures } from "./failures.ts";
 
 /** Claimed files are free again after this time, because the node that claimed them may have died. */
 const CLAIM_SECONDS = 20;
 /** Files that are claimed at once. */
 const CLAIM_FILES = 32;
-/** A file whose texts its embedder refuses is tried again after this time. */
-const REFUSED_RETRY_SECONDS = 600;
+/** How often whoever works on claimed files claims them for longer. */
+export const CLAIM_EXTENSION_MS = 5_000;
 
 export interface WaitingProject {
   readonly id: string;
@@ -88,56 +89,72 @@ export async function claim(sql: Sql, projectId: string): Promise<string[]> {
   });
 }
 
-/** Gives claimed files back, which are tried again at once, or in a while if they were refused. */
-export async function release(
-  sql: Queryable,
-  versions: readonly string[],
-  refused = false,
-): Promise<void> {
-  const seconds = refused ? REFUSED_RETRY_SECONDS : 0;
+/** Claims files for longer that are still worked on. */
+export async function extendClaim(sql: Queryable, versions: readonly string[]): Promise<void> {
   await sql`
-    UPDATE embedding_queue SET due = now() + make_interval(secs => ${seconds})
+    UPDATE embedding_queue SET due = now() + make_interval(secs => ${CLAIM_SECONDS})
     WHERE file_version_id = ANY (${[...versions]}::uuid[])`;
 }
 
+/** Gives claimed files back. They are due when the first of their chunks is. */
+export async function release(sql: Queryable, versions: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE embedding_queue q SET due = coalesce((
+      SELECT min(coalesce(f.due, now())) FROM chunks c LEFT JOIN embedding_failures f ON f.chunk_id = c.id
+      WHERE c.file_version_id = q.file_version_id AND c.embedding IS NULL), now())
+    WHERE file_version_id = ANY (${[...versions]}::uuid[])`;
+}
+
+/**
+ * Removes the files from the queue that have all embeddings, and notes in the change log those that got some
+ * and wait for no others but those of failed chunks.
+ */
 async function finish(
   tx: Transaction,
   projectId: string,
   versions: readonly string[],
+  changed: readonly string[],
 ): Promise<void> {
-  const done = await tx<{ id: string }[]>`
+  await tx`
     DELETE FROM embedding_queue q WHERE q.file_version_id = ANY (${[...versions]}::uuid[])
       AND NOT EXISTS (SELECT FROM chunks c
-        WHERE c.file_version_id = q.file_version_id AND c.embedding IS NULL)
-    RETURNING q.file_version_id AS id`;
-  const ids = done.map(({ id }) => id);
-  if (ids.length > 0)
-    await tx`
-      SELECT append_change(${projectId}, 'embedded', version)
-      FROM unnest(${ids}::uuid[]) AS version`;
-  await release(tx, versions);
+        WHERE c.file_version_id = q.file_version_id AND c.embedding IS NULL)`;
+  await tx`
+    SELECT append_change(${projectId}, 'embedded', version)
+    FROM unnest(${[...changed]}::uuid[]) AS version
+    WHERE NOT EXISTS (SELECT FROM chunks c WHERE c.file_version_id = version AND c.embedding IS NULL
+      AND NOT EXISTS (SELECT FROM embedding_failures f WHERE f.chunk_id = c.id))`;
+}
+
+/** What became of chunks: vectors, and reasons why there is none. */
+export interface StoredOutcomes {
+  readonly vectors: ReadonlyMap<string, Float32Array>;
+  readonly reasons: ReadonlyMap<string, string>;
 }
 
 /**
- * Stores embeddings of chunks of claimed files, and notes the files that have all of theirs. Has no effect
+ * Stores the outcomes of chunks of claimed files, and notes the files that have all of theirs. Has no effect
  * if the project has got another embedder meanwhile, or is being deleted.
  */
 export async function store(
   sql: Sql,
   { id, fingerprint }: { id: string; fingerprint: string },
   versions: readonly string[],
-  vectors: ReadonlyMap<string, Float32Array>,
+  { vectors, reasons }: StoredOutcomes,
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const [project] = await tx<{ embedder: string | null }[]>`
       SELECT embedder FROM projects WHERE id = ${id} AND (SELECT hold_project(${id})) FOR KEY SHARE`;
     if (project?.embedder !== fingerprint) return;
-    await tx`
+    const embedded = await tx<{ version: string }[]>`
       UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),
         dimension = octet_length(decode(u.embedding, 'base64')) / 4
       FROM unnest(${[...vectors.keys()]}::uuid[], ${[...vectors.values()].map(base64Of)}::text[])
         AS u (id, embedding)
-      WHERE c.id = u.id AND c.embedding IS NULL`;
-    await finish(tx, id, versions);
+      WHERE c.id = u.id AND c.embedding IS NULL RETURNING c.file_version_id AS version`;
+    await tx`DELETE FROM embedding_failures WHERE chunk_id = ANY (${[...vectors.keys()]}::uuid[])`;
+    const failed = await noteFailures(tx, id, reasons);
+    const changed = new Set([...embedded.map(({ version }) => version), ...failed]);
+    await finish(tx, id, versions, [...changed]);
   });
 }

@@ -1,6 +1,7 @@
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
+import { TextsAtFault } from "./text-batches.ts";
 
 /** How much of an error response is shown. */
 const EMBED_ERROR_MAX_CHARS = 200;
@@ -31,6 +32,12 @@ export function embeddingsUrl(text: string): string {
 }
 
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
+/** Statuses that say something about the texts of a request, not about the endpoint. */
+const REFUSAL_STATUSES = new Set([400, 413, 422]);
+
+/** A text that tells whether an endpoint answers, and how long it may take for it. */
+export const EMBED_PROBE = "Does this work?";
+const EMBED_PROBE_TIMEOUT_MS = 4_000;
 
 /** A request that got no successful response. */
 export class RequestFailure extends Error {
@@ -48,12 +55,34 @@ export class RequestFailure extends Error {
   }
 }
 
+/** How the texts of a failed request may be at fault; undefined if they are not. */
+function faultOfTexts(error: unknown): TextsAtFault | undefined {
+  if (error instanceof EmbeddingError) return new TextsAtFault(error.message, "nonsense", error);
+  if (!(error instanceof RequestFailure)) return undefined;
+  const { status, message } = error;
+  if (status === null) {
+    const isSlow = isTimeout(error);
+    const reason = isSlow ? "is too slow for it" : "closes the connection";
+    return new TextsAtFault(`the embedding endpoint ${reason}`, isSlow ? "slow" : "failed", error);
+  }
+  const answered = `the embedding endpoint answered ${status}${message === "" ? "" : ` (${message})`}`;
+  if (REFUSAL_STATUSES.has(status)) return new TextsAtFault(answered, "refused", error);
+  return status >= 500 ? new TextsAtFault(answered, "failed", error) : undefined;
+}
+
+/** True if a request got no answer in time. */
+export function isTimeout({ status, message }: RequestFailure): boolean {
+  return status === null && /timed out|timeout/i.test(message);
+}
+
 /** An OpenAI-compatible endpoint. */
 export class Endpoint {
   readonly #url: string;
   #hasAnswered = false;
   /** Base64 is about a quarter of the size of numbers as text. Some endpoints do not support it. */
   #encoding: "base64" | "float" = "base64";
+  /** True once the endpoint has answered in this encoding, so that an error is not about it. */
+  #encodingIsKnown = false;
   #asksForDimension: boolean;
   /** The dimension of the options, or that of the first vector. All vectors must have the same. */
   #dimension: number | undefined;
@@ -95,25 +124,51 @@ export class Endpoint {
   async #embedOnce(inputs: readonly string[], timeoutMs?: number): Promise<Float32Array[]> {
     let text: string;
     try {
-      text = await this.#request(inputs, timeoutMs);
+      text = await this.#request(inputs, this.#encoding, timeoutMs);
     } catch (error) {
-      const rejected = error instanceof RequestFailure && error.status === 400;
-      if (!rejected || this.#encoding === "float") throw error;
+      const rejected = error instanceof RequestFailure && REFUSAL_STATUSES.has(error.status ?? 0);
+      if (!rejected || this.#encodingIsKnown) throw error;
+      text = await this.#request(inputs, "float", timeoutMs);
       this.#encoding = "float";
-      text = await this.#request(inputs, timeoutMs);
     }
+    this.#encodingIsKnown = true;
     return parseEmbeddingResponse(text, inputs.length);
+  }
+
+  /**
+   * Embeds texts with one request. Throws TextsAtFault if the endpoint refuses them, or fails with them and
+   * then embeds another text; and what `embed` throws if the endpoint itself is at fault.
+   */
+  async embedOrBlame(inputs: readonly string[], timeoutMs?: number): Promise<Float32Array[]> {
+    try {
+      return await this.embed(inputs, timeoutMs);
+    } catch (error) {
+      const fault = faultOfTexts(error);
+      if (fault === undefined) throw error;
+      if (fault.kind !== "refused" && !(await this.#answersAnother())) throw error;
+      throw fault;
+    }
+  }
+
+  async #answersAnother(): Promise<boolean> {
+    try {
+      await this.embed([EMBED_PROBE], EMBED_PROBE_TIMEOUT_MS);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #request(
     inputs: readonly string[],
+    encoding: "base64" | "float",
     timeoutMs = this.options.timeoutMs ?? EMBED_TIMEOUT_MS,
   ): Promise<string> {
     const { model, apiKey } = this.options;
     const body = {
       model,
       input: inputs,
-      encoding_format: this.#encoding,
+      encoding_format: encoding,
       ...(this.#asksForDimension ? { dimensions: this.#dimension } : {}),
     };
     let response: Response;

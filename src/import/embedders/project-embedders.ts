@@ -1,14 +1,19 @@
 import { type EmbedderConfig, HASHING } from "../../config/embedders.ts";
-import {
-  EMBED_BATCH_INPUTS,
-  EMBED_DEFAULT_DIMENSION,
-  EMBED_TIMEOUT_MS,
-} from "../../shared/limits.ts";
+import { EMBED_DEFAULT_DIMENSION, EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-error.ts";
-import { Endpoint, RequestFailure } from "./endpoint.ts";
+import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
 import { embedPassage } from "./feature-hashing.ts";
-import { textOf } from "./remote-embedder.ts";
+import {
+  EMBED_BATCH_INPUTS,
+  type OnOutcomes,
+  type Outcome,
+  TextBatches,
+  TextsAtFault,
+} from "./text-batches.ts";
+
+/** Requests that one process sends to an embedder at once unless it is configured with another number. */
+const EMBED_CONCURRENCY = 4;
 
 /** An embedder that projects may name: one of the operator's, or the built-in one. */
 export interface ProjectEmbedder {
@@ -16,8 +21,19 @@ export interface ProjectEmbedder {
   /** `name:model:dimension`. Embeddings with equal fingerprints are comparable. */
   readonly fingerprint: string;
   readonly dimension: number;
-  /** Texts that one request may have, in number; the embedder counts as away if it takes longer. */
-  embedPassages(passages: readonly Passage[], timeoutMs: number): Promise<Float32Array[]>;
+  /** Requests that a process sends at once to embed files. */
+  readonly concurrency: number;
+  /** Texts that one request may have, as far as it is known. */
+  readonly batchInputs: number;
+  /**
+   * Embeds passages with as many requests as it takes, each of which has this time. Those at which the embedder
+   * fails hold up no others. Throws EmbedderAway; the outcomes that were known before have been called with.
+   */
+  embedPassages(
+    passages: readonly Passage[],
+    timeoutMs: number,
+    onOutcomes?: OnOutcomes,
+  ): Promise<Outcome[]>;
   embedQuery(text: string, timeoutMs: number): Promise<Float32Array>;
 }
 
@@ -28,14 +44,12 @@ export class EmbedderAway extends Error {
     reason: string,
     /** How long it has asked to be left alone. */
     readonly retryAfterMs?: number | undefined,
-    /** True when a smaller request may succeed. */
-    readonly tooSlow = false,
   ) {
     super(`the embedder ${embedder} ${reason}`);
   }
 }
 
-/** An embedder refuses these texts, whenever they are sent. */
+/** An embedder refuses a query, whenever it is sent. */
 export class TextsRefused extends Error {}
 
 /** The name in a fingerprint. */
@@ -62,32 +76,45 @@ function away(name: string, error: unknown): Error {
   if (!(error instanceof RequestFailure)) return error as Error;
   const { status, retryAfterMs } = error;
   if (status === null) {
-    const isSlow = /timed out|timeout/i.test(error.message);
-    return new EmbedderAway(name, isSlow ? "is too slow" : "does not answer", undefined, isSlow);
+    return new EmbedderAway(name, isTimeout(error) ? "is too slow" : "does not answer");
   }
   if (TEXT_STATUSES.has(status)) return new TextsRefused(`the embedder ${name} answered ${status}`);
   return new EmbedderAway(name, `answered ${status}`, retryAfterMs);
 }
 
+/** What is said of texts that an embedder fails with, without anything that it has answered. */
+function faultOf(name: string, { kind, cause }: TextsAtFault): TextsAtFault {
+  const message =
+    cause instanceof EmbeddingError
+      ? `the embedder ${name}: ${cause.message}`
+      : away(name, cause).message;
+  return new TextsAtFault(message, kind);
+}
+
 function remote(config: EmbedderConfig): ProjectEmbedder {
-  const { name, model, dimension, queryPrefix, documentPrefix } = config;
+  const { name, model, dimension, queryPrefix, documentPrefix: prefix } = config;
   const endpoint = new Endpoint({ ...config, asksForDimension: false });
-  const embed = async (texts: readonly string[], timeoutMs: number) => {
+  const batches = new TextBatches(async (inputs, timeoutMs) => {
     try {
-      return await endpoint.embed(texts, timeoutMs);
+      return await endpoint.embedOrBlame(inputs, timeoutMs);
     } catch (error) {
-      throw away(name, error);
+      throw error instanceof TextsAtFault ? faultOf(name, error) : away(name, error);
     }
-  };
+  }, config.batch);
   return {
     ...{ name, dimension, fingerprint: `${name}:${model}:${dimension}` },
-    embedPassages: (passages, timeoutMs) =>
-      embed(
-        passages.map((passage) => documentPrefix + textOf(passage)),
-        timeoutMs,
-      ),
+    concurrency: config.concurrency ?? EMBED_CONCURRENCY,
+    get batchInputs() {
+      return batches.maxInputs;
+    },
+    embedPassages: (passages, timeoutMs, onOutcomes) =>
+      batches.embed(passages, { prefix, timeoutMs, onOutcomes }),
     async embedQuery(text, timeoutMs) {
-      return (await embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
+      try {
+        return (await endpoint.embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
+      } catch (error) {
+        throw away(name, error);
+      }
     },
   };
 }
@@ -98,8 +125,14 @@ function builtIn(): ProjectEmbedder {
     name: HASHING,
     fingerprint: `${HASHING}:${embedder.name}`,
     dimension: EMBED_DEFAULT_DIMENSION,
-    embedPassages: async (passages) =>
-      passages.map(({ headings, content }) => embedPassage(headings, content)),
+    ...{ concurrency: EMBED_CONCURRENCY, batchInputs: EMBED_BATCH_INPUTS },
+    async embedPassages(passages, _timeoutMs, onOutcomes) {
+      const outcomes = passages.map(({ headings, content }) => ({
+        ...{ vector: embedPassage(headings, content), parts: 1 },
+      }));
+      await onOutcomes?.(0, outcomes);
+      return outcomes;
+    },
     embedQuery: (text) => embedder.embedQuery(text),
   };
 }
@@ -131,25 +164,22 @@ export function importEmbedder(
   onAway: (reason: string) => void,
 ): Embedder {
   let isAway = embedder === undefined;
-  const embedBatch = async (passages: readonly Passage[]) => {
-    if (embedder === undefined || isAway) return passages.map(() => null);
-    try {
-      return await embedder.embedPassages(passages, EMBED_TIMEOUT_MS);
-    } catch (error) {
-      if (error instanceof TextsRefused) return passages.map(() => null);
-      if (!(error instanceof EmbedderAway)) throw error;
-      isAway = true;
-      onAway(error.message);
-      return passages.map(() => null);
-    }
-  };
   return {
     name: PROJECTS_OWN,
     fingerprint,
     async embedPassages(passages) {
-      const vectors: Array<Float32Array | null> = [];
-      for (let at = 0; at < passages.length; at += EMBED_BATCH_INPUTS) {
-        vectors.push(...(await embedBatch(passages.slice(at, at + EMBED_BATCH_INPUTS))));
+      const vectors = new Array<Float32Array | null>(passages.length).fill(null);
+      if (embedder === undefined || isAway) return vectors;
+      try {
+        await embedder.embedPassages(passages, EMBED_TIMEOUT_MS, (from, outcomes) => {
+          for (const [i, outcome] of outcomes.entries()) {
+            vectors[from + i] = "reason" in outcome ? null : outcome.vector;
+          }
+        });
+      } catch (error) {
+        if (!(error instanceof EmbedderAway)) throw error;
+        isAway = true;
+        onAway(error.message);
       }
       return vectors;
     },

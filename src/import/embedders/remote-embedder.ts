@@ -1,14 +1,14 @@
 import pRetry from "p-retry";
-import {
-  EMBED_ATTEMPTS,
-  EMBED_BATCH_CHARS,
-  EMBED_BATCH_INPUTS,
-  EMBED_RETRY_BASE_MS,
-  EMBED_RETRY_MAX_MS,
-} from "../../shared/limits.ts";
+import { EMBED_ATTEMPTS, EMBED_RETRY_BASE_MS, EMBED_RETRY_MAX_MS } from "../../shared/limits.ts";
 import type { Embedder, Passage } from "./embedder.ts";
 import { EmbeddingError, type EmbeddingSetting } from "./embedding-error.ts";
 import { Endpoint, RequestFailure } from "./endpoint.ts";
+import { type Outcome, TextBatches, TextsAtFault } from "./text-batches.ts";
+
+/** Attempts with one text while the endpoint embeds others. */
+const EMBED_TEXT_ATTEMPTS = 3;
+/** The beginning of a text that names it in a note. */
+const NOTE_CHARS = 60;
 
 interface RemoteOptions {
   /** The URL of `/v1/embeddings`, or of a path above it. */
@@ -20,73 +20,69 @@ interface RemoteOptions {
   /** The minimum wait before the first retry. It doubles with each further retry. */
   readonly retryBaseMs?: number;
   readonly timeoutMs?: number;
+  /** Called for each passage that is embedded in parts, or not at all, although the endpoint works. */
+  readonly onNote?: (note: string) => void;
 }
 
 /**
  * An embedder that uses an OpenAI-compatible endpoint. Its methods throw an EmbeddingError. An endpoint that
- * has never answered is most likely not there, so it is not asked again.
+ * has never answered is most likely not there, so it is not asked again. A passage at which the endpoint fails,
+ * although it embeds others, has no vector.
  */
 export function remoteEmbedder(options: RemoteOptions): Embedder {
   const { retryBaseMs = EMBED_RETRY_BASE_MS } = options;
   const endpoint = new Endpoint({ ...options, asksForDimension: true });
-  const embed = (inputs: readonly string[]) => embedWithRetries(endpoint, inputs, retryBaseMs);
+  const batches = new TextBatches((inputs) =>
+    embedWithRetries(endpoint, inputs, retryBaseMs, true),
+  );
   return {
     name: `${options.model}:${options.dimension ?? "all"}`,
     async embedPassages(passages) {
-      const vectors: Float32Array[] = [];
-      for (const inputs of batches(passages.map(textOf))) {
-        vectors.push(...(await embed(inputs)));
-      }
-      return vectors;
+      const outcomes = await batches.embed(passages, {});
+      return outcomes.map((outcome, i) => {
+        const note = noteOf(passages[i] as Passage, outcome);
+        if (note !== undefined) options.onNote?.(note);
+        return "reason" in outcome ? null : outcome.vector;
+      });
     },
     async embedQuery(text) {
-      return (await embed([text]))[0] as Float32Array;
+      return (await embedWithRetries(endpoint, [text], retryBaseMs))[0] as Float32Array;
     },
   };
 }
 
-/** The text of a passage as endpoints embed it. */
-export function textOf({ headings, content }: Passage): string {
-  return headings.length === 0 ? content : `${headings.join(" > ")}\n\n${content}`;
-}
-
-function* batches(inputs: readonly string[]): Generator<string[]> {
-  let batch: string[] = [];
-  let chars = 0;
-  for (const input of inputs) {
-    const full = batch.length >= EMBED_BATCH_INPUTS || chars + input.length > EMBED_BATCH_CHARS;
-    if (full && batch.length > 0) {
-      yield batch;
-      batch = [];
-      chars = 0;
-    }
-    batch.push(input);
-    chars += input.length;
+/** What becomes of a passage that could not be embedded as a whole; undefined for any other. */
+function noteOf({ headings, content }: Passage, outcome: Outcome): string | undefined {
+  const place = headings.length === 0 ? content.slice(0, NOTE_CHARS) : headings.join(" > ");
+  if ("reason" in outcome) {
+    return `the text under "${place}" is stored without an embedding: ${outcome.reason}`;
   }
-  if (batch.length > 0) yield batch;
+  if (outcome.parts === 1) return undefined;
+  return `the text under "${place}" is too long for the model: embedded in ${outcome.parts} parts`;
 }
 
 async function embedWithRetries(
   endpoint: Endpoint,
   inputs: readonly string[],
   retryBaseMs: number,
+  mayBlame = false,
 ): Promise<Float32Array[]> {
   let attempts = 0;
   try {
     return await pRetry(
       () => {
         attempts++;
-        return endpoint.embed(inputs);
+        return mayBlame ? endpoint.embedOrBlame(inputs) : endpoint.embed(inputs);
       },
       {
         retries: EMBED_ATTEMPTS - 1,
         // The wait is below, because it may be given by the endpoint.
         minTimeout: 0,
         async shouldRetry({ error }) {
-          if (!(error instanceof RequestFailure && error.isRetryable)) return false;
-          if (!endpoint.hasAnswered) return false;
+          if (!endpoint.hasAnswered || !mayPass(error, inputs.length, attempts)) return false;
           const backoff = retryBaseMs * 2 ** (attempts - 1) * (1 + Math.random());
-          await Bun.sleep(Math.min(error.retryAfterMs ?? backoff, EMBED_RETRY_MAX_MS));
+          const asked = error instanceof RequestFailure ? error.retryAfterMs : undefined;
+          await Bun.sleep(Math.min(asked ?? backoff, EMBED_RETRY_MAX_MS));
           return true;
         },
       },
@@ -94,6 +90,13 @@ async function embedWithRetries(
   } catch (error) {
     throw error instanceof RequestFailure ? explain(error, attempts) : error;
   }
+}
+
+/** Whether a failure may pass. Several texts at fault are asked about apart instead. */
+function mayPass(error: Error, inputs: number, attempts: number): boolean {
+  if (error instanceof RequestFailure) return error.isRetryable;
+  if (!(error instanceof TextsAtFault) || error.kind === "refused") return false;
+  return inputs === 1 && attempts < EMBED_TEXT_ATTEMPTS;
 }
 
 const SETTINGS_BY_STATUS: Readonly<Record<number, readonly EmbeddingSetting[]>> = {

@@ -2,11 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts";
 import { embeddingsUrl } from "../../../src/import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
-import {
-  EMBED_ATTEMPTS,
-  EMBED_BATCH_CHARS,
-  EMBED_BATCH_INPUTS,
-} from "../../../src/shared/limits.ts";
+import { EMBED_BATCH_INPUTS } from "../../../src/import/embedders/text-batches.ts";
+import { EMBED_ATTEMPTS } from "../../../src/shared/limits.ts";
 import {
   type EmbeddingEndpoint,
   startEmbeddingEndpoint,
@@ -25,7 +22,7 @@ const passages = (...contents: string[]) => contents.map((content) => ({ heading
 /** The error of a request for one vector. */
 async function failureOf(embedder = open()): Promise<EmbeddingError> {
   try {
-    await embedder.embedPassages(passages("text"));
+    await embedder.embedQuery("text");
   } catch (error) {
     expect(error).toBeInstanceOf(EmbeddingError);
     return error as EmbeddingError;
@@ -145,15 +142,36 @@ describe("vectors of different dimensions", () => {
 });
 
 describe("requests", () => {
-  test("contain a bounded number of texts and characters", async () => {
-    const long = "x".repeat(EMBED_BATCH_CHARS / 2);
-    const many = Array.from({ length: EMBED_BATCH_INPUTS * 2 + 1 }, (_, i) => `text ${i}`);
-    await open().embedPassages(passages(...many, long, long, long));
-    for (const { input } of endpoint.served) {
-      expect(input.length).toBeLessThanOrEqual(EMBED_BATCH_INPUTS);
-      if (input.length > 1) expect(input.join("").length).toBeLessThanOrEqual(EMBED_BATCH_CHARS);
-    }
-    expect(endpoint.served.flatMap(({ input }) => input)).toEqual([...many, long, long, long]);
+  test("contain a bounded number of texts and stay under 1 MiB, whatever the headings are", async () => {
+    const sizes: number[] = [];
+    endpoint.instead = async (request) => {
+      sizes.push(Buffer.byteLength(JSON.stringify(request)));
+      return answer(...request.input.map((text) => vectorOf(text, 768)));
+    };
+    const odd = "\u0001\u{1F345}\n".repeat(2_000);
+    const chunks = Array.from({ length: 130 }, (_, i) => ({
+      headings: ["x".repeat(300_000), `Part ${i}`],
+      content: `${i} ${odd}`,
+    }));
+    const vectors = await open().embedPassages(chunks);
+    expect(vectors).not.toContain(null);
+    expect(Math.max(...sizes)).toBeLessThan(1_048_576);
+    endpoint.instead = undefined;
+    await open().embedPassages(
+      Array.from({ length: EMBED_BATCH_INPUTS + 1 }, (_, i) => ({ headings: [], content: `${i}` })),
+    );
+    expect(endpoint.served.map(({ input }) => input.length)).toEqual([EMBED_BATCH_INPUTS, 1]);
+  });
+
+  test("with a text of more than 1 MiB have parts of it, whose mean is its vector", async () => {
+    endpoint.embed = (text, dimension) =>
+      Array.from({ length: dimension }, (_, i) => (text.includes(["y", "z"][i] ?? "?") ? 3 : 0));
+    const content = `${"y".repeat(600_000)} ${"z".repeat(600_000)}`;
+    const [vector] = await open().embedPassages([{ headings: ["Long"], content }]);
+    expect(endpoint.served.map(({ input }) => input.length)).toEqual([1, 1]);
+    expect(vector?.[0]).toBeCloseTo(Math.SQRT1_2, 3);
+    expect(vector?.[1]).toBeCloseTo(Math.SQRT1_2, 3);
+    for (const { input } of endpoint.served) expect(input[0]).toStartWith("Long\n\n");
   });
 
   test("go to /v1/embeddings below the given URL", () => {
@@ -162,5 +180,100 @@ describe("requests", () => {
     }
     expect(embeddingsUrl("http://h/openai/v1/embeddings")).toBe("http://h/openai/v1/embeddings");
     expect(embeddingsUrl("http://h/x/embed?api-version=1")).toBe("http://h/x/embed?api-version=1");
+  });
+});
+
+/** What real endpoints answer to texts that they cannot embed. */
+const refusals: Array<[what: string, refuses: (input: readonly string[]) => Response | undefined]> =
+  [
+    [
+      "at most 32 texts (422)",
+      (input) => (input.length > 32 ? new Response("batch size", { status: 422 }) : undefined),
+    ],
+    [
+      "at most 10 texts (400)",
+      (input) => (input.length > 10 ? new Response("too many", { status: 400 }) : undefined),
+    ],
+    [
+      "at most 1 text (413)",
+      (input) => (input.length > 1 ? new Response("too large", { status: 413 }) : undefined),
+    ],
+  ];
+
+describe("an endpoint that takes few texts", () => {
+  test.each(refusals)(
+    "%s gets all of them, and no larger request from then on",
+    async (_, refuses) => {
+      let refused = 0;
+      endpoint.instead = ({ input }) => {
+        const response = refuses(input);
+        if (response === undefined) return answer(...input.map((text) => vectorOf(text, 768)));
+        refused++;
+        return response;
+      };
+      const embedder = open();
+      const texts = Array.from({ length: 70 }, (_, i) => `text ${i}`);
+      const vectors = await embedder.embedPassages(passages(...texts));
+      expect(vectors.map((vector) => [...(vector ?? [])])).toEqual(
+        texts.map((text) => vectorOf(text, 768)),
+      );
+      // The first request is tried in both encodings.
+      expect(refused).toBeWithin(1, 10);
+      refused = 0;
+      expect(await embedder.embedPassages(passages(...texts))).not.toContain(null);
+      expect(refused).toBe(0);
+    },
+  );
+});
+
+const numbers = (value: unknown) => new Array(768).fill(value);
+const poisons: Array<[what: string, make: () => Response]> = [
+  ["500", () => new Response("unsupported value: NaN", { status: 500 })],
+  ["422", () => new Response("odd", { status: 422 })],
+  ["zeros", () => answer(numbers(0))],
+  ["nulls", () => answer(numbers(null))],
+  ["no vectors", () => answer()],
+  ["nothing", () => new Response('{"data')],
+];
+
+describe("a text at which an endpoint fails", () => {
+  test.each(poisons)(
+    "with %s is left out and named, and all others are embedded",
+    async (_, make) => {
+      endpoint.instead = ({ input }) =>
+        input.some((text) => text.includes("POISON"))
+          ? make()
+          : answer(...input.map((text) => vectorOf(text, 768)));
+      const notes: string[] = [];
+      const embedder = remoteEmbedder({
+        ...{ url: endpoint.url, model: "m", retryBaseMs: 1 },
+        onNote: (note) => notes.push(note),
+      });
+      const texts = Array.from({ length: 70 }, (_, i) => (i === 41 ? "POISON" : `text ${i}`));
+      const vectors = await embedder.embedPassages(passages(...texts));
+      expect(vectors.flatMap((vector, i) => (vector === null ? [i] : []))).toEqual([41]);
+      expect(notes).toEqual([expect.stringContaining('the text under "POISON" is stored without')]);
+    },
+  );
+
+  test("because it is beyond the context of the model is embedded in parts, and named", async () => {
+    endpoint.instead = ({ input }) =>
+      input.some((text) => text.length > 1_500)
+        ? new Response("the input length exceeds the context length", { status: 400 })
+        : answer(...input.map((text) => vectorOf(text, 768)));
+    const notes: string[] = [];
+    const embedder = remoteEmbedder({
+      ...{ url: endpoint.url, model: "m", retryBaseMs: 1, onNote: (note) => notes.push(note) },
+    });
+    const long = "A long text about many things. ".repeat(150);
+    const vectors = await embedder.embedPassages(passages("short", long, "also short"));
+    expect(vectors).not.toContain(null);
+    expect(Math.hypot(...(vectors[1] ?? []))).toBeCloseTo(1, 5);
+    expect(notes).toEqual([expect.stringContaining("embedded in 4 parts")]);
+  });
+
+  test("fails again as a whole once the endpoint is away", async () => {
+    endpoint.instead = () => new Response("broken", { status: 500 });
+    await expect(open().embedPassages(passages("one", "two"))).rejects.toThrow("answered 500");
   });
 });
