@@ -278,6 +278,28 @@ export interface components {
             /** @description Everything that prevents the merge. */
             blockers: components["schemas"]["Blocker"][];
         };
+        /** @description A chunk at which its embedder fails. */
+        EmbeddingFailure: {
+            file: {
+                /** Format: uuid */
+                id: string;
+                path: string;
+            };
+            chunk: {
+                /** Format: uuid */
+                id: string;
+                index: number;
+            };
+            /** @description What is wrong; never what the embedder has answered. */
+            reason: string;
+            /** @description How often it was tried. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            retry_at: string;
+        };
         /** @description A summary of an environment. */
         Environment: {
             /**
@@ -639,8 +661,12 @@ export interface components {
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
             last_sequence: number | null;
-            /** @description Files whose chunks wait for their embeddings. */
+            /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. */
             embeddings_waiting: number;
+            /** @description Chunks at which the embedder fails although it embeds others. Each is tried again after a pause that grows; `tessera embeddings rebuild --failed` tries them at once. */
+            embeddings_failed: number;
+            /** @description The first 100 of them, by file and chunk. */
+            embedding_failures: components["schemas"]["EmbeddingFailure"][];
             /** @description By server and dimension, texts first. Empty: no server has it loaded. */
             data: components["schemas"]["ServerIndex"][];
         };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { retryFailures } from "../../src/embeddings/queue/failures.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";
@@ -14,6 +15,8 @@ const env = {
       ...{ query_prefix: "query: ", document_prefix: "passage: " },
     },
     large: { url: endpoint.url, model: "snowflake-arctic-embed", dimension: 1024 },
+    few: { url: endpoint.url, model: "text-embedding-v3", dimension: 768 },
+    small: { url: endpoint.url, model: "bge-base", dimension: 768, batch: 7, concurrency: 1 },
   }),
   MODEL_KEY: SECRET,
 };
@@ -104,7 +107,7 @@ describe("the embedder of a project", () => {
     );
     expect(refused.status).toBe(400);
     expect(refused.body.errors).toEqual([
-      { field: "embedder", message: "must be one of hashing, model, large" },
+      { field: "embedder", message: "must be one of hashing, model, large, few, small" },
     ]);
     const project = await projectOf();
     expect((await patch(project, "model")).body.embedder).toBe("model");
@@ -263,27 +266,90 @@ describe("an embedder that is slow or away", () => {
     endpoint.instead = undefined;
     await until(async () => (await found(project, "alder")).includes("a.md"));
   });
+});
 
-  test("a text that it refuses holds up no other file", async () => {
+const vectorsOf = ({ input }: EmbeddingRequest) =>
+  Response.json({
+    data: input.map((text, index) => ({ index, embedding: byWords(text, 768) })),
+  });
+
+async function failures(project: TestProject) {
+  const { body } = await api.get(`/projects/${project.slug}/index-state`, owner);
+  return { count: body.embeddings_failed, listed: body.embedding_failures };
+}
+
+const always = (value: unknown) => () =>
+  Response.json({ data: [{ index: 0, embedding: new Array(768).fill(value) }] });
+const poisons: Array<[what: string, reason: string, make: () => Response]> = [
+  ["500", "answered 500", () => new Response(`at ${endpoint.url}`, { status: 500 })],
+  ["422", "answered 422", () => new Response(`at ${endpoint.url}`, { status: 422 })],
+  ["zeros", "a vector of zeros", always(0)],
+  ["nulls", "does not have the form", always(null)],
+  ["nothing", "not valid JSON", () => new Response("")],
+];
+
+describe("a text at which an embedder fails", () => {
+  test.each(poisons)(
+    "with %s waits alone, is listed with its reason, and can be asked again",
+    async (_, reason, make) => {
+      const project = await projectOf("model");
+      endpoint.instead = (request) =>
+        request.input.some((text) => text.includes("unspeakable")) ? make() : vectorsOf(request);
+      const sections = ["Before it.", "An unspeakable word.", "After it."];
+      const text = sections.map((each, i) => `# Part ${i}\n\n${each}`).join("\n\n");
+      const others = Array.from({ length: 40 }, (_, i) =>
+        file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`),
+      );
+      await report(project, [...others, file("odd.md", text)]);
+      await until(
+        async () => (await failures(project)).count === 1 && (await waiting(project)) === 1,
+      );
+      const [failure] = (await failures(project)).listed;
+      expect(failure.file.path).toBe("odd.md");
+      expect([failure.chunk.index, failure.attempts]).toEqual([1, 1]);
+      expect(failure.reason).toContain(reason);
+      expect(failure.reason).not.toContain(endpoint.url);
+      expect(Date.parse(failure.retry_at)).toBeGreaterThan(Date.now());
+      await until(async () => (await found(project, "after it part")).includes("odd.md"));
+      endpoint.instead = undefined;
+      expect(await retryFailures(api.sql, project.id)).toBe(1);
+      await until(async () => (await waiting(project)) === 0);
+      expect(await failures(project)).toEqual({ count: 0, listed: [] });
+      await until(async () => (await found(project, "an unspeakable word")).includes("odd.md"));
+    },
+  );
+
+  test("is tried again after pauses that grow", async () => {
     const project = await projectOf("model");
-    endpoint.instead = undefined;
-    const refuse = ({ input }: EmbeddingRequest) =>
-      input.some((text) => text.includes("unspeakable"))
-        ? new Response("too odd", { status: 422 })
-        : undefined;
-    const handlers = Array.from({ length: 40 }, () => refuse);
-    endpoint.next.push(...handlers);
-    await report(project, [
-      file("a.md", "# A\n\nBefore it."),
-      file("b.md", "# B\n\nAn unspeakable word."),
-      file("c.md", "# C\n\nAfter it."),
-    ]);
-    await until(async () => (await waiting(project)) === 1);
-    endpoint.next.length = 0;
-    const [left] = await api.sql`
-      SELECT f.path FROM embedding_queue q JOIN file_versions v ON v.id = q.file_version_id
-      JOIN files f ON f.id = v.file_id WHERE q.project_id = ${project.id}`;
-    expect(left).toEqual({ path: "b.md" });
+    endpoint.instead = (request) =>
+      request.input.some((text) => text.includes("unspeakable"))
+        ? new Response("", { status: 500 })
+        : vectorsOf(request);
+    await report(project, [file("odd.md", "# Odd\n\nAn unspeakable word.")]);
+    const pauses: number[] = [];
+    for (let attempts = 1; attempts <= 3; attempts++) {
+      await until(async () => (await failures(project)).listed[0]?.attempts === attempts);
+      const { retry_at: at } = (await failures(project)).listed[0];
+      pauses.push(Date.parse(at) - Date.now());
+      await api.sql`UPDATE embedding_failures SET due = now() WHERE project_id = ${project.id}`;
+      await api.sql`UPDATE embedding_queue SET due = now() WHERE project_id = ${project.id}`;
+    }
+    const [first = 0, second = 0, third = 0] = pauses;
+    expect(second).toBeGreaterThan(first * 1.5);
+    expect(third).toBeGreaterThan(second * 1.5);
+  });
+
+  test("beyond its context is embedded in parts, and none of its file waits", async () => {
+    const project = await projectOf("model");
+    endpoint.instead = (request) =>
+      request.input.some((text) => text.length > 700)
+        ? new Response("the input length exceeds the context length", { status: 400 })
+        : vectorsOf(request);
+    const long = `Volcanoes erupt. ${"Lava flows down. ".repeat(80)}`;
+    await report(project, [file("long.md", `# Long\n\n${long}\n\n# Short\n\nA short part.`)]);
+    await until(async () => (await waiting(project)) === 0);
+    expect((await failures(project)).count).toBe(0);
+    await until(async () => (await found(project, "lava flows down")).includes("long.md"));
   });
 });
 
@@ -301,6 +367,41 @@ describe("files that wait for their embeddings", () => {
     const texts = endpoint.served.flatMap(({ input }) => input);
     const place = texts.findIndex((text) => text.includes("A single file."));
     expect(place).toBeWithin(0, texts.length / 2);
+  });
+
+  test("are embedded by an endpoint that takes few texts, whose limit is found once", async () => {
+    const project = await projectOf("few");
+    let refused = 0;
+    endpoint.instead = (request) => {
+      if (request.input.length <= 10) return vectorsOf(request);
+      refused++;
+      return new Response("batch size is invalid", { status: 400 });
+    };
+    const numbered = (prefix: string) =>
+      Array.from({ length: 120 }, (_, i) => file(`${prefix}${i}.txt`, `Number ${i} of ${prefix}.`));
+    await report(project, numbered("a"));
+    await until(async () => (await waiting(project)) === 0);
+    expect(refused).toBeGreaterThan(0);
+    refused = 0;
+    await report(project, numbered("b"));
+    await until(async () => (await waiting(project)) === 0);
+    expect(refused).toBe(0);
+  });
+
+  test("are sent in requests of the configured size and number", async () => {
+    const project = await projectOf("small");
+    let [running, most, largest] = [0, 0, 0];
+    endpoint.instead = async (request) => {
+      most = Math.max(most, ++running);
+      largest = Math.max(largest, request.input.length);
+      await Bun.sleep(5);
+      running--;
+      return vectorsOf(request);
+    };
+    const many = Array.from({ length: 100 }, (_, i) => file(`c${i}.txt`, `Number ${i}.`));
+    await report(project, many);
+    await until(async () => (await waiting(project)) === 0);
+    expect([most, largest]).toEqual([1, 7]);
   });
 
   test("are embedded once by two nodes, and by either of them", async () => {

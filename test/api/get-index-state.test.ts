@@ -38,7 +38,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
       200,
       {
         ...{ complete: false, applied_sequence: null, last_sequence: null },
-        ...{ embeddings_waiting: 0, data: [] },
+        ...{ embeddings_waiting: 0, embeddings_failed: 0, embedding_failures: [], data: [] },
       },
     ]);
   });

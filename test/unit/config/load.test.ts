@@ -50,6 +50,23 @@ describe("the configuration", () => {
     }
   });
 
+  test("the requests of an embedder have a size and a number within bounds", () => {
+    const configured = (more: object) =>
+      JSON.stringify({ own: { url: "http://127.0.0.1", model: "m", dimension: 768, ...more } });
+    const { embedders } = loadConfig({ EMBEDDERS: configured({ batch: 10, concurrency: 2 }) });
+    expect(embedders).toMatchObject([{ batch: 10, concurrency: 2 }]);
+    for (const [name, ...values] of [
+      ["batch", 0, 257, 1.5, "8"],
+      ["concurrency", 0, 33, null],
+    ]) {
+      for (const value of values) {
+        expect(faultsOf({ EMBEDDERS: configured({ [`${name}`]: value }) })).toEqual([
+          `EMBEDDERS.own.${name} is missing, unknown or not valid`,
+        ]);
+      }
+    }
+  });
+
   test("an invalid configuration reports all faults at once, by variable and without values", () => {
     const env = {
       PORT: "99999",
