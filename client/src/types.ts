@@ -280,14 +280,24 @@ export interface components {
         };
         /** @description A chunk at which its embedder fails. */
         EmbeddingFailure: {
+            /** @description The file of the chunk. */
             file: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Its id.
+                 */
                 id: string;
+                /** @description Its path. */
                 path: string;
             };
+            /** @description The chunk. */
             chunk: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description Its id.
+                 */
                 id: string;
+                /** @description Its position in the file. */
                 index: number;
             };
             /** @description What is wrong; never what the embedder has answered. */

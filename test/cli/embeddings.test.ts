@@ -101,6 +101,22 @@ describe("tessera embeddings rebuild", () => {
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(1);
   });
 
+  test("with --failed makes the failed chunks of the project due, and embeds nothing itself", async () => {
+    await cli.sql`
+      INSERT INTO embedding_failures (chunk_id, project_id, reason, attempts, due)
+      SELECT id, project_id, 'odd', 5, now() + interval '1 hour' FROM chunks WHERE embedding IS NULL`;
+    await cli.sql`UPDATE embedding_queue SET due = now() + interval '1 hour'`;
+    const asked = endpoint.served.length;
+    const done = await rebuild("--project", "docs", "--failed");
+    expect([done.status, done.stdout]).toEqual([0, "the service tries 1 chunks again\n"]);
+    expect(endpoint.served.length).toBe(asked);
+    for (const table of ["embedding_failures", "embedding_queue"]) {
+      const due = await cli.sql.unsafe(`SELECT FROM ${table} WHERE due <= now()`);
+      expect(due, table).toHaveLength(1);
+    }
+    expect((await rebuild("--project", "docs", "--failed", "--embedder", "e5")).status).toBe(2);
+  });
+
   test("ends when texts have nothing to cut, however often they are cut", async () => {
     endpoint.instead = undefined;
     const texts = ["---\ntitle: Only this\n---\n", "\ufeff", "\u00a0\u2003\n", "\u0085", " ", ""];

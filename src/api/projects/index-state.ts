@@ -14,11 +14,20 @@ import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
 
 const EmbeddingFailure = Type.Object(
   {
-    file: Type.Object({ id: Type.String({ format: "uuid" }), path: Type.String() }),
-    chunk: Type.Object({
-      id: Type.String({ format: "uuid" }),
-      index: Type.Integer({ minimum: 0 }),
-    }),
+    file: Type.Object(
+      {
+        id: Type.String({ format: "uuid", description: "Its id." }),
+        path: Type.String({ description: "Its path." }),
+      },
+      { description: "The file of the chunk." },
+    ),
+    chunk: Type.Object(
+      {
+        id: Type.String({ format: "uuid", description: "Its id." }),
+        index: Type.Integer({ minimum: 0, description: "Its position in the file." }),
+      },
+      { description: "The chunk." },
+    ),
     reason: Type.String({ description: "What is wrong; never what the embedder has answered." }),
     attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
     retry_at: Type.String({ format: "date-time", description: "When it is tried again." }),

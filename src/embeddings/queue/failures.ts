@@ -8,7 +8,7 @@ const FAILED_DOUBLINGS_MAX = 16;
 /** Failures that the index state lists. */
 export const FAILURES_LISTED_MAX = 100;
 
-export interface ChunkFailure {
+interface ChunkFailure {
   readonly chunkId: string;
   readonly fileId: string;
   readonly path: string;

@@ -8,7 +8,7 @@ import { noteFailures } from "./failures.ts";
 const CLAIM_SECONDS = 20;
 /** Files that are claimed at once. */
 const CLAIM_FILES = 32;
-/** How often whoever works on claimed files claims them for longer. */
+/** How often a claim of files that are still worked on is extended. */
 export const CLAIM_EXTENSION_MS = 5_000;
 
 export interface WaitingProject {
@@ -127,7 +127,7 @@ async function finish(
 }
 
 /** What became of chunks: vectors, and reasons why there is none. */
-export interface StoredOutcomes {
+interface StoredOutcomes {
   readonly vectors: ReadonlyMap<string, Float32Array>;
   readonly reasons: ReadonlyMap<string, string>;
 }

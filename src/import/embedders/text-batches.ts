@@ -3,11 +3,11 @@ import type { Passage } from "./embedder.ts";
 /** Texts of one request unless an embedder is configured with another number. */
 export const EMBED_BATCH_INPUTS = 64;
 /** Bytes of the texts of one request as JSON. What else a request has fits in the rest of 1 MiB. */
-export const EMBED_BATCH_BYTES = 1_000_000;
+const EMBED_BATCH_BYTES = 1_000_000;
 /** The headings nearest to a chunk are embedded with it, up to this length. */
-export const EMBED_HEADINGS_MAX_CHARS = 2_000;
+const EMBED_HEADINGS_MAX_CHARS = 2_000;
 /** A text is divided into parts of at least this length. */
-export const EMBED_PART_MIN_CHARS = 200;
+const EMBED_PART_MIN_CHARS = 200;
 /** The timeout of a request with a part of the texts of one that took too long. */
 const EMBED_PART_TIMEOUT_MS = 2_000;
 
@@ -17,14 +17,14 @@ interface Text {
   readonly body: string;
 }
 
-export interface EmbeddedText {
+interface EmbeddedText {
   readonly vector: Float32Array;
   /** 1, or the number of parts whose mean the vector is, because the whole was refused. */
   readonly parts: number;
 }
 
 /** The endpoint embeds other texts, but not this one. */
-export interface FailedText {
+interface FailedText {
   readonly reason: string;
 }
 
@@ -46,13 +46,13 @@ export class TextsAtFault extends Error {
 }
 
 /** Embeds texts with one request. Throws TextsAtFault, or any other error if the endpoint is at fault. */
-export type SendTexts = (
+type SendTexts = (
   inputs: readonly string[],
   timeoutMs: number | undefined,
 ) => Promise<Float32Array[]>;
 
 /** A passage as endpoints embed it. */
-export function textOf({ headings, content }: Passage, prefix = ""): Text {
+function textOf({ headings, content }: Passage, prefix = ""): Text {
   const above = headings.join(" > ").slice(-EMBED_HEADINGS_MAX_CHARS).toWellFormed();
   return { head: headings.length === 0 ? prefix : `${prefix}${above}\n\n`, body: content };
 }
