@@ -22,6 +22,13 @@ import type {
   IndexRecall,
 } from "./thread/messages.ts";
 
+/** For how long a project is left alone after a task of it has failed. */
+const INDEX_PARKED_MS = 10_000;
+const PARKED = {
+  detail: "The project's index cannot be used at present. The log of the service says why.",
+  headers: { "retry-after": String(INDEX_PARKED_MS / 1_000) },
+} as const;
+
 const STARTING: IndexerReport = {
   behind: "the indexer is starting",
   lag: 0,
@@ -58,6 +65,8 @@ export class Indexer {
   /** Projects that were searched, with the derived scopes. */
   readonly #used = new Map<string, Set<string>>();
   readonly #loads = new LoadQueue();
+  /** Until when the tasks of a project are refused that has failed. */
+  readonly #parked = new Map<string, number>();
   readonly #subscribers = new Map<string, Subscriber>();
   /** What the indexes have of the change log. */
   readonly applied = new AppliedChanges((projectId) => this.isLoaded(projectId));
@@ -119,17 +128,36 @@ export class Indexer {
     const { projectId, id, kind, filter } = scope;
     const ref: ScopeRef = filter === undefined ? { id, kind } : { id, kind, filter };
     const task = { type: "ensure", projectId, scope: ref, indexes } as const;
-    const begin = async (tenant: string) => (await this.#thread.run({ ...task, tenant })) === true;
+    const begin = async (tenant: string) => (await this.#run({ ...task, tenant })) === true;
     // Many searches of a scope wait for one request.
     const key =
       filter === undefined ? `${projectId} ${id}` : `${projectId} ${id} ${indexes.join(" ")}`;
     return this.#loads.wait(scope.tenant, key, begin, timeoutMs);
   }
 
+  /** Runs a task of a project. One that has failed parks its project: for a while its tasks fail at once. */
+  async #run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
+    const { projectId: project, type } = task;
+    for (const [id, until] of this.#parked) {
+      if (until <= performance.now()) this.#parked.delete(id);
+    }
+    if (this.#parked.has(project)) throw new Problem("dependency-unavailable", PARKED);
+    try {
+      return await this.#thread.run(task);
+    } catch (err) {
+      this.log.error(
+        { err, project, task: type },
+        "a task of the index failed twice; it is parked",
+      );
+      this.#parked.set(project, performance.now() + INDEX_PARKED_MS);
+      throw new Problem("dependency-unavailable", { ...PARKED, cause: err });
+    }
+  }
+
   /** For each file version 1 if the filter of the derived scope matches it, else 0. */
   async matching({ projectId, filter }: Scope, versionIds: readonly string[]): Promise<Uint8Array> {
     const { json } = filter as NonNullable<Scope["filter"]>;
-    const matched = await this.#thread.run({ type: "match", projectId, filter: json, versionIds });
+    const matched = await this.#run({ type: "match", projectId, filter: json, versionIds });
     if (matched instanceof Uint8Array) return matched;
     throw new Problem("dependency-unavailable");
   }
@@ -139,7 +167,7 @@ export class Indexer {
     const { projectId, id: scopeId } = scope;
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const members = await this.#thread.run({ type: "members", projectId, scopeId });
+      const members = await this.#run({ type: "members", projectId, scopeId });
       const isThere = typeof members === "object" && members !== null && "sizes" in members;
       return isThere ? members : undefined;
     });
@@ -150,7 +178,7 @@ export class Indexer {
     const { projectId, id: scopeId } = scope;
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const fields = await this.#thread.run({ type: "fields", projectId, scopeId });
+      const fields = await this.#run({ type: "fields", projectId, scopeId });
       return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
     });
   }

@@ -51,7 +51,7 @@ export class LoadQueue {
 
   /**
    * Waits until the load of this key has ended, and returns its result; undefined after `timeoutMs`.
-   * `begin` starts it and never rejects. It is not called when all requests have given up before.
+   * `begin` starts it, and rejects for all requests if it rejects. It is not called when all requests have given up before.
    * Throws `overloaded` when INDEX_TENANT_LOADS_WAITING_MAX loads of the tenant wait already.
    */
   async wait(
@@ -61,15 +61,19 @@ export class LoadQueue {
     timeoutMs: number,
   ): Promise<boolean | undefined> {
     const found = Promise.withResolvers<boolean>();
+    // All requests may have given up before it fails.
+    found.promise.catch(() => {});
     const load = this.#loads.get(key) ?? { key, begin, found, requests: new Map(), begun: false };
     if (!load.begun) this.#enqueue(tenant, load);
     add(load.requests, tenant, 1);
     this.#beginNext();
     const fallback = () => undefined;
-    const result = await pTimeout(load.found.promise, { milliseconds: timeoutMs, fallback });
-    add(load.requests, tenant, -1);
-    if (!load.begun && !load.requests.has(tenant)) this.#withdraw(tenant, load);
-    return result;
+    try {
+      return await pTimeout(load.found.promise, { milliseconds: timeoutMs, fallback });
+    } finally {
+      add(load.requests, tenant, -1);
+      if (!load.begun && !load.requests.has(tenant)) this.#withdraw(tenant, load);
+    }
   }
 
   #enqueue(tenant: string, load: Load): void {
@@ -113,12 +117,15 @@ export class LoadQueue {
     for (const waiter of load.requests.keys()) this.#withdraw(waiter, load);
     add(this.#running, tenant, 1);
     const endTurn = this.#takePlace();
-    const found = await load.begin(tenant);
+    const found = await load.begin(tenant).then(
+      (value) => () => load.found.resolve(value),
+      (error: unknown) => () => load.found.reject(error),
+    );
     this.#loads.delete(load.key);
     add(this.#running, tenant, -1);
     endTurn();
     this.#beginNext();
-    load.found.resolve(found);
+    found();
   }
 
   /** Takes a place for one turn. Returns a function that ends the turn before its time. */

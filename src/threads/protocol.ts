@@ -18,5 +18,6 @@ export type ToThread<P extends ThreadProtocol> =
 
 export type FromThread<P extends ThreadProtocol> =
   | { readonly type: "result"; readonly ticket: number; readonly result: P["result"] }
+  | { readonly type: "failed"; readonly ticket: number; readonly error: Error }
   | { readonly type: "event"; readonly event: P["event"] }
   | { readonly type: "stopped" };

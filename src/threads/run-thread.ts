@@ -3,7 +3,7 @@ import type { FromThread, ThreadProtocol, ToThread } from "./protocol.ts";
 
 /** The work of a supervised thread. */
 interface ThreadWork<P extends ThreadProtocol> {
-  /** A task that throws ends the thread, which its owner then replaces. */
+  /** A task that throws fails alone: the thread goes on with the others. */
   run?(task: P["task"]): P["result"] | Promise<P["result"]>;
   receive?(command: P["command"]): void;
   /** Finishes what must not be lost; then the thread is ended. */
@@ -24,14 +24,25 @@ export function postEvent<P extends ThreadProtocol>(event: P["event"]): void {
   post<P>({ type: "event", event });
 }
 
+async function answer<P extends ThreadProtocol>(
+  work: ThreadWork<P>,
+  { ticket, task }: Extract<ToThread<P>, { readonly type: "task" }>,
+): Promise<void> {
+  try {
+    post<P>({ type: "result", ticket, result: await work.run?.(task) });
+  } catch (cause) {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    post<P>({ type: "failed", ticket, error });
+  }
+}
+
 /** Serves the owner of this thread until it is ended. Called once, by the thread's entry point. */
 export function runThread<P extends ThreadProtocol>(work: ThreadWork<P>): void {
   parentPort?.on("message", async (message: ToThread<P>) => {
     if (message.type === "command") {
       work.receive?.(message.command);
     } else if (message.type === "task") {
-      const { ticket, task } = message;
-      post<P>({ type: "result", ticket, result: await work.run?.(task) });
+      await answer<P>(work, message);
     } else {
       await work.stop?.();
       post<P>({ type: "stopped" });

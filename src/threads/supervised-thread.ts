@@ -16,15 +16,21 @@ interface ThreadSettings<P extends ThreadProtocol> {
   crashed?(error: Error): void;
 }
 
+/** How often a task is given to threads that are restarted, before it is rejected. */
+const TASK_ATTEMPTS = 2;
+
 interface Unanswered<P extends ThreadProtocol> {
   readonly message: ToThread<P>;
   readonly answer: PromiseWithResolvers<P["result"]>;
+  /** How often it has failed, or had a thread end that worked on it. */
+  failures: number;
 }
 
 /**
  * A thread as its owner sees it. One that is restarted when it ends is given again the tasks that it
  * has not answered, and keeps the process alive. Another one keeps it alive only while it has tasks,
- * which are rejected when it ends.
+ * which are rejected when it ends. A task that fails twice is rejected, so that it cannot end one thread
+ * after the other.
  */
 export class SupervisedThread<P extends ThreadProtocol> {
   #worker: Worker | undefined;
@@ -48,11 +54,11 @@ export class SupervisedThread<P extends ThreadProtocol> {
     return this.#isClosing || (this.#worker === undefined && !this.#isRestarted);
   }
 
-  /** Resolves with the result of the task. */
+  /** Resolves with the result of the task; rejects when it has failed too often. */
   run(task: P["task"]): Promise<P["result"]> {
     const answer = Promise.withResolvers<P["result"]>();
     const message: ToThread<P> = { type: "task", ticket: ++this.#lastTicket, task };
-    this.#unanswered.set(message.ticket, { message, answer });
+    this.#unanswered.set(message.ticket, { message, answer, failures: 0 });
     if (!this.#isRestarted) clearTimeout(this.#timer);
     this.#worker?.ref();
     this.#worker?.postMessage(message);
@@ -106,11 +112,31 @@ export class SupervisedThread<P extends ThreadProtocol> {
   #receive(message: FromThread<P>): void {
     if (message.type === "event") this.settings.receive?.(message.event);
     else if (message.type === "stopped") this.#stopped.resolve();
+    else if (message.type === "failed") this.#failed(message.ticket, message.error);
     else this.#answer(message.ticket, message.result);
   }
 
   #answer(ticket: number, result: P["result"]): void {
     this.#unanswered.get(ticket)?.answer.resolve(result);
+    this.#forget(ticket);
+  }
+
+  /** The thread of a task that has failed once goes on, and is given it again. */
+  #failed(ticket: number, error: Error): void {
+    const task = this.#unanswered.get(ticket);
+    if (task === undefined || this.#reject(ticket, task, error)) return;
+    this.#worker?.postMessage(task.message);
+  }
+
+  /** Rejects a task if it has failed too often; true if it has. */
+  #reject(ticket: number, task: Unanswered<P>, error: Error): boolean {
+    if (this.#isRestarted && ++task.failures < TASK_ATTEMPTS) return false;
+    task.answer.reject(error);
+    this.#forget(ticket);
+    return true;
+  }
+
+  #forget(ticket: number): void {
     this.#unanswered.delete(ticket);
     if (this.#unanswered.size === 0 && !this.#isRestarted) this.#rest();
   }
@@ -126,10 +152,7 @@ export class SupervisedThread<P extends ThreadProtocol> {
   #end(error: Error): void {
     this.#worker = undefined;
     const { crashed, restartMs } = this.settings;
-    if (restartMs === undefined) {
-      for (const { answer } of this.#unanswered.values()) answer.reject(error);
-      this.#unanswered.clear();
-    }
+    for (const [ticket, task] of [...this.#unanswered]) this.#reject(ticket, task, error);
     if (this.#isClosing) {
       this.#stopped.resolve();
       return;

@@ -1,3 +1,4 @@
+import { isUnavailable } from "../../db/errors.ts";
 import type { MaintenanceState } from "../versions/version-index.ts";
 import { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
@@ -9,6 +10,9 @@ import { type Restored, restoreProject } from "./restore-project.ts";
 const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 
+/** How often loading a project fails before others no longer wait for it. */
+const INDEX_LOAD_ATTEMPTS = 2;
+
 /** `missing` when the database has no such project, `dropped` when it was evicted or rebuilt meanwhile. */
 export type LoadOutcome = "loaded" | "missing" | "dropped";
 
@@ -18,6 +22,9 @@ export class LoadedProject {
   readonly derived: DerivedScopes;
   readonly loading: Promise<LoadOutcome>;
   readonly finishLoading: (outcome: LoadOutcome) => void;
+  /** Resolves when loading it has failed INDEX_LOAD_ATTEMPTS times for reasons of its own. */
+  readonly stuck = Promise.withResolvers<void>();
+  #loadFailures = 0;
   /** When searches could first use it; undefined until then. */
   readyAt: number | undefined;
   usedAt = performance.now();
@@ -49,6 +56,16 @@ export class LoadedProject {
 
   /** Restores the project and indexes what is missing; false when it does not exist. */
   async load(): Promise<boolean> {
+    try {
+      return await this.#tryToLoad();
+    } catch (err) {
+      // While the database is away, all projects wait for it in their turns.
+      if (!isUnavailable(err) && ++this.#loadFailures >= INDEX_LOAD_ATTEMPTS) this.stuck.resolve();
+      throw err;
+    }
+  }
+
+  async #tryToLoad(): Promise<boolean> {
     const { anchor, changes, indexes } = this.context;
     const { seq } = anchor();
     if (this.#restored === undefined) {

@@ -89,7 +89,7 @@ export class LoadedProjects {
     const announced = new AnnouncedVersions();
     this.#prefetching.set(projectId, announced);
     void this.#prefetches(async () => {
-      if (mayLoad()) await this.load(projectId);
+      if (mayLoad()) await this.loadOrPass(projectId);
       this.#prefetching.delete(projectId);
       this.announce(projectId, announced.take(announced.size));
     });
@@ -112,9 +112,19 @@ export class LoadedProjects {
     }
   }
 
+  /**
+   * Loads a project before anybody asks for it. Resolves as well when it fails again and again, so that others
+   * do not wait for it; it is tried on beside them.
+   */
+  async loadOrPass(projectId: string): Promise<void> {
+    const loading = this.load(projectId);
+    await Promise.race([loading, this.#projects.get(projectId)?.stuck.promise ?? loading]);
+  }
+
   /** Loads a project, for a tenant if one has asked for it. */
   async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
-    await this.#dropping.get(projectId);
+    const dropping = this.#dropping.get(projectId);
+    if (dropping !== undefined) await dropping;
     const known = this.#projects.get(projectId);
     const progressed = () => this.events.progressed?.(projectId);
     const project = known ?? new LoadedProject(projectId, this.context, progressed);

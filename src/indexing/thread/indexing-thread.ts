@@ -189,7 +189,7 @@ export class IndexingThread {
     const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
     for (const id of new Set([...changed, ...snapshots.projects()])) {
       if (this.#stopping) break;
-      if (this.mayPreload(id)) await this.projects.load(id);
+      if (this.mayPreload(id)) await this.projects.loadOrPass(id);
     }
     this.#loading = false;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Scope } from "../../../src/engine/requests/scope.ts";
 import { Indexer } from "../../../src/indexing/indexer.ts";
 import { createLog } from "../../../src/observability/log.ts";
 import { buildSegment, type TextMessage, ViewStore } from "../../../src/text/index.ts";
@@ -6,6 +7,22 @@ import { temporaryFolder } from "../../../support/folders.ts";
 
 /** The thread ends at once with an error, because it cannot read this address. */
 const BROKEN_ADDRESS = "postgres://:not-a-port/";
+
+const scopeOf = (projectId: string): Scope => ({
+  ...{ projectId, id: "scope", kind: "environment", tenant: projectId, frozen: false },
+});
+
+function openIndexer(): Indexer {
+  const options: ConstructorParameters<typeof Indexer>[1] = {
+    databaseUrl: BROKEN_ADDRESS,
+    logLevel: "silent",
+    memoryBudget: 1,
+    preload: "none",
+    vectors: false,
+    failpoints: [],
+  };
+  return new Indexer(temporaryFolder("indexer-"), options, createLog("silent"));
+}
 
 test("what an indexing thread published is dropped when the thread ends", async () => {
   const views = new ViewStore();
@@ -17,18 +34,7 @@ test("what an indexing thread published is dropped when the thread ends", async 
   publish({ type: "segments", projectId: "project", add: [segment], remove: [], scopes });
   expect(views.view("project", "scope")?.segments).toEqual([segment]);
 
-  const indexer = new Indexer(
-    temporaryFolder("indexer-"),
-    {
-      databaseUrl: BROKEN_ADDRESS,
-      logLevel: "silent",
-      memoryBudget: 1,
-      preload: "none",
-      vectors: false,
-      failpoints: [],
-    },
-    createLog("silent"),
-  );
+  const indexer = openIndexer();
   const ended = Promise.withResolvers<void>();
   indexer.subscribe("text", {
     receive: (message) => views.receive(message as TextMessage),
@@ -42,5 +48,24 @@ test("what an indexing thread published is dropped when the thread ends", async 
   // The next thread numbers its segments anew: a scope has none of those that are gone.
   publish({ type: "scope", projectId: "project", scopeId: "scope", members: [member] });
   expect(views.view("project", "scope")?.segments).toEqual([]);
+  await indexer.close();
+});
+
+test("a project whose tasks end the indexing thread twice is answered 503 at once for a while, and others are asked", async () => {
+  const indexer = openIndexer();
+  const ask = (projectId: string) =>
+    indexer.loaderFor("text").ensureWithin(scopeOf(projectId), 60_000);
+  const refused = { slug: "dependency-unavailable" };
+  await expect(ask("poison")).rejects.toMatchObject(refused);
+  // A parked project is refused before another thread has started.
+  const parked = ask("poison").catch((error: unknown) => error);
+  const other = ask("other").catch((error: unknown) => error);
+  expect(await Promise.race([parked.then(() => "parked"), other.then(() => "other")])).toBe(
+    "parked",
+  );
+  expect(await parked).toMatchObject(refused);
+  expect(indexer.pendingLoads).toBe(1);
+  await other;
+  expect(indexer.pendingLoads).toBe(0);
   await indexer.close();
 });

@@ -178,4 +178,18 @@ describe("loads that requests wait for", () => {
     await world.untilBegun(INDEX_TENANT_LOADS_MAX + 3);
     expect(world.begun.at(-1)).toBe(`a:a${INDEX_TENANT_LOADS_MAX}`);
   });
+
+  test("that fail reject for their requests, and leave their places to others", async () => {
+    const world = new World();
+    const failing = Array.from({ length: INDEX_LOADS_AT_ONCE + 2 }, (_, i) =>
+      world.queue.wait(`t${i}`, `k${i}`, () => Promise.reject(new Error("failed")), LONG_MS),
+    );
+    const results = await Promise.allSettled(failing);
+    expect(results.every(({ status }) => status === "rejected")).toBe(true);
+    expect(world.queue.length).toBe(0);
+    const others = world.askAll("t0", INDEX_LOADS_AT_ONCE);
+    expect(world.running).toBe(Math.min(INDEX_LOADS_AT_ONCE, INDEX_TENANT_LOADS_MAX));
+    await world.endAll();
+    expect(await Promise.all(others)).toEqual(others.map(() => true));
+  });
 });

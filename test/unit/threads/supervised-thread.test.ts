@@ -66,15 +66,38 @@ test("a thread that is not restarted rejects its tasks with the error that ended
 test("a restarted thread gets the tasks that the crashed one has not answered, and no others", async () => {
   const { thread, told, crashes, until } = start({ restartMs: PAUSE_MS });
   await thread.run("fast");
-  void thread.run("slow");
-  const crash = thread.run("crash");
-  await until(() => crashes.length === 2);
+  void thread.run("slow").catch(() => {});
+  void thread.run("crash").catch(() => {});
+  await until(() => crashes.length === 1);
+  await until(() => count(told, "slow") === 2);
   expect(thread.hasEnded).toBe(false);
   expect(count(told, "started")).toBe(2);
   expect(count(told, "fast")).toBe(1);
-  expect(count(told, "slow")).toBe(2);
-  expect(await Promise.race([crash, "unanswered"])).toBe("unanswered");
 });
+
+test("a task that ends two threads is rejected, and the third one serves the others", async () => {
+  const { thread, told, crashes } = start({ restartMs: PAUSE_MS });
+  const [crash] = await Promise.allSettled([thread.run("crash")]);
+  expect(crash).toMatchObject({ status: "rejected", reason: { message: "crashed on purpose" } });
+  expect(await thread.run("fast")).toBe("tested: fast");
+  expect(crashes).toHaveLength(2);
+  expect(count(told, "crash")).toBe(2);
+  expect(thread.load).toBe(0);
+});
+
+test.each([{}, { restartMs: PAUSE_MS }])(
+  "a task that throws is rejected, and ends neither its thread nor other tasks",
+  async (timing) => {
+    const { thread, told, crashes } = start(timing);
+    void thread.run("slow").catch(() => {});
+    const [answer] = await Promise.allSettled([thread.run("throw")]);
+    expect(answer).toMatchObject({ status: "rejected", reason: { message: "failed on purpose" } });
+    expect(await thread.run("fast")).toBe("tested: fast");
+    expect(crashes).toEqual([]);
+    expect(count(told, "throw")).toBe("restartMs" in timing ? 2 : 1);
+    expect(thread.load).toBe(1);
+  },
+);
 
 test("a thread that is drained finishes its work, and is not started again", async () => {
   const { thread, told, crashes } = start({ restartMs: PAUSE_MS });
@@ -87,7 +110,7 @@ test("a thread that is drained finishes its work, and is not started again", asy
 
 test("a thread that is drained between a crash and its restart ends at once", async () => {
   const { thread, crashes, until } = start({ restartMs: LIMIT_MS });
-  void thread.run("crash");
+  void thread.run("crash").catch(() => {});
   await until(() => crashes.length === 1);
   const drained = await Promise.race([
     thread.drain(LIMIT_MS).then(() => "drained"),

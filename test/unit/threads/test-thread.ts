@@ -3,8 +3,8 @@ import { postEvent, runThread, threadOptions } from "../../../src/threads/run-th
 
 export interface TestProtocol extends ThreadProtocol {
   readonly options: { readonly name: string };
-  /** `slow` is never done, and `crash` ends the thread. */
-  readonly task: "fast" | "slow" | "crash";
+  /** `slow` is never done, `throw` fails, and `crash` ends the thread. */
+  readonly task: "fast" | "slow" | "throw" | "crash";
   readonly result: string;
   readonly command: string;
   readonly event: string;
@@ -16,7 +16,13 @@ postEvent<TestProtocol>("started");
 runThread<TestProtocol>({
   async run(task) {
     postEvent<TestProtocol>(task);
-    if (task === "crash") throw new Error("crashed on purpose");
+    if (task === "throw") throw new Error("failed on purpose");
+    if (task === "crash") {
+      setTimeout(() => {
+        throw new Error("crashed on purpose");
+      });
+      await new Promise(() => {});
+    }
     if (task === "slow") await new Promise(() => {});
     return `${name}: ${task}`;
   },

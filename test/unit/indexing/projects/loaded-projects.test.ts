@@ -85,3 +85,39 @@ test("a project that is indexed from the beginning is searched only after its in
   await projects.ensure({ projectId: "p", scope, tenant: "t", indexes: [] });
   expect(done).toEqual(["settled p", "ready"]);
 });
+
+test("a project that cannot be loaded delays those after it for two attempts, and is loaded once it can be", async () => {
+  const scope = { id: randomUUID(), kind: "environment" as const };
+  let attempts = 0;
+  let isBroken = true;
+  const context = {
+    log: createLog("silent"),
+    indexes: [indexOfEqualProjects()],
+    fields: new FieldIndex(),
+    changes: {
+      async scopesOf(id: string) {
+        if (id !== "broken") return [scope];
+        attempts++;
+        if (isBroken) throw new TypeError("fails on purpose");
+        return [scope];
+      },
+      versionsOf: async () => [],
+    },
+    reader: {},
+    snapshots: new SnapshotStore(temporaryFolder("broken")),
+    databaseId: "d",
+    anchor: () => ({ seq: 1, at: "" }),
+    bulk: pLimit(1),
+  } as unknown as IndexingContext;
+  const loaded: string[] = [];
+  const events = { loaded: (id: string) => loaded.push(id), evicted() {} };
+  const projects = new LoadedProjects(context, events, BUDGET_BYTES);
+  await projects.loadOrPass("broken");
+  expect(attempts).toBe(2);
+  await projects.loadOrPass("sound");
+  projects.prefetch("another", () => true);
+  while (!loaded.includes("another")) await Bun.sleep(1);
+  expect(loaded).toEqual(["sound", "another"]);
+  isBroken = false;
+  expect(await projects.load("broken")).toBe("loaded");
+});
