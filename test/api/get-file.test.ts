@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { cutVersions } from "../../src/embeddings/store.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -88,6 +89,31 @@ describe("GET /projects/{project_reference}/files/{file_reference}", () => {
     const again = await api.get(`${path}?release=v1`, member, { "if-none-match": tag });
     expect(again.status).toBe(304);
     expect(again.headers.get("cache-control")).toContain("immutable");
+  });
+
+  test("a text that an embedder may still cut into chunks is not kept for good, and has another tag then", async () => {
+    const own = await api.project(member);
+    const { report } = importsOf(api, member);
+    await report(own, [
+      { record: "environment", name: "production" },
+      ...[{ environments: ["production"] }, { releases: ["v1"] }].map((scope) => ({
+        ...{ record: "file", path: "later.md", content: "# Later\n\nText.\n", ...scope },
+      })),
+    ]);
+    const files = `/projects/${own.slug}/files/later.md`;
+    const before = await api.get(`${files}?release=v1`, member);
+    const tag = before.headers.get("etag") as string;
+    expect(before.body.chunk_count).toBe(0);
+    expect(before.headers.get("cache-control")).toBe("private, no-cache");
+    await api.sql`UPDATE projects SET embedder = 'away:none:768' WHERE id = ${own.id}`;
+    await cutVersions(api.sql, [before.body.version_id]);
+    const after = await api.get(`${files}?release=v1`, member, { "if-none-match": tag });
+    expect([after.status, after.body.chunk_count]).toEqual([200, 1]);
+    expect(after.headers.get("cache-control")).toContain("immutable");
+    // Nobody has changed the file, so its editor may.
+    const headers = { "content-type": "text/markdown", "if-match": tag };
+    const changed = await api.send("PUT", files, { as: member, body: "# Changed\n", headers });
+    expect(changed.status).toBe(200);
   });
 
   test("a file that is unknown or in another scope or project only is not found", async () => {

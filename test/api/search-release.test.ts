@@ -7,6 +7,7 @@ import {
   needsPermission,
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
+import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
@@ -16,6 +17,7 @@ import {
   release,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const DIMENSION = 1024;
 const api = await sharedApi();
@@ -144,6 +146,27 @@ describe("revalidating the answer of a release", () => {
     expect(after.status).toBe(200);
     expect(idsOf(after)).toEqual(chunkIds(alone, older));
     expect(after.headers.get("etag")).not.toBe(etag);
+  });
+
+  test("a frozen release whose embeddings an embedder computes is revalidated by its results", async () => {
+    const own = await api.project(member);
+    const texts = { record: "file", path: "a.md", content: "# A\n\nText." };
+    await importsOf(api, member).report(own, [{ ...texts, releases: ["v1"] }]);
+    const search = (ifNoneMatch?: string) =>
+      api.send("POST", `/projects/${own.slug}/releases/v1/search`, {
+        ...{ as: member, json: body },
+        headers: ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch },
+      });
+    const tagOf = async (ifNoneMatch?: string) => {
+      const answer = await search(ifNoneMatch);
+      return [answer.status, answer.headers.get("etag")] as [number, string];
+    };
+    const [, fixed] = await tagOf();
+    expect((await tagOf(fixed))[0]).toBe(304);
+    await sql`UPDATE projects SET embedder = 'away:none:768' WHERE id = ${own.id}`;
+    await until(async () => (await tagOf(fixed))[0] === 200);
+    const [, computed] = await tagOf();
+    expect((await tagOf(computed))[0]).toBe(304);
   });
 
   test("a caller without access gets 404 with and without an entity tag", async () => {

@@ -17,20 +17,28 @@ import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { type ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { summaryOf } from "./list.ts";
-import { readContent, readFile } from "./queries.ts";
+import { type FileRow, readContent, readFile } from "./queries.ts";
 import type { File, FileHeading } from "./schema.ts";
 
 /** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
 const FILE_PIECE_CHARS = 65_536;
 /** What a character takes in memory. */
 const BYTES_PER_CHAR_MAX = 2;
-/** How long a frozen file may be kept without asking again: a year, the longest that is useful. */
+/** How long a frozen file with its chunks may be kept without asking again: a year, the longest that is useful. */
 const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
 const IMMUTABLE = `private, max-age=${FILE_IMMUTABLE_SECONDS}, immutable`;
 
-/** The entity tag of a file version, which never changes. */
-export const versionTag = (versionId: string) => `"${versionId}"`;
+/** The entity tags of a file version: without chunks, which an embedder may add once, and with them. */
+export const versionTags = (id: string) => [`"${id}"`, `"${id}-uncut"`] as const;
+
+/** The entity tag of a file version as it is now. */
+export function versionTag({ version_id, chunk_count }: Pick<FileRow, TagField>): string {
+  const [cut, uncut] = versionTags(version_id);
+  return chunk_count === 0 ? uncut : cut;
+}
+
+type TagField = "version_id" | "chunk_count";
 
 interface ReadCall {
   readonly principal: Principal;
@@ -52,8 +60,9 @@ export async function getFile(
   const wanted = { id: referenceId(reference), path: reference };
   const row = isStorable(reference) ? await readFile(sql, scope, wanted) : undefined;
   if (row === undefined) throw new Problem("file-not-found");
-  const etag = versionTag(row.version_id);
-  const headers = { etag, "cache-control": scope.frozen ? IMMUTABLE : REVALIDATE };
+  const etag = versionTag(row);
+  const isFinal = scope.frozen && row.chunk_count > 0;
+  const headers = { etag, "cache-control": isFinal ? IMMUTABLE : REVALIDATE };
   if (isCurrent(request.headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
   }

@@ -174,7 +174,7 @@ function putOperation(services: WriteServices): Operation {
       const { file, created } = await putFile(services, call as PutCall);
       const { pathname } = new URL(call.request.url);
       const location = created ? { location: call.basePath + pathname } : {};
-      const headers = { etag: versionTag(file.version_id), ...location };
+      const headers = { etag: versionTag(file), ...location };
       return json(file, created ? 201 : 200, headers);
     },
   });

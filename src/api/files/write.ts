@@ -13,7 +13,7 @@ import { isStorable } from "../../shared/formats.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
-import { versionTag } from "./read.ts";
+import { versionTags } from "./read.ts";
 import type { FileSummary } from "./schema.ts";
 import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
 
@@ -112,9 +112,11 @@ async function changing<T>(
 }
 
 function requireMatch(request: Request, current: Change["current"]): void {
-  const tag = current && versionTag(current.versionId);
-  if (!mayChange(request.headers.get("if-match"), tag)) throw new Problem("precondition-failed");
-  if (tag === undefined || !isCurrent(request.headers.get("if-none-match"), tag)) return;
+  // That a text was cut into chunks meanwhile is no change of the file.
+  const tags = current === undefined ? [undefined] : versionTags(current.versionId);
+  const [match, noneMatch] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
+  if (!tags.some((tag) => mayChange(match ?? null, tag))) throw new Problem("precondition-failed");
+  if (!tags.some((tag) => tag !== undefined && isCurrent(noneMatch ?? null, tag))) return;
   throw new Problem("precondition-failed", {
     detail: "The file exists, which If-None-Match excludes.",
   });

@@ -18,6 +18,7 @@ interface ScopeRow {
   readonly scope_id: string | null;
   readonly kind: ScopeKind;
   readonly frozen: boolean;
+  readonly has_fixed_embeddings: boolean;
 }
 
 /** Reads a project (by id or slug) and a scope of it; undefined when the project is not found. */
@@ -31,7 +32,7 @@ export async function readScope(
   // Membership and the key's binding decide first. An id takes precedence over an equal slug.
   const found = sql`
     found AS (
-      SELECT p.id FROM projects p
+      SELECT p.id, p.embedder FROM projects p
       JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
       WHERE (p.id = ${projectId} OR p.slug = ${project})
         AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})
@@ -41,7 +42,8 @@ export async function readScope(
     const [row] = await sql<ScopeRow[]>`
       WITH ${found}
       SELECT found.id AS project_id, r.id AS scope_id, 'release' AS kind,
-        r.frozen_at IS NOT NULL AS frozen
+        r.frozen_at IS NOT NULL AS frozen,
+        r.frozen_at IS NOT NULL AND found.embedder IS NULL AS has_fixed_embeddings
       FROM found LEFT JOIN releases r
         ON r.project_id = found.id AND (r.name = ${target.name} OR r.id = ${releaseId})
       ORDER BY (r.id = ${releaseId}) DESC NULLS LAST LIMIT 1`;
@@ -53,7 +55,7 @@ export async function readScope(
     WITH ${found}
     SELECT found.id AS project_id, coalesce(e.active_release_id, e.id) AS scope_id,
       CASE WHEN e.active_release_id IS NULL THEN 'environment' ELSE 'release' END AS kind,
-      false AS frozen
+      false AS frozen, false AS has_fixed_embeddings
     FROM found LEFT JOIN environments e ON e.project_id = found.id ${named}
     ORDER BY (e.name = 'production') DESC, e.name LIMIT 1`;
   return row;

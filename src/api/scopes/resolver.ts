@@ -41,8 +41,9 @@ async function loadScope(
   const row = await readScope(sql, principal, project, target);
   if (row === undefined) throw new Problem("project-not-found");
   const { project_id: projectId, scope_id: id, kind, frozen } = row;
+  const { has_fixed_embeddings: hasFixedEmbeddings } = row;
   if (id === null) throw new ScopeNotFound(projectId, kind);
-  return { tenant: principal.userId, projectId, id, kind, frozen };
+  return { tenant: principal.userId, projectId, id, kind, frozen, hasFixedEmbeddings };
 }
 
 /**

@@ -5,7 +5,8 @@ import type { ResponseHeader } from "../../http/operation.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 
 /**
- * The entity tag of a search in a frozen release, where the same query always has the same results.
+ * The entity tag of a search in a frozen release whose embeddings are fixed, where the same query always has the
+ * same results. An embedder adds embeddings later, and a rebuild replaces them: then the tag is that of the answer.
  * It depends on the request alone, so every node computes the same tag.
  */
 export function searchTag(scopeId: string, request: string, body: Uint8Array<ArrayBuffer>): string {

@@ -122,12 +122,12 @@ async function search(
   const path = basePath + ownPath;
   const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
   if (scopeRef.kind === "release") headers["cache-control"] = REVALIDATE;
-  if (scope.frozen) {
+  if (scope.hasFixedEmbeddings) {
     // Computed now, because the body is transferred to the engine and is empty afterwards.
     const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
     headers["etag"] = tag;
     if (hasAnswer(request.headers.get("if-none-match"), tag)) {
-      return new Response(null, { status: 304, headers });
+      return notModified(headers);
     }
   }
   headers["content-type"] = JSON_TYPE;
@@ -138,13 +138,21 @@ async function search(
   const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
   if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
   setSearchHeaders(headers, work);
+  const { etag } = headers;
+  const isKnown = etag !== undefined && hasAnswer(request.headers.get("if-none-match"), etag);
   if (isEmpty(json)) {
     const behind = engine.behindMs(scope.projectId, "vectors");
     Object.assign(headers, indexBehind(behind instanceof Promise ? await behind : behind));
   }
   recordSearch(metrics, work);
   note(() => describeSearch(work), scope);
-  return responseOf(json, { headers });
+  return isKnown ? notModified(headers) : responseOf(json, { headers });
+}
+
+/** The answer to a caller who has the answer already. */
+function notModified(headers: Readonly<Record<string, string>>): Response {
+  const { "content-type": _, ...others } = headers;
+  return new Response(null, { status: 304, headers: others });
 }
 
 interface SearchSpec {

@@ -24,6 +24,8 @@ export interface Scope extends ScopeRef {
   readonly projectId: string;
   /** True when its contents will never change. */
   readonly frozen: boolean;
+  /** True when neither its contents nor their embeddings will: the project has no embedder that computes them. */
+  readonly hasFixedEmbeddings?: boolean;
 }
 
 /** The scope that a derived scope is a part of; another scope itself. */
