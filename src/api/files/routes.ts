@@ -108,7 +108,7 @@ export function fileOperations(
       summary: "Read a file",
       description:
         "The content is exactly what was stored. The ETag names the version, and If-Match of a " +
-        "change accepts it. A file of a release never changes, so its answer can be kept.",
+        "change accepts it. A file of a release never changes, so its answer can be kept once it has chunks.",
       extension: true,
       permission: "files.read",
       params: FileParams,

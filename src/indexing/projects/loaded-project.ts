@@ -22,8 +22,9 @@ export class LoadedProject {
   readonly derived: DerivedScopes;
   readonly loading: Promise<LoadOutcome>;
   readonly finishLoading: (outcome: LoadOutcome) => void;
-  /** Resolves when loading it has failed INDEX_LOAD_ATTEMPTS times for reasons of its own. */
-  readonly stuck = Promise.withResolvers<void>();
+  /** Resolves when it is loaded, or loading it has failed INDEX_LOAD_ATTEMPTS times for reasons of its own. */
+  readonly loadedOrStuck: Promise<unknown>;
+  readonly #stuck: () => void;
   #loadFailures = 0;
   /** When searches could first use it; undefined until then. */
   readyAt: number | undefined;
@@ -52,6 +53,9 @@ export class LoadedProject {
     const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;
+    const stuck = Promise.withResolvers<void>();
+    this.#stuck = stuck.resolve;
+    this.loadedOrStuck = Promise.race([promise, stuck.promise]);
   }
 
   /** Restores the project and indexes what is missing; false when it does not exist. */
@@ -60,7 +64,7 @@ export class LoadedProject {
       return await this.#tryToLoad();
     } catch (err) {
       // While the database is away, all projects wait for it in their turns.
-      if (!isUnavailable(err) && ++this.#loadFailures >= INDEX_LOAD_ATTEMPTS) this.stuck.resolve();
+      if (!isUnavailable(err) && ++this.#loadFailures >= INDEX_LOAD_ATTEMPTS) this.#stuck();
       throw err;
     }
   }
@@ -94,6 +98,12 @@ export class LoadedProject {
   /** True once searches may use it. */
   get ready(): boolean {
     return this.readyAt !== undefined;
+  }
+
+  /** Notes that it was searched, with these derived scopes. */
+  used(derivedScopes: ReadonlySet<string>): void {
+    this.usedAt = performance.now();
+    for (const scopeId of derivedScopes) this.derived.used(scopeId);
   }
 
   /** False for a while after a failed snapshot, such as on a full disk. */

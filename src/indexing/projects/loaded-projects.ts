@@ -34,7 +34,6 @@ export class LoadedProjects {
   readonly #prefetches = pLimit(1);
   /** Projects that wait to be loaded in the background, with the versions announced meanwhile. */
   readonly #prefetching = new Map<string, AnnouncedVersions>();
-
   readonly #budget: MemoryBudget;
 
   /** @param memoryBytes what the projects may use */
@@ -105,26 +104,19 @@ export class LoadedProjects {
   /** Notes that projects were searched recently, each with the derived scopes that were. */
   used(searched: ReadonlyMap<string, ReadonlySet<string>>): void {
     for (const [id, derivedScopes] of searched) {
-      const project = this.#projects.get(id);
-      if (project === undefined) continue;
-      project.usedAt = performance.now();
-      for (const scopeId of derivedScopes) project.derived.used(scopeId);
+      this.#projects.get(id)?.used(derivedScopes);
     }
   }
 
-  /**
-   * Loads a project before anybody asks for it. Resolves as well when it fails again and again, so that others
-   * do not wait for it; it is tried on beside them.
-   */
+  /** Loads a project that nobody has asked for. One that keeps failing is tried on beside the next. */
   async loadOrPass(projectId: string): Promise<void> {
-    const loading = this.load(projectId);
-    await Promise.race([loading, this.#projects.get(projectId)?.stuck.promise ?? loading]);
+    void this.load(projectId);
+    await this.#projects.get(projectId)?.loadedOrStuck;
   }
 
   /** Loads a project, for a tenant if one has asked for it. */
   async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
-    const dropping = this.#dropping.get(projectId);
-    if (dropping !== undefined) await dropping;
+    if (this.#dropping.has(projectId)) await this.#dropping.get(projectId);
     const known = this.#projects.get(projectId);
     const progressed = () => this.events.progressed?.(projectId);
     const project = known ?? new LoadedProject(projectId, this.context, progressed);
@@ -238,11 +230,10 @@ export class LoadedProjects {
       return (project.readyAt ?? Number.POSITIVE_INFINITY) < loadedBefore && idleMs > leastIdleMs;
     });
     if (longest === undefined) return false;
-    const { project } = longest;
-    if (project.indexer.unsavedChanges > 0 && project.canSave(performance.now())) {
-      await this.#save(project);
+    if (longest.project.indexer.unsavedChanges > 0 && longest.project.canSave(performance.now())) {
+      await this.#save(longest.project);
     }
-    await this.#drop(project.id);
+    await this.#drop(longest.project.id);
     return true;
   }
 
@@ -258,12 +249,11 @@ export class LoadedProjects {
       if (!this.#isCurrent(project)) return "dropped";
       const found = await project.load();
       if (!this.#isCurrent(project)) return "dropped";
-      if (!found) await this.remove(id);
-      return found ? "loaded" : "missing";
+      return found ? "loaded" : await this.remove(id).then(() => "missing" as const);
     };
-    const outcome = await retryUntilSuccess(attempt, BACKOFF, (err) => {
-      this.context.log.warn({ err, project: id }, "cannot load a project; retrying");
-    });
+    const { log } = this.context;
+    const warn = (err: unknown) => log.warn({ err, project: id }, "loading failed; retrying");
+    const outcome = await retryUntilSuccess(attempt, BACKOFF, warn);
     if (outcome !== "loaded") return outcome;
     if (!this.#isCurrent(project)) return "dropped";
     // Loading may have taken long, and the search that asked for the project comes only now.
